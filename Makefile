@@ -1,0 +1,54 @@
+# The project's commands. `make run` shows it at work; `make test` proves that it works.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed-
+HANDBOOK := examples/handbook
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format bench clean
+
+help:
+	@echo "make run     index the example handbook and answer three questions about it"
+	@echo "make test    run all checks and tests"
+	@echo "make check   ruff, ruff format and mypy alone"
+	@echo "make format  put the code into the agreed form"
+	@echo "make bench   measure the speeds that the documentation states"
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Pertinent needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP)run: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+$(STAMP)dev: $(STAMP)run pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+run: $(STAMP)run
+	@$(BIN)/pertinent index $(HANDBOOK)
+	@for question in "How do ROS 2 nodes communicate?" "What is a URDF joint?" "How do I keep a humanoid from falling over?"; do \
+	  printf '\n\033[1m%s\033[0m\n' "$$question"; \
+	  $(BIN)/pertinent search --top-k 2 "$$question"; \
+	done
+
+check: $(STAMP)dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+
+format: $(STAMP)dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)dev
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) .pertinent

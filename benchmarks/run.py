@@ -1,0 +1,46 @@
+"""Measure what the documentation states: `python benchmarks/run.py [NAME …] [--beir DIR …]`.
+
+Each figure is a ratio, or a difference, within one run; the raw figures go to `results/NAME.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import indexing
+import quality
+import searching
+import startup
+
+HERE = Path(__file__).parent
+HANDBOOK = HERE.parent / "examples" / "handbook"
+MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "indexing": indexing.measure,
+    "searching": searching.measure,
+    "startup": startup.measure,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*MEASURES, []], help="which to run; all by default")
+    parser.add_argument("--beir", nargs="*", type=Path, default=[], help="BEIR folders to measure quality on")
+    arguments = parser.parse_args()
+    figures = {
+        name: MEASURES[name](HANDBOOK) for name in arguments.names or ([] if arguments.beir else MEASURES)
+    }
+    figures |= {f"quality-{folder.name}": quality.measure(folder) for folder in arguments.beir}
+    machine = f"{platform.machine()}, Python {platform.python_version()}"
+    for name, measured in figures.items():
+        target = HERE / "results" / f"{name}.json"
+        target.write_text(json.dumps({"machine": machine, **measured}, indent=2) + "\n")
+        print(f"{name}: {json.dumps({k: v for k, v in measured.items() if not isinstance(v, list)})}")
+
+
+if __name__ == "__main__":
+    main()

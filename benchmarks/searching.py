@@ -1,0 +1,144 @@
+"""One search at 10,000 chunks: what Pertinent adds to embedding the query and asking the index."""
+
+from __future__ import annotations
+
+import random
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import qdrant_edge as qdrant
+
+from pertinent.embedders.local import LocalEmbedder
+from pertinent.engine import Engine, Query
+from pertinent.indexing import Silent
+from pertinent.ports import Vector
+from pertinent.sources import open_source
+from pertinent.stores import lexical
+from pertinent.stores.edge import DENSE, LEXICAL, EdgeIndex
+from pertinent.surfaces.library import Pertinent
+from pertinent.testing.pages import Shelf, page
+from pertinent.types import Page
+
+QUERIES = [
+    "How do ROS 2 nodes communicate?",
+    "What is a URDF joint?",
+    "reliable or best effort delivery",
+    "How do I keep a humanoid from falling over?",
+    "spawn a robot into Gazebo",
+    "costmap inflation radius",
+    "action chunking in a vision-language-action policy",
+    "IMU bias and noise model",
+]
+
+
+class Quick:
+    """Stands in for the model while the index is filled: the vectors' values do not matter to speed."""
+
+    name = "local:all-MiniLM-L6-v2"
+    model = "all-MiniLM-L6-v2"
+    dimension = 384
+    max_tokens = 256
+
+    def __init__(self) -> None:
+        self._random = np.random.default_rng(1)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) + 2 for text in texts]
+
+    def embed_query(self, text: str) -> Vector:
+        raise NotImplementedError
+
+    def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
+        for _ in texts:
+            vector = self._random.normal(size=384).astype(np.float32)
+            yield vector / np.linalg.norm(vector)
+
+
+def pages(book: Path, chunks: int) -> list[Page]:
+    """Pages of the handbook's own sentences, shuffled."""
+    rng = random.Random(1)
+    text = " ".join(one.text for one in open_source(str(book)).read() if isinstance(one, Page))
+    sentences = [one for one in text.replace("\n", " ").split(". ") if 30 < len(one) < 300]
+    made = []
+    for number in range(chunks // 20):
+        body = {f"Section {n}": ". ".join(rng.sample(sentences, 6)) for n in range(20)}
+        made.append(page(f"page-{number}", body))
+    return made
+
+
+def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder, Pertinent.open(folder) as opened:
+        workspace = opened.workspace
+        workspace._embedder = Quick()
+        indexer = workspace.indexer(Silent())
+        indexer.apply(indexer.plan(Shelf(*pages(book, chunks))))
+        embedder = LocalEmbedder.minilm()
+        workspace._embedder = embedder
+        index = workspace.index()
+        assert isinstance(index, EdgeIndex)
+        engine = workspace.engine()
+        figures: dict[str, list[float]] = {"embed_ms": [], "raw_index_ms": [], "search_ms": []}
+        for text in QUERIES:
+            engine.search(Query(text))
+        for _ in range(rounds):
+            for text in QUERIES:
+                _one(engine, embedder, index, text, figures)
+        beyond = [
+            whole - embed - raw
+            for whole, embed, raw in zip(
+                figures["search_ms"], figures["embed_ms"], figures["raw_index_ms"], strict=True
+            )
+        ]
+        return {
+            "chunks": index.count(),
+            "searches": len(beyond),
+            **{f"median_{name}": round(statistics.median(values), 3) for name, values in figures.items()},
+            "median_beyond_ms": round(statistics.median(beyond), 3),
+            "process_peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        }
+
+
+def _one(
+    engine: Engine, embedder: LocalEmbedder, index: EdgeIndex, text: str, figures: dict[str, list[float]]
+) -> None:
+    start = time.perf_counter()
+    vector = embedder.embed_query(text)
+    figures["embed_ms"].append((time.perf_counter() - start) * 1000)
+    figures["raw_index_ms"].append(_raw(index._shard, vector, text))
+    start = time.perf_counter()
+    engine.search(Query(text))
+    figures["search_ms"].append((time.perf_counter() - start) * 1000)
+
+
+def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
+    """The queries that a hybrid search needs, as one would write them by hand, with nothing of ours."""
+    terms = lexical.query(text)
+    start = time.perf_counter()
+    queries = [
+        qdrant.Query.Nearest(vector.tolist(), using=DENSE),
+        qdrant.Query.Nearest(terms, using=LEXICAL),
+    ]
+    first = [qdrant.QueryRequest(limit=100, query=query, with_payload=False) for query in queries]
+    found = shard.query_batch(qdrant.QueryBatchRequest(first))
+    dense, sparse = ({point.id: point.score for point in points} for points in found)
+    rest = [
+        qdrant.QueryRequest(
+            limit=100,
+            query=query,
+            with_payload=False,
+            filter=qdrant.Filter(must=[qdrant.HasIdCondition(missing)]),
+        )
+        for query, missing in zip(queries, (sparse.keys() - dense, dense.keys() - sparse), strict=True)
+        if missing
+    ]
+    for points in shard.query_batch(qdrant.QueryBatchRequest(rest)):
+        _ = {point.id: point.score for point in points}
+    best = [point.id for point in found[0][:5]]
+    _ = [record.payload for record in shard.retrieve(best, True, False)]  # noqa: FBT003 - Qdrant's own
+    return (time.perf_counter() - start) * 1000

@@ -1,0 +1,82 @@
+"""Ids, slugs, hashes and addresses: what makes a page or a chunk the same one tomorrow.
+
+Everything here is a pure function of its arguments, so an id is the same on every run and machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+import uuid
+from collections import Counter
+from collections.abc import Iterable
+from urllib.parse import urlsplit, urlunsplit
+
+CHUNK_ID_MAX = 50
+SLUG_MAX = 100
+TITLE_MAX = 255
+
+_POINTS = uuid.UUID("6b3a8f0e-2d3c-5b0e-9f6e-70657274696e")
+_WORD = re.compile(r"[^\w]+")
+
+
+def content_hash(text: str) -> str:
+    """SHA-256 of the text in UTF-8, as 64 hex digits."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def digest(*parts: str, length: int = 12) -> str:
+    """A short hash of several strings; no two lists of strings are joined alike."""
+    joined = "\x1f".join(part.replace("\x1f", "\x1f\x1f") for part in parts)
+    return content_hash(joined)[:length]
+
+
+def ascii_slug(text: str, limit: int = SLUG_MAX) -> str:
+    """Lower-case ASCII words joined by hyphens, at most `limit` characters; may be empty."""
+    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return _WORD.sub("-", folded.replace("_", "-")).strip("-").lower()[:limit].strip("-")
+
+
+def canonical_url(url: str) -> str:
+    """The one address of a page: no fragment, no `index.html`, no trailing slash but the root's."""
+    scheme, host, path, query, _ = urlsplit(url)
+    path = re.sub(r"/index\.html?$", "/", path)
+    if len(path) > 1:
+        path = path.rstrip("/") or "/"
+    if scheme in ("http", "https"):
+        host = host.lower()
+        host = host.removesuffix(":80") if scheme == "http" else host.removesuffix(":443")
+        path = path or "/"
+    return urlunsplit((scheme.lower(), host, path, query, ""))
+
+
+def document_id(key: str, readable: str = "") -> str:
+    """A page's id: some of its slug for people, and a hash of the key that identifies it."""
+    slug = ascii_slug(readable or urlsplit(key).path, limit=20)
+    return f"{slug or 'page'}-{digest(key, length=8)}"
+
+
+def chunk_ids(document: str, texts: Iterable[str]) -> list[str]:
+    """An id for each text of a page, in order.
+
+    An id comes from the text, not from its place: text put in above a passage does not rename the
+    passage, and an id never comes to mean another text. The second of two equal texts is numbered.
+    """
+    seen: Counter[str] = Counter()
+    ids = []
+    for text in texts:
+        base = f"{document}-{content_hash(text)[:12]}"
+        seen[base] += 1
+        ids.append(base if seen[base] == 1 else f"{base}-{seen[base]}")
+    return ids
+
+
+def point_id(chunk_id: str) -> uuid.UUID:
+    """The UUID under which a chunk stands in the vector index."""
+    return uuid.uuid5(_POINTS, chunk_id)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text itself, or its beginning with an ellipsis where it is longer than `limit`."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

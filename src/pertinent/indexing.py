@@ -1,0 +1,308 @@
+"""Sync: make an index say what its source says, with the least work, and survive being killed.
+
+    read → plan (what is new, changed, gone) → embed what changed → index → catalog
+
+A page's change is noted in the catalog as pending before the index is touched, and ends in the same
+transaction that records the page. Whatever is still pending when a sync starts was broken off: such
+a page is planned as changed, whatever its hash says. Vectors that the broken run had already written
+are found again by their embedding key and are not made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from . import identity
+from .chunking import chunk_page, embedded_text
+from .errors import SyncRefused
+from .ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex
+from .timing import Stopwatch, utc_now
+from .types import Chunk, Page, Unreadable
+
+SHRINK_LIMIT = 0.25
+"""The share of a source's known pages that may go at once without being asked for."""
+
+GROUP = 128
+"""How many chunks are embedded between two commits."""
+
+BATCH = 32
+"""How many vectors are made before they are written: the most that a kill can cost."""
+
+
+Written = tuple[Page, str, Sequence[Chunk]]
+"""A page, its hash and its chunks, as the catalog records them."""
+
+
+class Progress(Protocol):
+    """Told how far a sync is; every method may do nothing."""
+
+    def stage(self, name: str, total: int | None) -> None: ...
+
+    def advance(self, steps: int = 1) -> None: ...
+
+
+class Silent:
+    """Tells nobody."""
+
+    def stage(self, name: str, total: int | None) -> None: ...
+
+    def advance(self, steps: int = 1) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """A page to write: its chunks, and which of them must be embedded."""
+
+    page: Page
+    page_hash: str
+    entries: tuple[Entry, ...]
+    to_embed: frozenset[str]
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a sync will do."""
+
+    source: str
+    location: str
+    changes: tuple[PageChange, ...]
+    removed: tuple[PageRecord, ...]
+    unchanged: int
+    unchanged_chunks: int
+    unreadable: tuple[Unreadable, ...]
+    known: int
+    strays: tuple[str, ...] = ()
+    chunks_removed: int = 0
+
+    @property
+    def chunks_to_embed(self) -> int:
+        return sum(len(change.to_embed) for change in self.changes)
+
+    @property
+    def nothing_to_do(self) -> bool:
+        return not (self.changes or self.removed or self.strays)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a sync did."""
+
+    pages_added: int
+    pages_changed: int
+    pages_unchanged: int
+    pages_removed: int
+    chunks_added: int
+    chunks_kept: int
+    chunks_removed: int
+    unreadable: tuple[Unreadable, ...]
+    seconds: float
+
+    @property
+    def chunks_per_second(self) -> float:
+        return self.chunks_added / self.seconds if self.seconds else 0.0
+
+
+@dataclass(slots=True)
+class Indexer:
+    """Plans and applies syncs of sources into one index and its catalog.
+
+    The embedder is asked for when there is something to embed: a run without changes loads no model.
+    """
+
+    embedder: Callable[[], Embedder]
+    index: VectorIndex
+    catalog: Catalog
+    chunk_tokens: int
+    progress: Progress = field(default_factory=Silent)
+
+    def plan(self, source: Source) -> Plan:
+        """What a sync of the source would do; reads, writes nothing."""
+        refuse_homonym(source, self.catalog.sources().get(source.name))
+        known = {record.document_id: record for record in self.catalog.pages(source.name)}
+        pending = set(self.catalog.pending())
+        changes: list[PageChange] = []
+        unreadable: list[Unreadable] = []
+        seen: set[str] = set()
+        unchanged: list[PageRecord] = []
+        self.progress.stage("Reading pages", source.total)
+        for page in source.read():
+            self.progress.advance()
+            if isinstance(page, Unreadable):
+                unreadable.append(page)
+                continue
+            seen.add(page.document_id)
+            record = known.get(page.document_id)
+            page_hash = identity.content_hash(repr(page))
+            if record and record.page_hash == page_hash and page.document_id not in pending:
+                unchanged.append(record)
+            else:
+                changes.append(self._change(page, page_hash, source.name, known=record is not None))
+        kept = {one.source_path for one in unreadable}
+        removed = [r for r in known.values() if r.document_id not in seen and r.source_path not in kept]
+        elsewhere = {record.document_id for record in self.catalog.pages()} if pending else set()
+        return Plan(
+            source=source.name,
+            location=source.location,
+            changes=tuple(changes),
+            removed=tuple(removed),
+            unchanged=len(unchanged),
+            unchanged_chunks=sum(record.chunks for record in unchanged),
+            unreadable=tuple(unreadable),
+            known=len(known),
+            strays=tuple(sorted(pending - seen - elsewhere)),
+            chunks_removed=sum(r.chunks for r in removed) + sum(map(self._superseded, changes)),
+        )
+
+    def _change(self, page: Page, page_hash: str, source: str, *, known: bool) -> PageChange:
+        embedder = self.embedder()
+        chunks = chunk_page(page, embedder.count_tokens, target=self.chunk_tokens, most=embedder.max_tokens)
+        since = {chunk.chunk_id: chunk.created_at for chunk in self.catalog.chunks(page.document_id)}
+        now = utc_now()
+        entries = [
+            self._entry(replace(chunk, created_at=since.get(chunk.chunk_id, now)), source) for chunk in chunks
+        ]
+        points = {identity.point_id(entry.chunk.chunk_id): entry for entry in entries}
+        present = self.index.embedding_keys(list(points))
+        to_embed = frozenset(
+            entry.chunk.chunk_id
+            for point, entry in points.items()
+            if present.get(point) != entry.embedding_key
+        )
+        return PageChange(page, page_hash, tuple(entries), to_embed, known)
+
+    def _entry(self, chunk: Chunk, source: str) -> Entry:
+        text = embedded_text(chunk)
+        return Entry(chunk, source, text, identity.digest(self.embedder().name, text, length=16))
+
+    def _superseded(self, change: PageChange) -> int:
+        now = {entry.chunk.chunk_id for entry in change.entries}
+        return sum(c.chunk_id not in now for c in self.catalog.chunks(change.page.document_id))
+
+    def apply(self, plan: Plan, *, allow_shrink: bool = False) -> Summary:
+        """Carry the plan out; killed anywhere, the next sync ends as this one would have."""
+        watch = Stopwatch()
+        guard(plan, allow_shrink=allow_shrink)
+        self.catalog.register(plan.source, plan.location)
+        self.progress.stage("Embedding", plan.chunks_to_embed)
+        for group in _groups(plan.changes):
+            self._write(plan.source, group)
+        self._remove(plan)
+        if not plan.nothing_to_do:
+            self.progress.stage("Optimising the index", None)
+            self.index.finish()
+        watch.lap("apply")
+        return summarise(plan, watch.stages["apply"] / 1000)
+
+    def rebuild(self) -> list[tuple[str, Written]]:
+        """Fill the index, a new one, with every page of the catalog, without the pages' sources.
+
+        Gives back what the catalog has to record once the new index takes the old one's place.
+        """
+        self.progress.stage("Chunking pages", None)
+        rebuilt = []
+        for record in self.catalog.pages():
+            page = self.catalog.page(record.document_id)
+            if page is not None:
+                change = self._change(page, record.page_hash, record.source, known=True)
+                rebuilt.append((record.source, change))
+                self.progress.advance()
+        self.progress.stage("Embedding", sum(len(change.to_embed) for _, change in rebuilt))
+        for _, change in rebuilt:
+            self._fill(change)
+        self.progress.stage("Optimising the index", None)
+        self.index.finish()
+        return [(source, _written(change)) for source, change in rebuilt]
+
+    def _fill(self, change: PageChange) -> None:
+        self._embed([entry for entry in change.entries if entry.chunk.chunk_id in change.to_embed])
+        points = [identity.point_id(entry.chunk.chunk_id) for entry in change.entries]
+        self.index.keep_only(change.page.document_id, points)
+
+    def _write(self, source: str, group: Sequence[PageChange]) -> None:
+        self.catalog.begin([change.page.document_id for change in group])
+        entries = [(entry, entry.chunk.chunk_id in c.to_embed) for c in group for entry in c.entries]
+        self._embed([entry for entry, new in entries if new])
+        self.index.describe([entry for entry, new in entries if not new])
+        for change in group:
+            points = [identity.point_id(entry.chunk.chunk_id) for entry in change.entries]
+            self.index.keep_only(change.page.document_id, points)
+        self.catalog.commit(source, [_written(change) for change in group])
+
+    def _embed(self, entries: Sequence[Entry]) -> None:
+        if not entries:
+            return
+        vectors = self.embedder().embed_documents([entry.embedded_text for entry in entries])
+        for start in range(0, len(entries), BATCH):
+            batch = entries[start : start + BATCH]
+            made = []
+            for vector in islice(vectors, len(batch)):
+                made.append(vector)
+                self.progress.advance()
+            self.index.put(batch, made)
+
+    def _remove(self, plan: Plan) -> None:
+        gone = [record.document_id for record in plan.removed] + list(plan.strays)
+        if not gone:
+            return
+        self.catalog.begin(gone)
+        for document in gone:
+            self.index.keep_only(document, [])
+        self.catalog.commit(plan.source, [], removed=gone)
+
+
+def _written(change: PageChange) -> Written:
+    return change.page, change.page_hash, [entry.chunk for entry in change.entries]
+
+
+def guard(plan: Plan, *, allow_shrink: bool) -> None:
+    """Refuse a plan that would empty much of the index, which is seldom what was meant."""
+    gone = len(plan.removed)
+    if not allow_shrink and plan.known and gone > plan.known * SHRINK_LIMIT:
+        raise SyncRefused(
+            f"{gone} of the {plan.known} pages known from {plan.source} are no longer there, more than "
+            "a quarter. Nothing was changed. If that is right, run again with --allow-shrink"
+        )
+
+
+def refuse_homonym(source: Source, known_at: str | None) -> None:
+    """Refuse a folder that goes by the name of another that is still there: it would replace its pages."""
+    if known_at in (None, source.location) or "://" in source.name or not Path(known_at or "").exists():
+        return
+    raise SyncRefused(
+        f"{known_at} is indexed under the name {source.name!r} already, and {source.location} would take its "
+        "place. Nothing was changed. Give this one a name of its own with --name"
+    )
+
+
+def summarise(plan: Plan, seconds: float) -> Summary:
+    """The plan in numbers."""
+    added = sum(not change.known for change in plan.changes)
+    kept = sum(len(change.entries) - len(change.to_embed) for change in plan.changes)
+    return Summary(
+        pages_added=added,
+        pages_changed=len(plan.changes) - added,
+        pages_unchanged=plan.unchanged,
+        pages_removed=len(plan.removed),
+        chunks_added=plan.chunks_to_embed,
+        chunks_kept=kept + plan.unchanged_chunks,
+        chunks_removed=plan.chunks_removed,
+        unreadable=plan.unreadable,
+        seconds=seconds,
+    )
+
+
+def _groups(changes: Sequence[PageChange]) -> Iterator[list[PageChange]]:
+    """Pages together until they hold a group's worth of chunks to embed."""
+    group: list[PageChange] = []
+    for change in changes:
+        group.append(change)
+        if sum(len(one.to_embed) for one in group) >= GROUP:
+            yield group
+            group = []
+    if group:
+        yield group

@@ -1,0 +1,383 @@
+"""The catalog in SQL: a SQLite file by default, PostgreSQL by its URL."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import sqlalchemy as sa
+
+from ..errors import CatalogFailure, SettingsError
+from ..ports import Description, Fingerprint, PageRecord
+from ..types import Chunk, Page
+from .migrations import migrate
+from .rows import Row, checked, from_chunk, from_page, storable, to_chunk, to_page, unique
+from .tables import documents, meta, pages, pending, sources
+
+_DRIVERS = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
+
+# More than the threads that search at once: a pool that is used up hands connections out unfairly, and
+# under 50 busy readers a writer waited for 30 s. Only as many are opened as are in use at one time.
+_CONNECTIONS = 64
+_WAIT_SECONDS = 30
+
+# What to do, by a part of what the database says.
+_ADVICE = {
+    "[errno": "check that its folder can be made and written",
+    "file is not a database": "move the file away and run `pertinent index` to make it anew",
+    "malformed": "the file is damaged; move it away and run `pertinent index` to make it anew",
+    "unable to open": "check that its folder can be written and that it is no folder itself",
+    "readonly": "check that the file and its folder can be written",
+    "database is locked": "another process is writing; try again when it is done",
+    "disk is full": "make room on the disk and run the command again",
+    "already exists": "give Pertinent a database or schema of its own",
+    "permission denied": "grant the user what it needs",
+    "must be owner": "let the owner of the table run `pertinent index` once, or grant ownership",
+    "password authentication": "check the user and the password in DATABASE_URL",
+    "fatal:  database": "make the database first, with `createdb`, or correct DATABASE_URL",
+    "queuepool limit": "ask from fewer threads at once",
+    "connection": "check that the server runs and that DATABASE_URL names it",
+}
+
+
+class _Rows(NamedTuple):
+    """Pages and their chunks as rows, checked before a transaction begins."""
+
+    pages: list[Row]
+    chunks: list[Row]
+    document_ids: set[str]
+    chunk_ids: set[str]
+
+    @classmethod
+    def of(cls, pages: Iterable[tuple[str, tuple[Page, str, Sequence[Chunk]]]]) -> Self:
+        page_rows: list[Row] = []
+        chunk_rows: list[Row] = []
+        for source, (page, page_hash, chunks) in pages:
+            page_rows.append(from_page(source, page, page_hash))
+            chunk_rows += (from_chunk(page, chunk) for chunk in chunks)
+        return cls(page_rows, chunk_rows, unique("document_id", page_rows), unique("chunk_id", chunk_rows))
+
+
+class SqlCatalog:
+    """`ports.Catalog` on SQLAlchemy Core; safe to call from many threads."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        """Take an engine whose database is migrated; `open` makes one from a URL."""
+        self._engine = engine
+        self._reader, self._writer = _reader(engine), _writer(engine)
+        dialect = engine.dialect.name
+        self._describe = _DESCRIBE[dialect]
+        self._chunks_of = sa.select(documents.c.chunk_id).where(_among(documents.c.document_id, dialect))
+        self._drop_chunks = sa.delete(documents).where(_among(documents.c.chunk_id, dialect))
+        # A page's chunks go with it: the foreign key cascades.
+        self._drop_pages = sa.delete(pages).where(_among(pages.c.document_id, dialect))
+        self._drop_pending = sa.delete(pending).where(_among(pending.c.document_id, dialect))
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """Connect, and make or migrate the tables where that is needed."""
+        engine = _engine(_parse(url))
+        try:
+            with _translated(engine.url):
+                if engine.dialect.name == "sqlite":
+                    _write_ahead(_reader(engine))
+                migrate(_reader(engine), _writer(engine))
+        except BaseException:
+            engine.dispose()
+            raise
+        return cls(engine)
+
+    def __repr__(self) -> str:
+        return f"SqlCatalog({_masked(self._engine.url)!r})"
+
+    def pages(self, source: str | None = None) -> list[PageRecord]:
+        """Every page, or those of one source, by source and path."""
+        if source is not None and not storable(source):
+            return []
+        wanted = _PAGES if source is None else _PAGES.where(pages.c.source == source)
+        # Sorted here, since databases differ in how they order text.
+        found = [PageRecord(*row) for row in self._read(wanted)]
+        return sorted(found, key=lambda page: (page.source, page.source_path, page.document_id))
+
+    def page(self, document_id: str) -> Page | None:
+        """Give back the page as it was committed."""
+        rows = self._read(_PAGE, document_id=document_id)
+        return to_page(rows[0]) if rows else None
+
+    def chunks(self, document_id: str) -> list[Chunk]:
+        """List a page's chunks by position."""
+        return [to_chunk(row) for row in self._read(_CHUNKS, document_id=document_id)]
+
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """One chunk; a row of another pipeline has no page, so its url and document id are empty."""
+        rows = self._read(_CHUNK, chunk_id=chunk_id)
+        return to_chunk(rows[0]) if rows else None
+
+    def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
+        """Path, slug and title of each chunk that there is, in one statement."""
+        ids = [chunk_id for chunk_id in chunk_ids if storable(chunk_id)]
+        if not ids:
+            return {}
+        # Every search asks this, so it goes to the driver as it stands: less than half of the time.
+        values = (ids,) if self._engine.dialect.name == "postgresql" else (json.dumps(ids),)
+        with _translated(self._engine.url), self._reader.connect() as connection:
+            rows = connection.exec_driver_sql(self._describe, values).all()
+        return {chunk_id: Description(path, slug, title) for chunk_id, path, slug, title in rows}
+
+    def begin(self, document_ids: Iterable[str]) -> None:
+        """Note that these pages are about to change."""
+        rows = [checked({"document_id": document_id}) for document_id in document_ids]
+        if rows:
+            with self._write() as connection:
+                connection.execute(_PUT_PENDING, rows)
+
+    def pending(self) -> list[str]:
+        """Pages whose change began and did not end."""
+        return sorted(row[0] for row in self._read(sa.select(pending.c.document_id)))
+
+    def commit(
+        self,
+        source: str,
+        written: Sequence[tuple[Page, str, Sequence[Chunk]]],
+        removed: Sequence[str] = (),
+    ) -> None:
+        """Record pages and removals and end their change, in one transaction."""
+        rows = _Rows.of((source, one) for one in written)
+        gone = [document_id for document_id in removed if storable(document_id)]
+        with self._write() as connection:
+            connection.execute(self._drop_pages, {"among": gone})
+            self._record(connection, rows)
+            connection.execute(self._drop_pending, {"among": [*rows.document_ids, *gone]})
+
+    def _record(self, connection: sa.Connection, rows: _Rows) -> None:
+        if rows.pages:
+            connection.execute(_PUT_PAGE, rows.pages)
+            known = connection.scalars(self._chunks_of, {"among": list(rows.document_ids)})
+            connection.execute(self._drop_chunks, {"among": list(set(known) - rows.chunk_ids)})
+        if rows.chunks:
+            connection.execute(_PUT_CHUNK, rows.chunks)
+
+    def swap(
+        self, fingerprint: Fingerprint, pages: Iterable[tuple[str, tuple[Page, str, Sequence[Chunk]]]]
+    ) -> None:
+        """Record every page as a new build of the index has it, and that build as the one in use."""
+        rows = _Rows.of(pages)
+        with self._write() as connection:
+            self._record(connection, rows)
+            connection.execute(_PUT_META, _fingerprint_row(fingerprint))
+
+    def sources(self) -> Mapping[str, str]:
+        """Name and location of each source."""
+        return dict(sorted((row.name, row.location) for row in self._read(sa.select(sources))))
+
+    def register(self, source: str, location: str) -> None:
+        """Remember a source, or where it was read from this time."""
+        row = checked({"name": source, "location": location})
+        with self._write() as connection:
+            connection.execute(_PUT_SOURCE, row)
+
+    def fingerprint(self) -> Fingerprint | None:
+        """Say what the index was made with; None before the first run."""
+        rows = self._read(_META, key="fingerprint")
+        return Fingerprint(**json.loads(rows[0][0])) if rows else None
+
+    def set_fingerprint(self, fingerprint: Fingerprint) -> None:
+        """Record what the index is made with from now on."""
+        with self._write() as connection:
+            connection.execute(_PUT_META, _fingerprint_row(fingerprint))
+
+    def ping(self) -> None:
+        """Return if the catalog answers."""
+        self._read(_META, key="fingerprint")
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    def _read(self, statement: sa.Executable, **values: object) -> Sequence[Any]:
+        # Nothing can be stored under such a key, so there is nothing to find.
+        if any(isinstance(value, str) and not storable(value) for value in values.values()):
+            return []
+        with _translated(self._engine.url), self._reader.connect() as connection:
+            return connection.execute(statement, values).all()
+
+    @contextmanager
+    def _write(self) -> Iterator[sa.Connection]:
+        with _translated(self._engine.url), self._writer.begin() as connection:
+            yield connection
+
+
+def _fingerprint_row(fingerprint: Fingerprint) -> dict[str, str]:
+    return {"key": "fingerprint", "value": json.dumps(asdict(fingerprint))}
+
+
+def _parse(url: str) -> sa.URL:
+    try:
+        parsed = sa.make_url(url)
+    except (sa.exc.ArgumentError, ValueError):
+        # Not chained: the reason may quote a part of the address, and so of its password.
+        raise SettingsError(
+            "the catalog's address can't be read; write sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME,"
+            " with special characters of the password percent-encoded"
+        ) from None
+    if parsed.drivername not in _DRIVERS:
+        raise SettingsError(f"the catalog can't be kept in {parsed.drivername}: use sqlite or postgresql")
+    if parsed.drivername.startswith("sqlite") and parsed.database in (None, "", ":memory:"):
+        # Each connection would have a memory of its own.
+        raise SettingsError("the catalog needs a file: write sqlite:///PATH")
+    return parsed.set(drivername=_DRIVERS[parsed.drivername])
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    """Make an engine for 50 threads that never puts a value into an error message."""
+    arguments: dict[str, Any] = {
+        "hide_parameters": True,
+        "pool_size": _CONNECTIONS,
+        "max_overflow": 0,
+        "pool_timeout": _WAIT_SECONDS,
+        "pool_use_lifo": True,
+    }
+    if url.drivername == "sqlite":
+        return _sqlite(url, arguments)
+    if "connect_timeout" not in url.query:
+        arguments["connect_args"] = {"connect_timeout": 10}
+    try:
+        # A server may have closed an idle connection; asking costs less than a failed search.
+        return sa.create_engine(url, pool_pre_ping=True, **arguments)
+    except ImportError as error:
+        raise SettingsError("PostgreSQL needs its driver: pip install 'pertinent[postgres]'") from error
+
+
+def _sqlite(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
+    with _translated(url):
+        Path(url.database or "").parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(url, **arguments)
+
+    @sa.event.listens_for(engine, "connect")
+    def configure(connection: Any, _record: object) -> None:
+        # Transactions begin where we say, not where the driver guesses.
+        connection.isolation_level = None
+        connection.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        # NORMAL may lose the last commits when the power fails. The index would have dropped the
+        # superseded points by then, and no pending note would be left to say so.
+        connection.execute("PRAGMA synchronous = FULL")
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        # A reader is one statement, which SQLite answers from one snapshot without a transaction.
+        if connection.get_execution_options().get("writes"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _write_ahead(engine: sa.Engine) -> None:
+    """Let readers go on while one writes; a new file takes that once, for good."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    with engine.connect() as connection:
+        while connection.exec_driver_sql("PRAGMA journal_mode").scalar() != "wal":
+            try:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            except sa.exc.OperationalError:
+                # Another process is at the same: SQLite does not wait for this statement's lock.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+
+def _reader(engine: sa.Engine) -> sa.Engine:
+    if engine.dialect.name == "postgresql":
+        return engine.execution_options(isolation_level="AUTOCOMMIT")
+    return engine
+
+
+def _writer(engine: sa.Engine) -> sa.Engine:
+    return engine.execution_options(writes=True)
+
+
+def _masked(url: sa.URL) -> str:
+    """Show the address without its password, and without options that may hold one."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
+@contextmanager
+def _translated(url: sa.URL) -> Iterator[None]:
+    """Turn an error of the database into ours."""
+    try:
+        yield
+    # ValueError: SQLite keeps any text in a TIMESTAMP, also one that another program wrote and is no time.
+    except (sa.exc.SQLAlchemyError, OSError, OverflowError, ValueError) as error:
+        reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        advice = next((advice for part, advice in _ADVICE.items() if part in reason.lower()), None)
+        message = f"the catalog {_masked(url)} failed: {reason}"
+        raise CatalogFailure(f"{message}; {advice}" if advice else message) from error
+
+
+def _among(column: sa.Column[Any], dialect: str) -> sa.ColumnElement[bool]:
+    """`column` is one of the parameter `among`, however many there are, in one constant statement."""
+    if dialect == "postgresql":
+        return column == sa.any_(sa.bindparam("among", type_=sa.ARRAY(sa.Text)))
+    each = sa.func.json_each(sa.bindparam("among", type_=sa.JSON)).table_valued("value")
+    return column.in_(sa.select(each.c.value))
+
+
+def _upsert(table: sa.Table, *, keep: Sequence[str] = ()) -> sa.TextClause:
+    """Insert a row, or overwrite all of the one with its key but the columns in `keep`."""
+    names = [column.name for column in table.c]
+    (key,) = (column.name for column in table.primary_key)
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in (key, *keep))
+    return sa.text(
+        f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)}) "  # noqa: S608 - the names are our tables' own
+        f"ON CONFLICT ({key}) DO {f'UPDATE SET {changes}' if changes else 'NOTHING'}"
+    ).bindparams(*(sa.bindparam(column.name, type_=column.type) for column in table.c))
+
+
+_PUT_PAGE = _upsert(pages)
+_PUT_CHUNK = _upsert(documents, keep=["created_at"])
+_PUT_PENDING = _upsert(pending)
+_PUT_SOURCE = _upsert(sources)
+_PUT_META = _upsert(meta)
+
+# Seed 003's own statement; SQLite has no arrays.
+_DESCRIBE = {
+    "postgresql": "SELECT chunk_id, source_path, slug, title FROM documents WHERE chunk_id = ANY(%s)",
+    "sqlite": (
+        "SELECT chunk_id, source_path, slug, title FROM documents "
+        "WHERE chunk_id IN (SELECT value FROM json_each(?))"
+    ),
+}
+
+_META = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("key"))
+_PAGE = sa.select(pages).where(pages.c.document_id == sa.bindparam("document_id"))
+_PAGES = sa.select(
+    pages.c.document_id,
+    pages.c.url,
+    pages.c.title,
+    pages.c.source,
+    pages.c.source_path,
+    pages.c.page_hash,
+    sa.select(sa.func.count())
+    .select_from(documents)
+    .where(documents.c.document_id == pages.c.document_id)
+    .scalar_subquery(),
+)
+# What a chunk shares with its page is read from the page, where the title is whole.
+_CHUNKS_AND_PAGES = sa.select(
+    documents, pages.c.url, pages.c.title.label("page_title"), pages.c.source_type
+).select_from(documents.outerjoin(pages, documents.c.document_id == pages.c.document_id))
+_CHUNK = _CHUNKS_AND_PAGES.where(documents.c.chunk_id == sa.bindparam("chunk_id"))
+_CHUNKS = _CHUNKS_AND_PAGES.where(documents.c.document_id == sa.bindparam("document_id")).order_by(
+    documents.c.order_index
+)

@@ -1,0 +1,215 @@
+"""The embedded vector index: Qdrant's own engine in this process, in a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self, cast
+from uuid import UUID
+
+import qdrant_edge as qdrant
+
+from ..errors import DimensionMismatch, IndexFailure, IndexLocked
+from ..identity import point_id
+from ..ports import Entry, Vector
+from ..types import Candidates, Chunk, Filters, PointId
+from . import lexical
+from .payload import KEYWORDS, conditions, to_chunk, to_payload
+
+DENSE = "dense"
+LEXICAL = "lexical"
+_PAGE = 512
+
+
+class EdgeIndex:
+    """A folder with a Qdrant shard; one process at a time may have it open."""
+
+    def __init__(self, shard: qdrant.EdgeShard, folder: Path, dimension: int) -> None:
+        self._shard = shard
+        self._folder = folder
+        self._dimension = dimension
+        self._closing = threading.Lock()
+        self._closed = False
+
+    @classmethod
+    def open(cls, folder: Path, dimension: int) -> Self:
+        """The index in the folder, made where there is none."""
+        with _translated(folder):
+            if (folder / "edge_config.json").exists():
+                shard = qdrant.EdgeShard.load(str(folder))
+            else:
+                folder.mkdir(parents=True, exist_ok=True)
+                shard = _create(folder, dimension)
+        return cls(shard, folder, dimension)
+
+    def candidates(
+        self,
+        vector: Vector | None,
+        text: str | None,
+        *,
+        by: Sequence[str],
+        limit: int,
+        filters: Filters,
+    ) -> Candidates:
+        """The best of each side, then the other side's score for those that only one side found."""
+        queries = self._queries(vector, text)
+        sides = [side for side in by if side in queries]
+        allowed = _filter(filters)
+        points: dict[int, UUID] = {}
+        scores: dict[str, dict[int, float]] = {DENSE: {}, LEXICAL: {}}
+        self._ask([(side, _request(queries[side], limit, allowed)) for side in sides], points, scores)
+        missing = {side: [points[one] for one in points.keys() - scores[side].keys()] for side in queries}
+        rest = [(side, _request(queries[side], len(ids), _only(ids))) for side, ids in missing.items() if ids]
+        self._ask(rest, points, scores)
+        # A query of stop words alone asks nothing of the lexical side: all score 0 there.
+        return Candidates(
+            list(points.values()),
+            None if vector is None else [scores[DENSE].get(key, 0.0) for key in points],
+            None if text is None else [scores[LEXICAL].get(key, 0.0) for key in points],
+        )
+
+    def _queries(self, vector: Vector | None, text: str | None) -> dict[str, qdrant.Query]:
+        queries = {}
+        if vector is not None:
+            if len(vector) != self._dimension:
+                raise DimensionMismatch(len(vector), self._dimension)
+            queries[DENSE] = qdrant.Query.Nearest(vector.tolist(), using=DENSE)
+        if text is not None and (terms := lexical.query(text)).indices:
+            queries[LEXICAL] = qdrant.Query.Nearest(terms, using=LEXICAL)
+        return queries
+
+    def _ask(
+        self,
+        requests: list[tuple[str, qdrant.QueryRequest]],
+        points: dict[int, UUID],
+        scores: dict[str, dict[int, float]],
+    ) -> None:
+        """Ask the shard all at once, and add what it finds; a UUID's number is quicker to look up by."""
+        if not requests:
+            return
+        with _translated(self._folder):
+            answers = self._shard.query_batch(qdrant.QueryBatchRequest([one for _, one in requests]))
+        for (side, _), answer in zip(requests, answers, strict=True):
+            ids = cast("list[UUID]", [scored.id for scored in answer])
+            keys = [point.int for point in ids]
+            points.update(zip(keys, ids, strict=True))
+            scores[side].update(zip(keys, [scored.score for scored in answer], strict=True))
+
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
+        return {
+            _uuid(record): to_chunk(record.payload or {}) for record in self._retrieve(point_ids, fields=True)
+        }
+
+    def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
+        records = self._retrieve(point_ids, fields=["embedding_key"])
+        return {_uuid(record): str((record.payload or {}).get("embedding_key", "")) for record in records}
+
+    def _retrieve(self, point_ids: Sequence[PointId], fields: bool | list[str]) -> list[qdrant.Record]:  # noqa: FBT001 - Qdrant's own type
+        if not point_ids:
+            return []
+        with _translated(self._folder):
+            return self._shard.retrieve(list(point_ids), fields, False)  # noqa: FBT003 - no vectors
+
+    def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
+        points = [_point(entry, vector) for entry, vector in zip(entries, vectors, strict=True)]
+        if points:
+            self._update(qdrant.UpdateOperation.upsert_points(points))
+
+    def describe(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            ids: list[int | UUID | str] = [point_id(entry.chunk.chunk_id)]
+            self._update(qdrant.UpdateOperation.overwrite_payload(ids, to_payload(entry)))
+
+    def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
+        others = qdrant.Filter(
+            must=[_match("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(point_ids))]
+        )
+        self._update(qdrant.UpdateOperation.delete_points_by_filter(others))
+
+    def _update(self, operation: qdrant.UpdateOperation) -> None:
+        with _translated(self._folder):
+            self._shard.update(operation)
+
+    def scan(self) -> Iterator[Chunk]:
+        offset: Any = None
+        while True:
+            request = qdrant.ScrollRequest(limit=_PAGE, offset=offset, with_payload=True, with_vector=False)
+            with _translated(self._folder):
+                records, offset = self._shard.scroll(request)
+            yield from (to_chunk(record.payload or {}) for record in records)
+            if offset is None:
+                return
+
+    def count(self) -> int:
+        with _translated(self._folder):
+            return self._shard.count(qdrant.CountRequest(exact=True))
+
+    def finish(self) -> None:
+        with _translated(self._folder):
+            self._shard.optimize()
+            self._shard.flush()
+
+    def close(self) -> None:
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._shard.close()
+
+
+def _create(folder: Path, dimension: int) -> qdrant.EdgeShard:
+    config = qdrant.EdgeConfig(
+        vectors={DENSE: qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine)},
+        sparse_vectors={LEXICAL: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
+    )
+    shard = qdrant.EdgeShard.create(str(folder), config)
+    for field in KEYWORDS:
+        index = qdrant.UpdateOperation.create_field_index(field, qdrant.KeywordIndexParams())
+        shard.update(index)
+    return shard
+
+
+def _point(entry: Entry, vector: Vector) -> qdrant.Point:
+    vectors = {DENSE: vector.tolist(), LEXICAL: lexical.document(entry.embedded_text)}
+    return qdrant.Point(point_id(entry.chunk.chunk_id), vectors, to_payload(entry))
+
+
+def _uuid(found: qdrant.ScoredPoint | qdrant.Record) -> UUID:
+    # Our points have no other ids; Qdrant's type allows for some.
+    return cast("UUID", found.id)
+
+
+def _request(query: qdrant.Query, limit: int, allowed: qdrant.Filter | None) -> qdrant.QueryRequest:
+    return qdrant.QueryRequest(limit=limit, query=query, filter=allowed, with_payload=False)
+
+
+def _match(field: str, value: str) -> qdrant.FieldCondition:
+    return qdrant.FieldCondition(key=field, match=qdrant.MatchValue(value))
+
+
+def _filter(filters: Filters) -> qdrant.Filter | None:
+    wanted = conditions(filters)
+    return qdrant.Filter(must=[_match(field, value) for field, value in wanted.items()]) if wanted else None
+
+
+def _only(points: Sequence[UUID]) -> qdrant.Filter:
+    return qdrant.Filter(must=[qdrant.HasIdCondition(set(points))])
+
+
+@contextmanager
+def _translated(folder: Path) -> Iterator[None]:
+    """Qdrant Edge raises bare exceptions: they become ours here, and nowhere else."""
+    try:
+        yield
+    except (IndexFailure, DimensionMismatch):
+        raise
+    except Exception as error:
+        if "WouldBlock" in str(error):
+            raise IndexLocked(
+                f"another process has the index in {folder} open. Wait for it to end, or stop it; for "
+                "several processes at once, run a Qdrant server and set QDRANT_URL"
+            ) from error
+        raise IndexFailure(
+            f"the index in {folder} failed: {error}. `pertinent doctor` tells what is wrong with it"
+        ) from error

@@ -1,0 +1,60 @@
+"""The fields of a point, as every store keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..identity import canonical_url
+from ..ports import Entry
+from ..types import Chunk, Filters
+
+KEYWORDS = ("document_id", "headings", "url_parents", "source_type")
+"""The fields that filters ask for, and so the ones that an index should index."""
+
+_CHUNK_FIELDS = tuple(Chunk.__dataclass_fields__)
+
+
+def to_payload(entry: Entry) -> dict[str, Any]:
+    """All that the seeds expect of a point, and what our filters need beside it."""
+    chunk = entry.chunk
+    return {
+        **{field: getattr(chunk, field) for field in _CHUNK_FIELDS},
+        "order_index": chunk.position + 1,
+        "headings": _headings(chunk.section),
+        "url_parents": _parents(chunk.url),
+        "source": entry.source,
+        "embedding_key": entry.embedding_key,
+    }
+
+
+def to_chunk(payload: Mapping[str, Any]) -> Chunk:
+    """The chunk that a point of ours carries."""
+    return Chunk(**{field: payload[field] for field in _CHUNK_FIELDS})
+
+
+def conditions(filters: Filters) -> dict[str, str]:
+    """Filters as exact matches of payload fields."""
+    wanted = {
+        "document_id": filters.document_id,
+        "headings": filters.section,
+        "url_parents": canonical_url(filters.url) if filters.url else None,
+        "source_type": filters.source_type,
+    }
+    return {field: value for field, value in wanted.items() if value}
+
+
+def _headings(section: str) -> list[str]:
+    """Each heading above the chunk, and the whole path: a section may be asked for by either."""
+    names = section.split(" › ") if section else []
+    return list(dict.fromkeys([*names, section])) if names else []
+
+
+def _parents(url: str) -> list[str]:
+    """The page's address and every address above it."""
+    parts = urlsplit(url)
+    root = f"{parts.scheme}://{parts.netloc}"
+    steps = [step for step in parts.path.split("/") if step]
+    above = [f"{root}/{'/'.join(steps[: n + 1])}" for n in range(len(steps))]
+    return list(dict.fromkeys([f"{root}/", *above, canonical_url(url)]))

@@ -1,0 +1,69 @@
+"""The tables as the last migration leaves them, and how a time is written into them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+
+class UtcTime(sa.TypeDecorator[str]):
+    """A time as ISO 8601 in UTC ending in Z, in seed 003's TIMESTAMP, which knows no time zone."""
+
+    impl = sa.TIMESTAMP
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002 - the base class's shape
+        return None if value is None else datetime.fromisoformat(value).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> str:  # noqa: ARG002 - the base class's shape
+        if value is None:
+            return ""
+        # On SQLite another pipeline may have written an offset; its column takes any text.
+        naive = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+        return naive.isoformat() + "Z"
+
+
+_metadata = sa.MetaData()
+
+documents = sa.Table(
+    "documents",
+    _metadata,
+    sa.Column("chunk_id", sa.String(50), primary_key=True),
+    sa.Column("source_path", sa.Text),
+    sa.Column("slug", sa.String(100)),
+    sa.Column("title", sa.String(255)),
+    sa.Column("order_index", sa.Integer),
+    sa.Column("snippet", sa.Text),
+    sa.Column("created_at", UtcTime),
+    sa.Column("document_id", sa.Text),
+    sa.Column("start_char", sa.Integer),
+    sa.Column("end_char", sa.Integer),
+    sa.Column("section", sa.Text),
+    sa.Column("anchor", sa.Text),
+    sa.Column("content_hash", sa.Text),
+)
+
+pages = sa.Table(
+    "pages",
+    _metadata,
+    sa.Column("document_id", sa.Text, primary_key=True),
+    sa.Column("url", sa.Text),
+    sa.Column("title", sa.Text),
+    sa.Column("source", sa.Text),
+    sa.Column("source_path", sa.Text),
+    sa.Column("slug", sa.Text),
+    sa.Column("source_type", sa.Text),
+    sa.Column("page_hash", sa.Text),
+    sa.Column("updated_at", UtcTime),
+    sa.Column("sections", sa.JSON),
+    sa.Column("text", sa.Text),
+)
+
+sources = sa.Table(
+    "sources", _metadata, sa.Column("name", sa.Text, primary_key=True), sa.Column("location", sa.Text)
+)
+
+pending = sa.Table("pending", _metadata, sa.Column("document_id", sa.Text, primary_key=True))
+
+meta = sa.Table("meta", _metadata, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text))

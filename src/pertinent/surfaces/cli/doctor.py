@@ -1,0 +1,121 @@
+"""`pertinent doctor`: the checks as lines, and what to run for each finding."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .failures import INCOMPLETE, PART_FAILED
+from .opening import choices
+from .terminal import layout, one_line, print_json, sign, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from ...doctor import Check
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Mark the damaged pages, so that the next `pertinent index` writes them anew."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Check settings, model, stores and every chunk; says what to run.
+
+    Exits with 0 when all is sound, with 1 when something was found, and with 3
+    when a store or the model can't be used at all.
+
+    For example: pertinent doctor --repair && pertinent index docs/
+    """
+    from ...doctor import Doctor
+
+    patient = Doctor(choices(context).load)
+    checks: list[Check] = []
+    try:
+        for check in patient.examine():
+            checks.append(check)
+            if not as_json:
+                write(layout(partial(_print_check, check=check)))
+        marked = patient.repair(checks) if repair else []
+    finally:
+        patient.close()
+    if as_json:
+        print_json(_as_data(checks, marked))
+    else:
+        write(layout(lambda out: _print_end(out, checks, marked, repair=repair)))
+    if any(check.failed for check in checks):
+        raise typer.Exit(PART_FAILED)
+    if any(check.findings for check in checks) and not _all_marked(checks, marked):
+        raise typer.Exit(INCOMPLETE)
+
+
+def _print_check(out: Console, check: Check) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    sound = not check.findings
+    line = Table.grid(padding=(0, 1), expand=True)
+    line.add_column(width=4 if sign("✓", "") == "" else 1)
+    line.add_column(width=18, no_wrap=True)
+    line.add_column(ratio=1, overflow="fold")
+    line.add_column(justify="right", no_wrap=True)
+    line.add_row(
+        Text(sign("✓", "ok"), style="green") if sound else Text(sign("✗", "BAD"), style="bold red"),
+        Text(check.name, style="bold"),
+        Text(one_line(check.seen)) if sound else Text(""),
+        Text(f"{check.seconds:.2f} s", style="dim"),
+    )
+    for one in check.findings:
+        line.add_row("", "", Text(one_line(one.problem)))
+        line.add_row("", "", Text(f"{sign('→', '->')} {one_line(one.remedy)}", style="yellow"))
+    out.print(line)
+
+
+def _print_end(out: Console, checks: Sequence[Check], marked: Sequence[str], *, repair: bool) -> None:
+    found = sum(len(check.findings) for check in checks)
+    if not found:
+        out.print("All is sound.")
+    elif marked:
+        pages = "1 page is" if len(marked) == 1 else f"{len(marked):,} pages are"
+        out.print(
+            f"{pages} marked. Now run `pertinent index SOURCE`, with the options it was indexed with: "
+            "it writes them anew."
+        )
+    else:
+        out.print("1 finding." if found == 1 else f"{found} findings.")
+        if repair:
+            out.print("None of it can be mended by marking pages.")
+
+
+def _all_marked(checks: Sequence[Check], marked: Sequence[str]) -> bool:
+    return bool(marked) and all(one.pages for check in checks for one in check.findings)
+
+
+def _as_data(checks: Sequence[Check], marked: Sequence[str]) -> dict[str, Any]:
+    return {
+        "sound": not any(check.findings for check in checks),
+        "checks": [
+            {
+                "name": check.name,
+                "sound": not check.findings,
+                "seen": check.seen,
+                "seconds": round(check.seconds, 3),
+                "findings": [
+                    {"problem": one.problem, "run": one.remedy, "pages": sorted(one.pages)}
+                    for one in check.findings
+                ],
+            }
+            for check in checks
+        ],
+        "marked": list(marked),
+    }

@@ -1,0 +1,55 @@
+"""From the global options to an open Pertinent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+    from ...settings import Loaded
+    from ..library import Pertinent
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the global options say; None leaves a setting to the environment and pertinent.toml."""
+
+    folder: str | None = None
+    embedder: str | None = None
+    debug: bool = False
+
+    def load(self) -> Loaded:
+        """The settings that hold, with these before all others."""
+        from ...settings import load
+
+        return load({"folder": self.folder, "embedder": self.embedder})
+
+
+def choices(context: typer.Context) -> Choices:
+    """The global options of this run."""
+    found = context.obj
+    return found if isinstance(found, Choices) else Choices()
+
+
+@contextmanager
+def opened(context: typer.Context) -> Iterator[Pertinent]:
+    """Pertinent with the settings of this run, closed at the end."""
+    from ..library import Pertinent
+
+    chosen = choices(context)
+    with Pertinent.open(chosen.folder, embedder=chosen.embedder) as pertinent:
+        yield pertinent
+
+
+def number(text: str) -> int | float | str:
+    """What was typed, as a number if it is one; the limits say what is wrong with it if not."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,64 @@
+"""What a sync did, or would do, for the eye."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .terminal import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ...indexing import PageChange, Plan, Summary
+
+
+def print_summary(out: Console, summary: Summary) -> None:
+    """Pages and chunks by what became of them, and how long it took."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
+    table.add_column("")
+    for heading in ("added", "changed", "unchanged", "removed"):
+        table.add_column(heading, justify="right")
+    pages = (summary.pages_added, summary.pages_changed, summary.pages_unchanged, summary.pages_removed)
+    table.add_row("pages", *(f"{number:,}" for number in pages))
+    # A chunk is its text: one that changed is one that came and one that went.
+    table.add_row(
+        "chunks", f"{summary.chunks_added:,}", "", f"{summary.chunks_kept:,}", f"{summary.chunks_removed:,}"
+    )
+    out.print(table)
+    rate = f", {summary.chunks_per_second:,.0f} chunks a second" if summary.chunks_added else ""
+    out.print(f"Done in {summary.seconds:.1f} s{rate}.")
+
+
+def print_plan(out: Console, plan: Plan) -> None:
+    """Every page that a sync would touch, and what it would cost."""
+    from rich.text import Text
+
+    def line(mark: str, style: str, text: str) -> None:
+        out.print(Text(f"  {mark} {text}", style=style), soft_wrap=True)
+
+    out.print(
+        Text(f"Plan for {one_line(plan.source)} ({one_line(plan.location)})", style="bold"), soft_wrap=True
+    )
+    for change in plan.changes:
+        verb = "changed" if change.known else "added"
+        line("~" if change.known else "+", "yellow" if change.known else "green", f"{verb:11}{_cost(change)}")
+    for record in plan.removed:
+        line("-", "red", f"{'removed':11}{one_line(record.source_path)}: {record.chunks} chunks go")
+    for one in plan.unreadable:
+        line("!", "red", f"{'unreadable':11}{one_line(one.source_path)}: {one_line(one.reason)}")
+    for stray in plan.strays:
+        line("-", "red", f"{'leftover':11}{one_line(stray)}, of a run that was broken off")
+    if plan.nothing_to_do:
+        out.print(f"Nothing to do: {plan.unchanged:,} pages are unchanged.")
+    else:
+        out.print(
+            f"{plan.unchanged:,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
+            f"{plan.chunks_removed:,} to remove. Nothing was written."
+        )
+
+
+def _cost(change: PageChange) -> str:
+    path = one_line(change.page.source_path)
+    return f"{path}: {len(change.to_embed)} of {len(change.entries)} chunks to embed"

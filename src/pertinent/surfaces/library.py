@@ -1,0 +1,248 @@
+"""Pertinent from Python: the object `Pertinent`, and the functions that the seeds name."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ..build import Workspace
+from ..engine import Query, checked_vector
+from ..errors import InvalidInput, NotFound
+from ..indexing import Plan, Progress, Silent, Summary
+from ..limits import ENGINE, RETRIEVAL_LAYER, RETRIEVAL_TESTING, check_count
+from ..ports import PageRecord
+from ..settings import load
+from ..types import Answer, Chunk, Filters, Ranking
+from .response import query_response
+
+MOST_AROUND = 100
+
+
+class Pertinent:
+    """A folder of indexed documentation, open for searching and indexing; safe to use from threads."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._indexing = threading.Lock()
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str] | None = None, **settings: Any) -> Self:
+        """Open with the settings of this place, those given here before all others."""
+        return cls(Workspace(load({"folder": folder, **settings}).settings))
+
+    def plan(
+        self,
+        source: str | os.PathLike[str],
+        *,
+        base_url: str | None = None,
+        name: str | None = None,
+        progress: Progress | None = None,
+    ) -> Plan:
+        """What indexing the source would do now; nothing is written."""
+        from ..sources import open_source
+
+        opened = open_source(os.fspath(source), base_url=base_url, name=name)
+        with self._planning() as workspace:
+            return workspace.indexer(progress or Silent()).plan(opened)
+
+    @contextmanager
+    def _planning(self) -> Iterator[Workspace]:
+        """The workspace, or an empty one elsewhere where there is none yet: a plan makes no files."""
+        try:
+            self.workspace.require()
+        except NotFound:
+            with tempfile.TemporaryDirectory() as folder:
+                elsewhere = {"folder": Path(folder), "database_url": None}
+                empty = Workspace(self.workspace.settings.model_copy(update=elsewhere))
+                try:
+                    yield empty
+                finally:
+                    empty.close()
+        else:
+            yield self.workspace
+
+    def index(
+        self,
+        source: str | os.PathLike[str],
+        *,
+        base_url: str | None = None,
+        name: str | None = None,
+        allow_shrink: bool = False,
+        progress: Progress | None = None,
+    ) -> Summary:
+        """Make the index say what the source says: a folder of Markdown, or `beir:DIR`."""
+        from ..sources import open_source
+
+        opened = open_source(os.fspath(source), base_url=base_url, name=name)
+        with self._indexing:
+            indexer = self.workspace.indexer(progress or Silent())
+            return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
+
+    def reindex(self, progress: Progress | None = None) -> int:
+        """Make the index anew from the texts it holds, with the present settings; counts its chunks."""
+        with self._indexing:
+            return self.workspace.reindex(progress or Silent())
+
+    def search(
+        self,
+        text: str,
+        top_k: int = 5,
+        threshold: float = 0.0,
+        ranking: Ranking | None = None,
+        filters: Filters | Mapping[str, str] | None = None,
+        per_page: int | None = None,
+        *,
+        explain: bool = False,
+    ) -> Answer:
+        """The passages that answer the text best, each with its address and its score."""
+        query = Query(
+            text=text,
+            top_k=top_k,
+            threshold=threshold,
+            ranking=self.workspace.settings.ranking if ranking is None else ranking,
+            filters=as_filters(filters),
+            per_page=per_page,
+            explain=explain,
+        )
+        return self.workspace.engine().search(query)
+
+    def search_many(self, texts: Sequence[str], **options: Any) -> list[Answer]:
+        """An answer for each text, in order; the options are those of `search`."""
+        for text in texts:
+            ENGINE.check_query(text)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(lambda text: self.search(text, **options), texts))
+
+    def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:
+        """The chunk, with up to `around` of its neighbours on each side, in the order of the page."""
+        if around:
+            check_count("around", around, MOST_AROUND)
+        return self.workspace.engine().neighbours(chunk_id, around)
+
+    def pages(self) -> list[PageRecord]:
+        """Every page that is indexed."""
+        self.workspace.require()
+        return self.workspace.catalog().pages()
+
+    def close(self) -> None:
+        """Give the index back, so that another process may open it."""
+        self.workspace.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def as_filters(filters: Filters | Mapping[str, str] | None) -> Filters:
+    """Filters from a mapping; a name that is no filter is an error."""
+    if filters is None:
+        return Filters()
+    if isinstance(filters, Filters):
+        return filters
+    names = [one.name for one in fields(Filters)]
+    for name, value in filters.items():
+        if name not in names:
+            raise InvalidInput("filter", f"{name!r} is none of {', '.join(names)}")
+        if not isinstance(value, str) or not value:
+            raise InvalidInput("filter", f"{name} must be text that is not empty, not {value!r}")
+    return Filters(**filters)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEmbedding:
+    """A query as a vector (seed 002)."""
+
+    vector: list[float]
+    query_text: str
+    model: str = "embed-english-v3.0"
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalResult:
+    """A passage found for a vector (seed 002)."""
+
+    text: str
+    source_url: str
+    relevance_score: float
+    chunk_id: str
+    position: int = 0
+    title: str = ""
+
+
+_default: Pertinent | None = None
+_opening = threading.RLock()
+
+
+def default() -> Pertinent:
+    """The Pertinent of the present folder and environment, opened once for the functions below."""
+    global _default  # noqa: PLW0603 - the functions of seeds 001 and 002 are bare by contract
+    with _opening:
+        if _default is None:
+            _default = Pertinent.open()
+            atexit.register(close_default)
+        return _default
+
+
+def close_default() -> None:
+    """Close what the functions below have opened; the next call opens it anew."""
+    global _default  # noqa: PLW0603 - as above
+    with _opening:
+        if _default is not None:
+            _default.close()
+            _default = None
+
+
+def generate_query_embedding(query: str) -> QueryEmbedding:
+    """The query's vector, made by the configured model; 1 to 1000 characters."""
+    text = RETRIEVAL_LAYER.check_query(query)
+    embedder = default().workspace.embedder()
+    return QueryEmbedding(embedder.embed_query(text).tolist(), text, embedder.model)
+
+
+def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) -> list[RetrievalResult]:
+    """The passages nearest to a vector, best first; an empty list where nothing is near."""
+    limit = RETRIEVAL_LAYER.check_top_k(limit)
+    workspace = default().workspace
+    engine = workspace.engine()
+    vector = checked_vector(query_embedding, workspace.embedder().dimension)
+    answer = engine.search(Query(text=None, vector=vector, top_k=limit, ranking="dense"))
+    return [
+        RetrievalResult(
+            text=hit.chunk.text,
+            source_url=hit.chunk.url,
+            relevance_score=hit.score,
+            chunk_id=hit.chunk.chunk_id,
+            position=hit.chunk.position,
+            title=hit.chunk.title,
+        )
+        for hit in answer.hits
+    ]
+
+
+def retrieve(
+    query_text: str,
+    top_k: int = 5,
+    threshold: float = 0.0,
+    include_metadata: bool = True,  # noqa: FBT001, FBT002 - seed 001's signature
+) -> dict[str, Any]:
+    """Seed 001's Query Response for a Query Request, as plain data."""
+    text = RETRIEVAL_TESTING.check_query(query_text)
+    top_k = RETRIEVAL_TESTING.check_top_k(top_k)
+    threshold = RETRIEVAL_TESTING.check_threshold(threshold)
+    if not isinstance(include_metadata, bool):
+        raise InvalidInput("include_metadata", f"must be true or false, not {include_metadata!r}")
+    answer = default().search(text, top_k, threshold)
+    return query_response(answer, include_metadata=include_metadata)

@@ -1,0 +1,54 @@
+"""Seed 001's Query Response: an answer as plain data, in that door's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..timing import Stopwatch
+from ..types import Answer, Hit
+
+
+def query_response(answer: Answer, *, include_metadata: bool = True) -> dict[str, Any]:
+    """The answer as a JSON-ready dict; the stages of the query are in `metadata.stages_ms`."""
+    watch = Stopwatch()
+    results = [
+        _retrieved_chunk(hit, answer.algorithm, include_metadata=include_metadata) for hit in answer.hits
+    ]
+    watch.lap("formatted")
+    stages = {**answer.timings, **watch.stages}
+    return {
+        "query": answer.query,
+        "results": results,
+        "metadata": {
+            "query_time_ms": round(sum(stages.values())),
+            "total_results": len(results),
+            "timestamp": answer.created_at,
+            "ranking": answer.ranking,
+            "algorithm": answer.algorithm,
+            "stages_ms": {stage: round(ms, 3) for stage, ms in stages.items()},
+            "notes": list(answer.notes),
+        },
+    }
+
+
+def _retrieved_chunk(hit: Hit, algorithm: str, *, include_metadata: bool) -> dict[str, Any]:
+    chunk = hit.chunk
+    required = {
+        "content": chunk.text,
+        "url": chunk.url,
+        "position": chunk.position,
+        "similarity_score": hit.score,
+        "chunk_id": chunk.chunk_id,
+        "created_at": chunk.created_at,
+    }
+    if not include_metadata:
+        return required
+    return required | {
+        "title": chunk.title,
+        "section": chunk.section,
+        "anchor": chunk.anchor,
+        "start": chunk.start,
+        "end": chunk.end,
+        "algorithm": algorithm,
+        "scores": {"cosine": hit.scores.cosine, "lexical": hit.scores.lexical},
+    }

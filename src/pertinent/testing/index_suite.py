@@ -1,0 +1,213 @@
+"""The suite that every vector index must pass."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ..chunking import chunk_page, embedded_text
+from ..errors import DimensionMismatch
+from ..identity import point_id
+from ..ports import Entry, VectorIndex
+from ..types import Candidates, Filters, Page, PointId
+from .embedder import HashedWords
+from .pages import page
+
+EMBEDDER = HashedWords()
+
+PAGES = [
+    page(
+        "topics",
+        {
+            "": "Nodes exchange messages over topics.",
+            "Quality of service": "Reliable delivery resends lost messages; best effort does not.",
+            "Publishing": "A publisher sends messages on a topic at a steady rate.",
+        },
+    ),
+    page(
+        "services",
+        {
+            "": "A service answers one request with one response.",
+            "Calling": "A client sends a request and waits for the response of the server.",
+        },
+    ),
+    page("guide/joints", {"Limits": "A revolute joint turns between a lower and an upper limit."}),
+]
+
+
+def entries(pages: Sequence[Page] = PAGES, source: str = "book") -> list[Entry]:
+    """Every chunk of the pages, as an index is given them."""
+    return [
+        Entry(
+            replace(chunk, created_at="2026-01-02T03:04:05Z"),
+            source,
+            embedded_text(chunk),
+            chunk.content_hash,
+        )
+        for one in pages
+        for chunk in chunk_page(one, EMBEDDER.count_tokens, target=60, most=120)
+    ]
+
+
+def fill(index: VectorIndex, given: Sequence[Entry] | None = None) -> list[Entry]:
+    """Put the entries into the index."""
+    given = entries() if given is None else list(given)
+    index.put(given, list(EMBEDDER.embed_documents([entry.embedded_text for entry in given])))
+    return given
+
+
+def by_point(found: Candidates) -> dict[PointId, tuple[float, float]]:
+    """Cosine and BM25 of each candidate; a side that was not asked for as 0."""
+    nothing = [0.0] * len(found.point_ids)
+    parts = zip(found.cosine or nothing, found.bm25 or nothing, strict=True)
+    return dict(zip(found.point_ids, parts, strict=True))
+
+
+class IndexSuite:
+    """Subclass it with a fixture `index`: an empty index of `EMBEDDER.dimension`."""
+
+    def test_gives_back_every_chunk_whole(self, index: VectorIndex) -> None:
+        given = fill(index)
+        assert index.count() == len(given)
+        assert sorted(index.scan(), key=str) == sorted((e.chunk for e in given), key=str)
+        points = [point_id(entry.chunk.chunk_id) for entry in given]
+        assert index.chunks(points) == {p: e.chunk for p, e in zip(points, given, strict=True)}
+
+    def test_dense_candidates_have_exact_cosines(self, index: VectorIndex) -> None:
+        given = fill(index)
+        query = EMBEDDER.embed_query("messages over topics")
+        found = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
+        exact: dict[PointId, float] = {
+            point_id(e.chunk.chunk_id): float(EMBEDDER.embed_query(e.embedded_text) @ query) for e in given
+        }
+        assert dict(zip(found.point_ids, found.cosine or [], strict=True)) == pytest.approx(exact, abs=1e-5)
+        assert found.bm25 is None
+
+    def test_lexical_candidates_share_a_word_with_the_query(self, index: VectorIndex) -> None:
+        given = fill(index)
+        found = index.candidates(None, "revolute", by=["lexical"], limit=100, filters=Filters())
+        expected = next(point_id(e.chunk.chunk_id) for e in given if "revolute" in e.chunk.text)
+        assert found.point_ids == [expected]
+        assert found.bm25 is not None
+        assert found.bm25[0] > 0
+        assert found.cosine is None
+
+    def test_a_candidate_of_one_side_has_the_score_of_the_other(self, index: VectorIndex) -> None:
+        fill(index)
+        vector = EMBEDDER.embed_query("a service answers one request")
+        both = index.candidates(vector, "revolute joint", by=["dense", "lexical"], limit=1, filters=Filters())
+        everything = index.candidates(
+            vector, "revolute joint", by=["dense", "lexical"], limit=100, filters=Filters()
+        )
+        assert len(both.point_ids) == 2
+        whole = by_point(everything)
+        for point, scores in by_point(both).items():
+            assert scores == pytest.approx(whole[point], abs=1e-6)
+
+    def test_a_query_of_stop_words_finds_nothing_lexically(self, index: VectorIndex) -> None:
+        fill(index)
+        found = index.candidates(None, "the of and", by=["lexical"], limit=10, filters=Filters())
+        assert found.point_ids == []
+
+    @pytest.mark.parametrize(
+        ("filters", "expected"),
+        [
+            (Filters(section="Quality of service"), {"topics"}),
+            (Filters(url="https://book.example/docs/services"), {"services"}),
+            (Filters(url="https://book.example/docs"), {"topics", "services", "guide/joints"}),
+            (Filters(url="https://book.example/docs/guide/"), {"guide/joints"}),
+            (Filters(url="https://book.example/docs/serv"), set()),
+            (Filters(document_id=PAGES[1].document_id), {"services"}),
+            (Filters(source_type="docusaurus-page"), {"topics", "services", "guide/joints"}),
+            (Filters(source_type="docusaurus-page", section="Limits"), {"guide/joints"}),
+            (Filters(source_type="other"), set()),
+        ],
+    )
+    def test_filters_admit_only_what_they_name(
+        self, index: VectorIndex, filters: Filters, expected: set[str]
+    ) -> None:
+        fill(index)
+        vector = EMBEDDER.embed_query("messages")
+        for by in (["dense"], ["dense", "lexical"]):
+            found = index.candidates(vector, "messages request joint", by=by, limit=100, filters=filters)
+            chunks = index.chunks(found.point_ids)
+            assert {chunk.slug for chunk in chunks.values()} == expected
+
+    def test_putting_a_chunk_again_replaces_it(self, index: VectorIndex) -> None:
+        given = fill(index)
+        fill(index, given)
+        assert index.count() == len(given)
+
+    def test_describing_changes_the_fields_and_keeps_the_vector(self, index: VectorIndex) -> None:
+        first = fill(index)[0]
+        vector = EMBEDDER.embed_query(first.embedded_text)
+        moved = replace(first, chunk=replace(first.chunk, position=7, title="Renamed"))
+        index.describe([moved])
+        point = point_id(first.chunk.chunk_id)
+        assert index.chunks([point])[point] == moved.chunk
+        found = index.candidates(vector, None, by=["dense"], limit=100, filters=Filters())
+        assert by_point(found)[point][0] == pytest.approx(1.0, abs=1e-5)
+
+    def test_embedding_keys_tell_what_is_there(self, index: VectorIndex) -> None:
+        given = fill(index)
+        point = point_id(given[0].chunk.chunk_id)
+        assert index.embedding_keys([point, point_id("nowhere")]) == {point: given[0].embedding_key}
+        assert index.embedding_keys([]) == {}
+
+    def test_keep_only_removes_the_other_points_of_that_page_alone(self, index: VectorIndex) -> None:
+        given = fill(index)
+        topics = [e for e in given if e.chunk.slug == "topics"]
+        index.keep_only(PAGES[0].document_id, [point_id(topics[0].chunk.chunk_id)])
+        left = {chunk.chunk_id for chunk in index.scan()}
+        assert left == {e.chunk.chunk_id for e in given if e not in topics[1:]}
+        index.keep_only(PAGES[0].document_id, [])
+        assert {chunk.slug for chunk in index.scan()} == {"services", "guide/joints"}
+
+    def test_a_vector_of_another_length_is_refused_with_both_numbers(self, index: VectorIndex) -> None:
+        fill(index)
+        with pytest.raises(DimensionMismatch, match=r"3 elements.*64"):
+            index.candidates(np.ones(3, dtype=np.float32), None, by=["dense"], limit=5, filters=Filters())
+
+    def test_an_empty_index_has_no_candidates(self, index: VectorIndex) -> None:
+        vector = EMBEDDER.embed_query("anything")
+        found = index.candidates(vector, "anything", by=["dense", "lexical"], limit=5, filters=Filters())
+        assert found.point_ids == []
+        assert list(index.scan()) == []
+        assert index.chunks([]) == {}
+
+    def test_nothing_is_lost_by_finishing(self, index: VectorIndex) -> None:
+        given = fill(index)
+        index.finish()
+        assert index.count() == len(given)
+
+    def test_many_threads_search_while_one_writes(self, index: VectorIndex) -> None:
+        fill(index)
+        vector = EMBEDDER.embed_query("messages over topics")
+        stop = threading.Event()
+
+        def write() -> None:
+            while not stop.is_set():
+                fill(index)
+                index.finish()
+
+        def search(_: int) -> set[PointId]:
+            found = index.candidates(
+                vector, "messages", by=["dense", "lexical"], limit=100, filters=Filters()
+            )
+            return set(found.point_ids)
+
+        expected = search(0)
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            with ThreadPoolExecutor(50) as pool:
+                answers = list(pool.map(search, range(300)))
+        finally:
+            stop.set()
+            writer.join()
+        assert all(answer == expected for answer in answers)

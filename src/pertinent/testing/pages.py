@@ -1,0 +1,47 @@
+"""Pages and sources made by hand, for tests that need no files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..identity import document_id
+from ..sources.blocks import BlockPiece, HeadingPiece, Piece, assemble
+from ..types import Page, Unreadable
+
+
+def page(name: str, sections: Mapping[str, str | Sequence[str]], *, title: str | None = None) -> Page:
+    """A page at https://book.example/docs/NAME with a level-two heading for each section but ""."""
+    url = f"https://book.example/docs/{name}"
+    pieces: list[Piece] = []
+    for heading, paragraphs in sections.items():
+        if heading:
+            pieces.append(HeadingPiece(2, heading, heading.lower().replace(" ", "-")))
+        texts = [paragraphs] if isinstance(paragraphs, str) else paragraphs
+        pieces += [BlockPiece("code" if text.startswith("```") else "prose", text) for text in texts]
+    text, found = assemble(pieces, title or name)
+    return Page(
+        document_id=document_id(url, name),
+        url=url,
+        title=title or name,
+        source_path=f"docs/{name}.md",
+        slug=name,
+        source_type="docusaurus-page",
+        text=text,
+        sections=found,
+    )
+
+
+class Shelf:
+    """A source that gives the pages put on it."""
+
+    def __init__(self, *pages: Page | Unreadable, name: str = "https://book.example/docs") -> None:
+        self.name = name
+        self.location = f"memory:{name}"
+        self.pages = list(pages)
+
+    @property
+    def total(self) -> int:
+        return len(self.pages)
+
+    def read(self) -> Iterator[Page | Unreadable]:
+        yield from self.pages

@@ -1,0 +1,163 @@
+"""The plain, frozen things that the rest of Pertinent passes around."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+from uuid import UUID
+
+Ranking = Literal["hybrid", "dense", "lexical"]
+BlockKind = Literal["prose", "item", "code", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A span of a page's text that reads as one piece: a paragraph, a list item, a fence, a table."""
+
+    kind: BlockKind
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands under one heading of a page, up to the next heading."""
+
+    path: tuple[str, ...]
+    anchor: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a source, with its text in normal form and its structure as spans of that text."""
+
+    document_id: str
+    url: str
+    title: str
+    source_path: str
+    slug: str
+    source_type: str
+    text: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A page that a source has but can't read now; whatever was indexed for it stays."""
+
+    source_path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage: an exact slice `[start:end]` of its page's text, with all that cites it."""
+
+    chunk_id: str
+    document_id: str
+    url: str
+    anchor: str
+    title: str
+    section: str
+    position: int
+    start: int
+    end: int
+    text: str
+    content_hash: str
+    source_path: str
+    slug: str
+    source_type: str
+    created_at: str = ""
+
+    @property
+    def citation(self) -> str:
+        """The address of the passage on its page."""
+        return f"{self.url}#{self.anchor}" if self.anchor else self.url
+
+    @property
+    def breadcrumb(self) -> str:
+        """Title and section, as a reader would say where the passage stands."""
+        return f"{self.title} › {self.section}" if self.section else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which chunks a search may return; an empty field admits all.
+
+    A section is asked for by any heading above the chunk, or by its whole path. A url admits its page
+    and all pages below it.
+    """
+
+    document_id: str | None = None
+    section: str | None = None
+    url: str | None = None
+    source_type: str | None = None
+
+    def __bool__(self) -> bool:
+        return any((self.document_id, self.section, self.url, self.source_type))
+
+
+PointId = UUID | int
+"""What Qdrant knows a point by."""
+
+
+class Candidates(NamedTuple):
+    """Points that the index proposes, with their raw scores; a side that was not asked for is None."""
+
+    point_ids: list[PointId]
+    cosine: list[float] | None
+    bm25: list[float] | None
+
+
+class Scores(NamedTuple):
+    """The parts of a score, each in [0, 1]; a part that could not be computed is None."""
+
+    cosine: float | None
+    lexical: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that answers a query, and how well."""
+
+    chunk: Chunk
+    score: float
+    scores: Scores
+    point_id: PointId
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A candidate that was good enough to be looked at but is not among the hits, and why."""
+
+    hit: Hit
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search returns: the hits in order, and how they came about."""
+
+    query: str
+    ranking: Ranking
+    hits: tuple[Hit, ...]
+    top_k: int
+    threshold: float
+    created_at: str
+    timings: Mapping[str, float] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def algorithm(self) -> str:
+        """The name of the score that the hits are ordered by."""
+        return ALGORITHMS[self.ranking]
+
+
+ALGORITHMS: Mapping[Ranking, str] = {
+    "hybrid": "hybrid-similarity",
+    "dense": "cosine-similarity",
+    "lexical": "lexical-similarity",
+}

@@ -1,0 +1,120 @@
+"""`pertinent index`: the sync, its plan, its summary and its refusals."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pertinent.surfaces.cli import index as command
+from pertinent.surfaces.cli.progress import Lines
+from pertinent.surfaces.library import Pertinent
+
+from .conftest import PAGES, Run
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def row(name: str, shown: str) -> list[int]:
+    found = re.search(rf"^{name}((?: +\d+)+)$", shown, re.MULTILINE)
+    assert found, shown
+    return [int(number) for number in found[1].split()]
+
+
+def test_the_summary_counts_pages_and_chunks(run: Run, docs: Path) -> None:
+    result = run("index", docs)
+    assert result.exit_code == 0
+    assert row("pages", result.stdout) == [len(PAGES), 0, 0, 0]
+    added, unchanged, removed = row("chunks", result.stdout)
+    assert (added > 0, unchanged, removed) == (True, 0, 0)
+    assert re.search(r"Done in \d+\.\d s, \d+ chunks a second", result.stdout)
+
+
+def test_a_second_run_finds_everything_unchanged(run: Run, docs: Path) -> None:
+    run("index", docs)
+    result = run("index", docs)
+    assert row("pages", result.stdout) == [0, 0, len(PAGES), 0]
+    assert "a second" not in result.stdout
+
+
+def test_without_a_terminal_progress_is_plain_lines_on_stderr(run: Run, docs: Path) -> None:
+    result = run("index", docs)
+    assert "Reading pages: 4\n" in result.stderr
+    assert "\x1b" not in result.stderr
+    assert "Reading" not in result.stdout
+
+
+def test_progress_lines_tell_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = iter([0.0, 1.0, 12.0])
+    told = Lines(lambda: next(clock))
+    told.stage("Embedding", 100)
+    told.advance()
+    told.advance(29)
+    assert capsys.readouterr().err == ("Embedding: 100\nEmbedding: 30 of 100, 2.5 a second, 28 s left\n")
+
+
+def test_on_a_terminal_progress_is_bars(run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    result = run("index", docs)
+    assert re.search(r"Reading pages.*━.*4/4", result.stderr)
+    assert "Embedding" in result.stderr
+    assert "━" not in result.stdout
+
+
+def test_a_dry_run_prints_the_plan_and_makes_no_file(run: Run, docs: Path) -> None:
+    result = run("index", docs, "--dry-run")
+    assert result.exit_code == 0
+    assert re.search(r"\+ added +docs/nodes\.md: (\d+) of \1 chunks to embed", result.stdout)
+    assert "Nothing was written" in result.stdout
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_a_dry_run_names_what_is_added_changed_removed_and_unreadable(run: Run, docs: Path) -> None:
+    run("index", docs)
+    (docs / "new.md").write_text("# New\n\nA new page.\n")
+    (docs / "joints.md").write_text(PAGES["joints.md"] + "\n## Damping\n\nDamping too.\n")
+    (docs / "intro.md").unlink()
+    (docs / "broken.md").write_bytes(b"\xff\xfe# Bad")
+    result = run("index", docs, "--dry-run")
+    assert result.exit_code == 1
+    assert re.search(r"\+ added +docs/new\.md", result.stdout)
+    assert re.search(r"~ changed +docs/joints\.md: 1 of 3 chunks to embed", result.stdout)
+    assert re.search(r"- removed +docs/intro\.md", result.stdout)
+    assert re.search(r"! unreadable +docs/broken\.md", result.stdout)
+    assert "2 pages unchanged" in result.stdout
+    assert len(Pertinent.open().pages()) == len(PAGES)
+
+
+def test_an_unreadable_file_is_named_the_rest_is_indexed_and_the_exit_is_1(run: Run, docs: Path) -> None:
+    (docs / "broken.md").write_bytes(b"\xff\xfe# Bad")
+    result = run("index", docs)
+    assert result.exit_code == 1
+    assert "1 file could not be read" in result.stderr
+    assert re.search(r"^ +docs/broken\.md: .+", result.stderr, re.MULTILINE)
+    assert row("pages", result.stdout) == [len(PAGES), 0, 0, 0]
+
+
+def test_a_source_that_shrank_by_more_than_a_quarter_is_refused(run: Run, docs: Path) -> None:
+    run("index", docs)
+    (docs / "nodes.md").unlink()
+    (docs / "joints.md").unlink()
+    for arguments in (["--dry-run"], []):
+        result = run("index", docs, *arguments)
+        assert result.exit_code == 1
+        assert "--allow-shrink" in result.stderr
+        assert "Traceback" not in result.stderr
+    assert row("pages", run("index", docs, "--allow-shrink").stdout) == [0, 0, 2, 2]
+
+
+def test_ctrl_c_exits_with_130_and_says_that_the_next_run_goes_on(
+    run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_index", stop)
+    result = run("index", docs)
+    assert result.exit_code == 130
+    assert "goes on from there" in result.stderr
+    assert "Traceback" not in result.stderr

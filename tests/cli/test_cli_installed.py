@@ -1,0 +1,161 @@
+"""The installed command, as a shell starts it: exit codes, streams, signals, encodings."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run, Start
+
+COMMAND = str(Path(sys.executable).with_name("pertinent"))
+HOLD = (
+    "import sys; from pertinent import Pertinent; "
+    "p = Pertinent.open(); p.workspace.index(); print('ready', flush=True); sys.stdin.read()"
+)
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = {"numpy", "onnxruntime", "pydantic", "qdrant_edge", "sqlalchemy", "tokenizers", "yaml"}
+    script = (
+        "import sys; sys.argv = ['pertinent', '--help']; from pertinent.surfaces.cli import main\n"
+        "try: main()\nexcept SystemExit: print('LOADED', *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not heavy & set(done.stdout.partition("LOADED")[2].split())
+
+
+def test_index_and_search_end_to_end(start: Start, docs: Path) -> None:
+    done = start("index", docs)
+    assert (done.returncode, "pages" in done.stdout) == (0, True)
+    found = start("search", "revolute joint", "--json")
+    assert found.returncode == 0
+    assert json.loads(found.stdout)["results"][0]["title"] == "Joints"
+    assert found.stderr == ""
+
+
+def test_bad_input_exits_with_2_on_one_line_of_stderr(start: Start) -> None:
+    done = start("search", "x", "-k", "99")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "pertinent: top_k: must be between 1 and 20, not 99\n"
+
+
+@pytest.fixture
+def held(indexed: Path) -> Iterator[None]:
+    """The index, open in another process."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"ready\n"
+        yield
+        other.kill()
+
+
+@pytest.mark.usefixtures("held")
+def test_an_index_that_another_process_holds_exits_with_3(run: Run, docs: Path) -> None:
+    for command in (["search", "nodes"], ["index", str(docs)]):
+        result = run(*command)
+        assert result.exit_code == 3
+        assert "another process" in result.stderr
+        assert result.stderr.count("\n") == 1
+    doctor = run("doctor")
+    assert doctor.exit_code == 3
+    assert "another process" in " ".join(doctor.stdout.split())
+    assert run("list").exit_code == 0
+
+
+def test_an_embedder_that_fails_exits_with_3(run: Run, docs: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    for name in ("model.onnx", "tokenizer.json"):
+        (model / name).write_bytes(b"no such thing")
+    result = run("--embedder", f"onnx:{model}", "index", docs)
+    assert result.exit_code == 3
+    assert "tokenizer.json" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_shows_the_traceback_and_the_line(run: Run, indexed: Path) -> None:
+    (indexed / "catalog.sqlite3").write_bytes(b"not a database" * 100)
+    plain = run("search", "nodes")
+    assert plain.exit_code == 3
+    assert "Traceback" not in plain.stderr
+    told = run("search", "nodes", "--debug")
+    assert told.exit_code == 3
+    assert "Traceback" in told.stderr
+
+
+def test_what_nobody_expected_is_a_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pertinent.surfaces.cli import opening
+
+    def fail(_: object) -> None:
+        raise ZeroDivisionError("by\nzero")
+
+    monkeypatch.setattr(opening.Choices, "load", fail)
+    result = run("settings")
+    assert result.exit_code == 70
+    assert result.stderr == (
+        "pertinent: unexpected ZeroDivisionError: by zero; run again with --debug to see where\n"
+    )
+
+
+def test_a_reader_that_goes_away_is_no_error(indexed: Path) -> None:
+    with subprocess.Popen(
+        [COMMAND, "search", "nodes", "-k", "20", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        command.stdout.close()
+        assert command.stderr.read() == b""
+        assert command.wait(30) == 141
+
+
+def test_ctrl_c_ends_an_index_run_without_a_traceback(docs: Path) -> None:
+    for number in range(3000):
+        (docs / f"page{number}.md").write_text(f"# Page {number}\n\n" + f"Robot number {number} walks. " * 40)
+    with subprocess.Popen(
+        [COMMAND, "index", str(docs)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as command:
+        assert command.stderr is not None
+        assert "Reading pages" in command.stderr.readline()
+        time.sleep(0.3)
+        command.send_signal(signal.SIGINT)
+        said = command.stderr.read()
+        assert command.wait(30) == 130
+    assert "goes on from there" in said
+    assert "Traceback" not in said
+
+
+def test_a_terminal_without_unicode_gets_question_marks_not_a_crash(start: Start, docs: Path) -> None:
+    (docs / "intro.md").write_text("# Wëlcome 漢字\n\nRobots → walk “well”.\n", encoding="utf-8")
+    ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    assert start("index", docs, **ascii_only).returncode == 0
+    found = start("search", "robots walk", "--explain", **ascii_only)
+    assert (found.returncode, found.stdout.isascii()) == (0, True)
+    assert start("list", **ascii_only).returncode == 0
+    assert start("doctor", **ascii_only).returncode == 0
+    assert start("--help", **ascii_only).returncode == 0
+    printed = start("search", "robots walk", "--json", **ascii_only).stdout
+    assert printed.isascii()
+    assert "漢字" in json.dumps(json.loads(printed), ensure_ascii=False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an argument that is no text exists only on POSIX")
+def test_an_argument_that_is_no_text_is_bad_input(indexed: Path) -> None:
+    done = subprocess.run([COMMAND.encode(), b"search", b"\xff\xfe"], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"query_text" in done.stderr
+
+
+def test_completion_knows_the_commands(start: Start) -> None:
+    done = start(_PERTINENT_COMPLETE="complete_bash", COMP_WORDS="pertinent se", COMP_CWORD="1")
+    assert set(done.stdout.split()) == {"search", "settings"}

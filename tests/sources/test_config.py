@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pertinent.sources.config import DocsFolder, Site, parse_config
+
+CLASSIC = """
+// url: 'https://commented.example',
+/* baseUrl: '/commented/' */
+import {themes as prismThemes} from 'prism-react-renderer';
+import type {Config} from '@docusaurus/types';
+
+const config: Config = {
+  title: 'Handbook', // it's a title
+  tagline: "Robots {are} cool",
+  url: 'https://handbook.example/',
+  baseUrl: `/book/`,
+  onBrokenLinks: 'throw',
+  i18n: {defaultLocale: 'en', locales: ['en']},
+  presets: [
+    [
+      'classic',
+      {
+        docs: {
+          path: 'content',
+          routeBasePath: '/read',
+          sidebarPath: './sidebars.ts',
+          remarkPlugins: [[npm2yarn, {sync: true}]],
+          editUrl: ({docPath}) => `https://x.example/${docPath}`,
+        },
+        blog: {routeBasePath: 'news', path: 'blog'},
+        theme: {customCss: './src/css/custom.css'},
+      } satisfies Preset.Options,
+    ],
+  ],
+  themeConfig: {
+    navbar: {title: 'N', items: [{url: 'https://wrong.example', baseUrl: '/wrong/'}]},
+  } satisfies Preset.ThemeConfig,
+};
+
+export default config;
+"""
+
+
+def parse(text: str) -> Site:
+    return parse_config(text, Path("site"))
+
+
+def test_a_classic_config_is_read() -> None:
+    site = parse(CLASSIC)
+    assert site.address == "https://handbook.example/book"
+    assert site.docs == (DocsFolder("content", "/read"),)
+    assert site.markdown_format == "mdx"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "url: process.env.URL",
+        "url: `https://${host}`",
+        "url: 'https://' + host",
+        "url: dev ? 'http://localhost' : 'https://x.example'",
+        "url: getUrl('https://x.example')",
+        "",
+    ],
+)
+def test_an_address_that_is_computed_is_unknown(line: str) -> None:
+    assert parse(f"module.exports = {{title: 'T', {line}, baseUrl: '/'}}").address is None
+
+
+def test_a_computed_base_or_route_is_unknown() -> None:
+    assert parse("module.exports = {title: 'T', url: 'https://x.example', baseUrl: BASE}").address is None
+    text = "x = {url: 'https://x.example', baseUrl: '/', plugins: [['content-docs', {routeBasePath: R}]]}"
+    assert parse(text).docs == (DocsFolder("docs", None),)
+
+
+def test_functions_and_module_exports_are_found() -> None:
+    text = "module.exports = async () => { return { title: 'T', url: 'https://x.example', baseUrl: '/' }; };"
+    assert parse(text).address == "https://x.example"
+
+
+def test_docs_at_the_root_of_the_site() -> None:
+    presets = "[['classic', {docs: {routeBasePath: '/'}}]]"
+    text = f"export default {{url: 'https://x.example', baseUrl: '/', presets: {presets}}}"
+    assert parse(text).docs == (DocsFolder("docs", "/"),)
+
+
+def test_several_docs_plugins_are_several_folders() -> None:
+    text = """module.exports = {title: 'T', url: 'https://x.example', baseUrl: '/',
+      presets: [['@docusaurus/preset-classic', {docs: false}]],
+      plugins: ['other', ['@docusaurus/plugin-content-docs', {id: 'a', path: 'a-docs', routeBasePath: 'a'}],
+        [require.resolve('x'), {path: 'no'}],
+        ['@docusaurus/plugin-content-docs', {id: 'b', path: '../b', numberPrefixParser: false}]],
+    }"""
+    assert parse(text).docs == (
+        DocsFolder("a-docs", "a", instance="a"),
+        DocsFolder("../b", "docs", number_prefixes=False, instance="b"),
+    )
+
+
+def test_the_format_of_markdown_is_read() -> None:
+    assert parse("export default {baseUrl: '/', markdown: {format: 'detect'}}").markdown_format == "detect"
+
+
+@given(st.text(alphabet="{}[](),:'\"`/*\\ \nabc$=>", max_size=80))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    assert parse("x = {baseUrl: '/', title: 'a', " + text).docs

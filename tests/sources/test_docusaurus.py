@@ -1,0 +1,107 @@
+"""Where Docusaurus 3 puts a page; every expected value was read off a build with version 3.10.2."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytest
+
+from pertinent.sources.docusaurus import is_page, join, place, strip_number_prefix, title_of
+from pertinent.sources.frontmatter import FrontMatterError
+
+
+@pytest.mark.parametrize(
+    ("name", "stripped"),
+    [
+        ("01-intro", "intro"),
+        ("1.intro", "intro"),
+        ("03_third", "third"),
+        ("9--double", "double"),
+        ("10 - spaced name", "spaced name"),
+        ("8-", "8-"),
+        ("intro-01", "intro-01"),
+        ("2021-11-01-date", "2021-11-01-date"),
+        ("7.0-version", "7.0-version"),
+        ("1-2-3", "1-2-3"),
+        ("5", "5"),
+    ],
+)
+def test_number_prefixes_go_but_dates_and_versions_stay(name: str, stripped: str) -> None:
+    assert strip_number_prefix(name) == stripped
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "route"),
+    [
+        ("intro.md", {}, "/intro"),
+        ("intro.md", {"slug": "/"}, "/"),
+        ("index.md", {}, "/"),
+        ("01-first/02-second/03_third.md", {}, "/first/second/third"),
+        ("01-first/index.md", {}, "/first/"),
+        ("01-first/2021-11-01-date.md", {}, "/first/2021-11-01-date"),
+        ("02-guide/README.md", {}, "/guide/"),
+        ("tools/tools.mdx", {}, "/tools/"),
+        ("tools/sub/SUB.md", {}, "/tools/sub/"),
+        ("03-api/api.md", {}, "/api/api"),
+        ("03-api/03-api.md", {}, "/api/"),
+        ("tools/Index.mdx", {"slug": "./other-index"}, "/tools/other-index"),
+        ("tools/with-id.md", {"id": "05-custom"}, "/tools/05-custom"),
+        ("tools/index-id.md", {"id": "index"}, "/tools/index"),
+        ("tools/index.md", {"id": "other"}, "/tools/"),
+        ("tools/a.md", {"slug": "relative/deep"}, "/tools/relative/deep"),
+        ("tools/a.md", {"slug": "../up-one"}, "/up-one"),
+        ("tools/a.md", {"slug": "trailing/"}, "/tools/trailing/"),
+        ("tools/a.md", {"slug": "/abs/place"}, "/abs/place"),
+        ("tools/a.md", {"slug": "."}, "/tools/"),
+        ("tools/a.md", {"slug": 2023}, "/tools/2023"),
+        ("05-np/04-noprefix.md", {"parse_number_prefixes": False}, "/05-np/04-noprefix"),
+        ("tools/dots.in.name.md", {}, "/tools/dots.in.name"),
+        ("tools/UPPER.md", {}, "/tools/UPPER"),
+        ("tools/café/日本.md", {}, "/tools/café/日本"),
+    ],
+)
+def test_the_route_follows_path_id_and_slug(path: str, fields: dict[str, Any], route: str) -> None:
+    assert place(PurePosixPath(path), fields).route == route
+
+
+def test_number_prefixes_stay_where_the_site_says_so() -> None:
+    assert place(PurePosixPath("01-a/02-b.md"), {}, number_prefixes=False).route == "/01-a/02-b"
+
+
+@pytest.mark.parametrize("fields", [{"id": "a/b"}, {"slug": "/a?b"}, {"slug": "/a#b"}, {"slug": "/a/../b"}])
+def test_what_docusaurus_refuses_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(FrontMatterError):
+        place(PurePosixPath("x.md"), fields)
+
+
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [
+        ("a.md", True),
+        ("a/b.mdx", True),
+        ("a/x.test.md", True),
+        ("_a.md", False),
+        ("_parts/a.md", False),
+        ("a/_b/c.mdx", False),
+        (".hidden/a.md", False),
+        ("__tests__/a.md", False),
+        ("a.markdown", False),
+        ("a.txt", False),
+    ],
+)
+def test_partials_and_hidden_files_are_no_pages(path: str, page: bool) -> None:
+    assert is_page(PurePosixPath(path)) is page
+
+
+def test_addresses_are_joined_and_quoted() -> None:
+    assert join("https://x.example/docs", "/") == "https://x.example/docs"
+    assert join("https://x.example", "docs") == "https://x.example/docs"
+    assert join("https://x.example/docs", "/a b/日本") == "https://x.example/docs/a%20b/%E6%97%A5%E6%9C%AC"
+
+
+def test_the_title_is_front_matters_then_the_headings_then_the_ids() -> None:
+    assert title_of({"title": "T"}, "H", "id") == "T"
+    assert title_of({"title": 2024}, "H", "id") == "2024"
+    assert title_of({}, "H", "id") == "H"
+    assert title_of({"title": ""}, None, "id") == "id"

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pertinent.sources.frontmatter import FrontMatterError, flag, split, text_field
+
+
+def test_front_matter_is_cut_off() -> None:
+    assert split("---\ntitle: A\n---\n\ntext\n") == ({"title": "A"}, "\ntext\n")
+
+
+@pytest.mark.parametrize("text", ["text", "", "----\na: b\n----\n", " ---\na: b\n---\n", "-- \n"])
+def test_a_page_without_it_is_left_whole(text: str) -> None:
+    assert split(text) == ({}, text)
+
+
+def test_an_empty_or_commented_block_has_no_fields() -> None:
+    assert split("---\n---\nx") == ({}, "x")
+    assert split("---\n# only a comment\n---\nx") == ({}, "x")
+
+
+def test_words_are_not_taken_for_booleans_or_times() -> None:
+    fields, _ = split(
+        "---\ntitle: No\nlabel: yes\nslug: 12:30\ndraft: true\nversion: 1.10\nid: ~\nn: 007\n---\n"
+    )
+    assert fields["title"] == "No"
+    assert fields["label"] == "yes"
+    assert fields["slug"] == "12:30"
+    assert fields["draft"] is True
+    assert fields["id"] is None
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "a: : b",
+        "a: [1",
+        "- a\n- b",
+        "just words",
+        "a: 1\na: 2",
+        "\tb: 1",
+        "title: 'x",
+        "a: !!python/name:os.system",
+    ],
+)
+def test_a_broken_block_is_refused(block: str) -> None:
+    with pytest.raises(FrontMatterError):
+        split(f"---\n{block}\n---\ntext")
+
+
+def test_the_reason_names_the_line() -> None:
+    with pytest.raises(FrontMatterError, match=r"line 3"):
+        split("---\ntitle: ok\nslug: a: b\n---\n")
+
+
+def test_another_language_is_refused() -> None:
+    with pytest.raises(FrontMatterError, match="toml"):
+        split("---toml\na = 1\n---\n")
+    assert split('---json\n{"title": "J"}\n---\nx')[0] == {"title": "J"}
+
+
+def test_a_block_that_never_closes_is_all_front_matter() -> None:
+    assert split("---\ntitle: A\n") == ({"title": "A"}, "")
+    with pytest.raises(FrontMatterError):
+        split("---\n\nA page that begins with a rule.\n")
+
+
+def test_text_fields_take_numbers_and_refuse_lists() -> None:
+    assert text_field({"id": 5}, "id") == "5"
+    assert text_field({}, "id") is None
+    with pytest.raises(FrontMatterError, match="'id'"):
+        text_field({"id": ["a"]}, "id")
+
+
+def test_flags_are_true_or_false() -> None:
+    assert flag({"draft": "true"}, "draft")
+    assert not flag({}, "draft")
+    with pytest.raises(FrontMatterError, match="'draft'"):
+        flag({"draft": "yes"}, "draft")
+
+
+@given(st.text())
+def test_any_text_is_split_or_refused(text: str) -> None:
+    try:
+        split("---\n" + text)
+    except FrontMatterError:
+        return

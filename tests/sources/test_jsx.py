@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pertinent.sources.jsx import html_parts, literal, scan_expression, scan_tag
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "kind"),
+    [
+        ("<Tabs>", "Tabs", "open"),
+        ("</Tabs>", "Tabs", "close"),
+        ("</ Tabs >", "Tabs", "close"),
+        ("<br/>", "br", "self"),
+        ("<br />", "br", "self"),
+        ("<>", "", "open"),
+        ("</>", "", "close"),
+        ("<Foo.Bar x />", "Foo.Bar", "self"),
+        ("<my-element a='>' b=\"/>\">", "my-element", "open"),
+        ("<A onClick={() => { if (a > b) { c('}') } }} >", "A", "open"),
+        ("<A {...props} b={`x${y}`}/>", "A", "self"),
+        ("<A\n  b={[\n    {label: 'It\\'s', value: \"}\"},\n  ]}\n>", "A", "open"),
+        ("<a href=https://x.y/z>", "a", "open"),
+        ("<img src=a.png/>", "img", "self"),
+    ],
+)
+def test_a_tag_is_found_whole(source: str, name: str, kind: str) -> None:
+    tag = scan_tag(source + " rest", 0, len(source) + 5)
+    assert tag is not None
+    assert (tag.name, tag.kind, tag.end) == (name, kind, len(source))
+
+
+@pytest.mark.parametrize(
+    "source", ["< 5", "<5>", "<", "<a", "<a b={", "<https://x.y>", "<a@b.c>", "<-", "<a b='"]
+)
+def test_what_is_no_tag_stays_text(source: str) -> None:
+    assert scan_tag(source, 0, len(source)) is None
+
+
+def test_attributes_are_read_where_they_are_plain() -> None:
+    tag = scan_tag("<T a=\"x &amp; y\" b='z' c={'q'} d={e} f g={`h`} />", 0, 60)
+    assert tag is not None
+    assert tag.attributes == {"a": "x & y", "b": "z", "c": "q", "d": None, "f": None, "g": "h"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{a}",
+        "{{a: 1}}",
+        "{'}'}",
+        '{"}"}',
+        "{`}${'}'}`}",
+        "{/* } */}",
+        "{// }\n}",
+        "{<p>Don't</p>}",
+        "{[(1)]}",
+    ],
+)
+def test_an_expression_ends_at_its_own_brace(source: str) -> None:
+    assert scan_expression(source + "}", 0, len(source) + 1) == len(source)
+
+
+@pytest.mark.parametrize("source", ["{", "{a", "{(}", "{'a}'"])
+def test_a_brace_that_never_closes_is_none(source: str) -> None:
+    assert scan_expression(source, 0, len(source)) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("'a'", "a"),
+        ('"it\'s"', "it's"),
+        ("' '", " "),
+        ("`a\nb`", "a\nb"),
+        ("'\\u007B\\x41\\n\\''", "{A\n'"),
+        ("'a' + b", None),
+        ("`${a}`", None),
+        ("a", None),
+        ("/* c */", None),
+        ("", None),
+    ],
+)
+def test_only_a_plain_string_shows(source: str, shown: str | None) -> None:
+    assert literal(source) == shown
+
+
+def test_html_is_tags_and_text() -> None:
+    parts = list(html_parts("<p>a &lt; b<!-- no --> 1 < 2</p>"))
+    assert [part if isinstance(part, str) else part.name for part in parts] == [
+        "",
+        "p",
+        "a < b",
+        " 1 < 2",
+        "p",
+        "",
+    ]
+
+
+@given(st.text(alphabet="<>{}/ab='\"`$\\*\n -!", max_size=60))
+def test_scanning_any_text_ends_within_it(text: str) -> None:
+    for position in range(len(text)):
+        tag = scan_tag(text, position, len(text))
+        close = scan_expression(text, position, len(text))
+        assert tag is None or position < tag.end <= len(text)
+        assert close is None or position < close <= len(text)

@@ -1,0 +1,122 @@
+"""The embedded index: the suite of every index, and what only a folder can get wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from pertinent.errors import IndexFailure, IndexLocked
+from pertinent.ports import VectorIndex
+from pertinent.ranking import rank
+from pertinent.stores.edge import EdgeIndex
+from pertinent.testing.index_suite import EMBEDDER, IndexSuite, fill
+from pertinent.types import Filters
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VectorIndex]:
+    opened = EdgeIndex.open(tmp_path / "index", EMBEDDER.dimension)
+    yield opened
+    opened.close()
+
+
+class TestEdge(IndexSuite):
+    """The embedded index is an index."""
+
+
+def test_what_was_written_is_there_when_opened_again(tmp_path: Path) -> None:
+    first = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    given = fill(first)
+    first.close()
+    again = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    assert again.count() == len(given)
+    again.close()
+
+
+def test_closing_twice_is_harmless(tmp_path: Path) -> None:
+    opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    opened.close()
+    opened.close()
+
+
+def test_a_second_process_is_told_what_to_do(tmp_path: Path) -> None:
+    opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    code = (
+        "import sys; from pathlib import Path; from pertinent.stores.edge import EdgeIndex\n"
+        f"EdgeIndex.open(Path(sys.argv[1]), {EMBEDDER.dimension})"
+    )
+    second = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    opened.close()
+    assert second.returncode != 0
+    assert "another process has the index" in second.stderr
+    assert "QDRANT_URL" in second.stderr
+
+
+def test_the_same_process_can_not_open_it_twice(tmp_path: Path) -> None:
+    opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    with pytest.raises(IndexLocked):
+        EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    opened.close()
+
+
+def test_a_damaged_folder_is_an_error_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "edge_config.json").write_text("no JSON")
+    with pytest.raises(IndexFailure, match="doctor"):
+        EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from uuid import UUID
+from pertinent.ranking import rank
+from pertinent.stores.edge import EdgeIndex
+from pertinent.testing.index_suite import EMBEDDER, fill
+index = EdgeIndex.open(Path(sys.argv[1]), EMBEDDER.dimension)
+while True:
+    print(len(fill(index)), flush=True)
+"""
+
+
+def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        acknowledged = int(writer.stdout.readline())
+        os.kill(writer.pid, signal.SIGKILL)
+    time.sleep(0.05)
+    again = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    assert again.count() == acknowledged
+    again.close()
+
+
+def test_recall_against_exact_search_after_optimising(tmp_path: Path) -> None:
+    """With HNSW built, the ten nearest are those of a full scan."""
+    import qdrant_edge as qdrant
+
+    rng = np.random.default_rng(7)
+    vectors = rng.normal(size=(6000, 128)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    opened = EdgeIndex.open(tmp_path, 128)
+    points = [qdrant.Point(UUID(int=n), {"dense": vector.tolist()}, {}) for n, vector in enumerate(vectors)]
+    opened._shard.update(qdrant.UpdateOperation.upsert_points(points))
+    opened.finish()
+    found = 0
+    for query in vectors[:50] + 0.05 * rng.normal(size=(50, 128)).astype(np.float32):
+        nearest = {UUID(int=n) for n in np.argsort(-(vectors @ query))[:10].tolist()}
+        candidates = opened.candidates(query, None, by=["dense"], limit=100, filters=Filters())
+        found += len(nearest & set(rank(candidates, "dense").point_ids[:10]))
+    opened.close()
+    assert found / 500 >= 0.97

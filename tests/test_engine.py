@@ -1,0 +1,260 @@
+"""Search: what comes back, in which order, and what does not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pertinent.build import Workspace
+from pertinent.engine import Engine, Query
+from pertinent.errors import CatalogFailure, DimensionMismatch, InvalidInput, NotFound
+from pertinent.indexing import Silent
+from pertinent.ports import Description
+from pertinent.testing.pages import Shelf, page
+from pertinent.types import Answer, Filters, Ranking
+
+BOOK = [
+    page(
+        "topics",
+        {
+            "": "Nodes exchange messages over topics.",
+            "Quality of service": "Reliable delivery resends lost messages. Best effort does not.",
+            "Publishing": "A publisher sends messages on a topic at a steady rate.",
+            "Subscribing": "A subscriber receives messages of a topic in a callback.",
+        },
+    ),
+    page("services", {"": "A service answers one request with one response."}),
+    page("joints", {"Limits": "A revolute joint turns between limits.", "Axis": "The axis of a joint."}),
+]
+
+
+@pytest.fixture
+def engine(workspace: Workspace) -> Engine:
+    indexer = workspace.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*BOOK)))
+    return workspace.engine()
+
+
+def search(engine: Engine, text: str, **options: Any) -> Answer:
+    return engine.search(Query(text, **options))
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "dense", "lexical"])
+def test_the_list_is_in_the_order_of_the_score_it_shows(engine: Engine, ranking: Ranking) -> None:
+    answer = search(engine, "messages of a topic", ranking=ranking, top_k=10)
+    scores = [hit.score for hit in answer.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= one <= 1 for one in scores)
+    for hit in answer.hits:
+        cosine, lexical = hit.scores.cosine or 0.0, hit.scores.lexical or 0.0
+        assert (
+            hit.score
+            == {"hybrid": 0.5 * cosine + 0.5 * lexical, "dense": cosine, "lexical": lexical}[ranking]
+        )
+    assert (
+        answer.algorithm
+        == {
+            "hybrid": "hybrid-similarity",
+            "dense": "cosine-similarity",
+            "lexical": "lexical-similarity",
+        }[ranking]
+    )
+
+
+def test_component_scores_are_there_in_every_ranking(engine: Engine) -> None:
+    seen = {}
+    rankings: tuple[Ranking, ...] = ("hybrid", "dense", "lexical")
+    for ranking in rankings:
+        hit = search(engine, "revolute joint", ranking=ranking).hits[0]
+        assert hit.scores.cosine is not None
+        assert hit.scores.lexical is not None
+        seen[ranking] = (hit.chunk.chunk_id, hit.scores)
+    assert len(set(seen.values())) == 1
+
+
+def test_the_same_query_gives_the_same_list_every_time(engine: Engine) -> None:
+    first = search(engine, "messages", top_k=20)
+    for _ in range(5):
+        assert search(engine, "messages", top_k=20).hits == first.hits
+
+
+def test_equal_scores_are_ordered_by_chunk_id_also_at_the_cut(workspace: Workspace) -> None:
+    twins = [page(f"twin-{n}", {"": "Exactly the same words."}, title="Twin") for n in range(9)]
+    indexer = workspace.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*twins)))
+    ids = sorted(chunk.chunk_id for chunk in workspace.index().scan())
+    for top_k in (1, 3, 5, 9):
+        answer = search(workspace.engine(), "same words", top_k=top_k)
+        assert [hit.chunk.chunk_id for hit in answer.hits] == ids[:top_k]
+
+
+def test_a_threshold_leaves_out_what_scores_less(engine: Engine) -> None:
+    everything = search(engine, "messages over topics", top_k=20)
+    middle = everything.hits[2].score
+    above = search(engine, "messages over topics", top_k=20, threshold=middle)
+    assert [h.chunk for h in above.hits] == [h.chunk for h in everything.hits if h.score >= middle]
+    assert search(engine, "zebra", threshold=1.0).hits == ()
+
+
+def test_at_most_n_hits_of_a_page_where_asked(engine: Engine) -> None:
+    free = search(engine, "messages of a topic", top_k=6)
+    assert sum(hit.chunk.slug == "topics" for hit in free.hits) > 2
+    spread = search(engine, "messages of a topic", top_k=6, per_page=2)
+    assert sum(hit.chunk.slug == "topics" for hit in spread.hits) == 2
+    assert spread.hits[0] == free.hits[0]
+    assert {hit.chunk.slug for hit in spread.hits} == {"topics", "services", "joints"}
+
+
+def test_filters_apply(engine: Engine) -> None:
+    answer = search(engine, "messages", filters=Filters(section="Limits"), top_k=10)
+    assert [hit.chunk.section for hit in answer.hits] == ["Limits"]
+
+
+def test_explaining_names_what_was_left_out_and_why(engine: Engine) -> None:
+    by_count = search(engine, "messages", top_k=1, explain=True)
+    assert "as many as were asked for" in by_count.left_out[0].reason
+    by_score = search(engine, "messages", threshold=0.99, explain=True)
+    assert by_score.hits == ()
+    assert "below the threshold 0.99" in by_score.left_out[0].reason
+    by_page = search(engine, "messages of a topic", per_page=1, explain=True)
+    assert any("its page has 1" in one.reason for one in by_page.left_out)
+    assert search(engine, "messages", top_k=1).left_out == ()
+
+
+def test_every_stage_is_timed(engine: Engine) -> None:
+    timings = search(engine, "messages").timings
+    assert list(timings) == ["received", "embedded", "searched", "filtered"]
+    assert all(ms >= 0 for ms in timings.values())
+
+
+def test_a_vector_alone_is_ranked_dense_and_has_no_lexical_score(engine: Engine) -> None:
+    vector = engine.embed("revolute joint")
+    answer = engine.search(Query(text=None, vector=vector))
+    assert answer.ranking == "dense"
+    assert answer.hits[0].chunk.slug == "joints"
+    assert answer.hits[0].scores.lexical is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"top_k": 0}, r"top_k: must be between 1 and 100, not 0"),
+        ({"top_k": 101}, r"top_k: must be between 1 and 100, not 101"),
+        ({"top_k": True}, r"top_k: must be a whole number"),
+        ({"top_k": 2.0}, r"top_k: must be a whole number"),
+        ({"threshold": 1.01}, r"threshold: must be between 0.0 and 1.0"),
+        ({"threshold": float("nan")}, r"threshold: must be between 0.0 and 1.0"),
+        ({"threshold": "0.5"}, r"threshold: must be a number"),
+        ({"per_page": 0}, r"per_page: must be between 1 and 100"),
+        ({"ranking": "best"}, r"ranking: must be one of hybrid, dense, lexical"),
+    ],
+)
+def test_what_is_out_of_range_is_refused_by_name(
+    engine: Engine, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        search(engine, "messages", **options)
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t", "x" * 2001, "half \ud800 pair", 5, None])
+def test_a_query_that_is_no_text_is_refused(engine: Engine, text: Any) -> None:
+    with pytest.raises(InvalidInput, match="text"):
+        search(engine, text)
+
+
+@pytest.mark.parametrize(
+    ("vector", "error"),
+    [
+        ([0.1] * 3, DimensionMismatch),
+        ([float("nan")] * 64, InvalidInput),
+        (["a"] * 64, InvalidInput),
+        ([[0.1] * 64], InvalidInput),
+    ],
+)
+def test_a_vector_that_does_not_fit_is_refused(engine: Engine, vector: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        engine.search(Query(text=None, vector=vector))
+
+
+def test_odd_queries_get_a_clean_answer(engine: Engine) -> None:
+    for text in (
+        "?",
+        "the of and",
+        "🤖",
+        "'; DROP TABLE documents; --",
+        "<script>",
+        "\x00\x07",
+        "漢字",
+        "a" * 2000,
+    ):
+        answer = search(engine, text)
+        assert all(0 <= hit.score <= 1 for hit in answer.hits)
+
+
+class Down:
+    """A catalog that does not answer."""
+
+    def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
+        raise CatalogFailure("gone")
+
+
+def test_without_its_catalog_a_search_answers_from_the_index_and_says_so(
+    engine: Engine, workspace: Workspace
+) -> None:
+    alone = Engine(workspace.embedder(), workspace.index(), Down())  # type: ignore[arg-type]
+    answer = search(alone, "messages")
+    assert [h.chunk for h in answer.hits] == [h.chunk for h in search(engine, "messages").hits]
+    assert "catalog did not answer" in answer.notes[0]
+
+
+def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:
+    middle = next(c for c in workspace.index().scan() if c.section == "Publishing")
+    assert [c.position for c in engine.neighbours(middle.chunk_id)] == [2]
+    around = engine.neighbours(middle.chunk_id, around=1)
+    assert [c.section for c in around] == ["Quality of service", "Publishing", "Subscribing"]
+    assert [c.position for c in engine.neighbours(middle.chunk_id, around=50)] == [0, 1, 2, 3]
+    whole = workspace.catalog().page(middle.document_id)
+    assert whole is not None
+    assert all(whole.text[c.start : c.end] == c.text for c in around)
+
+
+def test_an_unknown_chunk_is_not_found(engine: Engine) -> None:
+    with pytest.raises(NotFound, match="nowhere"):
+        engine.neighbours("nowhere")
+
+
+def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspace: Workspace) -> None:
+    """Every answer is that of the book before or after the change, never a mixture of pages gone."""
+    queries = ["service request", "revolute joint limits", "steady rate publisher"]
+    expected = {text: search(engine, text, top_k=1).hits[0].chunk.chunk_id for text in queries}
+    stop = threading.Event()
+
+    def resync() -> None:
+        n = 0
+        while not stop.is_set():
+            n += 1
+            extra = [page(f"extra-{k}", {"": f"Unrelated filler {n} {k}."}) for k in range(20)]
+            indexer = workspace.indexer(Silent())
+            indexer.apply(indexer.plan(Shelf(*BOOK, *extra)), allow_shrink=True)
+
+    syncing = threading.Thread(target=resync)
+    syncing.start()
+    try:
+        with ThreadPoolExecutor(50) as pool:
+            texts = queries * 100
+            answers = list(pool.map(lambda text: search(engine, text, top_k=1), texts))
+    finally:
+        stop.set()
+        syncing.join()
+    for text, answer in zip(texts, answers, strict=True):
+        assert answer.hits[0].chunk.chunk_id == expected[text]
+        assert answer.notes == ()
+
+
+def test_the_query_vector_is_the_embedders(engine: Engine, workspace: Workspace) -> None:
+    assert np.array_equal(engine.embed("joint"), workspace.embedder().embed_query("joint"))

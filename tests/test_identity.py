@@ -1,0 +1,97 @@
+"""Ids, slugs, hashes and addresses."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pertinent import identity
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=80)
+
+
+@given(TEXT)
+def test_content_hash_is_sha256_of_utf8_in_64_hex_digits(text: str) -> None:
+    assert identity.content_hash(text) == hashlib.sha256(text.encode()).hexdigest()
+    assert re.fullmatch(r"[0-9a-f]{64}", identity.content_hash(text))
+
+
+@given(TEXT, st.lists(TEXT, max_size=30))
+def test_chunk_ids_are_unique_short_and_carry_their_page(key: str, texts: list[str]) -> None:
+    page = identity.document_id(key)
+    ids = identity.chunk_ids(page, texts)
+    assert len(set(ids)) == len(texts)
+    assert all(len(one) <= identity.CHUNK_ID_MAX and one.startswith(page) for one in ids)
+    assert all(re.fullmatch(r"[a-z0-9-]+", one) for one in ids)
+
+
+def test_a_page_of_ten_million_equal_chunks_still_has_short_ids() -> None:
+    page = identity.document_id("https://example.org/" + "long-name/" * 9)
+    assert len(f"{identity.chunk_ids(page, ['same'])[0]}-9999999") <= identity.CHUNK_ID_MAX
+
+
+def test_text_put_in_above_a_passage_does_not_rename_it() -> None:
+    before = identity.chunk_ids("page", ["first", "second"])
+    after = identity.chunk_ids("page", ["new", "first", "second"])
+    assert after[1:] == before
+
+
+def test_ids_are_the_same_in_another_process_with_another_hash_seed() -> None:
+    code = (
+        "from pertinent import identity as i; p = i.document_id('https://a.example/x'); "
+        "print(p, i.chunk_ids(p, ['é']), i.point_id('c'))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+@given(TEXT)
+def test_the_point_id_is_a_uuid_made_from_the_chunk_id(text: str) -> None:
+    assert identity.point_id(text).version == 5
+    assert identity.point_id(text) == identity.point_id(text)
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        ("https://Book.example/docs/", "https://book.example/docs"),
+        ("https://book.example", "https://book.example/"),
+        ("https://book.example/docs/index.html", "https://book.example/docs"),
+        ("https://book.example:443/a#part", "https://book.example/a"),
+        ("http://book.example:8080/a/", "http://book.example:8080/a"),
+        ("file:///srv/docs/a.md", "file:///srv/docs/a.md"),
+    ],
+)
+def test_a_page_has_one_address(url: str, canonical: str) -> None:
+    assert identity.canonical_url(url) == canonical
+    assert identity.canonical_url(canonical) == canonical
+
+
+@given(TEXT, TEXT, TEXT)
+def test_digest_tells_apart_what_joins_alike(a: str, b: str, c: str) -> None:
+    if (a, b) != (a + b, c):
+        assert identity.digest(a, b) != identity.digest(a + b, c) or (a, b) == (a + b, c)
+    assert identity.digest("ab", "c") != identity.digest("a", "bc")
+
+
+@given(TEXT)
+def test_a_slug_is_url_friendly_and_at_most_100_characters(text: str) -> None:
+    slug = identity.ascii_slug(text * 5)
+    assert len(slug) <= identity.SLUG_MAX
+    assert slug == "" or re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
+
+
+def test_a_long_title_is_cut_with_an_ellipsis() -> None:
+    assert identity.shorten("x" * 300, 255) == "x" * 254 + "…"
+    assert identity.shorten("short", 255) == "short"

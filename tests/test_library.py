@@ -1,0 +1,341 @@
+"""The Python doors: `Pertinent`, and the functions of seeds 001 and 002."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import pertinent
+from pertinent import Pertinent
+from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound, SyncRefused
+from pertinent.indexing import Indexer
+
+MARKDOWN = {
+    "topics.md": (
+        "# Topics\n\nNodes exchange messages over topics.\n\n"
+        "## Quality of service\n\nReliable or best effort.\n"
+    ),
+    "services.md": "# Services\n\nA service answers one request with one response.\n",
+    "joints.md": "# Joints\n\nA revolute joint turns between limits.\n",
+}
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    folder = tmp_path / "book" / "docs"
+    folder.mkdir(parents=True)
+    for name, text in MARKDOWN.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def indexed(book: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which the bare functions find an index."""
+    monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
+    with Pertinent.open() as opened:
+        opened.index(book, base_url="https://book.example/docs")
+    return book
+
+
+def test_the_public_names_are_these_and_no_others() -> None:
+    assert sorted(pertinent.__all__) == [
+        "Answer",
+        "Chunk",
+        "Filters",
+        "Hit",
+        "Pertinent",
+        "PertinentError",
+        "QueryEmbedding",
+        "RetrievalResult",
+        "generate_query_embedding",
+        "retrieve",
+        "retrieve_content_chunks",
+    ]
+    for name in pertinent.__all__:
+        assert getattr(pertinent, name) is not None
+        assert name in dir(pertinent)
+    with pytest.raises(AttributeError):
+        _ = pertinent.nothing
+
+
+class TestSeed001:
+    """RAG Retrieval Testing: Query Request, Retrieved Chunk, Query Response."""
+
+    def test_the_response_echoes_the_query_and_counts_its_results(self, indexed: Path) -> None:
+        response = pertinent.retrieve("revolute joint")
+        assert response["query"] == "revolute joint"
+        assert response["metadata"]["total_results"] == len(response["results"]) <= 5
+        assert isinstance(response["metadata"]["query_time_ms"], int)
+        assert response["metadata"]["query_time_ms"] >= 0
+        assert datetime.fromisoformat(response["metadata"]["timestamp"]).tzinfo is not None
+        assert response["metadata"]["timestamp"].endswith("Z")
+        json.dumps(response, allow_nan=False)
+
+    def test_a_retrieved_chunk_has_the_six_required_fields(self, indexed: Path) -> None:
+        for chunk in pertinent.retrieve("revolute joint")["results"]:
+            assert chunk["content"].strip()
+            assert urlsplit(chunk["url"]).scheme == "https"
+            assert urlsplit(chunk["url"]).netloc
+            assert isinstance(chunk["position"], int)
+            assert chunk["position"] >= 0
+            assert 0.0 <= chunk["similarity_score"] <= 1.0
+            assert chunk["chunk_id"]
+            assert datetime.fromisoformat(chunk["created_at"]).tzinfo is not None
+
+    def test_results_are_ordered_by_similarity(self, indexed: Path) -> None:
+        scores = [one["similarity_score"] for one in pertinent.retrieve("messages")["results"]]
+        assert scores == sorted(scores, reverse=True)
+
+    def test_retrieved_content_is_the_stored_original(self, indexed: Path) -> None:
+        first = pertinent.retrieve("revolute joint")["results"][0]
+        assert first["content"] == "A revolute joint turns between limits."
+        assert first["url"] == "https://book.example/docs/joints"
+
+    def test_include_metadata_decides_what_stands_beside_the_six(self, indexed: Path) -> None:
+        with_it = pertinent.retrieve("quality of service")["results"][0]
+        without = pertinent.retrieve("quality of service", include_metadata=False)["results"][0]
+        assert set(without) == {"content", "url", "position", "similarity_score", "chunk_id", "created_at"}
+        assert set(with_it) - set(without) == {
+            "title",
+            "section",
+            "anchor",
+            "start",
+            "end",
+            "algorithm",
+            "scores",
+        }
+        assert with_it["anchor"] == "quality-of-service"
+        assert with_it["algorithm"] == "hybrid-similarity"
+        assert set(with_it["scores"]) == {"cosine", "lexical"}
+
+    def test_top_k_and_threshold_bound_the_results(self, indexed: Path) -> None:
+        assert len(pertinent.retrieve("messages", top_k=2)["results"]) == 2
+        assert pertinent.retrieve("messages", threshold=1.0)["results"] == []
+        assert pertinent.retrieve("messages", top_k=20)["metadata"]["total_results"] == 4
+
+    @pytest.mark.parametrize(
+        ("arguments", "field"),
+        [
+            ({"query_text": ""}, "query_text"),
+            ({"query_text": " \n "}, "query_text"),
+            ({"query_text": "x" * 2001}, "query_text"),
+            ({"query_text": None}, "query_text"),
+            ({"query_text": "a", "top_k": 0}, "top_k"),
+            ({"query_text": "a", "top_k": 21}, "top_k"),
+            ({"query_text": "a", "top_k": 1.5}, "top_k"),
+            ({"query_text": "a", "threshold": -0.1}, "threshold"),
+            ({"query_text": "a", "threshold": 1.1}, "threshold"),
+            ({"query_text": "a", "threshold": math.nan}, "threshold"),
+            ({"query_text": "a", "include_metadata": "yes"}, "include_metadata"),
+        ],
+    )
+    def test_bad_input_is_a_value_error_that_names_the_field(
+        self, indexed: Path, arguments: dict[str, Any], field: str
+    ) -> None:
+        with pytest.raises(ValueError, match=field):
+            pertinent.retrieve(**arguments)
+
+    def test_2000_characters_are_accepted(self, indexed: Path) -> None:
+        assert pertinent.retrieve("x" * 2000)["query"] == "x" * 2000
+
+    def test_the_lifecycle_is_timed(self, indexed: Path) -> None:
+        stages = pertinent.retrieve("messages")["metadata"]["stages_ms"]
+        assert list(stages) == ["received", "embedded", "searched", "filtered", "formatted"]
+
+
+class TestSeed002:
+    """RAG Retrieval Layer: generate_query_embedding and retrieve_content_chunks."""
+
+    def test_a_query_embedding_has_vector_text_and_model(self, indexed: Path) -> None:
+        made = pertinent.generate_query_embedding("revolute joint")
+        assert len(made.vector) == 64
+        assert all(isinstance(one, float) for one in made.vector)
+        assert made.query_text == "revolute joint"
+        assert made.model == "hashed-words"
+        assert pertinent.QueryEmbedding([], "q").model == "embed-english-v3.0"
+
+    @pytest.mark.parametrize("query", ["", "   ", "x" * 1001, None, 7])
+    def test_an_invalid_query_is_a_value_error(self, indexed: Path, query: Any) -> None:
+        with pytest.raises(ValueError, match="query"):
+            pertinent.generate_query_embedding(query)
+
+    def test_1000_characters_are_accepted(self, indexed: Path) -> None:
+        assert pertinent.generate_query_embedding("x" * 1000).query_text == "x" * 1000
+
+    def test_chunks_are_retrieved_for_a_vector(self, indexed: Path) -> None:
+        vector = pertinent.generate_query_embedding("revolute joint").vector
+        results = pertinent.retrieve_content_chunks(vector)
+        assert 0 < len(results) <= 5
+        assert results[0].text == "A revolute joint turns between limits."
+        assert results[0].source_url == "https://book.example/docs/joints"
+        assert results[0].title == "Joints"
+        assert results[0].position == 0
+        assert results[0].chunk_id
+        assert all(0.0 <= one.relevance_score <= 1.0 and one.text for one in results)
+
+    def test_the_limit_is_kept(self, indexed: Path) -> None:
+        vector = pertinent.generate_query_embedding("messages").vector
+        assert len(pertinent.retrieve_content_chunks(vector, limit=2)) == 2
+        with pytest.raises(ValueError, match="limit"):
+            pertinent.retrieve_content_chunks(vector, limit=0)
+
+    def test_a_vector_of_another_length_is_an_error_with_both_numbers(self, indexed: Path) -> None:
+        with pytest.raises(ValueError, match=r"1024 elements.*made for 64"):
+            pertinent.retrieve_content_chunks([0.0] * 1024)
+
+    def test_no_results_are_an_empty_list(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "empty" / "page.md").write_text("---\ntitle: Empty\n---\n")
+        with Pertinent.open() as opened:
+            opened.index(tmp_path / "empty")
+        assert pertinent.retrieve_content_chunks([0.1] * 64) == []
+
+    def test_a_search_that_fails_is_an_exception_not_an_empty_list(self) -> None:
+        with pytest.raises(NotFound, match="pertinent index"):
+            pertinent.retrieve_content_chunks([0.1] * 64)
+
+
+def test_search_many_answers_each_in_order(book: Path, tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        texts = ["revolute joint", "request response", "messages over topics"] * 10
+        answers = opened.search_many(texts, top_k=1)
+        assert [answer.query for answer in answers] == texts
+        assert [a.hits for a in answers] == [opened.search(text, top_k=1).hits for text in texts]
+        with pytest.raises(ValueError, match="text"):
+            opened.search_many(["fine", ""])
+
+
+def test_filters_may_be_a_mapping_and_an_unknown_one_is_refused(book: Path, tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book, base_url="https://book.example/docs")
+        answer = opened.search("messages", filters={"url": "https://book.example/docs/topics"})
+        assert {hit.chunk.title for hit in answer.hits} == {"Topics"}
+        with pytest.raises(ValueError, match="filter: 'author' is none of document_id, section, url"):
+            opened.search("messages", filters={"author": "me"})
+        with pytest.raises(ValueError, match="filter"):
+            opened.search("messages", filters={"url": ""})
+
+
+def test_chunk_gives_the_passage_in_its_context(book: Path, tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        hit = opened.search("quality of service", top_k=1).hits[0]
+        assert [c.position for c in opened.chunk(hit.chunk.chunk_id, around=1)] == [0, 1]
+        with pytest.raises(ValueError, match="around"):
+            opened.chunk(hit.chunk.chunk_id, around=-1)
+
+
+def test_searching_before_indexing_is_an_error_that_leaves_no_folder(tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "nothing", embedder="testing:hashed-words") as opened:
+        with pytest.raises(NotFound, match="pertinent index"):
+            opened.search("messages")
+        with pytest.raises(NotFound):
+            opened.pages()
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize("setting", [{"chunk_tokens": 100}, {"embedder": "local:all-MiniLM-L6-v2"}])
+def test_another_model_or_chunker_than_the_indexs_is_refused_with_the_way_out(
+    book: Path, tmp_path: Path, setting: dict[str, Any]
+) -> None:
+    folder = tmp_path / "data"
+    made_with = {"embedder": "testing:hashed-words", "chunk_tokens": 200}
+    with Pertinent.open(folder, **made_with) as opened:
+        opened.index(book)
+    with Pertinent.open(folder, **(made_with | setting)) as opened:
+        with pytest.raises(
+            FingerprintMismatch, match=r"in the index and.*in the settings.*pertinent reindex"
+        ):
+            opened.search("messages")
+        with pytest.raises(FingerprintMismatch):
+            opened.index(book)
+
+
+def test_an_index_that_vanished_is_an_error_not_an_empty_answer(book: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
+        opened.index(book)
+    shutil.rmtree(folder / "index")
+    with (
+        Pertinent.open(folder, embedder="testing:hashed-words") as opened,
+        pytest.raises(IndexFailure, match="reindex"),
+    ):
+        opened.search("messages")
+
+
+@pytest.mark.parametrize("setting", [{"chunk_tokens": 20}, {"embedder": "local:all-MiniLM-L6-v2"}])
+def test_reindex_makes_the_index_anew_with_other_settings_and_without_the_source(
+    book: Path, tmp_path: Path, setting: dict[str, Any]
+) -> None:
+    folder = tmp_path / "data"
+    (book / "topics.md").write_text(MARKDOWN["topics.md"] + "\n\n" + "Long sentence here, of words. " * 9)
+    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        before = [page.url for page in opened.pages()]
+    for file in book.iterdir():
+        file.unlink()
+    with Pertinent.open(folder, **({"embedder": "testing:hashed-words"} | setting)) as opened:
+        assert opened.reindex() == sum(page.chunks for page in opened.pages())
+        assert [page.url for page in opened.pages()] == before
+        assert opened.search("revolute joint").hits[0].chunk.title == "Joints"
+    assert len(list((folder / "index").iterdir())) == 1
+
+
+def test_an_index_that_vanished_is_rebuilt_by_reindex(book: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        hits = opened.search("messages").hits
+    shutil.rmtree(folder / "index")
+    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
+        opened.reindex()
+        assert opened.search("messages").hits == hits
+
+
+def test_a_reindex_that_fails_leaves_the_old_index_in_use(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        hits = opened.search("messages").hits
+        with monkeypatch.context() as patch:
+            patch.setattr(Indexer, "_embed", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                opened.reindex()
+        assert opened.search("messages").hits == hits
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        assert opened.search("messages").hits == hits
+
+
+def test_close_lets_another_open_it(book: Path, tmp_path: Path) -> None:
+    first = Pertinent.open(tmp_path / "data", embedder="testing:hashed-words")
+    first.index(book)
+    first.close()
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as second:
+        assert second.search("joint").hits
+
+
+def test_two_folders_of_one_name_do_not_replace_each_other(book: Path, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / "book" / "docs"
+    other.mkdir(parents=True)
+    (other / "own.md").write_text("# Own\n\nAnother book of the same name.\n")
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        with pytest.raises(SyncRefused, match="--name"):
+            opened.index(other)
+        opened.index(other, name="second")
+        assert len(opened.pages()) == 4
+        (tmp_path / "moved").mkdir()
+        shutil.move(book, tmp_path / "moved" / "docs")
+        opened.index(tmp_path / "moved" / "docs", name="book")
+        assert len(opened.pages()) == 4

@@ -1,0 +1,80 @@
+"""Scores and order."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pertinent.ranking import batches, rank
+from pertinent.types import Candidates, Ranking, Scores
+
+RANKINGS: st.SearchStrategy[Ranking] = st.sampled_from(["hybrid", "dense", "lexical"])
+
+
+@st.composite
+def found(draw: st.DrawFn) -> Candidates:
+    points = draw(st.lists(st.uuids(), max_size=40, unique=True))
+    count = len(points)
+    cosine = draw(st.none() | st.lists(st.floats(-1, 1.001), min_size=count, max_size=count))
+    bm25 = draw(st.none() | st.lists(st.floats(0, 200), min_size=count, max_size=count))
+    return Candidates(list(points), cosine, bm25)
+
+
+@given(found(), RANKINGS)
+def test_every_score_is_between_0_and_1(candidates: Candidates, ranking: Ranking) -> None:
+    ranked = rank(candidates, ranking)
+    assert all(0.0 <= score <= 1.0 for score in ranked.scores)
+    for place in range(len(ranked.scores)):
+        assert all(part is None or 0.0 <= part <= 1.0 for part in ranked.parts(place))
+
+
+@given(found(), RANKINGS)
+def test_the_order_is_that_of_the_score(candidates: Candidates, ranking: Ranking) -> None:
+    ranked = rank(candidates, ranking)
+    assert ranked.scores == sorted(ranked.scores, reverse=True)
+    assert set(ranked.point_ids) == set(candidates.point_ids)
+    assert len(ranked.point_ids) == len(ranked.scores)
+
+
+@given(found(), RANKINGS)
+def test_a_point_keeps_its_own_parts_and_its_score_is_made_of_them(
+    candidates: Candidates, ranking: Ranking
+) -> None:
+    ranked = rank(candidates, ranking)
+    for rank_of, (point, score) in enumerate(zip(ranked.point_ids, ranked.scores, strict=True)):
+        place = candidates.point_ids.index(point)
+        cosine, lexical = ranked.parts(rank_of)
+        if candidates.cosine is not None:
+            assert cosine == min(max(candidates.cosine[place], 0.0), 1.0)
+        if candidates.bm25 is not None:
+            assert lexical == candidates.bm25[place] / (candidates.bm25[place] + 10.0)
+        expected = {
+            "dense": cosine or 0.0,
+            "lexical": lexical or 0.0,
+            "hybrid": 0.5 * (cosine or 0.0) + 0.5 * (lexical or 0.0),
+        }
+        assert score == expected[ranking]
+
+
+def test_a_negative_cosine_becomes_0() -> None:
+    assert rank(Candidates([1], [-0.3], None), "dense").parts(0) == Scores(0.0, None)
+
+
+def test_the_hybrid_score_is_the_mean_of_cosine_and_saturated_bm25() -> None:
+    candidates = Candidates([1], [0.8], [10.0])
+    assert rank(candidates, "hybrid").parts(0) == Scores(0.8, 0.5)
+    assert rank(candidates, "hybrid").scores == [0.65]
+    assert rank(candidates, "dense").scores == [0.8]
+    assert rank(candidates, "lexical").scores == [0.5]
+
+
+@given(st.lists(st.integers(0, 9).map(float), max_size=40), st.integers(1, 10))
+def test_batches_are_the_whole_list_and_never_part_equal_scores(scores: list[float], size: int) -> None:
+    scores.sort(reverse=True)
+    parts = [[scores[place] for place in places] for places in batches(scores, size)]
+    assert [one for part in parts for one in part] == scores
+    for before, after in pairwise(parts):
+        assert before[-1] > after[0]
+        assert len(before) >= size

@@ -1,0 +1,97 @@
+"""Settings: where each value comes from, and what is refused before anything is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pertinent.errors import SettingsError
+from pertinent.settings import Settings, load
+
+
+def test_the_defaults_need_nothing(tmp_path: Path) -> None:
+    loaded = load(environment={}, start=tmp_path)
+    assert loaded.settings == Settings()
+    assert all(one.origin == "default" for one in loaded.shown())
+
+
+def test_a_value_comes_from_the_first_place_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "pertinent.toml").write_text("chunk_tokens = 100\nranking = 'dense'\n")
+    environment = {"PERTINENT_CHUNK_TOKENS": "150"}
+    assert load(environment={}, start=tmp_path).settings.chunk_tokens == 100
+    assert load(environment=environment, start=tmp_path).settings.chunk_tokens == 150
+    given = load({"chunk_tokens": 300}, environment=environment, start=tmp_path)
+    assert given.settings.chunk_tokens == 300
+    assert given.settings.ranking == "dense"
+    origins = {one.name: one.origin for one in given.shown()}
+    assert origins["chunk_tokens"] == "given"
+    assert origins["ranking"] == str(tmp_path / "pertinent.toml")
+    assert load(environment=environment, start=tmp_path).origins["chunk_tokens"] == "PERTINENT_CHUNK_TOKENS"
+
+
+def test_the_file_is_found_from_a_folder_below_and_its_folder_is_meant_from_there(tmp_path: Path) -> None:
+    (tmp_path / "pertinent.toml").write_text("folder = 'data'\n")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    assert load(environment={}, start=below).settings.folder == tmp_path / "data"
+
+
+def test_the_names_of_the_seeds_are_understood(tmp_path: Path) -> None:
+    environment = {"COHERE_API_KEY": "k", "DATABASE_URL": "postgresql://h/d", "QDRANT_COLLECTION_NAME": "c"}
+    loaded = load(environment=environment, start=tmp_path)
+    assert loaded.settings.cohere_api_key is not None
+    assert loaded.settings.cohere_api_key.get_secret_value() == "k"
+    assert loaded.settings.qdrant_collection == "c"
+    assert loaded.origins["database_url"] == "DATABASE_URL"
+
+
+def test_our_own_name_wins_over_the_common_one(tmp_path: Path) -> None:
+    environment = {"QDRANT_COLLECTION_NAME": "theirs", "PERTINENT_QDRANT_COLLECTION": "ours"}
+    assert load(environment=environment, start=tmp_path).settings.qdrant_collection == "ours"
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "message"),
+    [
+        ({"embedder": "minilm"}, {}, "embedder: must be provider:model"),
+        ({"embedder": "magic:model"}, {}, "embedder: must be provider:model"),
+        ({"chunk_tokens": 1}, {}, r"chunk_tokens: .*20"),
+        ({"chunk_tokens": "many"}, {}, "chunk_tokens"),
+        ({"ranking": "rrf"}, {}, "ranking"),
+        ({"nonsense": 1}, {}, "nonsense"),
+        ({"database_url": "mysql://h/d"}, {}, "postgresql:// or sqlite://"),
+        ({}, {"PERTINENT_EMBEDER": "x"}, "PERTINENT_EMBEDER is no setting"),
+        ({}, {"QDRANT_API_KEY": "secret-key"}, "QDRANT_URL"),
+        ({}, {"QDRANT_URL": "http://localhost:6333"}, "QDRANT_URL"),
+    ],
+)
+def test_what_can_not_be_is_refused_at_once(
+    tmp_path: Path, given: dict[str, object], environment: dict[str, str], message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message) as refused:
+        load(given, environment=environment, start=tmp_path)
+    assert "secret-key" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["chunk_tokens = ", "nonsense = 1", "\xff\xfe"])
+def test_a_broken_file_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pertinent.toml").write_bytes(text.encode("latin-1"))
+    with pytest.raises(SettingsError, match=r"pertinent\.toml"):
+        load(environment={}, start=tmp_path)
+
+
+def test_no_secret_is_shown_or_in_a_repr(tmp_path: Path) -> None:
+    environment = {"COHERE_API_KEY": "sesame", "DATABASE_URL": "postgresql://ann:sesame@db.example/x"}
+    loaded = load(environment=environment, start=tmp_path)
+    shown = {one.name: one.value for one in loaded.shown()}
+    assert shown["cohere_api_key"] == "********"
+    assert shown["database_url"] == "postgresql://ann:********@db.example/x"
+    assert "sesame" not in repr(loaded) + str(loaded) + repr(loaded.shown())
+
+
+def test_a_bad_secret_is_not_repeated_in_the_error(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load(environment={"DATABASE_URL": "mysql://u:sesame@h/d"}, start=tmp_path)
+    assert "sesame" not in str(refused.value)
+    assert refused.value.__cause__ is None

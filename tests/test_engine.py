@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pertinent.build import Workspace
-from pertinent.engine import Engine, Query
+from pertinent.engine import Engine, Query, neighbours
 from pertinent.errors import CatalogFailure, DimensionMismatch, InvalidInput, NotFound
 from pertinent.indexing import Silent
 from pertinent.ports import Description
@@ -117,7 +117,7 @@ def test_filters_apply(engine: Engine) -> None:
 
 def test_explaining_names_what_was_left_out_and_why(engine: Engine) -> None:
     by_count = search(engine, "messages", top_k=1, explain=True)
-    assert "as many as were asked for" in by_count.left_out[0].reason
+    assert "the list is full: top_k is 1" in by_count.left_out[0].reason
     by_score = search(engine, "messages", threshold=0.99, explain=True)
     assert by_score.hits == ()
     assert "below the threshold 0.99" in by_score.left_out[0].reason
@@ -214,18 +214,18 @@ def test_without_its_catalog_a_search_answers_from_the_index_and_says_so(
 
 def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:
     middle = next(c for c in workspace.index().scan() if c.section == "Publishing")
-    assert [c.position for c in engine.neighbours(middle.chunk_id)] == [2]
-    around = engine.neighbours(middle.chunk_id, around=1)
+    assert [c.position for c in neighbours(workspace.catalog(), middle.chunk_id)] == [2]
+    around = neighbours(workspace.catalog(), middle.chunk_id, around=1)
     assert [c.section for c in around] == ["Quality of service", "Publishing", "Subscribing"]
-    assert [c.position for c in engine.neighbours(middle.chunk_id, around=50)] == [0, 1, 2, 3]
+    assert [c.position for c in neighbours(workspace.catalog(), middle.chunk_id, around=50)] == [0, 1, 2, 3]
     whole = workspace.catalog().page(middle.document_id)
     assert whole is not None
     assert all(whole.text[c.start : c.end] == c.text for c in around)
 
 
-def test_an_unknown_chunk_is_not_found(engine: Engine) -> None:
+def test_an_unknown_chunk_is_not_found(engine: Engine, workspace: Workspace) -> None:
     with pytest.raises(NotFound, match="nowhere"):
-        engine.neighbours("nowhere")
+        neighbours(workspace.catalog(), "nowhere")
 
 
 def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspace: Workspace) -> None:

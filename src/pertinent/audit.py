@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from .chunking import embedded_text
-from .identity import content_hash, digest, point_id
+from .identity import content_hash, embedding_key, point_id
 from .ports import Catalog, VectorIndex
 from .types import Chunk, Page
 
@@ -117,7 +117,7 @@ def vectors(stored: Inventory, index: VectorIndex, embedder: str) -> list[Findin
         stale += [
             chunk
             for chunk in batch
-            if keys.get(point_id(chunk.chunk_id)) != digest(embedder, embedded_text(chunk), length=16)
+            if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, embedded_text(chunk))
         ]
     return _finding("{} with a vector that was not made from it", stale)
 

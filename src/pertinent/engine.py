@@ -117,7 +117,7 @@ class Engine:
             elif query.per_page is not None and pages[page] >= query.per_page:
                 left_out.append(LeftOut(hit, f"its page has {query.per_page} better hits already"))
             elif len(hits) >= query.top_k:
-                left_out.append(LeftOut(hit, f"{query.top_k} hits are better, as many as were asked for"))
+                left_out.append(LeftOut(hit, f"the list is full: top_k is {query.top_k}"))
             else:
                 pages[page] += 1
                 hits.append(hit)
@@ -147,15 +147,16 @@ class Engine:
             return hits, (f"the catalog did not answer: {error}",)
         return [_as_described(hit, rows.get(hit.chunk.chunk_id)) for hit in hits], ()
 
-    def neighbours(self, chunk_id: str, around: int = 0) -> list[Chunk]:
-        """The chunk with up to `around` chunks on each side of it, in the order of the page."""
-        chunk = self._catalog.chunk(chunk_id)
-        if chunk is None:
-            raise NotFound(f"no chunk has the id {chunk_id!r}; `pertinent search --json` shows ids")
-        if not around:
-            return [chunk]
-        first, last = chunk.position - around, chunk.position + around
-        return [one for one in self._catalog.chunks(chunk.document_id) if first <= one.position <= last]
+
+def neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:
+    """The chunk with up to `around` chunks on each side of it, in the order of the page."""
+    chunk = catalog.chunk(chunk_id)
+    if chunk is None:
+        raise NotFound(f"no chunk has the id {chunk_id!r}; `pertinent search --json` shows ids")
+    if not around:
+        return [chunk]
+    first, last = chunk.position - around, chunk.position + around
+    return [one for one in catalog.chunks(chunk.document_id) if first <= one.position <= last]
 
 
 def _as_described(hit: Hit, row: Description | None) -> Hit:

@@ -77,6 +77,11 @@ def point_id(chunk_id: str) -> uuid.UUID:
     return uuid.uuid5(_POINTS, chunk_id)
 
 
+def embedding_key(embedder: str, text: str) -> str:
+    """Tells whether a vector was made from this text by this embedder."""
+    return digest(embedder, text, length=16)
+
+
 def shorten(text: str, limit: int) -> str:
     """The text itself, or its beginning with an ellipsis where it is longer than `limit`."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

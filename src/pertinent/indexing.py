@@ -78,6 +78,7 @@ class Plan:
     known: int
     strays: tuple[str, ...] = ()
     chunks_removed: int = 0
+    seconds: float = 0.0
 
     @property
     def chunks_to_embed(self) -> int:
@@ -122,6 +123,7 @@ class Indexer:
 
     def plan(self, source: Source) -> Plan:
         """What a sync of the source would do; reads, writes nothing."""
+        watch = Stopwatch()
         refuse_homonym(source, self.catalog.sources().get(source.name))
         known = {record.document_id: record for record in self.catalog.pages(source.name)}
         pending = set(self.catalog.pending())
@@ -144,6 +146,7 @@ class Indexer:
                 changes.append(self._change(page, page_hash, source.name, known=record is not None))
         kept = {one.source_path for one in unreadable}
         removed = [r for r in known.values() if r.document_id not in seen and r.source_path not in kept]
+        chunks_removed = sum(r.chunks for r in removed) + sum(map(self._superseded, changes))
         elsewhere = {record.document_id for record in self.catalog.pages()} if pending else set()
         return Plan(
             source=source.name,
@@ -155,7 +158,8 @@ class Indexer:
             unreadable=tuple(unreadable),
             known=len(known),
             strays=tuple(sorted(pending - seen - elsewhere)),
-            chunks_removed=sum(r.chunks for r in removed) + sum(map(self._superseded, changes)),
+            chunks_removed=chunks_removed,
+            seconds=watch.seconds(),
         )
 
     def _change(self, page: Page, page_hash: str, source: str, *, known: bool) -> PageChange:
@@ -177,7 +181,7 @@ class Indexer:
 
     def _entry(self, chunk: Chunk, source: str) -> Entry:
         text = embedded_text(chunk)
-        return Entry(chunk, source, text, identity.digest(self.embedder().name, text, length=16))
+        return Entry(chunk, source, text, identity.embedding_key(self.embedder().name, text))
 
     def _superseded(self, change: PageChange) -> int:
         now = {entry.chunk.chunk_id for entry in change.entries}
@@ -195,8 +199,7 @@ class Indexer:
         if not plan.nothing_to_do:
             self.progress.stage("Optimising the index", None)
             self.index.finish()
-        watch.lap("apply")
-        return summarise(plan, watch.stages["apply"] / 1000)
+        return summarise(plan, plan.seconds + watch.seconds())
 
     def rebuild(self) -> list[tuple[str, Written]]:
         """Fill the index, a new one, with every page of the catalog, without the pages' sources.

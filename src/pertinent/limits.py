@@ -53,12 +53,12 @@ RETRIEVAL_TESTING = Limits(query_max=2000, top_k_max=20)
 RETRIEVAL_LAYER = Limits(query_max=1000, top_k_max=100, query="query", top_k="limit")
 
 
-def check_count(field: str, value: object, most: int) -> int:
-    """A whole number from 1 to `most`."""
+def check_count(field: str, value: object, most: int, least: int = 1) -> int:
+    """A whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(field, f"must be a whole number from 1 to {most}, not {value!r}")
-    if not 1 <= value <= most:
-        raise InvalidInput(field, f"must be between 1 and {most}, not {value}")
+        raise InvalidInput(field, f"must be a whole number from {least} to {most}, not {value!r}")
+    if not least <= value <= most:
+        raise InvalidInput(field, f"must be between {least} and {most}, not {value}")
     return value
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 
 class Stopwatch:
-    """Times the stages of one query, one after the other, in milliseconds."""
+    """Times the stages of one piece of work, one after the other, in milliseconds."""
 
     def __init__(self) -> None:
         self.stages: dict[str, float] = {}
@@ -18,6 +18,10 @@ class Stopwatch:
         now = time.perf_counter()
         self.stages[stage] = (now - self._last) * 1000
         self._last = now
+
+    def seconds(self) -> float:
+        """How long it is since the last stage ended, or the watch was made."""
+        return time.perf_counter() - self._last
 
 
 def utc_now() -> str:

@@ -62,7 +62,7 @@ def test_json_with_explain_adds_the_stages_the_scores_and_what_was_left_out(run:
     assert told["budgets_ms"] == {"embedded": 2000, "searched": 1000, "formatted": 50}
     assert told["hits"][0]["chunk_id"] == response["results"][0]["chunk_id"]
     assert told["hits"][0]["scores"].keys() == {"cosine", "lexical"}
-    assert "as many as were asked for" in told["left_out"][0]["reason"]
+    assert "the list is full: top_k is" in told["left_out"][0]["reason"]
 
 
 def test_explain_shows_the_stages_against_their_budgets(run: Run) -> None:
@@ -72,7 +72,7 @@ def test_explain_shows_the_stages_against_their_budgets(run: Run) -> None:
     assert "< 2000" in shown
     assert "< 1000" in shown
     assert re.search(r"cosine 0\.\d{3}, lexical 0\.\d{3}", shown)
-    assert "as many as were asked for" in shown
+    assert "the list is full: top_k is" in shown
 
 
 def test_explain_tells_of_hits_below_the_threshold(run: Run) -> None:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..build import Workspace
-from ..engine import Query, checked_vector
+from ..engine import Query, checked_vector, neighbours
 from ..errors import InvalidInput, NotFound
 from ..indexing import Plan, Progress, Silent, Summary
 from ..limits import ENGINE, RETRIEVAL_LAYER, RETRIEVAL_TESTING, check_count
@@ -112,7 +112,7 @@ class Pertinent:
             filters=as_filters(filters),
             per_page=per_page,
             explain=explain,
-        )
+        ).checked()
         return self.workspace.engine().search(query)
 
     def search_many(self, texts: Sequence[str], **options: Any) -> list[Answer]:
@@ -124,9 +124,10 @@ class Pertinent:
 
     def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:
         """The chunk, with up to `around` of its neighbours on each side, in the order of the page."""
-        if around:
-            check_count("around", around, MOST_AROUND)
-        return self.workspace.engine().neighbours(chunk_id, around)
+        if around != 0:
+            check_count("around", around, MOST_AROUND, least=0)
+        self.workspace.require()
+        return neighbours(self.workspace.catalog(), chunk_id, around)
 
     def pages(self) -> list[PageRecord]:
         """Every page that is indexed."""

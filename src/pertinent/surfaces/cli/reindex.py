@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+import typer  # noqa: TC002 - Typer reads the annotations at run time
 
 from .opening import opened
 from .terminal import write

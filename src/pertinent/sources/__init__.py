@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import SourceError
-from ..ports import Source
+
+if TYPE_CHECKING:
+    from ..ports import Source  # brings numpy along, which no source needs
 
 __all__ = ["open_source"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...errors import InvalidInput
+from ...limits import check_count
 from .opening import number, opened
 from .terminal import clean, layout, one_line, print_json, write
 
@@ -36,9 +36,7 @@ def show(
     """
     from ..library import MOST_AROUND
 
-    wide = number(around)
-    if not isinstance(wide, int) or not 0 <= wide <= MOST_AROUND:
-        raise InvalidInput("around", f"must be a whole number from 0 to {MOST_AROUND}, not {around!r}")
+    wide = check_count("around", number(around), MOST_AROUND, least=0)
     with opened(context) as pertinent:
         chunks = pertinent.chunk(chunk_id, wide)
     if as_json:

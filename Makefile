@@ -31,7 +31,7 @@ $(STAMP)dev: $(STAMP)run pyproject.toml constraints.txt
 run: $(STAMP)run
 	@$(BIN)/pertinent index $(HANDBOOK)
 	@for question in "How do ROS 2 nodes communicate?" "What is a URDF joint?" "How do I keep a humanoid from falling over?"; do \
-	  printf '\n\033[1m%s\033[0m\n' "$$question"; \
+	  printf '\n%s\n\n' "$$question"; \
 	  $(BIN)/pertinent search --top-k 2 "$$question"; \
 	done
 

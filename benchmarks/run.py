@@ -15,6 +15,7 @@ from typing import Any
 import indexing
 import quality
 import searching
+import serving
 import startup
 
 HERE = Path(__file__).parent
@@ -23,6 +24,7 @@ MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "indexing": indexing.measure,
     "searching": searching.measure,
     "startup": startup.measure,
+    "serving": serving.measure,
 }
 
 

@@ -12,11 +12,12 @@ import pertinent
 
 ROOT = Path(pertinent.__file__).parent
 
-CORE = {"types", "errors", "identity", "timing", "limits", "ranking", "chunking", "ports"}
+CORE = {"types", "errors", "identity", "timing", "memory", "limits", "ranking", "chunking", "ports"}
 ALLOWED: dict[str, set[str]] = {
     "types": set(),
     "errors": set(),
     "timing": set(),
+    "memory": set(),
     "identity": set(),
     "limits": {"types", "errors"},
     "ranking": {"types"},

@@ -144,6 +144,14 @@ def test_a_small_paragraph_joins_its_neighbour() -> None:
     assert only.text == f"For example:\n\n{body}"
 
 
+def test_the_title_of_a_listing_stands_with_its_code() -> None:
+    body = " ".join(["word"] * 38)
+    code = "```py\n" + "\n".join(f"call({n})" for n in range(8)) + "\n```"
+    first, second = chunks(page("listing", {"": [body, "robot/urdf.xml", code]}), target=40, most=60)
+    assert first.text == body
+    assert second.text == f"robot/urdf.xml\n\n{code}"
+
+
 def test_a_chunk_carries_title_heading_path_and_anchor() -> None:
     pieces: list[Piece] = [
         HeadingPiece(1, "A title", ""),
@@ -169,8 +177,23 @@ def test_the_embedded_text_has_title_and_section_above_and_the_stored_text_has_n
 @given(st.text(max_size=400), st.text(max_size=400))
 def test_a_context_is_short_and_keeps_the_nearest_heading(title: str, section: str) -> None:
     made_context = context(title, section)
-    assert len(made_context) <= 160
-    assert made_context.endswith((section or title)[-100:])
+    assert len(made_context) <= 181
+    assert made_context.endswith((section or title)[-59:])
+
+
+def test_a_tokenizer_that_counts_white_space_is_obeyed_too() -> None:
+    def count(texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) + text.count("\n") + 2 for text in texts]
+
+    whole = page("spaced", {"": ["one two three"] * 40})
+    for chunk in chunk_page(whole, count, target=60, most=64):
+        assert count([embedded_text(chunk)])[0] <= 64
+
+
+def test_a_title_of_signs_leaves_room_for_the_text() -> None:
+    whole = page("signs", {"節" * 300: "word " * 100}, title="漢" * 300)
+    found = chunk_page(whole, COUNT, target=60, most=128)
+    assert len(found) <= 4
 
 
 def test_an_empty_page_has_no_chunks() -> None:

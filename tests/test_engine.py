@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pertinent.build import Workspace
@@ -15,6 +14,7 @@ from pertinent.engine import Engine, Query, neighbours
 from pertinent.errors import CatalogFailure, DimensionMismatch, InvalidInput, NotFound
 from pertinent.indexing import Silent
 from pertinent.ports import Description
+from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Answer, Filters, Ranking
 
@@ -133,7 +133,7 @@ def test_every_stage_is_timed(engine: Engine) -> None:
 
 
 def test_a_vector_alone_is_ranked_dense_and_has_no_lexical_score(engine: Engine) -> None:
-    vector = engine.embed("revolute joint")
+    vector = HashedWords().embed_query("revolute joint")
     answer = engine.search(Query(text=None, vector=vector))
     assert answer.ranking == "dense"
     assert answer.hits[0].chunk.slug == "joints"
@@ -172,6 +172,7 @@ def test_a_query_that_is_no_text_is_refused(engine: Engine, text: Any) -> None:
     [
         ([0.1] * 3, DimensionMismatch),
         ([float("nan")] * 64, InvalidInput),
+        ([0.0] * 64, InvalidInput),
         (["a"] * 64, InvalidInput),
         ([[0.1] * 64], InvalidInput),
     ],
@@ -256,5 +257,12 @@ def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspac
         assert answer.notes == ()
 
 
-def test_the_query_vector_is_the_embedders(engine: Engine, workspace: Workspace) -> None:
-    assert np.array_equal(engine.embed("joint"), workspace.embedder().embed_query("joint"))
+def test_one_long_page_does_not_use_up_a_list_with_hits_per_page(workspace: Workspace) -> None:
+    long = page("long", {f"Part {n}": f"The word robot robot robot, part {n}." for n in range(300)})
+    others = [page(f"other-{n}", {"": f"A robot among many other things here, {n}."}) for n in range(10)]
+    indexer = workspace.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(long, *others)))
+    rankings: tuple[Ranking, ...] = ("hybrid", "dense", "lexical")
+    for ranking in rankings:
+        answer = search(workspace.engine(), "robot", top_k=10, per_page=1, ranking=ranking)
+        assert len({hit.chunk.document_id for hit in answer.hits}) == len(answer.hits) == 10

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import subprocess
+import sys
+import threading
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 
 import pertinent
-from pertinent import Pertinent
-from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound, SyncRefused
+from pertinent import Filters, Pertinent
+from pertinent.engine import Query
+from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound, StoreError, SyncRefused
 from pertinent.indexing import Indexer
 
 MARKDOWN = {
@@ -160,7 +164,23 @@ class TestSeed002:
         assert all(isinstance(one, float) for one in made.vector)
         assert made.query_text == "revolute joint"
         assert made.model == "hashed-words"
-        assert pertinent.QueryEmbedding([], "q").model == "embed-english-v3.0"
+        assert pertinent.QueryEmbedding([0.5], "q").model == "embed-english-v3.0"
+
+    def test_the_entities_refuse_what_the_seed_forbids(self) -> None:
+        good: dict[str, Any] = {
+            "text": "t",
+            "source_url": "https://a.example/b",
+            "relevance_score": 0.5,
+            "chunk_id": "c",
+        }
+        assert pertinent.RetrievalResult(**good).position == 0
+        for bad in ({"text": ""}, {"source_url": "nowhere"}, {"relevance_score": 1.5}):
+            with pytest.raises(ValueError, match=next(iter(bad))):
+                pertinent.RetrievalResult(**(good | bad))
+        with pytest.raises(ValueError, match="vector"):
+            pertinent.QueryEmbedding([], "q")
+        with pytest.raises(ValueError, match="query_text"):
+            pertinent.QueryEmbedding([0.5], "")
 
     @pytest.mark.parametrize("query", ["", "   ", "x" * 1001, None, 7])
     def test_an_invalid_query_is_a_value_error(self, indexed: Path, query: Any) -> None:
@@ -213,6 +233,9 @@ def test_search_many_answers_each_in_order(book: Path, tmp_path: Path) -> None:
         assert [a.hits for a in answers] == [opened.search(text, top_k=1).hits for text in texts]
         with pytest.raises(ValueError, match="text"):
             opened.search_many(["fine", ""])
+        with pytest.raises(ValueError, match="texts"):
+            opened.search_many("one text")
+        assert len(opened.search_many(text for text in texts)) == len(texts)  # type: ignore[arg-type]
 
 
 def test_filters_may_be_a_mapping_and_an_unknown_one_is_refused(book: Path, tmp_path: Path) -> None:
@@ -224,6 +247,9 @@ def test_filters_may_be_a_mapping_and_an_unknown_one_is_refused(book: Path, tmp_
             opened.search("messages", filters={"author": "me"})
         with pytest.raises(ValueError, match="filter"):
             opened.search("messages", filters={"url": ""})
+        for odd in ({"url": "http://[x"}, {"section": ["a"]}, [("a", "b")], Filters(section=["a"])):  # type: ignore[arg-type]
+            with pytest.raises(ValueError, match="filter"):
+                opened.search("messages", filters=odd)  # type: ignore[arg-type]
 
 
 def test_chunk_gives_the_passage_in_its_context(book: Path, tmp_path: Path) -> None:
@@ -317,6 +343,37 @@ def test_a_reindex_that_fails_leaves_the_old_index_in_use(
         assert opened.search("messages").hits == hits
 
 
+def test_a_source_can_be_removed_by_its_name(book: Path, tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book, name="one")
+        (book / "topics.md").rename(tmp_path / "own.md")
+        opened.index(tmp_path / "own.md", name="two")
+        with pytest.raises(NotFound, match="one, two"):
+            opened.remove("three")
+        assert opened.remove("one") == 3
+        assert [page.source for page in opened.pages()] == ["two"]
+        assert {hit.chunk.title for hit in opened.search("joint").hits} == {"Topics"}
+
+
+def test_what_was_closed_says_so(book: Path, tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book)
+    with pytest.raises(StoreError, match="closed"):
+        opened.search("joint")
+
+
+def test_a_full_disk_is_refused_before_anything_is_written(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))  # type: ignore[attr-defined]
+    with (
+        Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened,
+        pytest.raises(IndexFailure, match="make room"),
+    ):
+        opened.index(book)
+    assert not (tmp_path / "data").exists()
+
+
 def test_close_lets_another_open_it(book: Path, tmp_path: Path) -> None:
     first = Pertinent.open(tmp_path / "data", embedder="testing:hashed-words")
     first.index(book)
@@ -339,3 +396,88 @@ def test_two_folders_of_one_name_do_not_replace_each_other(book: Path, tmp_path:
         shutil.move(book, tmp_path / "moved" / "docs")
         opened.index(tmp_path / "moved" / "docs", name="book")
         assert len(opened.pages()) == 4
+
+
+def test_embedding_a_query_writes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
+    pertinent.generate_query_embedding("a query")
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_a_vector_counts_by_its_direction_alone(indexed: Path) -> None:
+    vector = pertinent.generate_query_embedding("revolute joint").vector
+    expected = pertinent.retrieve_content_chunks(vector)
+    for factor in (1e-6, 1000.0, 1e20):
+        found = pertinent.retrieve_content_chunks([one * factor for one in vector])
+        assert [one.chunk_id for one in found] == [one.chunk_id for one in expected]
+        assert found[0].relevance_score == pytest.approx(expected[0].relevance_score, abs=1e-5)
+    for bad in ([0.0] * 64, ["0.1"] * 64):
+        with pytest.raises(ValueError, match="query_embedding"):
+            pertinent.retrieve_content_chunks(bad)  # type: ignore[arg-type]
+
+
+def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path) -> None:
+    for number in range(60):
+        (book / f"extra-{number}.md").write_text(f"# Extra {number}\n\nFiller about nothing, {number}.\n")
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        expected = opened.search("revolute joint", top_k=1).hits
+        engine = opened.workspace.engine()
+        done = threading.Event()
+
+        def reindex() -> None:
+            for _ in range(3):
+                opened.reindex()
+            done.set()
+
+        working = threading.Thread(target=reindex)
+        working.start()
+        answers = 0
+        while not done.is_set() or answers < 10:
+            assert opened.search("revolute joint", top_k=1).hits == expected
+            answers += 1
+        working.join()
+        assert engine.search(Query("revolute joint", top_k=1)).hits == expected
+
+
+def test_reindex_is_refused_while_another_process_has_the_index(book: Path, tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as first:
+        first.index(book)
+        command = [str(Path(sys.executable).with_name("pertinent")), "reindex"]
+        options = ["--folder", str(tmp_path / "data"), "--embedder", "testing:hashed-words"]
+        second = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+        assert second.returncode == 3
+        assert "another process" in second.stderr
+        assert first.search("revolute joint").hits
+
+
+def test_old_builds_are_swept(book: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        (folder / "index" / "099").mkdir()
+        opened.reindex()
+    assert [one.name for one in (folder / "index").iterdir()] == ["002"]
+
+
+def test_a_lost_index_is_noticed_also_when_a_page_is_pending(book: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
+        opened.index(book)
+        opened.workspace.catalog().begin([opened.pages()[0].document_id])
+    shutil.rmtree(folder / "index")
+    with (
+        Pertinent.open(folder, embedder="testing:hashed-words") as opened,
+        pytest.raises(IndexFailure, match="reindex"),
+    ):
+        opened.search("messages")
+
+
+def test_another_embedder_is_refused_also_when_nothing_would_be_embedded(book: Path, tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+        opened.index(book)
+    with (
+        Pertinent.open(tmp_path / "data", embedder="onnx:/nowhere") as opened,
+        pytest.raises(FingerprintMismatch),
+    ):
+        opened.index(book)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pertinent.errors import SettingsError
 from pertinent.settings import Settings, load
@@ -86,7 +88,7 @@ def test_no_secret_is_shown_or_in_a_repr(tmp_path: Path) -> None:
     loaded = load(environment=environment, start=tmp_path)
     shown = {one.name: one.value for one in loaded.shown()}
     assert shown["cohere_api_key"] == "********"
-    assert shown["database_url"] == "postgresql://ann:********@db.example/x"
+    assert shown["database_url"] == "postgresql://********@db.example/x"
     assert "sesame" not in repr(loaded) + str(loaded) + repr(loaded.shown())
 
 
@@ -95,3 +97,37 @@ def test_a_bad_secret_is_not_repeated_in_the_error(tmp_path: Path) -> None:
         load(environment={"DATABASE_URL": "mysql://u:sesame@h/d"}, start=tmp_path)
     assert "sesame" not in str(refused.value)
     assert refused.value.__cause__ is None
+
+
+@given(
+    st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=4, max_size=12).map(
+        lambda p: f"se{p}"
+    )
+)
+def test_no_password_is_shown_whatever_its_characters(password: str) -> None:
+    environment = {"DATABASE_URL": f"postgresql://ann:{password}@db.example:5432/x?sslmode=on"}
+    shown = {one.name: one.value for one in load(environment=environment, start=Path("/")).shown()}
+    assert password not in shown["database_url"]
+    assert shown["database_url"].endswith("@db.example:5432/x")
+
+
+def test_an_empty_variable_is_none_and_paths_in_the_file_are_meant_from_there(tmp_path: Path) -> None:
+    assert load(environment={"PERTINENT_FOLDER": ""}, start=tmp_path).settings.folder == Path(".pertinent")
+    (tmp_path / "pertinent.toml").write_text("embedder = 'onnx:models/x'\n")
+    assert load(environment={}, start=tmp_path).settings.embedder == f"onnx:{tmp_path}/models/x"
+    (tmp_path / "pertinent.toml").write_text("folder = 5\n")
+    with pytest.raises(SettingsError, match="folder"):
+        load(environment={}, start=tmp_path)
+
+
+def test_keys_and_origins_are_written_with_commas_in_the_environment(tmp_path: Path) -> None:
+    environment = {
+        "PERTINENT_API_KEYS": "first-key-1, second-key-2",
+        "PERTINENT_CORS_ORIGINS": "https://a.example",
+    }
+    loaded = load(environment=environment, start=tmp_path)
+    assert [key.get_secret_value() for key in loaded.settings.api_keys] == ["first-key-1", "second-key-2"]
+    assert loaded.settings.cors_origins == ("https://a.example",)
+    assert "first-key" not in str(loaded.shown())
+    with pytest.raises(SettingsError, match="at least 8 characters"):
+        load(environment={"PERTINENT_API_KEYS": "short"}, start=tmp_path)

@@ -9,17 +9,28 @@ from pathlib import Path
 
 from .chunking import CHUNKER_VERSION
 from .engine import Engine
-from .errors import FingerprintMismatch, IndexFailure, NotFound, SettingsError
+from .errors import FingerprintMismatch, IndexFailure, IndexLocked, NotFound, SettingsError, StoreError
 from .indexing import Indexer, Progress
 from .ports import Catalog, Embedder, Fingerprint, VectorIndex
 from .settings import Settings
 
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
+DISK_RESERVE = 100 * 2**20
+"""How much must be free on the disk before anything is written."""
 
 
 def embedder(settings: Settings) -> Embedder:
-    """The embedder that `provider:model` names."""
+    """The embedder that `provider:model` names, with a memory for queries."""
+    made = _embedder(settings)
+    if not settings.query_cache:
+        return made
+    from .embedders.cached import CachedQueries
+
+    return CachedQueries(made, settings.query_cache)
+
+
+def _embedder(settings: Settings) -> Embedder:
     provider, _, model = settings.embedder.partition(":")
     if provider == "testing":
         from .testing.embedder import HashedWords
@@ -40,7 +51,6 @@ def catalog(settings: Settings) -> Catalog:
 
     if settings.database_url is not None:
         return SqlCatalog.open(settings.database_url.get_secret_value())
-    settings.folder.mkdir(parents=True, exist_ok=True)
     return SqlCatalog.open(f"sqlite:///{(settings.folder / CATALOG_FILE).resolve()}")
 
 
@@ -65,13 +75,15 @@ class Workspace:
         self._catalog: Catalog | None = None
         self._index: VectorIndex | None = None
         self._engine: Engine | None = None
+        self._retired: list[VectorIndex] = []
+        self._closed = False
 
     def embedder(self) -> Embedder:
         """The embedder, checked against what the index was made with."""
         with self._opening:
             if self._embedder is None:
                 made = embedder(self.settings)
-                if found := self.catalog().fingerprint():
+                if self._has_catalog() and (found := self.catalog().fingerprint()):
                     check_fingerprint(found, fingerprint(self.settings, made))
                 self._embedder = made
             return self._embedder
@@ -79,6 +91,8 @@ class Workspace:
     def catalog(self) -> Catalog:
         """The catalog, made where there is none."""
         with self._opening:
+            if self._closed:
+                raise StoreError("this was closed; open it again with Pertinent.open")
             if self._catalog is None:
                 self._catalog = catalog(self.settings)
             return self._catalog
@@ -102,56 +116,95 @@ class Workspace:
             return self._index
 
     def _expects_chunks(self) -> bool:
-        catalog = self.catalog()
-        return not catalog.pending() and any(page.chunks for page in catalog.pages())
+        broken_off = set(self.catalog().pending())
+        pages = self.catalog().pages()
+        return any(page.chunks and page.document_id not in broken_off for page in pages)
+
+    def _has_catalog(self) -> bool:
+        return self.settings.database_url is not None or (self.settings.folder / CATALOG_FILE).exists()
 
     def engine(self) -> Engine:
         """What answers queries; refused where nothing was indexed yet."""
         with self._opening:
             if self._engine is None:
                 self.require()
-                self._engine = Engine(self.embedder(), self.index(), self.catalog())
+                self._engine = Engine(
+                    self.embedder(), self.index(), self.catalog(), self.settings.query_cache
+                )
             return self._engine
 
     def indexer(self, progress: Progress) -> Indexer:
         """What syncs sources."""
+        self._refuse_full_disk()
         if found := self.catalog().fingerprint():
             check_fingerprint(found, _without_loading(self.settings, found))
         return Indexer(self.embedder, self.index(), self.catalog(), self.settings.chunk_tokens, progress)
 
+    def _refuse_full_disk(self) -> None:
+        """The index is mapped into memory: a disk that fills up would end the process without a word."""
+        place = next(
+            one for one in (self.settings.folder, *self.settings.folder.resolve().parents) if one.exists()
+        )
+        free = shutil.disk_usage(place).free
+        if free < DISK_RESERVE:
+            raise IndexFailure(
+                f"only {free // 2**20} MB are free in {self.settings.folder}; make room for at least "
+                f"{DISK_RESERVE // 2**20} MB, or choose another --folder"
+            )
+
     def reindex(self, progress: Progress) -> int:
         """Build the index anew beside the old one with the present settings, then take it; counts chunks.
 
-        The texts come from the catalog. Until the catalog records the swap the old build is in use;
-        one that was broken off is made again from its beginning.
+        The texts come from the catalog. The old build answers, and keeps other processes out, until the
+        catalog records the swap; searches that are under way then end on it. A build that was broken
+        off is made again from its beginning.
         """
+        self.require()
+        old = self._held_build()
+        made_by = self._embedder or embedder(self.settings)
+        new = replace(fingerprint(self.settings, made_by), build=old.build + 1)
+        folder = _build_folder(self.settings, new)
+        if folder.exists():
+            shutil.rmtree(folder)
+        fresh = index(self.settings, new)
+        indexer = Indexer(lambda: made_by, fresh, self.catalog(), self.settings.chunk_tokens, progress)
+        try:
+            self.catalog().swap(new, indexer.rebuild())
+        except BaseException:
+            fresh.close()
+            raise
         with self._opening:
-            self.require()
-            old = self.catalog().fingerprint()
-            made_by = self._embedder or embedder(self.settings)
-            new = replace(fingerprint(self.settings, made_by), build=old.build + 1 if old else 1)
-            folder = _build_folder(self.settings, new)
-            shutil.rmtree(folder, ignore_errors=True)
-            fresh = index(self.settings, new)
-            try:
-                indexer = Indexer(
-                    lambda: made_by, fresh, self.catalog(), self.settings.chunk_tokens, progress
-                )
-                self.catalog().swap(new, indexer.rebuild())
-            except BaseException:
-                fresh.close()
-                raise
             if self._index is not None:
-                self._index.close()
+                self._retired.append(self._index)
             self._index, self._embedder, self._engine = fresh, made_by, None
-            if old is not None:
-                shutil.rmtree(_build_folder(self.settings, old), ignore_errors=True)
-            return fresh.count()
+        self._sweep(new)
+        return fresh.count()
+
+    def _held_build(self) -> Fingerprint:
+        """What the index in use was made with; it is opened, whatever its state, to keep others out."""
+        with self._opening:
+            old = self.catalog().fingerprint()
+            assert old is not None  # noqa: S101 - `require` has seen it
+            if self._index is None:
+                try:
+                    self._index = index(self.settings, old)
+                except IndexLocked:
+                    raise
+                except IndexFailure:
+                    # Damaged: nobody can have it open.
+                    shutil.rmtree(_build_folder(self.settings, old), ignore_errors=True)
+            return old
+
+    def _sweep(self, in_use: Fingerprint) -> None:
+        """Remove the folders of all other builds; whoever still reads one has its files open."""
+        kept = _build_folder(self.settings, in_use)
+        for folder in kept.parent.iterdir():
+            if folder != kept:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def require(self) -> None:
         """Refuse to go on where nothing was ever indexed: that is no empty answer."""
-        local = self.settings.database_url is None
-        if (local and not (self.settings.folder / CATALOG_FILE).exists()) or not self.catalog().fingerprint():
+        if not self._has_catalog() or not self.catalog().fingerprint() or not self.catalog().pages():
             raise NotFound(
                 f"nothing is indexed in {self.settings.folder} yet; `pertinent index PATH` does that"
             )
@@ -159,10 +212,12 @@ class Workspace:
     def close(self) -> None:
         """Close whatever was opened."""
         with self._opening:
-            for part in (self._index, self._catalog):
+            for part in (*self._retired, self._index, self._catalog):
                 if part is not None:
                     part.close()
             self._index = self._catalog = self._engine = None
+            self._retired.clear()
+            self._closed = True
 
 
 def fingerprint(settings: Settings, made_by: Embedder) -> Fingerprint:
@@ -178,8 +233,12 @@ def _chunker(settings: Settings) -> str:
 
 def _without_loading(settings: Settings, found: Fingerprint) -> Fingerprint:
     """The fingerprint as far as the settings tell it: a run that embeds nothing need not load the model."""
-    name = found.embedder if settings.embedder.startswith("onnx:") else settings.embedder
-    return replace(found, embedder=name, chunker=_chunker(settings))
+    from .stores import lexical
+
+    # What an ONNX folder holds is known only when it is read.
+    unknown = settings.embedder.startswith("onnx:") and found.embedder.startswith("onnx:")
+    name = found.embedder if unknown else settings.embedder
+    return replace(found, embedder=name, chunker=_chunker(settings), lexical=lexical.SETTINGS)
 
 
 def check_fingerprint(found: Fingerprint, wanted: Fingerprint) -> None:

@@ -17,7 +17,8 @@ from .types import BlockKind, Chunk, Page, Section
 
 CHUNKER_VERSION = 1
 MAX_CHARACTERS = 1999
-CONTEXT_MAX = 160
+CONTEXT_MAX = 60
+"""About how many tokens the context above a chunk may take."""
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
@@ -43,16 +44,24 @@ class Span(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """How large a chunk should be, and how large it may be, in tokens of text."""
+    """How large a chunk should be, how large it may be, and what joining two pieces costs, in tokens."""
 
     target: int
     most: int
+    joint: int
 
 
 def context(title: str, section: str) -> str:
     """What is embedded above a chunk's text: where it stands, the nearest heading kept when it is long."""
     breadcrumb = f"{title} › {section}" if section else title
-    return breadcrumb if len(breadcrumb) <= CONTEXT_MAX else "…" + breadcrumb[1 - CONTEXT_MAX :]
+    weight = 0.0
+    for place in range(len(breadcrumb) - 1, -1, -1):
+        character = breadcrumb[place]
+        # Without a tokenizer: a word of ASCII letters has some three to a token, all else one.
+        weight += 1 / 3 if character.isascii() and (character.isalnum() or character == " ") else 1
+        if weight > CONTEXT_MAX:
+            return "…" + breadcrumb[place + 1 :]
+    return breadcrumb
 
 
 def embedded_text(chunk: Chunk) -> str:
@@ -63,11 +72,13 @@ def embedded_text(chunk: Chunk) -> str:
 def chunk_page(page: Page, count_tokens: CountTokens, *, target: int, most: int) -> list[Chunk]:
     """The page's chunks in order; none, with its context, takes more than `most` tokens."""
     spans: list[tuple[Section, Span]] = []
+    alone, one, two = count_tokens(["", "a", "a\n\na"])
+    joint = two - 2 * one + alone
+    measure = _measure(page.text, count_tokens, alone)
     for section in page.sections:
-        around, alone = count_tokens([context(page.title, " › ".join(section.path)), ""])
-        room = most - around
-        budget = Budget(min(target, room), room)
-        measure = _measure(page.text, count_tokens, alone)
+        (around,) = count_tokens([context(page.title, " › ".join(section.path))])
+        room = max(most - around - joint, 1)
+        budget = Budget(min(target, room), room, joint)
         spans += ((section, span) for span in _pack(_units(page.text, section, budget, measure), budget))
     texts = [page.text[span.start : span.end] for _, span in spans]
     ids = identity.chunk_ids(page.document_id, texts)
@@ -111,11 +122,26 @@ def _measure(text: str, count_tokens: CountTokens, alone: int) -> Measure:
 def _units(text: str, section: Section, budget: Budget, measure: Measure) -> Iterator[Span]:
     """The section's blocks, those that are too large in parts."""
     whole = measure([(block.start, block.end) for block in section.blocks])
+    lead: Span | None = None
     for block, span in zip(section.blocks, whole, strict=True):
-        if _fits(span, budget.most):
-            yield span
+        unit = span if lead is None else _joined(lead, span, budget)
+        if lead is not None and (block.kind not in ("code", "table") or not _fits(unit, budget.most)):
+            yield lead
+            unit = span
+        lead = None
+        if not _fits(unit, budget.most):
+            yield from _cut(text, unit, _SEAMS[block.kind], budget, measure)
+        elif block.kind == "prose" and unit.tokens < budget.target // 4:
+            # The title of a listing, or "For example:", belongs to what it announces.
+            lead = unit
         else:
-            yield from _cut(text, span, _SEAMS[block.kind], budget, measure)
+            yield unit
+    if lead is not None:
+        yield lead
+
+
+def _joined(before: Span, after: Span, budget: Budget) -> Span:
+    return Span(before.start, after.end, before.tokens + budget.joint + after.tokens)
 
 
 def _fits(span: Span, most: int) -> bool:
@@ -145,7 +171,7 @@ def _pack(units: Sequence[Span] | Iterator[Span], budget: Budget) -> list[Span]:
     small = budget.target // 4
     for unit in units:
         if packed:
-            joined = Span(packed[-1].start, unit.end, packed[-1].tokens + unit.tokens)
+            joined = _joined(packed[-1], unit, budget)
             aim = budget.most if min(packed[-1].tokens, unit.tokens) < small else budget.target
             if _fits(joined, aim):
                 packed[-1] = joined

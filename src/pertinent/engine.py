@@ -13,13 +13,17 @@ import numpy as np
 
 from .errors import CatalogFailure, DimensionMismatch, InvalidInput, NotFound
 from .limits import ENGINE, check_count, check_ranking
+from .memory import Memory
 from .ports import Catalog, Description, Embedder, Vector, VectorIndex
 from .ranking import SIDES, Ranked, batches, rank
 from .timing import Stopwatch, utc_now
 from .types import Answer, Chunk, Filters, Hit, LeftOut, Ranking
 
 CANDIDATES = 100
-"""How many points each side proposes; more than any door may ask for changes no first page."""
+"""How many points each side proposes, unless more are asked for."""
+
+WIDER = 4
+"""By how much more is asked for where one page took up the list."""
 
 EVERYTHING = Filters()
 
@@ -58,32 +62,46 @@ class Query:
 class Engine:
     """Answers queries from an index and its catalog. Safe to call from many threads."""
 
-    def __init__(self, embedder: Embedder, index: VectorIndex, catalog: Catalog) -> None:
+    def __init__(self, embedder: Embedder, index: VectorIndex, catalog: Catalog, remembered: int = 0) -> None:
         self._embedder = embedder
         self._index = index
         self._catalog = catalog
-
-    def embed(self, text: str) -> Vector:
-        """The query's vector."""
-        return self._embedder.embed_query(text)
+        self._memory: Memory[Answer] = Memory(remembered)
 
     def search(self, query: Query) -> Answer:
         """The best passages for the query, in order, and how they came about."""
+        query = query.checked()
+        known = self.recall(query)
+        if known is not None:
+            return known
+        version = self._index.version
+        answer = self._search(query)
+        # A vector can't be looked up, and what one store did not say may be said a moment later.
+        if query.vector is None and version is not None and not answer.notes:
+            self._memory.keep(query, version, answer)
+        return answer
+
+    def recall(self, query: Query) -> Answer | None:
+        """The answer to a checked query that was given before, if nothing has changed since."""
+        if query.vector is not None:
+            return None
+        known = self._memory.recall(query, self._index.version)
+        return known and replace(known, created_at=utc_now(), timings=dict.fromkeys(known.timings, 0.0))
+
+    def _search(self, query: Query) -> Answer:
         created_at = utc_now()
         watch = Stopwatch()
-        query = query.checked()
         watch.lap("received")
         vector = self._vector(query)
         watch.lap("embedded")
-        found = self._index.candidates(
-            vector,
-            query.text,
-            by=SIDES[query.ranking],
-            limit=max(CANDIDATES, query.top_k),
-            filters=query.filters,
-        )
+        limit = max(CANDIDATES, query.top_k)
+        ranked = self._ranked(query, vector, limit)
         watch.lap("searched")
-        hits, left_out = self._select(rank(found, query.ranking), query)
+        hits, left_out = self._select(ranked, query)
+        while query.per_page and len(hits) < query.top_k and _more(ranked, limit, query.threshold):
+            limit *= WIDER
+            ranked = self._ranked(query, vector, limit)
+            hits, left_out = self._select(ranked, query)
         hits, notes = self._described(hits)
         watch.lap("filtered")
         return Answer(
@@ -97,6 +115,12 @@ class Engine:
             left_out=tuple(left_out),
             notes=notes,
         )
+
+    def _ranked(self, query: Query, vector: Vector | None, limit: int) -> Ranked:
+        found = self._index.candidates(
+            vector, query.text, by=SIDES[query.ranking], limit=limit, filters=query.filters
+        )
+        return rank(found, query.ranking)
 
     def _vector(self, query: Query) -> Vector | None:
         if query.vector is not None:
@@ -159,6 +183,11 @@ def neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:
     return [one for one in catalog.chunks(chunk.document_id) if first <= one.position <= last]
 
 
+def _more(ranked: Ranked, limit: int, threshold: float) -> bool:
+    """Whether the index may hold further candidates that pass the threshold."""
+    return len(ranked.scores) >= limit and ranked.scores[-1] >= threshold
+
+
 def _as_described(hit: Hit, row: Description | None) -> Hit:
     if row is None:
         return hit
@@ -167,15 +196,21 @@ def _as_described(hit: Hit, row: Description | None) -> Hit:
 
 
 def checked_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector:
-    """The vector as floats, or an error: a wrong length, or a value that is no number."""
+    """The vector at unit length, or an error: a wrong number of elements, or one that is no number."""
     try:
-        array = np.asarray(vector, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+        array = np.asarray(vector)
+    except ValueError as error:
         raise InvalidInput("query_embedding", "must be a list of numbers") from error
+    if array.dtype.kind not in "fiu" and array.size:
+        raise InvalidInput("query_embedding", "must be a list of numbers")
     if array.ndim != 1:
         raise InvalidInput("query_embedding", "must be one flat list of numbers")
     if len(array) != dimension:
         raise DimensionMismatch(len(array), dimension)
     if not np.isfinite(array).all():
         raise InvalidInput("query_embedding", "holds a value that is not a finite number")
-    return array
+    # A cosine does not depend on the length of a vector; Qdrant gives up on very long and short ones.
+    length = float(np.linalg.norm(array.astype(np.float64)))
+    if not length:
+        raise InvalidInput("query_embedding", "holds only zeros, which point nowhere")
+    return (array / length).astype(np.float32)

@@ -28,8 +28,7 @@ def content_hash(text: str) -> str:
 
 def digest(*parts: str, length: int = 12) -> str:
     """A short hash of several strings; no two lists of strings are joined alike."""
-    joined = "\x1f".join(part.replace("\x1f", "\x1f\x1f") for part in parts)
-    return content_hash(joined)[:length]
+    return content_hash("".join(f"{len(part)}:{part}" for part in parts))[:length]
 
 
 def ascii_slug(text: str, limit: int = SLUG_MAX) -> str:
@@ -51,10 +50,19 @@ def canonical_url(url: str) -> str:
     return urlunsplit((scheme.lower(), host, path, query, ""))
 
 
+def is_url(text: str) -> bool:
+    """Whether it has the form of an address: a scheme, and a host or a path."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return bool(parts.scheme and (parts.netloc or parts.path))
+
+
 def document_id(key: str, readable: str = "") -> str:
     """A page's id: some of its slug for people, and a hash of the key that identifies it."""
-    slug = ascii_slug(readable or urlsplit(key).path, limit=20)
-    return f"{slug or 'page'}-{digest(key, length=8)}"
+    slug = ascii_slug(readable or urlsplit(key).path, limit=16)
+    return f"{slug or 'page'}-{digest(key, length=12)}"
 
 
 def chunk_ids(document: str, texts: Iterable[str]) -> list[str]:
@@ -80,6 +88,14 @@ def point_id(chunk_id: str) -> uuid.UUID:
 def embedding_key(embedder: str, text: str) -> str:
     """Tells whether a vector was made from this text by this embedder."""
     return digest(embedder, text, length=16)
+
+
+def storable(text: str) -> bool:
+    """Whether every store can keep it: PostgreSQL has no NUL, and UTF-8 no lone surrogate."""
+    try:
+        return "\0" not in text and (text.isascii() or bool(text.encode()))
+    except UnicodeEncodeError:
+        return False
 
 
 def shorten(text: str, limit: int) -> str:

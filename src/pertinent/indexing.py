@@ -10,8 +10,9 @@ are found again by their embedding key and are not made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import astuple, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -62,6 +63,10 @@ class PageChange:
     entries: tuple[Entry, ...]
     to_embed: frozenset[str]
     known: bool
+    changed: int
+    """How many of those to embed were there before, under another title or heading."""
+    superseded: int
+    """How many chunks of the page go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,7 @@ class Summary:
     pages_unchanged: int
     pages_removed: int
     chunks_added: int
+    chunks_changed: int
     chunks_kept: int
     chunks_removed: int
     unreadable: tuple[Unreadable, ...]
@@ -105,7 +111,8 @@ class Summary:
 
     @property
     def chunks_per_second(self) -> float:
-        return self.chunks_added / self.seconds if self.seconds else 0.0
+        embedded = self.chunks_added + self.chunks_changed
+        return embedded / self.seconds if self.seconds else 0.0
 
 
 @dataclass(slots=True)
@@ -125,29 +132,30 @@ class Indexer:
         """What a sync of the source would do; reads, writes nothing."""
         watch = Stopwatch()
         refuse_homonym(source, self.catalog.sources().get(source.name))
-        known = {record.document_id: record for record in self.catalog.pages(source.name)}
+        everything = self.catalog.pages()
+        known = {record.document_id: record for record in everything if record.source == source.name}
+        elsewhere = {r.document_id: r.source for r in everything if r.source != source.name}
         pending = set(self.catalog.pending())
         changes: list[PageChange] = []
         unreadable: list[Unreadable] = []
         seen: set[str] = set()
         unchanged: list[PageRecord] = []
         self.progress.stage("Reading pages", source.total)
-        for page in source.read():
+        for found in source.read():
             self.progress.advance()
+            page = found if isinstance(found, Unreadable) else _fit(found, seen, elsewhere)
             if isinstance(page, Unreadable):
                 unreadable.append(page)
                 continue
             seen.add(page.document_id)
             record = known.get(page.document_id)
-            page_hash = identity.content_hash(repr(page))
+            page_hash = hash_of(page)
             if record and record.page_hash == page_hash and page.document_id not in pending:
                 unchanged.append(record)
             else:
                 changes.append(self._change(page, page_hash, source.name, known=record is not None))
-        kept = {one.source_path for one in unreadable}
-        removed = [r for r in known.values() if r.document_id not in seen and r.source_path not in kept]
-        chunks_removed = sum(r.chunks for r in removed) + sum(map(self._superseded, changes))
-        elsewhere = {record.document_id for record in self.catalog.pages()} if pending else set()
+        removed = _gone(known.values(), seen, unreadable)
+        chunks_removed = sum(r.chunks for r in removed) + sum(change.superseded for change in changes)
         return Plan(
             source=source.name,
             location=source.location,
@@ -157,7 +165,7 @@ class Indexer:
             unchanged_chunks=sum(record.chunks for record in unchanged),
             unreadable=tuple(unreadable),
             known=len(known),
-            strays=tuple(sorted(pending - seen - elsewhere)),
+            strays=tuple(sorted(pending - seen - known.keys() - elsewhere.keys())),
             chunks_removed=chunks_removed,
             seconds=watch.seconds(),
         )
@@ -166,6 +174,8 @@ class Indexer:
         embedder = self.embedder()
         chunks = chunk_page(page, embedder.count_tokens, target=self.chunk_tokens, most=embedder.max_tokens)
         since = {chunk.chunk_id: chunk.created_at for chunk in self.catalog.chunks(page.document_id)}
+        superseded = len(since.keys() - {chunk.chunk_id for chunk in chunks})
+        known_chunks = since.keys() & {chunk.chunk_id for chunk in chunks}
         now = utc_now()
         entries = [
             self._entry(replace(chunk, created_at=since.get(chunk.chunk_id, now)), source) for chunk in chunks
@@ -177,15 +187,12 @@ class Indexer:
             for point, entry in points.items()
             if present.get(point) != entry.embedding_key
         )
-        return PageChange(page, page_hash, tuple(entries), to_embed, known)
+        changed = len(known_chunks & to_embed)
+        return PageChange(page, page_hash, tuple(entries), to_embed, known, changed, superseded)
 
     def _entry(self, chunk: Chunk, source: str) -> Entry:
         text = embedded_text(chunk)
         return Entry(chunk, source, text, identity.embedding_key(self.embedder().name, text))
-
-    def _superseded(self, change: PageChange) -> int:
-        now = {entry.chunk.chunk_id for entry in change.entries}
-        return sum(c.chunk_id not in now for c in self.catalog.chunks(change.page.document_id))
 
     def apply(self, plan: Plan, *, allow_shrink: bool = False) -> Summary:
         """Carry the plan out; killed anywhere, the next sync ends as this one would have."""
@@ -195,11 +202,19 @@ class Indexer:
         self.progress.stage("Embedding", plan.chunks_to_embed)
         for group in _groups(plan.changes):
             self._write(plan.source, group)
-        self._remove(plan)
+        self._drop(plan.source, [*(record.document_id for record in plan.removed), *plan.strays])
         if not plan.nothing_to_do:
             self.progress.stage("Optimising the index", None)
-            self.index.finish()
+        # Also with nothing to do: the run before may have been killed here. There it costs next to nothing.
+        self.index.finish()
         return summarise(plan, plan.seconds + watch.seconds())
+
+    def remove(self, source: str) -> int:
+        """Take a source and all its pages out; how many pages that were."""
+        gone = [record.document_id for record in self.catalog.pages(source)]
+        self._drop(source, gone)
+        self.catalog.forget(source)
+        return len(gone)
 
     def rebuild(self) -> list[tuple[str, Written]]:
         """Fill the index, a new one, with every page of the catalog, without the pages' sources.
@@ -234,6 +249,7 @@ class Indexer:
         for change in group:
             points = [identity.point_id(entry.chunk.chunk_id) for entry in change.entries]
             self.index.keep_only(change.page.document_id, points)
+        self.index.flush()
         self.catalog.commit(source, [_written(change) for change in group])
 
     def _embed(self, entries: Sequence[Entry]) -> None:
@@ -248,14 +264,14 @@ class Indexer:
                 self.progress.advance()
             self.index.put(batch, made)
 
-    def _remove(self, plan: Plan) -> None:
-        gone = [record.document_id for record in plan.removed] + list(plan.strays)
+    def _drop(self, source: str, gone: Sequence[str]) -> None:
         if not gone:
             return
         self.catalog.begin(gone)
         for document in gone:
             self.index.keep_only(document, [])
-        self.catalog.commit(plan.source, [], removed=gone)
+        self.index.flush()
+        self.catalog.commit(source, [], removed=gone)
 
 
 def _written(change: PageChange) -> Written:
@@ -272,6 +288,31 @@ def guard(plan: Plan, *, allow_shrink: bool) -> None:
         )
 
 
+def hash_of(page: Page) -> str:
+    """Tells whether a page is as it was: all that is stored of it, and nothing else."""
+    return identity.content_hash(json.dumps(astuple(page), ensure_ascii=False))
+
+
+def _fit(page: Page, seen: Set[str], elsewhere: Mapping[str, str]) -> Page | Unreadable:
+    """The page, or why it can't be kept: one bad page must not stop all the others."""
+    texts = (page.url, page.title, page.text, *(one for s in page.sections for one in (s.anchor, *s.path)))
+    if not all(map(identity.storable, texts)):
+        return Unreadable(page.source_path, "it has a NUL character or half a surrogate pair in it")
+    if page.document_id in seen:
+        return Unreadable(page.source_path, f"another page of the source has its address too: {page.url}")
+    if owner := elsewhere.get(page.document_id):
+        return Unreadable(page.source_path, f"the source {owner} has a page with its address {page.url}")
+    return page
+
+
+def _gone(known: Iterable[PageRecord], seen: Set[str], unreadable: Sequence[Unreadable]) -> list[PageRecord]:
+    """The pages that are no longer in the source; none, where one that can't be read may be any of them."""
+    if not all(one.named for one in unreadable):
+        return []
+    unread = {one.source_path for one in unreadable}
+    return [record for record in known if record.document_id not in seen and record.source_path not in unread]
+
+
 def refuse_homonym(source: Source, known_at: str | None) -> None:
     """Refuse a folder that goes by the name of another that is still there: it would replace its pages."""
     if known_at in (None, source.location) or "://" in source.name or not Path(known_at or "").exists():
@@ -285,13 +326,15 @@ def refuse_homonym(source: Source, known_at: str | None) -> None:
 def summarise(plan: Plan, seconds: float) -> Summary:
     """The plan in numbers."""
     added = sum(not change.known for change in plan.changes)
+    changed = sum(change.changed for change in plan.changes)
     kept = sum(len(change.entries) - len(change.to_embed) for change in plan.changes)
     return Summary(
         pages_added=added,
         pages_changed=len(plan.changes) - added,
         pages_unchanged=plan.unchanged,
         pages_removed=len(plan.removed),
-        chunks_added=plan.chunks_to_embed,
+        chunks_added=plan.chunks_to_embed - changed,
+        chunks_changed=changed,
         chunks_kept=kept + plan.unchanged_chunks,
         chunks_removed=plan.chunks_removed,
         unreadable=plan.unreadable,
@@ -300,12 +343,14 @@ def summarise(plan: Plan, seconds: float) -> Summary:
 
 
 def _groups(changes: Sequence[PageChange]) -> Iterator[list[PageChange]]:
-    """Pages together until they hold a group's worth of chunks to embed."""
+    """Pages together until they hold a group's worth of chunks."""
     group: list[PageChange] = []
+    chunks = 0
     for change in changes:
         group.append(change)
-        if sum(len(one.to_embed) for one in group) >= GROUP:
+        chunks += len(change.entries) + 1
+        if chunks >= GROUP:
             yield group
-            group = []
+            group, chunks = [], 0
     if group:
         yield group

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -60,13 +59,6 @@ def check_count(field: str, value: object, most: int, least: int = 1) -> int:
     if not least <= value <= most:
         raise InvalidInput(field, f"must be between {least} and {most}, not {value}")
     return value
-
-
-def check_choice(field: str, value: object, choices: Sequence[str]) -> str:
-    """One of the choices."""
-    if value not in choices:
-        raise InvalidInput(field, f"must be one of {', '.join(choices)}, not {value!r}")
-    return str(value)
 
 
 def check_ranking(value: object) -> Ranking:

@@ -95,8 +95,15 @@ class VectorIndex(Protocol):
 
     def count(self) -> int: ...
 
+    def flush(self) -> None:
+        """Return when all that was written would survive a failure of the power."""
+
     def finish(self) -> None:
         """Make searching fast after many writes."""
+
+    @property
+    def version(self) -> int | None:
+        """Another number after each change; None where others may change it unseen."""
 
     def close(self) -> None: ...
 
@@ -157,6 +164,9 @@ class Catalog(Protocol):
 
     def register(self, source: str, location: str) -> None: ...
 
+    def forget(self, source: str) -> None:
+        """No longer know the source; its pages were removed before."""
+
     def fingerprint(self) -> Fingerprint | None: ...
 
     def set_fingerprint(self, fingerprint: Fingerprint) -> None: ...
@@ -187,4 +197,5 @@ class Source(Protocol):
     def total(self) -> int | None:
         """How many pages it will give, where that is known beforehand."""
 
-    def read(self) -> Iterator[Page | Unreadable]: ...
+    def read(self) -> Iterator[Page | Unreadable]:
+        """Every page; one that can't be read is named by the `source_path` it had when it could."""

@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
@@ -31,6 +30,9 @@ COMMON_NAMES: Mapping[str, str] = {
     "qdrant_collection": "QDRANT_COLLECTION_NAME",
     "database_url": "DATABASE_URL",
 }
+
+MIN_KEY = 8
+"""The shortest key that keeps anybody out."""
 
 PROVIDERS = ("local", "onnx", "testing")
 
@@ -58,11 +60,49 @@ class Settings(BaseModel):
         SecretStr | None, Field(description="a PostgreSQL catalog; none means SQLite in the folder")
     ] = None
 
+    host: Annotated[str, Field(description="where the service listens")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="the port it listens on; 0 takes any")] = 8000
+    api_keys: Annotated[
+        tuple[SecretStr, ...], Field(description="who may ask the service; none means anybody")
+    ] = ()
+    rate_limit: Annotated[
+        int, Field(ge=0, description="requests a minute for each key or address; 0 means no limit")
+    ] = 0
+    cors_origins: Annotated[
+        tuple[str, ...], Field(description="other sites whose pages may ask the service")
+    ] = ()
+    request_timeout: Annotated[
+        float, Field(gt=0, le=600, description="how many seconds a request may take")
+    ] = 10.0
+    query_cache: Annotated[int, Field(ge=0, description="how many queries are remembered")] = 1024
+    otel_endpoint: Annotated[str | None, Field(description="where to send OpenTelemetry spans")] = None
+
+    @field_validator("api_keys", "cors_origins", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        """In the environment a list is written with commas."""
+        return [one.strip() for one in value.split(",") if one.strip()] if isinstance(value, str) else value
+
+    @field_validator("api_keys")
+    @classmethod
+    def _long_enough(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(len(key.get_secret_value()) < MIN_KEY for key in value):
+            raise ValueError(f"a key must have at least {MIN_KEY} characters")
+        return value
+
+    @field_validator("folder", mode="before")
+    @classmethod
+    def _somewhere(cls, value: object) -> object:
+        if value == "":
+            raise ValueError("must not be empty; `.` is the present folder")
+        return value
+
     @field_validator("embedder")
     @classmethod
     def _named_provider(cls, value: str) -> str:
         provider, colon, model = value.partition(":")
-        if not colon or not model or provider not in PROVIDERS:
+        known_model = provider != "testing" or model == "hashed-words"
+        if not colon or not model or not known_model or provider not in PROVIDERS:
             known = ", ".join(f"{name}:…" for name in PROVIDERS if name != "testing")
             raise ValueError(f"must be provider:model with one of {known}, not {value!r}")
         return value
@@ -70,13 +110,13 @@ class Settings(BaseModel):
     @field_validator("database_url")
     @classmethod
     def _known_database(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and urlsplit(value.get_secret_value()).scheme.partition("+")[0] not in (
-            "postgresql",
-            "postgres",
-            "sqlite",
-        ):
+        scheme = value.get_secret_value().partition("://")[0].partition("+")[0] if value else ""
+        if value is not None and scheme not in ("postgresql", "postgres", "sqlite"):
             raise ValueError("must begin with postgresql:// or sqlite://")
         return value
+
+
+_ALL = ", ".join(Settings.model_fields)
 
 
 class Origin(NamedTuple):
@@ -131,8 +171,9 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, tup
         if variable.startswith(PREFIX) and not variable.startswith(RESERVED):
             name = variable.removeprefix(PREFIX).lower()
             if name not in Settings.model_fields:
-                raise SettingsError(f"{variable} is no setting; `pertinent settings` lists them")
-            yield name, (value, variable)
+                raise SettingsError(f"{variable} is no setting; there are {_ALL}")
+            if value:
+                yield name, (value, variable)
 
 
 def _from_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
@@ -145,16 +186,28 @@ def _from_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
         raise SettingsError(f"can't read {path}: {error}") from error
     for name, value in values.items():
         if name not in Settings.model_fields:
-            raise SettingsError(f"{path}: {name!r} is no setting; `pertinent settings` lists them")
-        # A folder in the file is meant from the file's own place, wherever the command is run.
-        yield name, (path.parent / value if name == "folder" else value, str(path))
+            raise SettingsError(f"{path}: {name!r} is no setting; there are {_ALL}")
+        yield name, (_from_its_place(name, value, path.parent), str(path))
+
+
+def _from_its_place(name: str, value: Any, place: Path) -> Any:
+    """A path in the file is meant from the file's own place, wherever the command is run."""
+    if name == "folder" and isinstance(value, str):
+        return place / value
+    if name == "embedder" and isinstance(value, str) and value.startswith("onnx:"):
+        return f"onnx:{place / value.removeprefix('onnx:')}"
+    return value
 
 
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     problems = []
     for one in error.errors(include_url=False, include_input=False):
         name = str(one["loc"][0])
-        said = one["msg"].removeprefix("Value error, ")
+        said = (
+            one["msg"]
+            .removeprefix("Value error, ")
+            .replace("Extra inputs are not permitted", "is no setting")
+        )
         problems.append(f"{name}: {said} (from {origins.get(name, 'the default')})")
     return "; ".join(problems)
 
@@ -169,16 +222,18 @@ def _refuse_contradictions(settings: Settings) -> None:
 
 
 def _masked(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_masked, value))
     if isinstance(value, SecretStr):
         return _masked_url(value.get_secret_value())
     return "" if value is None else str(value)
 
 
 def _masked_url(secret: str) -> str:
-    """Of a secret, nothing; of an address with a password, all but the password."""
-    parts = urlsplit(secret)
-    if not (parts.scheme and (parts.hostname or parts.path)) or "://" not in secret:
+    """Of a secret, nothing; of an address, its scheme and what follows the password, but for options."""
+    scheme, mark, rest = secret.partition("://")
+    if not mark:
         return "********"
-    if parts.password is None:
-        return f"{parts.scheme}://{parts.netloc}{parts.path}"
-    return f"{parts.scheme}://{parts.username}:********@{parts.hostname}{parts.path}"
+    # A password may hold any character, also an `@` or a `/`: all before the last `@` is hidden.
+    before, at, place = rest.rpartition("@")
+    return f"{scheme}://{'********@' if before or at else ''}{place.partition('?')[0]}"

@@ -49,6 +49,8 @@ class Unreadable:
 
     source_path: str
     reason: str
+    named: bool = True
+    """Whether the path is that of the page; if not, it may be any page that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,6 @@ class Filters:
     section: str | None = None
     url: str | None = None
     source_type: str | None = None
-
-    def __bool__(self) -> bool:
-        return any((self.document_id, self.section, self.url, self.source_type))
 
 
 PointId = UUID | int

@@ -158,4 +158,4 @@ def test_an_argument_that_is_no_text_is_bad_input(indexed: Path) -> None:
 
 def test_completion_knows_the_commands(start: Start) -> None:
     done = start(_PERTINENT_COMPLETE="complete_bash", COMP_WORDS="pertinent se", COMP_CWORD="1")
-    assert set(done.stdout.split()) == {"search", "settings"}
+    assert set(done.stdout.split()) == {"search", "serve", "settings"}

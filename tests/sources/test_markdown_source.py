@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def test_a_site_is_read_at_its_own_address(make: Make) -> None:
     assert page.url == "https://handbook.example/book/docs/intro"
     assert (page.title, page.slug, page.source_path) == ("Hello", "intro", "docs/01-intro.md")
     assert page.source_type == "docusaurus-page"
-    assert re.fullmatch(r"intro-[0-9a-f]{8}", page.document_id)
+    assert re.fullmatch(r"intro-[0-9a-f]{12}", page.document_id)
     assert page.text == "# Hello\n\nText."
 
 
@@ -291,3 +292,24 @@ def test_a_given_name_is_the_sources_name(make: Make) -> None:
 def test_live_sites_are_refused_with_the_way_out() -> None:
     with pytest.raises(SourceError, match="--base-url"):
         open_source("https://handbook.example")
+
+
+def test_a_pipe_is_passed_over_and_a_name_that_is_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("# Good\n\nText.\n")
+    os.mkfifo(tmp_path / "pipe.md")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.md")).write_text("# Bad\n")
+    found = list(MarkdownSource(tmp_path, base_url="https://a.example").read())
+    assert len(found) == 2
+    (bad,) = (one for one in found if isinstance(one, Unreadable))
+    assert "rename it" in bad.reason
+
+
+def test_a_folder_that_was_renamed_holds_the_same_pages(tmp_path: Path) -> None:
+    ids = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.md").write_text("# A\n")
+        (page,) = MarkdownSource(tmp_path / name, name="book").read()
+        assert isinstance(page, Page)
+        ids.append(page.document_id)
+    assert ids[0] == ids[1]

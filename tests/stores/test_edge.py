@@ -59,8 +59,8 @@ def test_a_second_process_is_told_what_to_do(tmp_path: Path) -> None:
     )
     opened.close()
     assert second.returncode != 0
-    assert "another process has the index" in second.stderr
-    assert "QDRANT_URL" in second.stderr
+    assert "another process" in second.stderr
+    assert "wait for it to end, or close it" in second.stderr
 
 
 def test_the_same_process_can_not_open_it_twice(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import SourceError
+from ..errors import InvalidInput, SourceError
 
 if TYPE_CHECKING:
     from ..ports import Source  # brings numpy along, which no source needs
@@ -15,6 +15,10 @@ __all__ = ["open_source"]
 
 def open_source(spec: str, *, base_url: str | None = None, name: str | None = None) -> Source:
     """The source that `spec` names: `beir:DIR`, or the path of a folder or file of Markdown."""
+    if not spec.strip():
+        raise InvalidInput("source", "must not be empty; give a folder of Markdown, or . for this one")
+    if name is not None and not name.strip():
+        raise InvalidInput("name", "must not be empty")
     if spec.startswith("beir:"):
         from .beir import BeirSource
 

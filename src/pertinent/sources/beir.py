@@ -55,7 +55,7 @@ class BeirSource:
                 try:
                     record = _record(line)
                 except ValueError as error:
-                    yield Unreadable(place, f"line {number}: {error}")
+                    yield Unreadable(place, f"line {number}: {error}", named=False)
                     continue
                 first = seen.setdefault(record["_id"], number)
                 if first != number:
@@ -94,6 +94,8 @@ def _record(line: bytes) -> dict[str, Any]:
     key = record.get("_id")
     if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
         raise ValueError("has no _id")
+    if not all(identity.storable(one) for one in record.values() if isinstance(one, str)):
+        raise ValueError("has a NUL character or half a surrogate pair in it")
     if not isinstance(record.get("text"), str):
         raise ValueError(f"the document {str(key)!r} has no text")
     return {**record, "_id": str(key)}

@@ -76,6 +76,9 @@ class MarkdownSource:
                 yield Unreadable(source_path, f"can't be opened: {error.strerror or error}")
             except UnicodeDecodeError as error:
                 yield Unreadable(source_path, f"is not UTF-8 (byte {error.start}); save it as UTF-8")
+            except UnicodeEncodeError:
+                shown = source_path.encode("utf-8", "replace").decode()
+                yield Unreadable(shown, "its name is not UTF-8; rename it")
             except FrontMatterError as error:
                 yield Unreadable(source_path, str(error))
             else:
@@ -106,7 +109,9 @@ class MarkdownSource:
         url = identity.canonical_url(join(base, where.route)) if base else path.as_uri()
         slug = identity.ascii_slug(where.route) or identity.ascii_slug(where.fallback_title)
         slug = slug or f"page-{identity.digest(where.route)}"
-        key = url if base else f"{self.name}/{source_path}"
+        # Neither the machine's path nor the folder's own name: a book that was moved is the same book.
+        below = f"{folder.label}/{relative}" if len(self._tree.folders) > 1 else str(relative)
+        key = url if base else f"{self.name}/{below}"
         kind = "docusaurus-page" if self._tree.site else "markdown-page"
         return Page(identity.document_id(key, slug), url, title, source_path, slug, kind, text, sections)
 

@@ -149,5 +149,10 @@ def _walk(root: Path, within: Path) -> Iterator[PurePosixPath]:
         seen.add(real)
         folders[:] = sorted(name for name in folders if name not in _NEVER)
         for name in files:
-            if name.endswith(EXTENSIONS):
+            if name.endswith(EXTENSIONS) and not _endless(os.path.join(folder, name)):  # noqa: PTH118 - faster
                 yield PurePosixPath(Path(folder, name).relative_to(root).as_posix())
+
+
+def _endless(path: str) -> bool:
+    """A pipe or a device, which could be read forever; a link to nowhere is told of when it is read."""
+    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - faster

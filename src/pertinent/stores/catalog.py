@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, Self
 import sqlalchemy as sa
 
 from ..errors import CatalogFailure, SettingsError
+from ..identity import storable
 from ..ports import Description, Fingerprint, PageRecord
 from ..types import Chunk, Page
 from .migrations import migrate
-from .rows import Row, checked, from_chunk, from_page, storable, to_chunk, to_page, unique
+from .rows import Row, checked, from_chunk, from_page, to_chunk, to_page, unique
 from .tables import documents, meta, pages, pending, sources
 
 _DRIVERS = {
@@ -186,6 +187,11 @@ class SqlCatalog:
         row = checked({"name": source, "location": location})
         with self._write() as connection:
             connection.execute(_PUT_SOURCE, row)
+
+    def forget(self, source: str) -> None:
+        """No longer know a source."""
+        with self._write() as connection:
+            connection.execute(sa.delete(sources).where(sources.c.name == source))
 
     def fingerprint(self) -> Fingerprint | None:
         """Say what the index was made with; None before the first run."""

@@ -32,6 +32,7 @@ class EdgeIndex:
         self._dimension = dimension
         self._closing = threading.Lock()
         self._closed = False
+        self._version = 0
 
     @classmethod
     def open(cls, folder: Path, dimension: int) -> Self:
@@ -42,6 +43,12 @@ class EdgeIndex:
             else:
                 folder.mkdir(parents=True, exist_ok=True)
                 shard = _create(folder, dimension)
+            # Also on opening: the run that made the shard may have been killed before this.
+            present = shard.info().payload_schema
+            for field in KEYWORDS:
+                if field not in present:
+                    keyword = qdrant.KeywordIndexParams()
+                    shard.update(qdrant.UpdateOperation.create_field_index(field, keyword))
         return cls(shard, folder, dimension)
 
     def candidates(
@@ -128,9 +135,15 @@ class EdgeIndex:
         )
         self._update(qdrant.UpdateOperation.delete_points_by_filter(others))
 
+    @property
+    def version(self) -> int:
+        # No other process can have the folder open.
+        return self._version
+
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         with _translated(self._folder):
             self._shard.update(operation)
+        self._version += 1
 
     def scan(self) -> Iterator[Chunk]:
         offset: Any = None
@@ -146,10 +159,15 @@ class EdgeIndex:
         with _translated(self._folder):
             return self._shard.count(qdrant.CountRequest(exact=True))
 
+    def flush(self) -> None:
+        with _translated(self._folder):
+            self._shard.flush()
+
     def finish(self) -> None:
         with _translated(self._folder):
             self._shard.optimize()
             self._shard.flush()
+        self._version += 1
 
     def close(self) -> None:
         with self._closing:
@@ -163,11 +181,7 @@ def _create(folder: Path, dimension: int) -> qdrant.EdgeShard:
         vectors={DENSE: qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine)},
         sparse_vectors={LEXICAL: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
     )
-    shard = qdrant.EdgeShard.create(str(folder), config)
-    for field in KEYWORDS:
-        index = qdrant.UpdateOperation.create_field_index(field, qdrant.KeywordIndexParams())
-        shard.update(index)
-    return shard
+    return qdrant.EdgeShard.create(str(folder), config)
 
 
 def _point(entry: Entry, vector: Vector) -> qdrant.Point:
@@ -207,8 +221,9 @@ def _translated(folder: Path) -> Iterator[None]:
     except Exception as error:
         if "WouldBlock" in str(error):
             raise IndexLocked(
-                f"another process has the index in {folder} open. Wait for it to end, or stop it; for "
-                "several processes at once, run a Qdrant server and set QDRANT_URL"
+                f"another process, or another Pertinent in this one, has the index in {folder} open: wait "
+                "for it to end, or close it. "
+                "An embedded index serves one process at a time; `pertinent serve` answers many callers"
             ) from error
         raise IndexFailure(
             f"the index in {folder} failed: {error}. `pertinent doctor` tells what is wrong with it"

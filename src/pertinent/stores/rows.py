@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidInput
-from ..identity import CHUNK_ID_MAX, SLUG_MAX, TITLE_MAX, content_hash, shorten
+from ..identity import CHUNK_ID_MAX, SLUG_MAX, TITLE_MAX, content_hash, shorten, storable
 from ..timing import utc_now
 from ..types import Block, Chunk, Page, Section
 
@@ -107,14 +107,6 @@ def _utc(time: str) -> str:
     except ValueError:
         pass
     raise InvalidInput("created_at", f"{time!r} is not a time in ISO 8601, in UTC, ending in Z")
-
-
-def storable(text: str) -> bool:
-    """Whether every database can keep it: PostgreSQL has no NUL, and UTF-8 no lone surrogate."""
-    try:
-        return "\0" not in text and (text.isascii() or bool(text.encode()))
-    except UnicodeEncodeError:
-        return False
 
 
 def checked(row: Row) -> Row:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,6 +17,7 @@ from typing import Any, Self
 from ..build import Workspace
 from ..engine import Query, checked_vector, neighbours
 from ..errors import InvalidInput, NotFound
+from ..identity import is_url
 from ..indexing import Plan, Progress, Silent, Summary
 from ..limits import ENGINE, RETRIEVAL_LAYER, RETRIEVAL_TESTING, check_count
 from ..ports import PageRecord
@@ -87,6 +88,15 @@ class Pertinent:
             indexer = self.workspace.indexer(progress or Silent())
             return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
 
+    def remove(self, source: str) -> int:
+        """Take a source, by its name, and all its pages out of the index; how many pages that were."""
+        self.workspace.require()
+        names = self.workspace.catalog().sources()
+        if source not in names:
+            raise NotFound(f"no source has the name {source!r}; there are {', '.join(names) or 'none'}")
+        with self._indexing:
+            return self.workspace.indexer(Silent()).remove(source)
+
     def reindex(self, progress: Progress | None = None) -> int:
         """Make the index anew from the texts it holds, with the present settings; counts its chunks."""
         with self._indexing:
@@ -117,8 +127,9 @@ class Pertinent:
 
     def search_many(self, texts: Sequence[str], **options: Any) -> list[Answer]:
         """An answer for each text, in order; the options are those of `search`."""
-        for text in texts:
-            ENGINE.check_query(text)
+        if isinstance(texts, str):
+            raise InvalidInput("texts", "must be a list of texts, not one text")
+        texts = [ENGINE.check_query(text) for text in texts]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(lambda text: self.search(text, **options), texts))
 
@@ -152,13 +163,19 @@ def as_filters(filters: Filters | Mapping[str, str] | None) -> Filters:
     if filters is None:
         return Filters()
     if isinstance(filters, Filters):
-        return filters
+        filters = {name: value for name, value in asdict(filters).items() if value is not None}
+    if not isinstance(filters, Mapping):
+        raise InvalidInput("filter", f"must be names and values, not {type(filters).__name__}")
     names = [one.name for one in fields(Filters)]
     for name, value in filters.items():
         if name not in names:
             raise InvalidInput("filter", f"{name!r} is none of {', '.join(names)}")
         if not isinstance(value, str) or not value:
             raise InvalidInput("filter", f"{name} must be text that is not empty, not {value!r}")
+        if name == "url" and not is_url(value):
+            raise InvalidInput(
+                "filter", f"url must be an address like https://example.org/docs, not {value!r}"
+            )
     return Filters(**filters)
 
 
@@ -169,6 +186,12 @@ class QueryEmbedding:
     vector: list[float]
     query_text: str
     model: str = "embed-english-v3.0"
+
+    def __post_init__(self) -> None:
+        if not self.vector:
+            raise InvalidInput("vector", "must not be empty")
+        if not self.query_text:
+            raise InvalidInput("query_text", "must not be empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +204,14 @@ class RetrievalResult:
     chunk_id: str
     position: int = 0
     title: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            raise InvalidInput("text", "must not be empty")
+        if not is_url(self.source_url):
+            raise InvalidInput("source_url", f"must be an address, not {self.source_url!r}")
+        if not 0.0 <= self.relevance_score <= 1.0:
+            raise InvalidInput("relevance_score", f"must be between 0.0 and 1.0, not {self.relevance_score}")
 
 
 _default: Pertinent | None = None

@@ -180,6 +180,16 @@ class IndexSuite:
         assert list(index.scan()) == []
         assert index.chunks([]) == {}
 
+    def test_a_version_if_there_is_one_tells_of_every_change(self, index: VectorIndex) -> None:
+        versions = [index.version]
+        given = fill(index)
+        versions.append(index.version)
+        index.describe(given[:1])
+        versions.append(index.version)
+        index.keep_only(PAGES[0].document_id, [])
+        versions.append(index.version)
+        assert versions == [None] * 4 or len(set(versions)) == 4
+
     def test_nothing_is_lost_by_finishing(self, index: VectorIndex) -> None:
         given = fill(index)
         index.finish()

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ...errors import InvalidInput
-from . import doctor, index, pages, reindex, search, settings, show
+from . import doctor, index, pages, reindex, remove, search, serve, settings, show
 from .failures import EXIT_CODES, guarded
 from .opening import Choices
 from .terminal import prepare_streams
@@ -145,4 +145,6 @@ app.command("show", cls=Command)(show.show)
 app.command("list", cls=Command)(pages.list_pages)
 app.command("settings", cls=Command)(settings.settings)
 app.command("doctor", cls=Command)(doctor.doctor)
+app.command("serve", cls=Command)(serve.serve)
+app.command("remove", cls=Command)(remove.remove)
 app.command("reindex", cls=Command)(reindex.reindex)

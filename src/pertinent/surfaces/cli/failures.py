@@ -23,7 +23,8 @@ BROKEN_PIPE: Final = 141
 
 EXIT_CODES: Final = (
     "Exit codes: 0 done; 1 done in part (a file could not be read, a sync was refused, doctor has "
-    "findings); 2 bad input or settings; 3 a store or the embedder failed; 130 stopped with Ctrl-C."
+    "findings); 2 bad input or settings; 3 a store, the embedder or the system failed; 70 a fault of "
+    "Pertinent; 130 stopped with Ctrl-C."
 )
 
 
@@ -58,13 +59,21 @@ def guarded(run: Callable[[], Any], *, debug: bool) -> int:
     except typer.Abort:
         return INTERRUPTED
     except Exception as error:  # the last line of defence: a person gets a line, not a traceback
-        if debug:
-            traceback.print_exc()
-        again = "" if debug else "; run again with --debug to see where"
-        say(f"unexpected {type(error).__name__}: {error}{again}")
-        return UNEXPECTED
+        return _unforeseen(error, debug=debug)
     # A command returns nothing; a number is the code of a typer.Exit.
     return code if isinstance(code, int) else 0
+
+
+def _unforeseen(error: Exception, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    if isinstance(error, OSError):
+        place = f" ({error.filename})" if error.filename else ""
+        say(f"the system refused: {error.strerror or error}{place}")
+        return PART_FAILED
+    again = "" if debug else "; run again with --debug to see where"
+    say(f"unexpected {type(error).__name__}: {error}{again}")
+    return UNEXPECTED
 
 
 def _usage(error: TyperException) -> int:

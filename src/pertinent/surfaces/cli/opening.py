@@ -36,12 +36,12 @@ def choices(context: typer.Context) -> Choices:
 
 
 @contextmanager
-def opened(context: typer.Context) -> Iterator[Pertinent]:
+def opened(context: typer.Context, **settings: object) -> Iterator[Pertinent]:
     """Pertinent with the settings of this run, closed at the end."""
     from ..library import Pertinent
 
     chosen = choices(context)
-    with Pertinent.open(chosen.folder, embedder=chosen.embedder) as pertinent:
+    with Pertinent.open(chosen.folder, embedder=chosen.embedder, **settings) as pertinent:
         yield pertinent
 
 

@@ -22,10 +22,9 @@ def print_summary(out: Console, summary: Summary) -> None:
         table.add_column(heading, justify="right")
     pages = (summary.pages_added, summary.pages_changed, summary.pages_unchanged, summary.pages_removed)
     table.add_row("pages", *(f"{number:,}" for number in pages))
-    # A chunk is its text: one that changed is one that came and one that went.
-    table.add_row(
-        "chunks", f"{summary.chunks_added:,}", "", f"{summary.chunks_kept:,}", f"{summary.chunks_removed:,}"
-    )
+    # A chunk is known by its text: changed is one that stands under another title or heading now.
+    chunks = (summary.chunks_added, summary.chunks_changed, summary.chunks_kept, summary.chunks_removed)
+    table.add_row("chunks", *(f"{number:,}" for number in chunks))
     out.print(table)
     rate = f", {summary.chunks_per_second:,.0f} chunks a second" if summary.chunks_added else ""
     out.print(f"Done in {summary.seconds:.1f} s{rate}.")

@@ -95,8 +95,8 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
 
     For example:
       pertinent search "how do nodes talk to each other" -k 3
-      pertinent search "joint limits" --filter section=Joints --explain
-      pertinent search "launch files" --json | jq '.results.[0].url'
+      pertinent search "joint limits" --filter "section=Pitfalls" --explain
+      pertinent search "launch files" --json | jq '.results[0].url'
     """
     text = RETRIEVAL_TESTING.check_query(_from_stdin() if text == "-" else text)
     wanted = RETRIEVAL_TESTING.check_top_k(number(top_k))
@@ -173,15 +173,11 @@ def _print_json(answer: Answer, opening_ms: float, *, explain: bool, include_met
     from ..response import query_response
     from .explain import explanation
 
+    response = query_response(answer, include_metadata=include_metadata)
     watch = Stopwatch()
-    body = as_json(query_response(answer, include_metadata=include_metadata))
-    watch.lap("formatted")
-    if not explain:
-        write(body + "\n")
-        return
-    # The answer goes out first, and what is told of it after: only then is it known how long that took.
-    write(body.removesuffix("\n}"))
+    body = as_json(response)
     watch.lap("returned")
-    told = explanation(answer, {**answer.timings, **watch.stages}, opening_ms)
-    indented = as_json(told).replace("\n", "\n  ")
-    write(f',\n  "explain": {indented}\n}}\n')
+    if explain:
+        stages = response["metadata"]["stages_ms"] | watch.stages
+        body = as_json(response | {"explain": explanation(answer, stages, opening_ms)})
+    write(body + "\n")

@@ -1,0 +1,53 @@
+"""`pertinent serve`: the HTTP service and the page."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import Annotated
+
+import typer
+
+from .failures import say
+from .opening import opened
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Where to listen: 127.0.0.1 unless set.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(metavar="PORT", help="The port to listen on: 8000 unless set; 0 takes any.")
+    ] = None,
+    watch: Annotated[
+        str | None,
+        typer.Option(metavar="SOURCE", help="Index this source first, and again whenever its files change."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="With --watch: as for `pertinent index`.")
+    ] = None,
+) -> None:
+    """Serve search over HTTP, and a page to search with.
+
+    The page is at /, the API's manual at /docs. Stop it with Ctrl-C: requests
+    under way are answered first.
+
+    For example:
+      pertinent serve --port 8080
+      pertinent serve --watch docs/
+      curl -d '{"query": "joint limits"}' -H 'Content-Type: application/json' localhost:8000/search
+    """
+    from ..serving import run
+
+    with opened(context, host=host, port=port) as pertinent:
+        settings = pertinent.workspace.settings
+        if not _loopback(settings.host) and not settings.api_keys:
+            say(f"warning: {settings.host} can be reached from other machines, and no api_keys are set")
+        run(pertinent, watch=watch, base_url=base_url, announce=say)
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,142 @@
+"""From a route to the engine and back: what all routes share.
+
+The engine is synchronous and safe for threads. A route hands it to a thread, waits as long as the
+request may take, and turns what comes back into bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import orjson
+from fastapi import Request
+from fastapi.responses import Response
+
+from ...engine import Engine, Query
+from ...errors import NotFound, PertinentError
+from ...types import Answer, Ranking
+from ..library import Pertinent
+from .observing import Observer
+from .problems import Problem
+
+Result = TypeVar("Result")
+
+HEALTH_SECONDS = 2.0
+"""How long a look at the stores is good for: a probe a second costs next to nothing."""
+
+
+class JSON(Response):
+    """Plain data as JSON; what is not a number in JSON never gets here."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return orjson.dumps(content)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Which stores answered, when last asked."""
+
+    index: bool
+    catalog: bool
+    chunks: int | None
+
+    @property
+    def status(self) -> Literal["ok", "degraded", "error"]:
+        if not self.index:
+            return "error"
+        return "ok" if self.catalog else "degraded"
+
+
+@dataclass(slots=True)
+class Service:
+    """What the routes of one application share."""
+
+    pertinent: Pertinent
+    observer: Observer
+    timeout: float
+    threads: ThreadPoolExecutor
+    _health: tuple[float, Health] | None = None
+    _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def engine(self) -> Engine:
+        """What answers queries; that nothing is indexed is not the caller's mistake."""
+        try:
+            return self.pertinent.workspace.engine()
+        except NotFound as error:
+            raise Problem(503, "service_unavailable", "nothing is indexed yet") from error
+
+    @property
+    def ranking(self) -> Ranking:
+        return self.pertinent.workspace.settings.ranking
+
+    @property
+    def embedder_name(self) -> str:
+        return self.pertinent.workspace.embedder().name
+
+    @property
+    def model(self) -> str:
+        return self.pertinent.workspace.embedder().model
+
+    async def health(self) -> Health:
+        """The state of the stores, looked at anew when the last look is too old."""
+        async with self._looking:
+            now = time.monotonic()
+            if self._health is None or now - self._health[0] > HEALTH_SECONDS:
+                loop = asyncio.get_running_loop()
+                look = loop.run_in_executor(self.threads, look_at, self.pertinent)
+                try:
+                    found = await asyncio.wait_for(look, self.timeout)
+                except TimeoutError:
+                    found = Health(index=False, catalog=False, chunks=None)
+                self._health = (time.monotonic(), found)
+                self.observer.index_size(found.chunks)
+            return self._health[1]
+
+
+def look_at(pertinent: Pertinent) -> Health:
+    """Ask both stores for a sign of life."""
+    chunks: int | None = None
+    catalog = False
+    with suppress(PertinentError):
+        chunks = pertinent.workspace.index().count()
+    with suppress(PertinentError):
+        pertinent.workspace.catalog().ping()
+        catalog = True
+    return Health(index=chunks is not None, catalog=catalog, chunks=chunks)
+
+
+def service(request: Request) -> Service:
+    """The service that the request came to."""
+    found: Service = request.app.state.service
+    return found
+
+
+async def in_thread(request: Request, work: Callable[[], Result]) -> Result:
+    """Do the work in a thread, for as long as a request may take."""
+    shared = service(request)
+    future = asyncio.get_running_loop().run_in_executor(shared.threads, work)
+    try:
+        return await asyncio.wait_for(future, shared.timeout)
+    except TimeoutError:
+        raise Problem(
+            503, "service_unavailable", f"no answer within {shared.timeout:g} s; try again later"
+        ) from None
+
+
+async def answer_query(request: Request, query: Query) -> Answer:
+    """Search, and tell the observer how it went."""
+    shared = service(request)
+    # What is remembered needs no thread.
+    answer = shared.engine().recall(query.checked())
+    if answer is None:
+        answer = await in_thread(request, lambda: shared.engine().search(query))
+    shared.observer.searched(answer, route=request.url.path, request_id=request.state.request_id)
+    return answer

@@ -1,0 +1,135 @@
+"""The application: routes, failures, the page and the manual, put together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+from ...errors import PertinentError
+from ...settings import Settings
+from ..library import Pertinent
+from . import documents_api, pages, retrieval_api, v1_api
+from .answering import JSON, Service, service
+from .envelope import Envelope
+from .gate import Cors, Gate, RateLimit
+from .observing import Observer
+from .problems import Problem, of_error, of_status, of_validation
+
+
+def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAPI:
+    """The service over an open Pertinent, with its settings."""
+    settings = pertinent.workspace.settings
+    observer = observer or Observer()
+    shared = Service(pertinent, observer, settings.request_timeout, _threads())
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        shared.threads.shutdown(wait=True)
+        # It may be started again.
+        shared.threads = _threads()
+
+    app = FastAPI(
+        title="Pertinent",
+        summary="Find the right passage of your documentation, with its exact address.",
+        version=version("pertinent"),
+        docs_url=None,
+        redoc_url=None,
+        # An address has one form; a redirect would trust the Host header for the other.
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.state.service = shared
+    for api in (retrieval_api, v1_api, documents_api):
+        app.include_router(api.router)
+    pages.add(app)
+    _add_probes(app)
+    _add_failures(app, observer)
+    _add_layers(app, observer, settings)
+    return app
+
+
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor((os.cpu_count() or 1) * 4, thread_name_prefix="search")
+
+
+def _add_probes(app: FastAPI) -> None:
+    @app.get("/livez", include_in_schema=False)
+    async def livez() -> Response:
+        return JSON({"status": "ok"})
+
+    @app.get("/readyz", include_in_schema=False)
+    async def readyz(request: Request) -> Response:
+        found = await service(request).health()
+        body = {"status": found.status, "index": found.index, "catalog": found.catalog}
+        return JSON(body, status_code=200 if found.index else 503)
+
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics(request: Request) -> Response:
+        await service(request).health()  # which counts the chunks
+        return PlainTextResponse(
+            service(request).observer.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8"
+        )
+
+
+def _add_failures(app: FastAPI, observer: Observer) -> None:
+    def answered(problem: Problem) -> Response:
+        observer.failed(problem.error)
+        return JSON(problem.body, status_code=problem.status, headers=problem.headers)
+
+    async def ours(request: Request, error: PertinentError) -> Response:
+        problem = of_error(error)
+        if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            kind, detail = type(error).__name__, str(error)
+            observer.log.error(problem.error, request_id=request.state.request_id, kind=kind, detail=detail)
+        return answered(problem)
+
+    async def ready(_: Request, error: Problem) -> Response:
+        return answered(error)
+
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        return answered(of_validation(list(error.errors())))
+
+    async def framework(_: Request, error: HTTPException) -> Response:
+        problem = of_status(error.status_code, error.detail)
+        problem.headers.update(error.headers or {})
+        return answered(problem)
+
+    handlers: dict[type[Exception], Any] = {
+        PertinentError: ours,
+        Problem: ready,
+        RequestValidationError: invalid,
+        HTTPException: framework,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def _add_layers(app: FastAPI, observer: Observer, settings: Settings) -> None:
+    # The last added is the outermost: envelope, CORS, gate, routes.
+    app.add_middleware(
+        Gate,
+        observer=observer,
+        keys=[key.get_secret_value() for key in settings.api_keys],
+        limit=RateLimit(settings.rate_limit) if settings.rate_limit else None,
+        timeout=settings.request_timeout,
+    )
+    if settings.cors_origins:
+        app.add_middleware(
+            Cors,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type", "x-api-key", "x-request-id"],
+            expose_headers=["x-request-id", "retry-after"],
+        )
+    app.add_middleware(Envelope, observer=observer)

@@ -1,0 +1,75 @@
+"""What every request gets on its way in, and every answer on its way out: an id, headers and a count.
+
+Plain ASGI, as the gate: both stand in the way of every request.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .observing import Observer
+
+_REQUEST_ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_HEADERS: Mapping[str, str] = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "content-security-policy": PAGE_POLICY,
+}
+
+
+class Envelope:
+    """The ASGI application around all others."""
+
+    def __init__(self, app: ASGIApp, observer: Observer) -> None:
+        self._app = app
+        self._observer = observer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        request_id = _request_id(headers)
+        scope.setdefault("state", {})["request_id"] = request_id
+        if "range" in headers:
+            # Nothing here is long enough to be asked for in parts, and a server may always send the whole.
+            scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"range"]
+        start = time.perf_counter()
+        status = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _add_headers(MutableHeaders(scope=message), request_id)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        finally:
+            route = getattr(scope.get("route"), "path", "unmatched")
+            self._observer.answered(route, scope["method"], status, time.perf_counter() - start)
+
+
+def _request_id(headers: Headers) -> str:
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+def _add_headers(headers: MutableHeaders, request_id: str) -> None:
+    headers["x-request-id"] = request_id
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)

@@ -1,0 +1,284 @@
+"""Seed 004: `POST /api/v1/search` and `GET /api/v1/health`."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from ...engine import EVERYTHING, Query
+from ...errors import InvalidInput
+from ...identity import digest
+from ...limits import Limits, check_count
+from ...types import Answer, Hit, Ranking
+from . import examples
+from .answering import JSON, answer_query, service
+from .fields import Body, FilterFields, whole
+from .problems import responses
+
+router = APIRouter(prefix="/api/v1", tags=["v1"])
+
+LIMITS = Limits(query_max=2000, top_k_max=100, query="query_text", threshold="similarity_threshold")
+
+ADVISED = range(10, 501)
+"""The lengths of a query that seed 004 calls reasonable."""
+
+NEAREST = 3
+"""How many results below the threshold are told of where none passes it."""
+
+
+def _check_per_page(value: object) -> int:
+    return check_count("per_page", value, LIMITS.top_k_max)
+
+
+def _check_threshold(value: object) -> float:
+    try:
+        return LIMITS.check_threshold(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        raise InvalidInput(LIMITS.threshold, "must be between 0.0 and 1.0") from None
+
+
+class SearchQuery(Body):
+    """The input text that is used to find semantically similar content."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "query_text": "How do ROS 2 nodes communicate?",
+                "top_k": 5,
+                "similarity_threshold": 0.3,
+            }
+        }
+    )
+
+    query_text: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=LIMITS.query_max,
+            description="The input text for the semantic search; 10 to 500 characters are best",
+            json_schema_extra={"pattern": r"\S"},
+        ),
+        BeforeValidator(LIMITS.check_query),
+    ]
+    top_k: Annotated[
+        int,
+        Field(ge=1, le=LIMITS.top_k_max, description="Number of results to retrieve"),
+        whole(LIMITS.check_top_k),
+    ] = 5
+    similarity_threshold: Annotated[
+        float,
+        Field(ge=0.0, le=1.0, allow_inf_nan=False, description="Minimum similarity score for inclusion"),
+        BeforeValidator(_check_threshold),
+    ] = 0.5
+    ranking: Annotated[Ranking | None, Field(description="How results are ordered; hybrid unless set")] = None
+    filters: Annotated[FilterFields | None, Field(description="Which chunks may be found")] = None
+    per_page: Annotated[
+        Annotated[int, Field(ge=1, le=LIMITS.top_k_max), whole(_check_per_page)] | None,
+        Field(description="At most so many results of one page"),
+    ] = None
+    explain: Annotated[bool, Field(description="Add the stages' times and what was left out")] = False
+
+
+class MetadataPackage(BaseModel):
+    """Information about the source of a retrieved chunk."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.METADATA})
+
+    url: str = Field(min_length=1, description="Source URL of the original document")
+    section: str = Field(description="Section or heading in the original document")
+    chunk_id: str = Field(description="Identifier for the specific chunk")
+    document_id: str = Field(description="Identifier for the source document")
+    document_title: str = Field(description="Title of the source document")
+    source_type: str = Field(description='Type of source document (e.g., "docusaurus-page")')
+    anchor: str = Field(description="Anchor of the section on its page")
+    start: int = Field(ge=0, description="First character of the chunk in the page's text")
+    end: int = Field(ge=0, description="The character after its last one")
+    source_path: str = Field(description="Source file path")
+
+
+class SimilarityScore(BaseModel):
+    """How near a chunk is to the query, and by which measure."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.SIMILARITY})
+
+    score: float = Field(ge=0.0, le=1.0, description="The similarity score value")
+    algorithm: Literal["hybrid-similarity", "cosine-similarity", "lexical-similarity"]
+    query_embedding_id: str = Field(description="Identifier for the query embedding used")
+    result_embedding_id: str = Field(description="Identifier for the result embedding compared")
+
+
+class ComponentScores(BaseModel):
+    """The parts of the score."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.SCORES})
+
+    cosine: float | None = Field(ge=0.0, le=1.0)
+    lexical: float | None = Field(ge=0.0, le=1.0)
+
+
+class RetrievedChunk(BaseModel):
+    """A text segment returned by the semantic search."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.RETRIEVED})
+
+    content: str = Field(min_length=1, description="The actual text content of the retrieved chunk")
+    similarity_score: float = Field(ge=0.0, le=1.0)
+    chunk_id: str
+    metadata: MetadataPackage
+    position: int = Field(ge=0, description="Sequential position of the chunk within the source document")
+    similarity: SimilarityScore
+    scores: ComponentScores
+
+
+class SearchParams(BaseModel):
+    """Parameters used for the search."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.PARAMS})
+
+    top_k: int
+    similarity_threshold: float
+    ranking: Ranking
+    filters: dict[str, str]
+
+
+class QueryResponse(BaseModel):
+    """Structured result containing the retrieved chunks with their metadata and scores."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.QUERY_RESPONSE})
+
+    query_id: str = Field(description="Identifier for the original query")
+    query_text: str
+    created_at: str = Field(description="When the query was received, ISO 8601 in UTC")
+    results: list[RetrievedChunk]
+    total_results: int = Field(ge=0)
+    query_time_ms: float = Field(ge=0)
+    search_params: SearchParams
+    status: Literal["success", "partial", "no_results"]
+    warnings: list[str] = Field(default_factory=list)
+    nearest: list[RetrievedChunk] = Field(
+        default_factory=list, description="Where there are no results, the best below the threshold"
+    )
+    explain: dict[str, Any] | None = None
+
+
+class ServiceHealth(BaseModel):
+    """Which parts of the service answer."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.SERVICE_HEALTH})
+
+    status: Literal["ok", "degraded", "error"]
+    index: bool
+    catalog: bool
+    embedder: str
+    chunks: int | None = None
+
+
+@router.post(
+    "/search", response_model=QueryResponse, responses=responses(400, 413, 502), summary="Search the index"
+)
+async def search(request: Request, body: SearchQuery) -> Response:
+    """The passages that answer the query best, with their source, their scores and how they came about."""
+    query = Query(
+        text=body.query_text,
+        top_k=body.top_k,
+        threshold=body.similarity_threshold,
+        ranking=body.ranking or service(request).ranking,
+        filters=body.filters.to_filters() if body.filters else EVERYTHING,
+        per_page=body.per_page,
+        explain=True,
+    )
+    answer = await answer_query(request, query)
+    return JSON(_response(answer, body, digest(service(request).model, body.query_text, length=16)))
+
+
+def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str, Any]:
+    results = [_chunk(hit, answer.algorithm, embedding_id) for hit in answer.hits]
+    below = [] if results else [one.hit for one in answer.left_out[:NEAREST]]
+    response: dict[str, Any] = {
+        "query_id": str(uuid.uuid4()),
+        "query_text": answer.query,
+        "created_at": answer.created_at,
+        "results": results,
+        "total_results": len(results),
+        "query_time_ms": round(sum(answer.timings.values()), 3),
+        "search_params": {
+            "top_k": answer.top_k,
+            "similarity_threshold": answer.threshold,
+            "ranking": answer.ranking,
+            "filters": body.filters.model_dump(exclude_none=True) if body.filters else {},
+        },
+        "status": "no_results" if not results else "partial" if answer.notes else "success",
+        "warnings": _warnings(answer),
+        "nearest": [_chunk(hit, answer.algorithm, embedding_id) for hit in below],
+    }
+    if body.explain:
+        response["explain"] = {
+            "stages_ms": {stage: round(ms, 3) for stage, ms in answer.timings.items()},
+            "left_out": [
+                {"reason": one.reason, **_chunk(one.hit, answer.algorithm, embedding_id)}
+                for one in answer.left_out
+            ],
+        }
+    return response
+
+
+def _warnings(answer: Answer) -> list[str]:
+    advice = (
+        []
+        if len(answer.query) in ADVISED
+        else [f"query_text has {len(answer.query)} characters; 10 to 500 find best"]
+    )
+    return advice + ["the catalog did not answer; results are as the index has them" for _ in answer.notes]
+
+
+def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
+    chunk = hit.chunk
+    return {
+        "content": chunk.text,
+        "similarity_score": hit.score,
+        "chunk_id": chunk.chunk_id,
+        "metadata": {
+            "url": chunk.url,
+            "section": chunk.section,
+            "chunk_id": chunk.chunk_id,
+            "document_id": chunk.document_id,
+            "document_title": chunk.title,
+            "source_type": chunk.source_type,
+            "anchor": chunk.anchor,
+            "start": chunk.start,
+            "end": chunk.end,
+            "source_path": chunk.source_path,
+        },
+        "position": chunk.position,
+        "similarity": {
+            "score": hit.score,
+            "algorithm": algorithm,
+            "query_embedding_id": embedding_id,
+            "result_embedding_id": str(hit.point_id),
+        },
+        "scores": {"cosine": hit.scores.cosine, "lexical": hit.scores.lexical},
+    }
+
+
+@router.get(
+    "/health",
+    response_model=ServiceHealth,
+    response_model_exclude_none=True,
+    responses={**responses(), 503: {"model": ServiceHealth, "description": "The index does not answer"}},
+    summary="Which parts answer?",
+)
+async def health(request: Request) -> Response:
+    """The state of each part; 503 where the index does not answer."""
+    found = await service(request).health()
+    body = {
+        "status": found.status,
+        "index": found.index,
+        "catalog": found.catalog,
+        "embedder": service(request).embedder_name,
+        "chunks": found.chunks,
+    }
+    return JSON(body, status_code=200 if found.index else 503)

@@ -1,0 +1,138 @@
+"""The service as a process: logs, traces, a socket, a graceful stop, and a source that is watched."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+import uvicorn
+
+from ..errors import PertinentError, SettingsError
+from ..settings import Settings
+from .http import create_app
+from .http.observing import Observer
+from .library import Pertinent
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
+GRACE_SECONDS = 30
+BACKLOG = 2048
+
+
+def run(
+    pertinent: Pertinent, *, watch: str | None, base_url: str | None, announce: Callable[[str], None]
+) -> None:
+    """Serve until stopped; with a source to watch, index it first and whenever it changes."""
+    settings = pertinent.workspace.settings
+    _configure_logs()
+    log = structlog.get_logger("pertinent")
+    if watch:
+        pertinent.index(watch, base_url=base_url)
+    # Everything is opened before the first request: what is wrong is said now.
+    pertinent.workspace.engine()
+    listening = _listen(settings)
+    stop = threading.Event()
+    watching = threading.Thread(
+        target=_watch, args=(pertinent, watch, base_url, stop, log), name="watch", daemon=True
+    )
+    if watch:
+        watching.start()
+    config = uvicorn.Config(
+        create_app(pertinent, Observer(log, _tracer(settings))),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    # Uvicorn answers what is under way, then raises the signal again: that must end us, not kill us.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    host, port = listening.getsockname()[:2]
+    announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C stops it)")
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        stop.set()
+        listening.close()
+        if watch:
+            # A sync under way ends before the index is closed under it.
+            watching.join(GRACE_SECONDS)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+        # From here on a client waits to be served, and is not refused.
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise SettingsError(
+            f"can't listen on {settings.host}:{settings.port}: {error.strerror}; choose another --port or --host"
+        ) from error
+    return listening
+
+
+def _watch(
+    pertinent: Pertinent, source: str, base_url: str | None, stop: threading.Event, log: structlog.BoundLogger
+) -> None:
+    """Sync whenever a file of the source changes; a sync that fails is told, and the next may do."""
+    from watchfiles import watch
+
+    folder = Path(source.removeprefix("beir:")).expanduser()
+    for _ in watch(folder, stop_event=stop, debounce=300, raise_interrupt=False):
+        try:
+            summary = pertinent.index(source, base_url=base_url)
+        except PertinentError as error:
+            log.error("sync failed", source=source, detail=str(error))
+        else:
+            log.info(
+                "synced",
+                source=source,
+                added=summary.pages_added,
+                changed=summary.pages_changed,
+                removed=summary.pages_removed,
+                chunks=summary.chunks_added,
+                unreadable=[one.source_path for one in summary.unreadable],
+            )
+
+
+def _configure_logs() -> None:
+    """One JSON object a line, on stderr."""
+    structlog.configure(
+        processors=[
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def _tracer(settings: Settings) -> Tracer | None:
+    """Sends spans to the collector that the settings name."""
+    if settings.otel_endpoint is None:
+        return None
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        raise SettingsError("otel_endpoint needs OpenTelemetry: pip install 'pertinent[otel]'") from error
+    provider = TracerProvider(resource=Resource.create({"service.name": "pertinent"}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=settings.otel_endpoint)))
+    return provider.get_tracer("pertinent")

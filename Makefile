@@ -4,12 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-
 HANDBOOK := examples/handbook
+# Options of the service, such as SERVE="--port 8080".
+SERVE ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check format bench clean
 
 help:
-	@echo "make run     index the example handbook and answer three questions about it"
+	@echo "make run     index the example handbook, answer three questions about it, and serve it"
 	@echo "make test    run all checks and tests"
 	@echo "make check   ruff, ruff format and mypy alone"
 	@echo "make format  put the code into the agreed form"
@@ -34,6 +36,8 @@ run: $(STAMP)run
 	  printf '\n%s\n\n' "$$question"; \
 	  $(BIN)/pertinent search --top-k 2 "$$question"; \
 	done
+	@echo
+	@$(BIN)/pertinent serve $(SERVE)
 
 check: $(STAMP)dev
 	$(BIN)/ruff check .

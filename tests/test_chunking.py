@@ -152,6 +152,12 @@ def test_the_title_of_a_listing_stands_with_its_code() -> None:
     assert second.text == f"robot/urdf.xml\n\n{code}"
 
 
+def test_the_title_of_a_note_stands_with_its_text() -> None:
+    body, note = " ".join(["word"] * 38), " ".join(["note"] * 20) + "."
+    first, second = chunks(page("note", {"": [body, "How to tell", note]}), target=40, most=60)
+    assert (first.text, second.text) == (body, f"How to tell\n\n{note}")
+
+
 def test_a_chunk_carries_title_heading_path_and_anchor() -> None:
     pieces: list[Piece] = [
         HeadingPiece(1, "A title", ""),

@@ -365,7 +365,7 @@ def test_what_was_closed_says_so(book: Path, tmp_path: Path) -> None:
 def test_a_full_disk_is_refused_before_anything_is_written(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))  # type: ignore[attr-defined]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
     with (
         Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened,
         pytest.raises(IndexFailure, match="make room"),

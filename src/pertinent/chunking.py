@@ -125,19 +125,23 @@ def _units(text: str, section: Section, budget: Budget, measure: Measure) -> Ite
     lead: Span | None = None
     for block, span in zip(section.blocks, whole, strict=True):
         unit = span if lead is None else _joined(lead, span, budget)
-        if lead is not None and (block.kind not in ("code", "table") or not _fits(unit, budget.most)):
+        if lead is not None and not (_announces(text, lead, block.kind) and _fits(unit, budget.most)):
             yield lead
             unit = span
         lead = None
         if not _fits(unit, budget.most):
             yield from _cut(text, unit, _SEAMS[block.kind], budget, measure)
         elif block.kind == "prose" and unit.tokens < budget.target // 4:
-            # The title of a listing, or "For example:", belongs to what it announces.
             lead = unit
         else:
             yield unit
     if lead is not None:
         yield lead
+
+
+def _announces(text: str, lead: Span, kind: BlockKind) -> bool:
+    """Whether a short paragraph belongs to what follows: "For example:", the title of a listing or a note."""
+    return kind in ("code", "table") or not text[lead.start : lead.end].endswith((".", "!", "?", "…", "。"))
 
 
 def _joined(before: Span, after: Span, budget: Budget) -> Span:

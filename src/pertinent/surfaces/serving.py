@@ -78,7 +78,8 @@ def _listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listening.close()
         raise SettingsError(
-            f"can't listen on {settings.host}:{settings.port}: {error.strerror}; choose another --port or --host"
+            f"can't listen on {settings.host}:{settings.port}: {error.strerror}; "
+            "choose another --port or --host"
         ) from error
     return listening
 

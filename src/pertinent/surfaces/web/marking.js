@@ -21,8 +21,9 @@ export function pattern(query) {
   if (!wanted.length) return null;
   // The last word may not be finished yet.
   const unfinished = /[\p{L}\p{M}\p{N}_]$/u.test(query) ? words.at(-1) : "";
+  const parts = wanted.map((word) => forms(word, word === unfinished && !STOP_WORDS.has(word)));
   // The longest first, since the first alternative that fits wins.
-  const parts = wanted.map((word) => forms(word, word === unfinished && telling.length > 0)).sort((a, b) => b.length - a.length);
+  parts.sort((a, b) => b.length - a.length);
   return new RegExp(parts.join("|"), "giu");
 }
 

@@ -1,0 +1,103 @@
+"""Chunks in their context, and the pages that are indexed."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from .conftest import Service, problem
+
+
+def middle(service: Service) -> str:
+    found = service.v1("the damping of motors", filters={"section": "The damping"}).json()["results"]
+    (chunk_id,) = [one["chunk_id"] for one in found if one["metadata"]["source_path"] == "docs/motors.md"]
+    return str(chunk_id)
+
+
+def test_a_chunk_is_given_alone_by_default(service: Service) -> None:
+    chunk_id = middle(service)
+    body = service.client.get(f"/api/v1/chunks/{chunk_id}").json()
+    assert body["chunk_id"] == chunk_id
+    (chunk,) = body["chunks"]
+    assert chunk["section"] == "The damping"
+    assert chunk["citation"] == "https://book.example/docs/motors#the-damping"
+    assert chunk["content_hash"] == hashlib.sha256(chunk["content"].encode()).hexdigest()
+    assert chunk["created_at"].endswith("Z")
+    assert set(chunk) == {
+        "chunk_id",
+        "position",
+        "content",
+        "section",
+        "anchor",
+        "url",
+        "document_id",
+        "document_title",
+        "citation",
+        "content_hash",
+        "created_at",
+    }
+
+
+@pytest.mark.parametrize(
+    ("around", "positions"), [(0, [5]), (1, [4, 5, 6]), (2, [3, 4, 5, 6]), (100, [0, 1, 2, 3, 4, 5, 6])]
+)
+def test_around_gives_neighbours_in_the_order_of_the_page(
+    service: Service, around: int, positions: list[int]
+) -> None:
+    body = service.client.get(f"/api/v1/chunks/{middle(service)}", params={"around": around}).json()
+    assert [chunk["position"] for chunk in body["chunks"]] == positions
+
+
+@pytest.mark.parametrize("around", ["-1", "101", "999999999"])
+def test_around_out_of_range_names_field_and_range(service: Service, around: str) -> None:
+    answer = service.client.get(f"/api/v1/chunks/{middle(service)}", params={"around": around})
+    assert problem(answer, 400, "validation_error") == f"around: must be between 0 and 100, not {around}"
+
+
+@pytest.mark.parametrize("around", ["", "x", "1.5", "NaN", "9" * 5000, "１", "true"])
+def test_around_is_a_whole_number(service: Service, around: str) -> None:
+    answer = service.client.get(f"/api/v1/chunks/{middle(service)}", params={"around": around})
+    if around == "１":  # a digit, if not an ASCII one
+        assert answer.status_code == 200
+    else:
+        assert problem(answer, 400, "validation_error").startswith(
+            "around: must be a whole number from 0 to 100"
+        )
+
+
+@pytest.mark.parametrize("chunk_id", ["nope", "%00", "%F0%9F%A4%96", "'; DROP TABLE documents; --", "%ff%fe"])
+def test_an_unknown_chunk_is_not_found(service: Service, chunk_id: str) -> None:
+    assert "no chunk" in problem(service.client.get(f"/api/v1/chunks/{chunk_id}"), 404, "not_found")
+
+
+@pytest.mark.parametrize("kind", ["chunks", "documents"])
+def test_an_id_that_is_too_long_is_refused(service: Service, kind: str) -> None:
+    problem(service.client.get(f"/api/v1/{kind}/{'x' * 201}"), 400, "validation_error")
+
+
+def test_documents_lists_every_page_with_its_number_of_chunks(service: Service) -> None:
+    body = service.client.get("/api/v1/documents").json()
+    assert body["total"] == len(body["documents"]) == 4
+    assert {one["source_path"]: one["chunks"] for one in body["documents"]} == {
+        "docs/joints.md": 7,
+        "docs/motors.md": 7,
+        "docs/gears.md": 7,
+        "docs/nodes.md": 3,
+    }
+    for one in body["documents"]:
+        assert set(one) == {"document_id", "url", "title", "source", "source_path", "chunks"}
+
+
+def test_a_document_is_its_text_and_its_passages(service: Service) -> None:
+    listed = service.client.get("/api/v1/documents").json()["documents"]
+    for record in listed:
+        whole = service.client.get(f"/api/v1/documents/{record['document_id']}").json()
+        assert {name: whole[name] for name in record} == record
+        assert [one["position"] for one in whole["passages"]] == list(range(record["chunks"]))
+        assert all(one["content"] in whole["text"] for one in whole["passages"])
+
+
+@pytest.mark.parametrize("document_id", ["nope", "%00", "%3Cscript%3E"])
+def test_an_unknown_document_is_not_found(service: Service, document_id: str) -> None:
+    problem(service.client.get(f"/api/v1/documents/{document_id}"), 404, "not_found")

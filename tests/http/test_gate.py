@@ -1,0 +1,298 @@
+"""Who and what is let in: keys, a rate, other sites, and the headers that every answer has."""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b64encode
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pertinent.surfaces.http.gate import RateLimit
+
+from .conftest import Serve, Service, problem
+
+KEYS = ("first-secret-key", "zweiter-schlüssel")
+ORIGIN = "https://book.example"
+
+EVERY_ROUTE = [
+    ("POST", "/search"),
+    ("GET", "/health"),
+    ("POST", "/api/v1/search"),
+    ("GET", "/api/v1/health"),
+    ("GET", "/api/v1/documents"),
+    ("GET", "/api/v1/documents/x"),
+    ("GET", "/api/v1/chunks/x"),
+    ("GET", "/readyz"),
+    ("GET", "/metrics"),
+    ("GET", "/openapi.json"),
+    ("GET", "/docs"),
+    ("GET", "/docs/assets/swagger-ui.css"),
+    ("GET", "/static/manual.js"),
+    ("GET", "/"),
+    ("GET", "/nope"),
+    ("DELETE", "/search"),
+    ("OPTIONS", "/search"),
+]
+
+
+def basic(key: str, user: str = "") -> dict[str, str]:
+    return {"authorization": "Basic " + b64encode(f"{user}:{key}".encode()).decode()}
+
+
+@pytest.fixture
+def locked(serve: Serve) -> Service:
+    return serve(api_keys=KEYS)
+
+
+@pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
+def test_every_route_but_livez_needs_a_key(locked: Service, method: str, path: str) -> None:
+    refused = locked.client.request(method, path)
+    problem(refused, 401, "unauthorized")
+    assert refused.headers["www-authenticate"].startswith("Basic ")
+    admitted = locked.client.request(method, path, headers={"x-api-key": KEYS[0]})
+    assert admitted.status_code != 401
+
+
+def test_livez_needs_no_key(locked: Service) -> None:
+    assert locked.client.get("/livez").json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("way", ["bearer", "BEARER", "x-api-key", "basic", "basic with user"])
+def test_a_key_may_be_given_in_three_ways(locked: Service, key: str, way: str) -> None:
+    ways: dict[str, Any] = {
+        "bearer": {"authorization": f"Bearer {key}".encode()},
+        "BEARER": {"authorization": f"bEaReR  {key} ".encode()},
+        "x-api-key": {"x-api-key": key.encode()},
+        "basic": basic(key),
+        "basic with user": basic(key, "somebody"),
+    }
+    assert locked.client.get("/health", headers=ways[way]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"x-api-key": "wrong"},
+        {"x-api-key": KEYS[0][:-1]},
+        {"x-api-key": KEYS[0] + "x"},
+        {"x-api-key": KEYS[0].upper()},
+        {"x-api-key": ",".join(["first-secret-key"] * 2)},
+        {"authorization": f"Bearer{KEYS[0]}"},
+        {"authorization": "Bearer"},
+        {"authorization": f"Token {KEYS[0]}"},
+        {"authorization": KEYS[0]},
+        {"authorization": "Basic !!!"},
+        {"authorization": "Basic " + b64encode(KEYS[0].encode()).decode()},
+        {"authorization": "Basic " + b64encode(b"\xff\xfe:\xff").decode()},
+        {"cookie": f"key={KEYS[0]}"},
+    ],
+)
+def test_a_wrong_key_is_refused(locked: Service, headers: dict[str, str]) -> None:
+    problem(locked.client.get("/health", headers=headers), 401, "unauthorized")
+
+
+def test_a_key_in_the_address_is_no_key(locked: Service) -> None:
+    problem(locked.client.get(f"/health?api_key={KEYS[0]}"), 401, "unauthorized")
+
+
+def test_keys_are_compared_in_constant_time_and_all_of_them(
+    locked: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[bytes] = []
+    compare = hmac.compare_digest
+
+    def noted(given: bytes, known: bytes) -> bool:
+        compared.append(known)
+        return compare(given, known)
+
+    monkeypatch.setattr(hmac, "compare_digest", noted)
+    locked.client.get("/health", headers={"x-api-key": KEYS[0]})
+    assert compared == [key.encode() for key in KEYS]
+
+
+def test_no_key_is_asked_for_by_default(service: Service) -> None:
+    assert service.client.get("/health").status_code == 200
+    assert service.client.get("/health", headers={"x-api-key": "whatever"}).status_code == 200
+
+
+def test_no_key_is_ever_logged_or_answered(locked: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("unexpected")
+
+    answers = [locked.client.get("/health", headers={"x-api-key": KEYS[0] + "x"})]
+    headers = {"authorization": f"Bearer {KEYS[0]}"}
+    answers.append(locked.client.post("/search", json={"query": "torque"}, headers=headers))
+    monkeypatch.setattr(locked.pertinent.workspace.index(), "candidates", broken)
+    answers.append(locked.client.post("/search", json={"query": "torque"}, headers=headers))
+    answers.append(locked.client.get("/metrics", headers=headers))
+    assert [one.status_code for one in answers] == [401, 200, 500, 200]
+    told = str(locked.logged.entries) + "".join(one.text + str(one.headers) for one in answers)
+    assert not any(key in told for key in KEYS)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.7
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_allowance_is_spent_and_comes_back() -> None:
+    clock = Clock()
+    limit = RateLimit(60, clock)
+    assert [limit.wait("a") for _ in range(60)] == [0.0] * 60
+    assert limit.wait("a") == pytest.approx(1.0)
+    assert limit.wait("b") == 0.0
+    clock.now += 0.5
+    assert limit.wait("a") == pytest.approx(0.5)
+    clock.now += 0.5
+    assert limit.wait("a") == 0.0
+    assert limit.wait("a") > 0.0
+    clock.now += 3600
+    assert [limit.wait("a") for _ in range(61)].count(0.0) == 60
+
+
+@settings(max_examples=200)
+@given(
+    per_minute=st.integers(1, 5000),
+    start=st.floats(0, 1e7),
+    steps=st.lists(st.floats(0, 2), max_size=50),
+)
+def test_who_waits_as_told_is_let_in(per_minute: int, start: float, steps: list[float]) -> None:
+    clock = Clock()
+    clock.now = start
+    limit = RateLimit(per_minute, clock)
+    for step in steps:
+        clock.now += step
+        if wait := limit.wait("a"):
+            clock.now += wait + 1e-6
+            assert limit.wait("a") == 0.0
+
+
+def test_callers_not_seen_for_long_are_forgotten() -> None:
+    limit = RateLimit(1, Clock(), most=3)
+    assert [limit.wait(one) for one in "abcd"] == [0.0] * 4
+    assert limit.wait("d") > 0.0
+    assert limit.wait("a") == 0.0
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(serve: Serve) -> None:
+    service = serve(rate_limit=3)
+    answers = [service.search() for _ in range(4)]
+    assert [one.status_code for one in answers] == [200, 200, 200, 429]
+    problem(answers[3], 429, "rate_limited")
+    assert answers[3].headers["retry-after"] == "20"
+    assert service.client.get("/livez").status_code == 200
+
+
+def test_the_rate_is_each_keys_own(serve: Serve) -> None:
+    service = serve(rate_limit=2, api_keys=KEYS)
+    for key in KEYS:
+        headers = [(b"x-api-key", key.encode())]
+        statuses = [service.client.get("/health", headers=headers).status_code for _ in range(3)]
+        assert statuses == [200, 200, 429]
+
+
+def test_guesses_at_keys_are_counted_by_address(serve: Serve) -> None:
+    service = serve(rate_limit=2, api_keys=KEYS)
+    guesses = [service.client.get("/health", headers={"x-api-key": f"guess-{n}"}) for n in range(3)]
+    assert [one.status_code for one in guesses] == [401, 401, 429]
+    assert service.client.get("/health", headers={"x-api-key": KEYS[0]}).status_code == 200
+
+
+def test_the_rate_without_keys_is_each_addresss_own(serve: Serve) -> None:
+    service = serve(rate_limit=1)
+    service.client.get("/health", headers={"x-api-key": "one"})
+    assert service.client.get("/health", headers={"x-api-key": "two"}).status_code == 429
+
+
+def preflight(service: Service, origin: str = ORIGIN, method: str = "POST") -> Any:
+    headers = {
+        "origin": origin,
+        "access-control-request-method": method,
+        "access-control-request-headers": "content-type, authorization",
+    }
+    return service.client.options("/search", headers=headers)
+
+
+@pytest.mark.parametrize("keys", [(), KEYS])
+def test_a_preflight_is_answered_without_a_key_and_uncounted(serve: Serve, keys: tuple[str, ...]) -> None:
+    service = serve(cors_origins=[ORIGIN], api_keys=keys, rate_limit=1)
+    for _ in range(3):
+        answer = preflight(service)
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == ORIGIN
+        assert "POST" in answer.headers["access-control-allow-methods"]
+        assert "authorization" in answer.headers["access-control-allow-headers"]
+
+
+@pytest.mark.parametrize(("origin", "method"), [("https://evil.example", "POST"), (ORIGIN, "DELETE")])
+def test_a_preflight_that_is_refused_has_the_one_shape(serve: Serve, origin: str, method: str) -> None:
+    answer = preflight(serve(cors_origins=[ORIGIN]), origin, method)
+    problem(answer, 400, "validation_error")
+    assert answer.headers["x-request-id"]
+    if origin != ORIGIN:
+        assert "access-control-allow-origin" not in answer.headers
+
+
+def test_another_site_may_read_answers_and_failures_alike(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = serve(cors_origins=[ORIGIN], api_keys=KEYS, rate_limit=4)
+    headers = {"origin": ORIGIN, "x-api-key": KEYS[0]}
+
+    def ask(**changed: str) -> Any:
+        return service.client.post("/search", json={"query": "x"}, headers={**headers, **changed})
+
+    answers = [ask(), ask(**{"x-api-key": "wrong"}), ask(**{"content-length": "99999"})]
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
+    answers += [ask(), ask(), ask()]
+    assert [one.status_code for one in answers] == [200, 401, 413, 500, 500, 429]
+    for answer in answers:
+        assert answer.headers["access-control-allow-origin"] == ORIGIN
+        assert "x-request-id" in answer.headers["access-control-expose-headers"].lower()
+        assert "retry-after" in answer.headers["access-control-expose-headers"].lower()
+    assert "access-control-allow-origin" not in ask(origin="https://evil.example").headers
+
+
+def test_other_sites_are_told_nothing_by_default(service: Service) -> None:
+    answer = service.client.get("/health", headers={"origin": ORIGIN})
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+    problem(preflight(service), 405, "method_not_allowed")
+
+
+@pytest.mark.parametrize(("method", "path"), [*EVERY_ROUTE, ("GET", "/livez")])
+def test_every_answer_has_the_security_headers(service: Service, method: str, path: str) -> None:
+    headers = service.client.request(method, path).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["x-request-id"]
+    assert "server" not in headers
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; ")
+    assert "frame-ancestors 'none'" in policy
+    assert "base-uri 'none'" in policy
+    assert "unsafe-eval" not in policy
+    assert "http" not in policy
+    assert ("unsafe-inline" in policy) == (path == "/docs")
+
+
+def test_failures_of_the_gate_have_them_too(serve: Serve) -> None:
+    service = serve(api_keys=KEYS, rate_limit=1)
+    for status in (401, 429):
+        answer = service.client.get("/health")
+        assert answer.status_code == status
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["content-security-policy"]
+        assert answer.headers["x-request-id"]

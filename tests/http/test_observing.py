@@ -1,0 +1,206 @@
+"""What the service tells of itself: request ids, logs, metrics, probes and spans."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pertinent.errors import IndexFailure
+from pertinent.surfaces.http import answering
+
+from .conftest import Serve, Service
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from opentelemetry.trace import Tracer
+
+
+@pytest.mark.parametrize("given", ["abc", "A.b:c-d_1", "x" * 128])
+def test_a_request_id_is_taken_over(service: Service, given: str) -> None:
+    answer = service.client.post("/search", json={"query": "torque"}, headers={"x-request-id": given})
+    assert answer.headers["x-request-id"] == given
+    assert service.lines("search")[0]["request_id"] == given
+
+
+@pytest.mark.parametrize("given", [None, "", "a b", "x" * 129, "a\tb", "<x>", "é", "a,b", "a;b", '"', "{}"])
+def test_a_request_id_that_is_missing_or_malformed_is_made(service: Service, given: str | None) -> None:
+    headers = [] if given is None else [(b"x-request-id", given.encode("latin-1"))]
+    answer = service.client.post("/search", json={"query": "torque"}, headers=headers)
+    made = answer.headers["x-request-id"]
+    assert re.fullmatch(r"[0-9a-f]{32}", made)
+    assert service.lines("search")[0]["request_id"] == made
+
+
+def test_request_ids_are_on_failures_too(service: Service) -> None:
+    assert service.client.get("/nope", headers={"x-request-id": "abc"}).headers["x-request-id"] == "abc"
+
+
+@pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
+def test_each_query_is_one_line_with_its_best_result(service: Service, route: str) -> None:
+    query = "Nodes publish messages on topics"
+    if route == "/search":
+        best = service.search(query).json()["results"][0]
+        score = best["score"]
+    else:
+        best = service.v1(query).json()["results"][0]
+        score = best["similarity_score"]
+    (line,) = service.logged.entries
+    assert line.pop("ms") >= 0
+    assert line.pop("request_id")
+    assert line == {
+        "event": "search",
+        "log_level": "info",
+        "route": route,
+        "query": query,
+        "ranking": "hybrid",
+        "results": 5,
+        "top_chunk": best["chunk_id"],
+        "top_score": round(score, 4),
+        "notes": [],
+    }
+
+
+def test_a_query_without_a_result_is_a_line_too(service: Service) -> None:
+    service.v1(similarity_threshold=1.0)
+    (line,) = service.lines("search")
+    assert (line["results"], line["top_chunk"], line["top_score"]) == (0, None, None)
+
+
+def test_what_the_caller_does_wrong_is_no_error_in_the_log(service: Service) -> None:
+    service.search("")
+    service.client.get("/nope")
+    assert service.logged.entries == []
+
+
+def metrics(service: Service) -> dict[str, float]:
+    answer = service.client.get("/metrics")
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    lines = [line for line in answer.text.splitlines() if not line.startswith("#")]
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines}
+
+
+def test_metrics_count_requests_by_route_method_and_status(service: Service) -> None:
+    service.search()
+    service.search()
+    service.search("")
+    service.client.get("/api/v1/chunks/one")
+    service.client.get("/api/v1/chunks/two")
+    service.client.get("/nope/one")
+    service.client.get("/nope/two")
+    service.client.request("MADEUP1", "/search")
+    service.client.request("MADEUP2", "/search")
+    found = metrics(service)
+
+    def count(route: str, status: int, method: str = "POST") -> float:
+        name = f'pertinent_requests_total{{method="{method}",route="{route}",status="{status}"}}'
+        return found[name]
+
+    assert count("/search", 200) == 2
+    assert count("/search", 400) == 1
+    assert count("/api/v1/chunks/{chunk_id}", 404, "GET") == 2
+    assert count("unmatched", 404, "GET") == 2
+    assert count("/search", 405, "OTHER") == 2
+    assert not any("MADEUP" in name for name in found)
+    assert found['pertinent_request_seconds_count{route="/search"}'] == 5
+
+
+def test_metrics_time_the_stages_and_count_results(service: Service) -> None:
+    service.search(top_k=7)
+    service.v1(similarity_threshold=1.0)
+    found = metrics(service)
+    for stage in ("received", "embedded", "searched", "filtered"):
+        assert found[f'pertinent_stage_seconds_count{{stage="{stage}"}}'] == 2
+    assert found["pertinent_results_count"] == 2
+    assert found["pertinent_results_sum"] == 7
+    assert found['pertinent_results_bucket{le="0.0"}'] == 1
+
+
+def test_metrics_count_failures_by_kind(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = serve(rate_limit=6)
+    service.search("")
+    service.client.get("/nope")
+    service.client.get("/search")
+    service.client.post("/search", content=b"x" * 70_000)
+
+    def broken(*_: object, **__: object) -> None:
+        raise IndexFailure("down")
+
+    monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
+    service.search()
+    found = metrics(service)
+    for kind in (
+        "validation_error",
+        "not_found",
+        "method_not_allowed",
+        "payload_too_large",
+        "service_unavailable",
+    ):
+        assert found[f'pertinent_failures_total{{error="{kind}"}}'] == 1, kind
+
+
+def test_metrics_tell_the_size_of_the_index(service: Service) -> None:
+    assert metrics(service)["pertinent_index_chunks"] == 24
+
+
+def test_two_applications_do_not_share_counters(serve: Serve) -> None:
+    one, other = serve(), serve()
+    one.search()
+    assert 'route="/search"' not in other.client.get("/metrics").text
+
+
+def test_livez_asks_no_store(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(_: object) -> None:
+        raise AssertionError("a store was asked")
+
+    monkeypatch.setattr(answering, "look_at", asked)
+    assert service.client.get("/livez").json() == {"status": "ok"}
+
+
+def test_readyz_tells_each_part(service: Service) -> None:
+    answer = service.client.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ok", "index": True, "catalog": True}
+
+
+@pytest.fixture
+def exported() -> tuple[Tracer, InMemorySpanExporter]:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return provider.get_tracer("test"), exporter
+
+
+def test_each_query_is_a_span_with_its_stages_below_it(
+    serve: Serve, exported: tuple[Tracer, InMemorySpanExporter]
+) -> None:
+    tracer, exporter = exported
+    service = serve(tracer=tracer)
+    service.client.post("/search", json={"query": "torque"}, headers={"x-request-id": "abc"})
+    spans: dict[str, Any] = {span.name: span for span in exporter.get_finished_spans()}
+    whole = spans.pop("search")
+    assert dict(whole.attributes) == {
+        "pertinent.request_id": "abc",
+        "pertinent.ranking": "hybrid",
+        "pertinent.results": 5,
+    }
+    assert list(spans) == ["received", "embedded", "searched", "filtered"]
+    end = whole.start_time
+    for stage in spans.values():
+        assert stage.parent.span_id == whole.context.span_id
+        assert stage.context.trace_id == whole.context.trace_id
+        assert stage.start_time == end
+        end = stage.end_time
+        assert stage.end_time >= stage.start_time
+    assert abs(whole.end_time - end) < 1000  # rounding of each stage to a nanosecond
+
+
+def test_a_refused_query_is_no_span(serve: Serve, exported: tuple[Tracer, InMemorySpanExporter]) -> None:
+    tracer, exporter = exported
+    serve(tracer=tracer).search("")
+    assert exporter.get_finished_spans() == ()

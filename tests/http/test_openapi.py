@@ -1,0 +1,190 @@
+"""The description of the API: examples for everything, a manual without a network, and that it is true."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import schemathesis
+import structlog
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.generation import GenerationMode
+from starlette.testclient import TestClient
+
+from pertinent.build import Workspace
+from pertinent.surfaces.http import create_app
+from pertinent.surfaces.http.observing import Observer
+from pertinent.surfaces.http.problems import KINDS
+from pertinent.surfaces.library import Pertinent
+
+from .conftest import Service
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+
+@pytest.fixture(scope="module")
+def quiet_app(book: Workspace) -> Iterator[FastAPI]:
+    log = structlog.wrap_logger(structlog.ReturnLogger(), processors=[])
+    app = create_app(Pertinent(book), Observer(log))
+    with TestClient(app):
+        yield app
+
+
+@pytest.fixture(scope="module")
+def described(quiet_app: FastAPI) -> dict[str, Any]:
+    return quiet_app.openapi()
+
+
+@pytest.fixture(scope="module")
+def api(quiet_app: FastAPI) -> Any:
+    return schemathesis.openapi.from_asgi("/openapi.json", quiet_app)
+
+
+def operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def test_every_route_of_the_seeds_is_described(described: dict[str, Any]) -> None:
+    assert {name for name, _ in operations(described)} == {
+        "POST /search",
+        "GET /health",
+        "POST /api/v1/search",
+        "GET /api/v1/health",
+        "GET /api/v1/chunks/{chunk_id}",
+        "GET /api/v1/documents",
+        "GET /api/v1/documents/{document_id}",
+    }
+
+
+def test_every_model_has_an_example(described: dict[str, Any]) -> None:
+    schemas = described["components"]["schemas"]
+    assert [name for name, schema in schemas.items() if "example" not in schema] == []
+    assert "HTTPValidationError" not in schemas
+
+
+def test_every_example_is_valid(described: dict[str, Any]) -> None:
+    import jsonschema_rs
+
+    for name, schema in described["components"]["schemas"].items():
+        whole = {**schema, "components": described["components"]}
+        assert jsonschema_rs.is_valid(whole, schema["example"]), name
+        assert set(schema["example"]) <= set(schema["properties"]), name
+
+
+def test_every_error_has_an_example_of_the_one_shape(described: dict[str, Any]) -> None:
+    known = {error: str(int(status)) for status, (error, _) in KINDS.items()}
+    for name, operation in operations(described):
+        assert "422" not in operation["responses"], name
+        for status, response in operation["responses"].items():
+            if status == "200":
+                continue
+            content = response["content"]["application/json"]
+            if name.endswith("/health") and status == "503":
+                assert content["schema"]["$ref"].endswith("Health") or content["schema"]["$ref"].endswith(
+                    "HealthResponse"
+                )
+                continue
+            assert content["schema"] == {"$ref": "#/components/schemas/ErrorResponse"}, name
+            example = content["example"]
+            assert set(example) == {"error", "message"}
+            assert status in (known[example["error"]], "4XX"), name
+
+
+@pytest.mark.parametrize("route", ["POST /search", "POST /api/v1/search"])
+def test_a_search_tells_of_all_its_failures(described: dict[str, Any], route: str) -> None:
+    responses = dict(operations(described))[route]["responses"]
+    assert {"200", "400", "401", "413", "429", "500", "502", "503"} <= set(responses)
+
+
+def test_the_ranges_of_seed_003_are_described(described: dict[str, Any]) -> None:
+    request = described["components"]["schemas"]["SearchRequest"]
+    assert request["required"] == ["query"]
+    query, top_k = request["properties"]["query"], request["properties"]["top_k"]
+    assert (query["type"], query["minLength"], query["maxLength"]) == ("string", 1, 500)
+    assert (top_k["type"], top_k["minimum"], top_k["maximum"], top_k["default"]) == ("integer", 1, 20, 5)
+    result = described["components"]["schemas"]["SearchResult"]
+    assert set(result["required"]) == {"chunk_id", "snippet", "source_path", "slug", "score"}
+
+
+def test_the_ranges_of_seed_004_are_described(described: dict[str, Any]) -> None:
+    fields = described["components"]["schemas"]["SearchQuery"]["properties"]
+    top_k, threshold = fields["top_k"], fields["similarity_threshold"]
+    assert (top_k["minimum"], top_k["maximum"], top_k["default"]) == (1, 100, 5)
+    assert (threshold["minimum"], threshold["maximum"], threshold["default"]) == (0.0, 1.0, 0.5)
+
+
+def test_the_examples_of_requests_work(service: Service, described: dict[str, Any]) -> None:
+    schemas = described["components"]["schemas"]
+    for route, model in (("/search", "SearchRequest"), ("/api/v1/search", "SearchQuery")):
+        assert service.client.post(route, json=schemas[model]["example"]).status_code == 200
+
+
+def test_the_manual_needs_no_network(service: Service) -> None:
+    page = service.client.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    assets = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(assets) == 4
+    for asset in assets:
+        assert re.match(r"/(docs/assets|static)/", asset)
+        assert service.client.get(asset).status_code == 200, asset
+    assert "<script>" not in page.text
+    assert "style=" not in page.text
+    assert "http" not in page.text.replace("<!doctype html>", "")
+
+
+def test_the_manuals_assets_load_nothing_from_elsewhere(service: Service) -> None:
+    style = service.client.get("/docs/assets/swagger-ui.css").text
+    assert set(re.findall(r"url\(\s*[\"']?([a-z]+):", style)) <= {"data"}
+    assert "@import" not in style
+    start = service.client.get("/static/manual.js").text
+    assert '"/openapi.json"' in start
+    assert "validatorUrl: null" in start
+    assert "://" not in start
+
+
+def test_the_page_is_served_with_its_policy(service: Service) -> None:
+    page = service.client.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["cache-control"] == "no-cache"
+    assert "unsafe" not in page.headers["content-security-policy"]
+    for asset in re.findall(r'(?:src|href)="([^"#]+)"', page.text):
+        assert service.client.get(f"/{asset}").status_code == 200, asset
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/search"),
+        ("GET", "/health"),
+        ("POST", "/api/v1/search"),
+        ("GET", "/api/v1/health"),
+        ("GET", "/api/v1/chunks/{chunk_id}"),
+        ("GET", "/api/v1/documents"),
+        ("GET", "/api/v1/documents/{document_id}"),
+    ],
+)
+def test_the_service_does_as_it_is_described(api: Any, method: str, path: str, mode: GenerationMode) -> None:
+    operation = api[path][method]
+    examples = 100 if "search" in path else 20
+
+    @settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def holds(case: Any) -> None:
+        response = case.call_and_validate()
+        assert response.status_code < 500
+        if response.status_code >= 400:
+            body = response.json()
+            assert set(body) == {"error", "message"}
+            assert KINDS[response.status_code][0] == body["error"]
+
+    with suppress(Unsatisfiable):  # nothing about a route without parameters can be wrong
+        holds()

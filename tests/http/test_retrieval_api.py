@@ -1,0 +1,258 @@
+"""Seed 003: every field, default, range, formula and error of `POST /search` and `GET /health`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pertinent.errors import CatalogFailure, EmbedderError, IndexFailure
+
+from .conftest import Serve, Service, problem
+
+
+def test_response_echoes_the_query_and_carries_results_and_nothing_else(service: Service) -> None:
+    body = service.search("  the torque of joints ").json()
+    assert set(body) == {"query", "results"}
+    assert body["query"] == "  the torque of joints "
+
+
+def test_result_has_the_six_fields_with_their_types(service: Service) -> None:
+    results = service.search().json()["results"]
+    for result in results:
+        assert set(result) == {"chunk_id", "snippet", "source_path", "slug", "title", "score"}
+        assert all(isinstance(result[name], str) for name in ("chunk_id", "snippet", "source_path", "slug"))
+        assert result["title"] is None or isinstance(result["title"], str)
+        assert isinstance(result["score"], float)
+
+
+def test_result_tells_the_chunk_and_where_it_is(service: Service) -> None:
+    best = service.search("Nodes publish messages on topics").json()["results"][0]
+    assert best["snippet"] == "Nodes publish messages on topics, and subscribe to them."
+    assert best["source_path"] == "docs/nodes.md"
+    assert best["slug"] == "nodes"
+    assert best["title"] == "Nodes and topics"
+    assert len(best["chunk_id"]) <= 50
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "dense", "lexical"])
+def test_score_is_between_0_and_1_and_results_are_ordered_by_score_then_chunk_id(
+    service: Service, ranking: str
+) -> None:
+    results = service.search("torque gears zebra", top_k=20, ranking=ranking).json()["results"]
+    assert len(results) > 1
+    assert all(0 <= result["score"] <= 1 for result in results)
+    order = [(-result["score"], result["chunk_id"]) for result in results]
+    assert order == sorted(order)
+
+
+def test_the_same_query_gives_the_same_list(service: Service) -> None:
+    assert len({service.search(top_k=20).text for _ in range(5)}) == 1
+
+
+def test_top_k_defaults_to_5(service: Service) -> None:
+    assert len(service.search().json()["results"]) == 5
+
+
+@pytest.mark.parametrize("top_k", [1, 20, 7.0])
+def test_top_k_may_be_1_to_20_and_is_obeyed(service: Service, top_k: float) -> None:
+    assert len(service.search(top_k=top_k).json()["results"]) == top_k
+
+
+@pytest.mark.parametrize("top_k", [0, -1, 21, 100, 10**30, 1e300])
+def test_top_k_out_of_range_names_field_and_range(service: Service, top_k: float) -> None:
+    message = problem(service.search(top_k=top_k), 400, "validation_error")
+    assert message.startswith("top_k: must be between 1 and 20, not ")
+
+
+@pytest.mark.parametrize("top_k", [2.5, "5", True, [5], {}, "x" * 1000])
+def test_top_k_is_an_integer(service: Service, top_k: Any) -> None:
+    message = problem(service.search(top_k=top_k), 400, "validation_error")
+    assert message.startswith("top_k: must be a whole number from 1 to 20, not ")
+
+
+def test_top_k_is_no_null(service: Service) -> None:
+    assert "top_k" in problem(service.search(top_k=None), 400, "validation_error")
+
+
+def test_query_is_required(service: Service) -> None:
+    answer = service.client.post("/search", json={"top_k": 5})
+    assert problem(answer, 400, "validation_error") == "query: must be given"
+
+
+@pytest.mark.parametrize("query", ["", " ", "\t\n\r ", "\u3000\u00a0"])
+def test_query_is_neither_empty_nor_white_space_alone(service: Service, query: str) -> None:
+    message = problem(service.search(query), 400, "validation_error")
+    assert message == "query: must not be empty; give 1 to 500 characters"
+
+
+@pytest.mark.parametrize("query", ["x", "x" * 500, "é" * 500, "🤖" * 500])
+def test_query_may_have_1_to_500_characters(service: Service, query: str) -> None:
+    assert service.search(query).status_code == 200
+
+
+def test_query_longer_than_500_characters_names_field_and_range(service: Service) -> None:
+    message = problem(service.search("x" * 501), 400, "validation_error")
+    assert message == "query: has 501 characters; it must have 1 to 500"
+
+
+@pytest.mark.parametrize("query", [5, None, True, ["x"], {"x": 1}])
+def test_query_is_text(service: Service, query: Any) -> None:
+    assert problem(service.search(query), 400, "validation_error").startswith("query: must be text")
+
+
+@pytest.mark.parametrize("ranking", ["best", "HYBRID", 1, "", []])
+def test_ranking_is_one_of_three(service: Service, ranking: Any) -> None:
+    message = problem(service.search(ranking=ranking), 400, "validation_error")
+    assert message.startswith("ranking: ")
+    assert all(name in message for name in ("hybrid", "dense", "lexical"))
+
+
+def test_ranking_is_hybrid_by_default_and_by_setting(serve: Serve) -> None:
+    query = "what keeps torque of motors"
+    usual = serve()
+    assert usual.search(query).json() == usual.search(query, ranking="hybrid").json()
+    assert usual.search(query).json() == usual.search(query, ranking=None).json()
+    dense = serve(ranking="dense")
+    assert dense.search(query).json() == usual.search(query, ranking="dense").json()
+    assert dense.search(query).json() != usual.search(query).json()
+
+
+@pytest.mark.parametrize(
+    ("filters", "kept"),
+    [
+        ({"section": "The torque"}, {"docs/joints.md", "docs/motors.md", "docs/gears.md"}),
+        ({"url": "https://book.example/docs/gears"}, {"docs/gears.md"}),
+        ({"url": "https://BOOK.example/docs/gears/#top"}, {"docs/gears.md"}),
+        (
+            {"url": "https://book.example/docs", "source_type": "docusaurus-page"},
+            {"docs/joints.md", "docs/motors.md", "docs/gears.md", "docs/nodes.md"},
+        ),
+        ({"source_type": "beir"}, set()),
+        ({"document_id": "no-such-page"}, set()),
+        (
+            {"document_id": None},
+            {"docs/joints.md", "docs/motors.md", "docs/gears.md", "docs/nodes.md"},
+        ),
+    ],
+)
+@pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
+def test_filters_say_which_chunks_may_be_found(
+    service: Service, route: str, filters: dict[str, str], kept: set[str]
+) -> None:
+    paths = []
+    for query in ("torque", "nodes"):
+        if route == "/search":
+            found = service.search(query, filters=filters, top_k=20).json()["results"]
+            paths += [one["source_path"] for one in found]
+        else:
+            found = service.v1(query, filters=filters, top_k=20).json()["results"]
+            paths += [one["metadata"]["source_path"] for one in found]
+    assert set(paths) == kept
+
+
+@pytest.mark.parametrize(
+    ("filters", "named"),
+    [
+        ({"colour": "red"}, "filters.colour"),
+        ({"section": 5}, "filters.section"),
+        ({"section": ""}, "filters.section"),
+        ({"url": "http://["}, "filters.url"),
+        ({"url": "#top"}, "filters.url"),
+        ({"url": " "}, "filters.url"),
+        ({"url": "x" * 2001}, "filters.url"),
+        ([], "filters"),
+        ("x", "filters"),
+    ],
+)
+def test_a_wrong_filter_is_named(service: Service, filters: Any, named: str) -> None:
+    assert problem(service.search(filters=filters), 400, "validation_error").startswith(f"{named}: ")
+
+
+@pytest.mark.parametrize("field", ["topk", "similarity_threshold", "query_text", "__proto__"])
+def test_an_unknown_field_is_an_error(service: Service, field: str) -> None:
+    assert (
+        problem(service.search("x", **{field: 1}), 400, "validation_error")
+        == f"{field}: there is no such field"
+    )
+
+
+def test_health_is_ok_with_its_three_fields(service: Service) -> None:
+    answer = service.client.get("/health")
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ok", "qdrant": True, "postgres": True}
+
+
+def fail(error: Exception) -> Any:
+    def failing(*_: object, **__: object) -> None:
+        raise error
+
+    return failing
+
+
+def test_health_is_degraded_with_200_when_the_catalog_does_not_answer(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = service.pertinent.workspace.catalog()
+    monkeypatch.setattr(catalog, "ping", fail(CatalogFailure("secret")))
+    answer = service.client.get("/health")
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "degraded", "qdrant": True, "postgres": False}
+
+
+@pytest.mark.parametrize("catalog_too", [False, True])
+def test_health_is_error_with_503_when_the_index_does_not_answer(
+    service: Service, monkeypatch: pytest.MonkeyPatch, catalog_too: bool
+) -> None:
+    workspace = service.pertinent.workspace
+    monkeypatch.setattr(workspace.index(), "count", fail(IndexFailure("secret")))
+    if catalog_too:
+        monkeypatch.setattr(workspace.catalog(), "ping", fail(CatalogFailure("secret")))
+    answer = service.client.get("/health")
+    assert answer.status_code == 503
+    assert answer.json() == {"status": "error", "qdrant": False, "postgres": not catalog_too}
+
+
+def breaking(service: Service, monkeypatch: pytest.MonkeyPatch, error: Exception, part: str) -> None:
+    workspace = service.pertinent.workspace
+    target: Any = workspace.embedder() if part == "embedder" else workspace.index()
+    monkeypatch.setattr(target, "embed_query" if part == "embedder" else "candidates", fail(error))
+
+
+@pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
+@pytest.mark.parametrize(
+    ("part", "error", "status", "name"),
+    [
+        ("embedder", EmbedderError("secret key"), 502, "upstream_error"),
+        ("index", IndexFailure("the index in /tmp/secret failed"), 503, "service_unavailable"),
+        ("index", RuntimeError("secret /tmp/x.py"), 500, "internal_error"),
+    ],
+)
+def test_failures_have_the_statuses_of_the_error_table(
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    route: str,
+    part: str,
+    error: Exception,
+    status: int,
+    name: str,
+) -> None:
+    breaking(service, monkeypatch, error, part)
+    field = "query" if route == "/search" else "query_text"
+    answer = service.client.post(route, json={field: "torque"}, headers={"x-request-id": "abc-1"})
+    message = problem(answer, status, name)
+    assert "secret" not in answer.text
+    (line,) = [line for line in service.logged.entries if line["log_level"] == "error"]
+    assert line["request_id"] == "abc-1"
+    if status == 500:
+        assert "abc-1" in message
+        assert line["exc_info"]
+    else:
+        assert line["detail"] == str(error)
+
+
+def test_a_search_after_a_failure_works_again(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        breaking(service, broken, IndexFailure("down"), "index")
+        problem(service.search(), 503, "service_unavailable")
+    assert service.search().status_code == 200

@@ -1,0 +1,381 @@
+"""`pertinent serve` as a process: its address, its end, its watching, and many clients at once."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import queue
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from typer.testing import CliRunner
+
+from pertinent.surfaces import serving
+from pertinent.surfaces.cli.app import app
+from pertinent.surfaces.library import Pertinent
+
+COMMAND = Path(sys.executable).with_name("pertinent")
+CLIENTS = 50
+LOAD_SECONDS = 30.0
+
+pytestmark = pytest.mark.xdist_group("serve")  # which share a server
+
+PAGES = {
+    "intro.md": "# Welcome\n\nThis handbook is about robots that walk.\n",
+    "nodes.md": (
+        "# Nodes\n\nA node is a process that talks to other nodes.\n\n"
+        "## Topics\n\nNodes publish messages on topics, and subscribe to them.\n"
+    ),
+    "joints.md": "# Joints\n\n## Limits\n\nA revolute joint has limits for its angle.\n",
+}
+QUERIES = [
+    "revolute joint limits",
+    "what is a node",
+    "publish messages on topics",
+    "robots that walk",
+    "subscribe",
+    "angle of a joint",
+    "a process that talks",
+]
+
+
+class Server:
+    """The command, running; what it says on stderr is read as it comes."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [str(COMMAND), "serve", "--port", "0", *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        self.said: list[str] = []
+        self._new: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        found = self.until(lambda line: re.search(r"http://\S+:(\d+)", line))
+        self.port = int(found[1])
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said.append(line)
+            self._new.put(line)
+        self._new.put("")
+
+    def until(self, wanted: Callable[[str], Any], seconds: float = 30.0) -> Any:
+        """The first line from now on that is wanted."""
+        deadline = time.monotonic() + seconds
+        while line := self._new.get(timeout=max(0.0, deadline - time.monotonic())):
+            if found := wanted(line):
+                return found
+        raise AssertionError(f"it ended: {''.join(self.said)}")
+
+    def connect(self, seconds: float = 20.0) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+
+    def ask(self, query: str, **headers: str) -> tuple[int, bytes]:
+        connection = self.connect()
+        try:
+            return post(connection, query, **headers)
+        finally:
+            connection.close()
+
+    def end(self, how: signal.Signals = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        try:
+            return self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        finally:
+            self.process.wait()
+            self._reader.join()
+            assert self.process.stderr is not None
+            self.process.stderr.close()
+
+
+def post(connection: http.client.HTTPConnection, query: str, **headers: str) -> tuple[int, bytes]:
+    body = json.dumps({"query": query})
+    connection.request("POST", "/search", body, {"Content-Type": "application/json", **headers})
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+Start = Callable[..., Server]
+
+
+def write_pages(folder: Path) -> Path:
+    folder.mkdir()
+    for name, text in PAGES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _quick_embedder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
+    yield
+    # `serve` in this process has set the logs up for the streams of its test.
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    return write_pages(tmp_path / "docs")
+
+
+@pytest.fixture
+def indexed(docs: Path) -> Path:
+    """The site, indexed in the present folder."""
+    with Pertinent.open() as pertinent:
+        pertinent.index(docs, base_url="https://robots.example/docs")
+    return docs
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    servers: list[Server] = []
+
+    def started(*arguments: str, **environment: str) -> Server:
+        servers.append(Server(*arguments, **environment))
+        return servers[-1]
+
+    yield started
+    for server in servers:
+        server.end()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all tests that do not end it."""
+    place = tmp_path_factory.mktemp("served")
+    docs = write_pages(place / "docs")
+    folder = str(place / "data")
+    with Pertinent.open(folder, embedder="testing:hashed-words") as pertinent:
+        pertinent.index(docs, base_url="https://robots.example/docs")
+    # So few are remembered that most searches reach the stores, and some don't.
+    few = {"PERTINENT_QUERY_CACHE": "3"}
+    running = Server("--folder", folder, "--embedder", "testing:hashed-words", **few)
+    yield running
+    assert running.end() == 0
+
+
+def refused(*arguments: str | Path) -> str:
+    """What `pertinent serve` says when it does not serve, in this process."""
+    result = CliRunner().invoke(app, ["serve", *map(str, arguments)])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    return result.stderr
+
+
+def test_its_address_is_printed_and_answers_at_once(server: Server) -> None:
+    assert server.said[0] == f"pertinent: serving on http://127.0.0.1:{server.port} (Ctrl-C stops it)\n"
+    status, body = server.ask("revolute joint")
+    assert status == 200
+    assert json.loads(body)["results"][0]["title"] == "Joints"
+
+
+def test_the_log_is_one_json_object_a_line_and_holds_no_key(server: Server) -> None:
+    query = "nodes\nand\x1b[31m topics"
+    assert server.ask(query, **{"X-API-Key": "a-secret-key", "X-Request-ID": "abc"})[0] == 200
+    line = json.loads(server.until(lambda line: line if '"abc"' in line else None))
+    assert (line["query"], line["request_id"], line["level"]) == (query, "abc", "info")
+    assert line["top_chunk"].startswith("nodes-")
+    assert line["timestamp"].endswith("Z")
+    assert "a-secret-key" not in "".join(server.said)
+    assert all(line.startswith(("{", "pertinent: ")) for line in server.said)
+
+
+@pytest.mark.usefixtures("indexed")
+def test_sigterm_lets_a_request_be_answered_ends_with_0_and_gives_the_index_back(start: Start) -> None:
+    server = start()
+    body = json.dumps({"query": "revolute joint"}).encode()
+    head = (
+        "POST /search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        # Half of the body is there when it is told to stop, the rest comes afterwards.
+        connection.sendall(head.encode() + body[:10])
+        time.sleep(0.3)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        assert server.process.poll() is None
+        with pytest.raises(ConnectionRefusedError):
+            server.ask("nodes")
+        connection.sendall(body[10:])
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert answer.status == 200
+        assert json.loads(answer.read())["results"][0]["title"] == "Joints"
+        answer.close()
+    assert server.end() == 0
+    with Pertinent.open() as pertinent:
+        assert pertinent.search("revolute joint").hits
+
+
+@pytest.mark.usefixtures("indexed")
+def test_ctrl_c_ends_it_with_130_and_no_traceback(start: Start) -> None:
+    server = start()
+    assert server.end(signal.SIGINT) == 130
+    assert "Traceback" not in "".join(server.said)
+
+
+@pytest.mark.usefixtures("indexed")
+def test_a_port_in_use_is_bad_input_with_a_clear_message() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        message = refused("--port", str(port))
+    assert message == (
+        f"pertinent: can't listen on 127.0.0.1:{port}: Address already in use; "
+        "choose another --port or --host\n"
+    )
+
+
+def test_nothing_indexed_is_bad_input_with_a_clear_message() -> None:
+    message = refused("--port", "0")
+    assert "nothing is indexed" in message
+    assert "pertinent index PATH" in message
+    assert message.count("\n") == 1
+    assert not Path(".pertinent").exists()
+
+
+@pytest.mark.usefixtures("indexed")
+def test_an_unknown_host_is_bad_input() -> None:
+    assert "can't listen on no-such-host.invalid:8000" in refused("--host", "no-such-host.invalid")
+
+
+def test_watch_refuses_a_source_that_is_not_there(docs: Path) -> None:
+    assert refused("--port", "0", "--watch", docs / "nope").count("\n") == 1
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize(
+    ("host", "keys", "warned"),
+    [
+        ("0.0.0.0", "", True),  # noqa: S104 - what is tested
+        ("::", "", True),
+        ("192.0.2.1", "", True),
+        ("0.0.0.0", "a-secret-key", False),  # noqa: S104 - as above
+        ("127.0.0.1", "", False),
+        ("127.9.9.9", "", False),
+        ("::1", "", False),
+        ("localhost", "", False),
+    ],
+)
+def test_beyond_loopback_without_keys_there_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, host: str, keys: str, warned: bool
+) -> None:
+    monkeypatch.setattr(serving, "run", lambda *_, **__: None)
+    if keys:
+        monkeypatch.setenv("PERTINENT_API_KEYS", keys)
+    result = CliRunner().invoke(app, ["serve", "--host", host])
+    assert result.exit_code == 0
+    assert (f"warning: {host} can be reached from other machines" in result.stderr) == warned
+    assert "a-secret-key" not in result.stderr
+
+
+def test_watch_indexes_first_and_syncs_what_changes(start: Start, docs: Path) -> None:
+    server = start("--watch", str(docs), "--base-url", "https://robots.example/docs")
+    assert json.loads(server.ask("revolute joint")[1])["results"][0]["title"] == "Joints"
+    time.sleep(0.5)  # until the watcher has looked at the folder
+
+    (docs / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
+    synced = json.loads(server.until(lambda line: line if '"synced"' in line else None))
+    assert (synced["added"], synced["changed"], synced["removed"]) == (1, 0, 0)
+    best = json.loads(server.ask("planetary gear")[1])["results"][0]
+    assert (best["title"], best["snippet"]) == ("Gears", "A planetary gear sits in the hip.")
+
+    (docs / "gears.md").unlink()
+    synced = json.loads(server.until(lambda line: line if '"synced"' in line else None))
+    assert synced["removed"] == 1
+    titles = [one["title"] for one in json.loads(server.ask("planetary gear")[1])["results"]]
+    assert "Gears" not in titles
+    assert server.end() == 0
+
+
+def test_what_is_not_http_does_no_harm(server: Server) -> None:
+    for rubbish in (
+        b"\x16\x03\x01\x02\x00",
+        b"GET\r\n\r\n",
+        b"\x00" * 5000,
+        b"POST /search HTTP/1.1\r\n\xff: x\r\n\r\n",
+    ):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
+            raw.sendall(rubbish)
+            raw.shutdown(socket.SHUT_WR)
+            while raw.recv(65536):
+                pass
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Key": "x",
+        "Sec-WebSocket-Version": "13",
+    }
+    connection = server.connect()
+    connection.request("GET", "/health", headers=upgrade)
+    assert connection.getresponse().status == 200
+    connection.close()
+    assert server.ask("nodes")[0] == 200
+
+
+def test_a_chunked_body_that_is_too_large_is_refused(server: Server) -> None:
+    connection = server.connect()
+    parts = (b"x" * 10_000 for _ in range(10))
+    connection.request("POST", "/search", parts, {"Content-Type": "application/json"}, encode_chunked=True)
+    answer = connection.getresponse()
+    assert (answer.status, json.loads(answer.read())["error"]) == (413, "payload_too_large")
+    connection.close()
+
+
+@pytest.mark.slow
+def test_50_clients_at_once_get_the_answers_that_each_gets_alone(server: Server) -> None:
+    before = searches(server)
+    alone = {query: server.ask(query) for query in QUERIES}
+    assert {status for status, _ in alone.values()} == {200}
+    ready = threading.Barrier(CLIENTS)
+
+    def client(number: int) -> int:
+        connection = server.connect()
+        ready.wait(20)
+        end = time.monotonic() + LOAD_SECONDS
+        asked = 0
+        while time.monotonic() < end:
+            query = QUERIES[(number + asked) % len(QUERIES)]
+            assert post(connection, query) == alone[query]
+            asked += 1
+        connection.close()
+        return asked
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        asked = list(pool.map(client, range(CLIENTS)))
+    assert min(asked) > 10
+    assert searches(server) - before == sum(asked) + len(QUERIES)
+
+
+def searches(server: Server) -> float:
+    """How many searches the server has answered with 200; none may have failed on its side."""
+    connection = server.connect()
+    connection.request("GET", "/metrics")
+    metrics = connection.getresponse().read().decode()
+    connection.close()
+    assert not re.search(r'status="(0|5..)"', metrics)
+    found = re.search(r'route="/search",status="200"} (\S+)', metrics)
+    return float(found[1]) if found else 0.0

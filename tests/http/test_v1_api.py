@@ -1,0 +1,291 @@
+"""Seed 004, the search half: every field, default, range, formula and error of `/api/v1/search`."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from pertinent.identity import point_id
+
+from .conftest import Serve, Service, problem
+
+
+def test_query_response_has_the_seeds_fields(service: Service) -> None:
+    body = service.v1().json()
+    assert {
+        "query_id",
+        "results",
+        "total_results",
+        "query_time_ms",
+        "search_params",
+        "status",
+        "query_text",
+        "created_at",
+    } <= set(body)
+
+
+def test_retrieved_chunk_has_content_score_id_metadata_and_position(service: Service) -> None:
+    best = service.v1("Nodes publish messages on topics").json()["results"][0]
+    assert best["content"] == "Nodes publish messages on topics, and subscribe to them."
+    assert 0 <= best["similarity_score"] <= 1
+    assert best["position"] == 0
+    assert best["chunk_id"].startswith(best["metadata"]["document_id"])
+
+
+def test_metadata_package_has_its_six_fields(service: Service) -> None:
+    best = service.v1("Nodes publish messages on topics").json()["results"][0]
+    metadata = best["metadata"]
+    assert metadata["url"] == "https://book.example/docs/nodes"
+    assert metadata["section"] == "Topics"
+    assert metadata["chunk_id"] == best["chunk_id"]
+    assert metadata["document_id"].startswith("nodes-")
+    assert metadata["document_title"] == "Nodes and topics"
+    assert metadata["source_type"] == "docusaurus-page"
+
+
+def test_metadata_has_anchor_span_and_path_beyond_the_seed(service: Service) -> None:
+    best = service.v1("Nodes publish messages on topics").json()["results"][0]
+    metadata = best["metadata"]
+    assert metadata["anchor"] == "topics"
+    assert metadata["source_path"] == "docs/nodes.md"
+    page = service.client.get(f"/api/v1/documents/{metadata['document_id']}").json()
+    assert page["text"][metadata["start"] : metadata["end"]] == best["content"]
+
+
+def test_every_result_is_valid(service: Service) -> None:
+    for result in service.v1("torque gears zebra", top_k=100).json()["results"]:
+        assert result["content"]
+        assert 0 <= result["similarity_score"] <= 1
+        assert re.fullmatch(r"[\w-]{1,50}", result["chunk_id"])
+        assert urlsplit(result["metadata"]["url"]).netloc
+        assert result["metadata"]["document_id"]
+        assert result["position"] >= 0
+
+
+def test_total_results_is_the_count_of_results(service: Service) -> None:
+    for threshold in (0.0, 0.3, 1.0):
+        body = service.v1(similarity_threshold=threshold, top_k=100).json()
+        assert body["total_results"] == len(body["results"])
+
+
+def test_query_time_ms_is_a_number_not_below_0(service: Service) -> None:
+    assert service.v1().json()["query_time_ms"] >= 0
+
+
+def test_query_id_is_unique_for_each_query(service: Service) -> None:
+    ids = [service.v1().json()["query_id"] for _ in range(5)]
+    assert len({uuid.UUID(one) for one in ids}) == 5
+
+
+def test_created_at_is_now_in_utc_ending_in_z(service: Service) -> None:
+    created_at = service.v1().json()["created_at"]
+    assert created_at.endswith("Z")
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(created_at)) < timedelta(seconds=10)
+
+
+def test_query_text_is_echoed(service: Service) -> None:
+    assert service.v1(" the torque ").json()["query_text"] == " the torque "
+
+
+def test_top_k_defaults_to_5_and_similarity_threshold_to_one_half(service: Service) -> None:
+    answer = service.client.post("/api/v1/search", json={"query_text": "the torque of joints"})
+    params = answer.json()["search_params"]
+    assert params == {"top_k": 5, "similarity_threshold": 0.5, "ranking": "hybrid", "filters": {}}
+
+
+def test_search_params_say_what_was_asked(service: Service) -> None:
+    filters = {"section": "The torque"}
+    body = service.v1(top_k=3, similarity_threshold=0.25, ranking="dense", filters=filters).json()
+    assert body["search_params"] == {
+        "top_k": 3,
+        "similarity_threshold": 0.25,
+        "ranking": "dense",
+        "filters": filters,
+    }
+
+
+@pytest.mark.parametrize("top_k", [1, 100, 7.0])
+def test_top_k_may_be_1_to_100(service: Service, top_k: float) -> None:
+    assert len(service.v1(top_k=top_k).json()["results"]) == min(top_k, 24)
+
+
+@pytest.mark.parametrize("top_k", [0, 101, -3])
+def test_top_k_out_of_range_names_field_and_range(service: Service, top_k: int) -> None:
+    message = problem(service.v1(top_k=top_k), 400, "validation_error")
+    assert message == f"top_k: must be between 1 and 100, not {top_k}"
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 0.0, 1.0, 0.123])
+def test_similarity_threshold_may_be_0_to_1(service: Service, threshold: float) -> None:
+    assert service.v1(similarity_threshold=threshold).status_code == 200
+
+
+@pytest.mark.parametrize("threshold", ["-0.01", "1.01", "NaN", "Infinity", "-Infinity", "1e400", "9" * 400])
+def test_similarity_threshold_out_of_range_names_field_and_range(service: Service, threshold: str) -> None:
+    body = f'{{"query_text": "torque", "similarity_threshold": {threshold}}}'
+    answer = service.client.post("/api/v1/search", content=body, headers={"content-type": "application/json"})
+    message = problem(answer, 400, "validation_error")
+    assert message.startswith("similarity_threshold: must be between 0.0 and 1.0")
+
+
+@pytest.mark.parametrize("threshold", ["0.5", True, None, [0.5]])
+def test_similarity_threshold_is_a_number(service: Service, threshold: Any) -> None:
+    message = problem(service.v1(similarity_threshold=threshold), 400, "validation_error")
+    assert message.startswith("similarity_threshold: must be a number from 0.0 to 1.0")
+
+
+def test_results_have_at_least_the_threshold(service: Service) -> None:
+    everything = service.v1(top_k=100).json()["results"]
+    middle = everything[len(everything) // 2]["similarity_score"]
+    kept = service.v1(top_k=100, similarity_threshold=middle).json()["results"]
+    assert kept == [one for one in everything if one["similarity_score"] >= middle]
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\n"])
+def test_query_text_must_not_be_empty(service: Service, query: str) -> None:
+    message = problem(service.v1(query), 400, "validation_error")
+    assert message == "query_text: must not be empty; give 1 to 2000 characters"
+
+
+def test_query_text_has_at_most_2000_characters(service: Service) -> None:
+    assert service.v1("x" * 2000).status_code == 200
+    message = problem(service.v1("x" * 2001), 400, "validation_error")
+    assert message == "query_text: has 2001 characters; it must have 1 to 2000"
+
+
+@pytest.mark.parametrize(("length", "warned"), [(1, True), (9, True), (10, False), (500, False), (501, True)])
+def test_query_text_outside_10_to_500_characters_carries_a_warning(
+    service: Service, length: int, warned: bool
+) -> None:
+    warnings = service.v1("x" * length).json()["warnings"]
+    assert bool(warnings) == warned
+    if warned:
+        assert warnings == [f"query_text has {length} characters; 10 to 500 find best"]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "algorithm", "part"),
+    [
+        ("dense", "cosine-similarity", "cosine"),
+        ("lexical", "lexical-similarity", "lexical"),
+        ("hybrid", "hybrid-similarity", None),
+    ],
+)
+def test_similarity_score_names_its_algorithm_and_both_parts_are_there(
+    service: Service, ranking: str, algorithm: str, part: str | None
+) -> None:
+    for result in service.v1(ranking=ranking).json()["results"]:
+        scores = result["scores"]
+        assert result["similarity"]["algorithm"] == algorithm
+        assert result["similarity"]["score"] == result["similarity_score"]
+        assert set(scores) == {"cosine", "lexical"}
+        assert all(0 <= score <= 1 for score in scores.values())
+        expected = scores[part] if part else (scores["cosine"] + scores["lexical"]) / 2
+        assert result["similarity_score"] == pytest.approx(expected)
+
+
+def test_query_embedding_id_is_the_same_for_the_same_query_alone(service: Service) -> None:
+    def embedding_id(query: str, **fields: Any) -> str:
+        (found,) = {
+            one["similarity"]["query_embedding_id"] for one in service.v1(query, **fields).json()["results"]
+        }
+        return str(found)
+
+    assert embedding_id("the torque") == embedding_id("the torque", top_k=3, ranking="dense")
+    assert embedding_id("the torque") != embedding_id("the speed")
+
+
+def test_result_embedding_id_is_the_points_id(service: Service) -> None:
+    for result in service.v1().json()["results"]:
+        assert result["similarity"]["result_embedding_id"] == str(point_id(result["chunk_id"]))
+
+
+def test_status_is_success_with_results(service: Service) -> None:
+    assert service.v1().json()["status"] == "success"
+
+
+def test_status_is_no_results_when_none_passes_and_the_nearest_are_told(service: Service) -> None:
+    body = service.v1("zebra crossings everywhere", similarity_threshold=1.0).json()
+    assert body["status"] == "no_results"
+    assert body["results"] == []
+    assert len(body["nearest"]) == 3
+    assert body["nearest"] == service.v1("zebra crossings everywhere", top_k=3).json()["results"]
+
+
+def test_nearest_is_empty_where_there_are_results(service: Service) -> None:
+    assert service.v1().json()["nearest"] == []
+
+
+def test_nothing_is_near_where_the_filters_admit_nothing(service: Service) -> None:
+    body = service.v1(filters={"source_type": "beir"}).json()
+    assert (body["status"], body["nearest"], body["total_results"]) == ("no_results", [], 0)
+
+
+def test_per_page_limits_the_results_of_one_page(service: Service) -> None:
+    found = service.v1(top_k=100, per_page=2).json()["results"]
+    pages = [one["metadata"]["document_id"] for one in found]
+    assert len(pages) >= 6
+    assert max(pages.count(page) for page in pages) == 2
+
+
+@pytest.mark.parametrize("per_page", [0, 101, -1])
+def test_per_page_out_of_range_names_field_and_range(service: Service, per_page: int) -> None:
+    message = problem(service.v1(per_page=per_page), 400, "validation_error")
+    assert message == f"per_page: must be between 1 and 100, not {per_page}"
+
+
+def test_explain_adds_stages_and_what_was_left_out(service: Service) -> None:
+    assert "explain" not in service.v1().json()
+    explained = service.v1(explain=True).json()["explain"]
+    assert list(explained["stages_ms"]) == ["received", "embedded", "searched", "filtered"]
+    assert all(ms >= 0 for ms in explained["stages_ms"].values())
+    assert len(explained["left_out"]) == 5
+    for one in explained["left_out"]:
+        assert one["reason"] == "the list is full: top_k is 5"
+        assert one["content"]
+
+
+@pytest.mark.parametrize("explain", ["yes", 1, None])
+def test_explain_is_true_or_false(service: Service, explain: Any) -> None:
+    assert problem(service.v1(explain=explain), 400, "validation_error").startswith("explain: ")
+
+
+def test_ranking_comes_from_the_settings_where_it_is_not_given(serve: Serve) -> None:
+    body = serve(ranking="lexical").v1().json()
+    assert body["search_params"]["ranking"] == "lexical"
+
+
+@pytest.mark.parametrize("field", ["query", "threshold", "query_id", "created_at"])
+def test_an_unknown_field_is_an_error(service: Service, field: str) -> None:
+    assert problem(service.v1(**{field: "x"}), 400, "validation_error") == f"{field}: there is no such field"
+
+
+def test_both_doors_give_the_same_list(service: Service) -> None:
+    one = [(hit["chunk_id"], hit["score"]) for hit in service.search(top_k=20).json()["results"]]
+    other = [(hit["chunk_id"], hit["similarity_score"]) for hit in service.v1(top_k=20).json()["results"]]
+    assert one == other
+
+
+def test_health_tells_each_part(service: Service) -> None:
+    answer = service.client.get("/api/v1/health")
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "status": "ok",
+        "index": True,
+        "catalog": True,
+        "embedder": "testing:hashed-words",
+        "chunks": 24,
+    }
+
+
+def test_markup_is_given_as_it_stands_and_as_json(service: Service) -> None:
+    answer = service.v1("script tag shown as text")
+    assert answer.headers["content-type"] == "application/json"
+    best = json.loads(answer.content)["results"][0]
+    assert best["content"].startswith('<script>alert("owned")</script>')

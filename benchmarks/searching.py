@@ -73,7 +73,7 @@ def pages(book: Path, chunks: int) -> list[Page]:
 
 
 def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder, Pertinent.open(folder) as opened:
+    with tempfile.TemporaryDirectory() as folder, Pertinent.open(folder, query_cache=0) as opened:
         workspace = opened.workspace
         workspace._embedder = Quick()
         indexer = workspace.indexer(Silent())

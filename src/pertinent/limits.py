@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import get_args
 
@@ -42,8 +41,9 @@ class Limits:
         """A number from 0.0 to 1.0."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InvalidInput(self.threshold, f"must be a number from 0.0 to 1.0, not {value!r}")
-        if math.isnan(value) or not 0.0 <= value <= 1.0:
-            raise InvalidInput(self.threshold, f"must be between 0.0 and 1.0, not {value!r}")
+        # NaN is not between anything either.
+        if not 0.0 <= value <= 1.0:
+            raise InvalidInput(self.threshold, f"must be between 0.0 and 1.0, not {str(value)[:20]}")
         return float(value)
 
 

@@ -148,6 +148,8 @@ class Answer:
     timings: Mapping[str, float] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    remembered: bool = False
+    """Whether it was given before and nothing was searched for it."""
 
     @property
     def algorithm(self) -> str:

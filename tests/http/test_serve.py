@@ -7,6 +7,7 @@ import json
 import os
 import queue
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -309,6 +310,32 @@ def test_watch_indexes_first_and_syncs_what_changes(start: Start, docs: Path) ->
     titles = [one["title"] for one in json.loads(server.ask("planetary gear")[1])["results"]]
     assert "Gears" not in titles
     assert server.end() == 0
+
+
+def test_the_manual_shows_every_route_in_a_browser(server: Server) -> None:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
+            pytest.fail("there is no chromium; apt-get install chromium")
+        pytest.skip("there is no chromium; apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    home = f"http://127.0.0.1:{server.port}"
+    said: list[str] = []
+    asked: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{home}/docs")
+        page.wait_for_selector(".opblock", timeout=20_000)
+        shown = page.locator(".opblock-summary-path").all_inner_texts()
+        browser.close()
+    assert len(shown) == 7
+    assert said == []
+    assert all(url.startswith((f"{home}/", "data:")) for url in asked)
 
 
 def test_what_is_not_http_does_no_harm(server: Server) -> None:

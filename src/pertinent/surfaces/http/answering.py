@@ -131,11 +131,16 @@ async def in_thread(request: Request, work: Callable[[], Result]) -> Result:
         ) from None
 
 
+async def _remembered(shared: Service, query: Query) -> Answer | None:
+    """An answer that needs no thread; none while a store is down, so that what is missing is told."""
+    found = await shared.health()
+    return shared.engine().recall(query.checked()) if found.status == "ok" else None
+
+
 async def answer_query(request: Request, query: Query) -> Answer:
     """Search, and tell the observer how it went."""
     shared = service(request)
-    # What is remembered needs no thread.
-    answer = shared.engine().recall(query.checked())
+    answer = await _remembered(shared, query)
     if answer is None:
         answer = await in_thread(request, lambda: shared.engine().search(query))
     shared.observer.searched(answer, route=request.url.path, request_id=request.state.request_id)

@@ -20,6 +20,7 @@ from ...settings import Settings
 from ..library import Pertinent
 from . import documents_api, pages, retrieval_api, v1_api
 from .answering import JSON, Service, service
+from .described import Described
 from .envelope import Envelope
 from .gate import Cors, Gate, RateLimit
 from .observing import Observer
@@ -39,9 +40,9 @@ def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAP
         # It may be started again.
         shared.threads = _threads()
 
-    app = FastAPI(
+    app = Described(
         title="Pertinent",
-        summary="Find the right passage of your documentation, with its exact address.",
+        description="Find the right passage of your documentation, with its exact address.",
         version=version("pertinent"),
         docs_url=None,
         redoc_url=None,

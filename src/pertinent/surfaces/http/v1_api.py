@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -10,12 +11,11 @@ from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...engine import EVERYTHING, Query
-from ...errors import InvalidInput
 from ...identity import digest
 from ...limits import Limits, check_count
 from ...types import Answer, Hit, Ranking
 from . import examples
-from .answering import JSON, answer_query, service
+from .answering import JSON, answer_query, in_thread, service
 from .fields import Body, FilterFields, whole
 from .problems import responses
 
@@ -32,13 +32,6 @@ NEAREST = 3
 
 def _check_per_page(value: object) -> int:
     return check_count("per_page", value, LIMITS.top_k_max)
-
-
-def _check_threshold(value: object) -> float:
-    try:
-        return LIMITS.check_threshold(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        raise InvalidInput(LIMITS.threshold, "must be between 0.0 and 1.0") from None
 
 
 class SearchQuery(Body):
@@ -72,7 +65,7 @@ class SearchQuery(Body):
     similarity_threshold: Annotated[
         float,
         Field(ge=0.0, le=1.0, allow_inf_nan=False, description="Minimum similarity score for inclusion"),
-        BeforeValidator(_check_threshold),
+        BeforeValidator(LIMITS.check_threshold),
     ] = 0.5
     ranking: Annotated[Ranking | None, Field(description="How results are ordered; hybrid unless set")] = None
     filters: Annotated[FilterFields | None, Field(description="Which chunks may be found")] = None
@@ -189,9 +182,14 @@ async def search(request: Request, body: SearchQuery) -> Response:
         ranking=body.ranking or service(request).ranking,
         filters=body.filters.to_filters() if body.filters else EVERYTHING,
         per_page=body.per_page,
-        explain=True,
+        explain=body.explain,
     )
     answer = await answer_query(request, query)
+    if not answer.hits and not query.explain:
+        # What comes nearest is looked for only where it is shown.
+        answer = await in_thread(
+            request, lambda: service(request).engine().search(replace(query, explain=True))
+        )
     return JSON(_response(answer, body, digest(service(request).model, body.query_text, length=16)))
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 MEMORY = """
-import resource, sys
+import re, sys
+from pathlib import Path
 from pertinent import Pertinent
 with Pertinent.open(sys.argv[1]) as opened:
     for _ in range(20):
         opened.search("How do ROS 2 nodes communicate?")
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+# Not ru_maxrss, which a process inherits from the one that started it.
+print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) // 1024)
 """
 
 

@@ -61,7 +61,8 @@ def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAP
 
 
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor((os.cpu_count() or 1) * 4, thread_name_prefix="search")
+    # One a core: more of them only wait for each other, for the cores and for the interpreter.
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
 
 
 def _add_probes(app: FastAPI) -> None:

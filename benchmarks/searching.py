@@ -15,7 +15,7 @@ import numpy as np
 import qdrant_edge as qdrant
 
 from pertinent.embedders.local import LocalEmbedder
-from pertinent.engine import Engine, Query
+from pertinent.engine import CANDIDATES, Engine, Query
 from pertinent.indexing import Silent
 from pertinent.ports import Vector
 from pertinent.sources import open_source
@@ -124,12 +124,12 @@ def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
         qdrant.Query.Nearest(vector.tolist(), using=DENSE),
         qdrant.Query.Nearest(terms, using=LEXICAL),
     ]
-    first = [qdrant.QueryRequest(limit=100, query=query, with_payload=False) for query in queries]
+    first = [qdrant.QueryRequest(limit=CANDIDATES, query=query, with_payload=False) for query in queries]
     found = shard.query_batch(qdrant.QueryBatchRequest(first))
     dense, sparse = ({point.id: point.score for point in points} for points in found)
     rest = [
         qdrant.QueryRequest(
-            limit=100,
+            limit=CANDIDATES,
             query=query,
             with_payload=False,
             filter=qdrant.Filter(must=[qdrant.HasIdCondition(missing)]),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from pertinent import Pertinent
 from pertinent.settings import COMMON_NAMES, Settings
 from pertinent.surfaces.cli.app import app
 
@@ -78,3 +81,15 @@ def _first_output(folder: Path) -> str:
     return subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
     ).stdout
+
+
+@pytest.mark.slow
+def test_the_answer_that_the_readme_shows_is_the_real_one(tmp_path: Path) -> None:
+    shown = re.search(r"^\$ (pertinent search .*?)\n(.*?)```", README, re.S | re.M)
+    assert shown
+    command = [str(Path(sys.executable).with_name("pertinent")), *shlex.split(shown[1])[1:]]
+    with Pertinent.open(tmp_path) as opened:
+        opened.index(ROOT / "examples" / "handbook")
+    environment = {**os.environ, "PERTINENT_FOLDER": str(tmp_path), "COLUMNS": "80"}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == shown[2].strip()

@@ -19,8 +19,11 @@ from .ranking import SIDES, Ranked, batches, rank
 from .timing import Stopwatch, utc_now
 from .types import Answer, Chunk, Filters, Hit, LeftOut, Ranking
 
-CANDIDATES = 100
-"""How many points each side proposes, unless more are asked for."""
+CANDIDATES = 50
+"""How many points each side proposes at least."""
+
+DEPTH = 4
+"""How many points each side proposes for each hit that is asked for."""
 
 WIDER = 4
 """By how much more is asked for where one page took up the list."""
@@ -99,7 +102,7 @@ class Engine:
         watch.lap("received")
         vector = self._vector(query)
         watch.lap("embedded")
-        limit = max(CANDIDATES, query.top_k)
+        limit = max(CANDIDATES, DEPTH * query.top_k)
         ranked = self._ranked(query, vector, limit)
         watch.lap("searched")
         hits, left_out = self._select(ranked, query)

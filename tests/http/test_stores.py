@@ -49,11 +49,10 @@ def test_path_slug_and_title_come_from_the_catalog(serve: Serve, own: Workspace)
 
 def test_the_join_is_one_statement_for_all_results(serve: Serve, own: Workspace) -> None:
     statements: list[str] = []
-
-    def noted(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        statements.append(statement)
-
-    sa.event.listen(catalog_engine(own), "before_cursor_execute", noted)
+    # Below SQLAlchemy, which this statement goes past.
+    sa.event.listen(
+        catalog_engine(own), "checkout", lambda raw, *_: raw.set_trace_callback(statements.append)
+    )
     service = serve(own)
     assert len(service.search(top_k=20).json()["results"]) == 20
     joins = [one for one in statements if "documents" in one]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -130,11 +131,18 @@ class SqlCatalog:
         ids = [chunk_id for chunk_id in chunk_ids if storable(chunk_id)]
         if not ids:
             return {}
-        # Every search asks this, so it goes to the driver as it stands: less than half of the time.
-        values = (ids,) if self._engine.dialect.name == "postgresql" else (json.dumps(ids),)
-        with _translated(self._engine.url), self._reader.connect() as connection:
-            rows = connection.exec_driver_sql(self._describe, values).all()
-        return {chunk_id: Description(path, slug, title) for chunk_id, path, slug, title in rows}
+        return {chunk_id: Description(*rest) for chunk_id, *rest in self._described(ids)}
+
+    def _described(self, ids: list[str]) -> Sequence[Any]:
+        """Every search asks this, so it goes to the driver as it stands: a quarter of the time on SQLite."""
+        with _translated(self._engine.url):
+            if self._engine.dialect.name == "postgresql":
+                with self._reader.connect() as connection:
+                    return connection.exec_driver_sql(self._describe, (ids,)).all()
+            with closing(self._engine.raw_connection()) as raw:
+                cursor = raw.cursor()
+                cursor.execute(self._describe, (json.dumps(ids),))
+                return cursor.fetchall()
 
     def begin(self, document_ids: Iterable[str]) -> None:
         """Note that these pages are about to change."""
@@ -324,7 +332,7 @@ def _translated(url: sa.URL) -> Iterator[None]:
     try:
         yield
     # ValueError: SQLite keeps any text in a TIMESTAMP, also one that another program wrote and is no time.
-    except (sa.exc.SQLAlchemyError, OSError, OverflowError, ValueError) as error:
+    except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError, OverflowError, ValueError) as error:
         reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         advice = next((advice for part, advice in _ADVICE.items() if part in reason.lower()), None)
         message = f"the catalog {_masked(url)} failed: {reason}"

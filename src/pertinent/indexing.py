@@ -20,7 +20,7 @@ from typing import Protocol
 from . import identity
 from .chunking import chunk_page, embedded_text
 from .errors import SyncRefused
-from .ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex
+from .ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex, Written
 from .timing import Stopwatch, utc_now
 from .types import Chunk, Page, Unreadable
 
@@ -32,10 +32,6 @@ GROUP = 128
 
 BATCH = 32
 """How many vectors are made before they are written: the most that a kill can cost."""
-
-
-Written = tuple[Page, str, Sequence[Chunk]]
-"""A page, its hash and its chunks, as the catalog records them."""
 
 
 class Progress(Protocol):

@@ -50,6 +50,10 @@ class Limits:
 ENGINE = Limits(query_max=2000, top_k_max=100, query="text")
 RETRIEVAL_TESTING = Limits(query_max=2000, top_k_max=20)
 RETRIEVAL_LAYER = Limits(query_max=1000, top_k_max=100, query="query", top_k="limit")
+RETRIEVAL_API = Limits(query_max=500, top_k_max=20, query="query")
+RETRIEVAL_IMPLEMENTATION = Limits(
+    query_max=2000, top_k_max=100, query="query_text", threshold="similarity_threshold"
+)
 
 
 def check_count(field: str, value: object, most: int, least: int = 1) -> int:

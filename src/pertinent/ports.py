@@ -130,6 +130,10 @@ class Description:
     title: str | None
 
 
+Written = tuple[Page, str, Sequence[Chunk]]
+"""A page, its hash and its chunks, as the catalog records them."""
+
+
 class Catalog(Protocol):
     """The truth about pages: what is known, from where, and its text."""
 
@@ -154,7 +158,7 @@ class Catalog(Protocol):
     def commit(
         self,
         source: str,
-        written: Sequence[tuple[Page, str, Sequence[Chunk]]],
+        written: Sequence[Written],
         removed: Sequence[str] = (),
     ) -> None:
         """Record pages (with their hash and chunks) and removals, and end their change: all or nothing."""
@@ -171,9 +175,7 @@ class Catalog(Protocol):
 
     def set_fingerprint(self, fingerprint: Fingerprint) -> None: ...
 
-    def swap(
-        self, fingerprint: Fingerprint, pages: Iterable[tuple[str, tuple[Page, str, Sequence[Chunk]]]]
-    ) -> None:
+    def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
         """Record every page, with its source, as a new build has it, and that build as the one in use."""
 
     def ping(self) -> None:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from ..errors import CatalogFailure, SettingsError
 from ..identity import storable
-from ..ports import Description, Fingerprint, PageRecord
+from ..ports import Description, Fingerprint, PageRecord, Written
 from ..types import Chunk, Page
 from .migrations import migrate
 from .rows import Row, checked, from_chunk, from_page, to_chunk, to_page, unique
@@ -62,7 +62,7 @@ class _Rows(NamedTuple):
     chunk_ids: set[str]
 
     @classmethod
-    def of(cls, pages: Iterable[tuple[str, tuple[Page, str, Sequence[Chunk]]]]) -> Self:
+    def of(cls, pages: Iterable[tuple[str, Written]]) -> Self:
         page_rows: list[Row] = []
         chunk_rows: list[Row] = []
         for source, (page, page_hash, chunks) in pages:
@@ -158,7 +158,7 @@ class SqlCatalog:
     def commit(
         self,
         source: str,
-        written: Sequence[tuple[Page, str, Sequence[Chunk]]],
+        written: Sequence[Written],
         removed: Sequence[str] = (),
     ) -> None:
         """Record pages and removals and end their change, in one transaction."""
@@ -177,9 +177,7 @@ class SqlCatalog:
         if rows.chunks:
             connection.execute(_PUT_CHUNK, rows.chunks)
 
-    def swap(
-        self, fingerprint: Fingerprint, pages: Iterable[tuple[str, tuple[Page, str, Sequence[Chunk]]]]
-    ) -> None:
+    def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
         """Record every page as a new build of the index has it, and that build as the one in use."""
         rows = _Rows.of(pages)
         with self._write() as connection:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from html import escape
-from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
 
-WEB = Path(__file__).parent.parent / "web"
+from ..web import STATIC
 
 SERVED = (".css", ".html", ".js", ".json", ".map", ".png", ".svg", ".woff2")
 """What a browser may have of a folder; the page's is a Python package too."""
@@ -53,11 +52,11 @@ def add(app: FastAPI) -> None:
 
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
-        return FileResponse(WEB / "index.html", headers={"cache-control": "no-cache"})
+        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
         return HTMLResponse(manual, headers={"content-security-policy": _MANUAL_POLICY})
 
-    app.mount("/static", Assets(directory=WEB), name="static")
+    app.mount("/static", Assets(directory=STATIC), name="static")
     app.mount("/docs/assets", Assets(directory=str(swagger_ui_path)), name="manual")

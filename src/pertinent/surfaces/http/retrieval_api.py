@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...engine import EVERYTHING, Query
-from ...limits import Limits
+from ...limits import RETRIEVAL_API as LIMITS
 from ...types import Hit, Ranking
 from . import examples
 from .answering import JSON, answer_query, service
@@ -17,8 +17,6 @@ from .fields import Body, FilterFields, whole
 from .problems import responses
 
 router = APIRouter(tags=["retrieval"])
-
-LIMITS = Limits(query_max=500, top_k_max=20, query="query")
 
 
 class SearchRequest(Body):

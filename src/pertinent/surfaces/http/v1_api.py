@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...engine import EVERYTHING, Query
 from ...identity import digest
-from ...limits import Limits, check_count
+from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
+from ...limits import check_count
 from ...types import Answer, Hit, Ranking
 from . import examples
 from .answering import JSON, answer_query, in_thread, service
@@ -20,8 +21,6 @@ from .fields import Body, FilterFields, whole
 from .problems import responses
 
 router = APIRouter(prefix="/api/v1", tags=["v1"])
-
-LIMITS = Limits(query_max=2000, top_k_max=100, query="query_text", threshold="similarity_threshold")
 
 ADVISED = range(10, 501)
 """The lengths of a query that seed 004 calls reasonable."""

@@ -11,7 +11,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -90,13 +89,12 @@ def _parts(folder: str, queries: list[str]) -> tuple[float, float]:
 
 def _start(folder: str) -> tuple[subprocess.Popen[str], int]:
     command = [str(Path(sys.executable).with_name("pertinent")), "serve", "--port", "0", "--folder", folder]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert server.stderr is not None
-    line = server.stderr.readline()
-    drain = threading.Thread(target=lambda: [None for _ in server.stderr or ()], daemon=True)
-    drain.start()
-    found = re.search(r":(\d+) ", line)
-    assert found, line
+    log = Path(folder) / "serve.log"
+    with log.open("w") as file:
+        server = subprocess.Popen(command, stderr=file, text=True)
+    while not (found := re.search(r":(\d+) ", log.read_text())):
+        assert server.poll() is None, log.read_text()
+        time.sleep(0.05)
     return server, int(found[1])
 
 

@@ -266,3 +266,30 @@ def test_one_long_page_does_not_use_up_a_list_with_hits_per_page(workspace: Work
     for ranking in rankings:
         answer = search(workspace.engine(), "robot", top_k=10, per_page=1, ranking=ranking)
         assert len({hit.chunk.document_id for hit in answer.hits}) == len(answer.hits) == 10
+
+
+def test_queries_searched_together_are_answered_as_alone(engine: Engine) -> None:
+    queries = [
+        Query("messages of a topic", top_k=3),
+        Query("joint limits", ranking="dense"),
+        Query("service request", per_page=1, top_k=10),
+        Query("nothing like it", threshold=0.99),
+    ]
+    together = engine.search_together(queries)
+    for query, answer in zip(queries, together, strict=True):
+        assert isinstance(answer, Answer)
+        assert answer.hits == engine.search(query).hits
+
+
+def test_a_query_that_can_not_be_answered_does_not_take_others_with_it(engine: Engine) -> None:
+    good, bad, also_good = engine.search_together([Query("topics"), Query(" "), Query("joints")])
+    assert isinstance(good, Answer)
+    assert isinstance(bad, InvalidInput)
+    assert isinstance(also_good, Answer)
+
+
+def test_each_query_is_timed_for_itself_when_several_are_searched_together(engine: Engine) -> None:
+    one, other = engine.search_together([Query("topics"), Query("joints")])
+    assert isinstance(one, Answer)
+    assert isinstance(other, Answer)
+    assert list(one.timings) == list(other.timings) == ["received", "embedded", "searched", "filtered"]

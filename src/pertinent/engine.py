@@ -6,7 +6,7 @@ embed the query → candidates of both sides → rank → threshold, per page, t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,16 +73,29 @@ class Engine:
 
     def search(self, query: Query) -> Answer:
         """The best passages for the query, in order, and how they came about."""
-        query = query.checked()
-        known = self.recall(query)
-        if known is not None:
-            return known
-        version = self._index.version
-        answer = self._search(query)
-        # A vector can't be looked up, and what one store did not say may be said a moment later.
-        if query.vector is None and version is not None and not answer.notes:
-            self._memory.keep(query, version, answer)
+        (answer,) = self.search_together([query])
+        if isinstance(answer, Exception):
+            raise answer
         return answer
+
+    def search_together(self, queries: Sequence[Query]) -> list[Answer | Exception]:
+        """An answer for each query, or what went wrong with it.
+
+        The queries go through each stage together: the code and the data of a stage stay at hand in the
+        processor while all of them pass, where a query on its own finds them driven out by the model.
+        """
+        searches = [self._search(query) for query in queries]
+        answers: dict[int, Answer | Exception] = {}
+        while len(answers) < len(searches):
+            for place, search in enumerate(searches):
+                if place not in answers:
+                    try:
+                        next(search)
+                    except StopIteration as end:
+                        answers[place] = end.value
+                    except Exception as error:  # the answer to its own query alone
+                        answers[place] = error
+        return [answers[place] for place in range(len(searches))]
 
     def recall(self, query: Query) -> Answer | None:
         """The answer to a checked query that was given before, if nothing has changed since."""
@@ -96,15 +109,27 @@ class Engine:
         watch.lap("received")
         return replace(known, created_at=utc_now(), timings=timings | watch.stages, remembered=True)
 
-    def _search(self, query: Query) -> Answer:
+    def _search(self, query: Query) -> Generator[None, None, Answer]:
+        """One search, which pauses after each stage."""
+        query = query.checked()
+        known = self.recall(query)
+        if known is not None:
+            return known
+        version = self._index.version
         created_at = utc_now()
         watch = Stopwatch()
         watch.lap("received")
+        yield
+        watch.resume()
         vector = self._vector(query)
         watch.lap("embedded")
+        yield
+        watch.resume()
         limit = max(CANDIDATES, DEPTH * query.top_k)
         ranked = self._ranked(query, vector, limit)
         watch.lap("searched")
+        yield
+        watch.resume()
         hits, left_out = self._select(ranked, query)
         while query.per_page and len(hits) < query.top_k and _more(ranked, limit, query.threshold):
             limit *= WIDER
@@ -112,7 +137,7 @@ class Engine:
             hits, left_out = self._select(ranked, query)
         hits, notes = self._described(hits)
         watch.lap("filtered")
-        return Answer(
+        answer = Answer(
             query=query.text or "",
             ranking=query.ranking,
             hits=tuple(hits),
@@ -123,6 +148,10 @@ class Engine:
             left_out=tuple(left_out),
             notes=notes,
         )
+        # A vector can't be looked up, and what one store did not say may be said a moment later.
+        if query.vector is None and version is not None and not notes:
+            self._memory.keep(query, version, answer)
+        return answer
 
     def _ranked(self, query: Query, vector: Vector | None, limit: int) -> Ranked:
         found = self._index.candidates(
@@ -136,22 +165,29 @@ class Engine:
         return self._embedder.embed_query(query.text or "")
 
     def _select(self, ranked: Ranked, query: Query) -> tuple[list[Hit], list[LeftOut]]:
-        """The first hits that pass threshold and per page, and where asked the next best that don't."""
+        """The first hits that pass threshold and per page, and where asked the next best that don't.
+
+        A passage that several pages share (a partial, a licence) is shown once, from its best page.
+        """
         hits: list[Hit] = []
         left_out: list[LeftOut] = []
         pages: Counter[str] = Counter()
+        texts: set[str] = set()
         for hit in self._hits(ranked, query.top_k):
             page = hit.chunk.document_id
             if hit.score < query.threshold:
                 left_out.append(
                     LeftOut(hit, f"score {hit.score:.3f} is below the threshold {query.threshold:g}")
                 )
+            elif hit.chunk.content_hash in texts:
+                left_out.append(LeftOut(hit, "its text is that of a better hit, word for word"))
             elif query.per_page is not None and pages[page] >= query.per_page:
                 left_out.append(LeftOut(hit, f"its page has {query.per_page} better hits already"))
             elif len(hits) >= query.top_k:
                 left_out.append(LeftOut(hit, f"the list is full: top_k is {query.top_k}"))
             else:
                 pages[page] += 1
+                texts.add(hit.chunk.content_hash or hit.chunk.chunk_id)
                 hits.append(hit)
             done = len(hits) >= query.top_k or hit.score < query.threshold
             if done and (not query.explain or len(left_out) >= EXPLAINED):

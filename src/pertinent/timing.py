@@ -19,6 +19,10 @@ class Stopwatch:
         self.stages[stage] = (now - self._last) * 1000
         self._last = now
 
+    def resume(self) -> None:
+        """The next stage begins only now: others were worked on in between."""
+        self._last = time.perf_counter()
+
     def seconds(self) -> float:
         """How long it is since the last stage ended, or the watch was made."""
         return time.perf_counter() - self._last

@@ -296,3 +296,35 @@ def test_failures_of_the_gate_have_them_too(serve: Serve) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["content-security-policy"]
         assert answer.headers["x-request-id"]
+
+
+def test_looking_at_the_page_uses_up_no_rate(serve: Serve) -> None:
+    service = serve(rate_limit=1)
+    files = ["/static/manual.js", "/static/favicon.svg", "/docs/assets/swagger-ui.css"]
+    assert [service.client.get(path).status_code for path in files] == [200] * 3
+    assert [service.search().status_code for _ in range(2)] == [200, 429]
+
+
+def test_guesses_at_keys_are_counted_on_the_pages_files_too(serve: Serve) -> None:
+    service = serve(rate_limit=1, api_keys=KEYS)
+    statuses = [service.client.get("/static/manual.js").status_code for _ in range(2)]
+    assert statuses == [401, 429]
+
+
+def test_the_pages_files_are_asked_for_again_but_sent_once(service: Service) -> None:
+    first = service.client.get("/static/manual.js")
+    assert first.headers["cache-control"] == "no-cache"
+    again = service.client.get("/static/manual.js", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/livez", "/readyz", "/health", "/api/v1/documents"])
+def test_whatever_can_be_read_can_be_asked_about(service: Service, path: str) -> None:
+    asked, read = service.client.head(path), service.client.get(path)
+    assert (asked.status_code, asked.content) == (200, b"")
+    assert asked.headers["content-length"] == str(len(read.content))
+    assert asked.headers["content-type"] == read.headers["content-type"]
+
+
+def test_what_can_only_be_posted_has_no_head(service: Service) -> None:
+    assert service.client.head("/search").status_code == 405

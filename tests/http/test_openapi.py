@@ -21,7 +21,7 @@ from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.http.problems import KINDS
 from pertinent.surfaces.library import Pertinent
 
-from .conftest import Service
+from .conftest import Serve, Service
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -188,3 +188,11 @@ def test_the_service_does_as_it_is_described(api: Any, method: str, path: str, m
 
     with suppress(Unsatisfiable):  # nothing about a route without parameters can be wrong
         holds()
+
+
+def test_the_ways_to_show_a_key_are_described(serve: Serve, described: dict[str, Any]) -> None:
+    assert set(described["components"]["securitySchemes"]) == {"bearer", "header", "basic"}
+    assert "security" not in described
+    locked = serve(api_keys=["a-secret-key"]).app.openapi()
+    assert locked["security"] == [{"bearer": []}, {"header": []}, {"basic": []}]
+    assert "a-secret-key" not in str(locked)

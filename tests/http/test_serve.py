@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
+import http.server
 import json
 import os
 import queue
@@ -406,3 +408,65 @@ def searches(server: Server) -> float:
     assert not re.search(r'status="(0|5..)"', metrics)
     found = re.search(r'route="/search",status="200"} (\S+)', metrics)
     return float(found[1]) if found else 0.0
+
+
+def test_watch_follows_a_beir_corpus(start: Start, tmp_path: Path) -> None:
+    corpus = tmp_path / "questions" / "corpus.jsonl"
+    corpus.parent.mkdir()
+    corpus.write_text('{"_id": "1", "title": "Gears", "text": "A planetary gear sits in the hip."}\n')
+    server = start("--watch", f"beir:{corpus.parent}")
+    assert json.loads(server.ask("planetary gear")[1])["results"][0]["source_path"] == "1"
+    time.sleep(0.5)  # until the watcher has looked at the folder
+    with corpus.open("a") as file:
+        file.write('{"_id": "2", "title": "Feet", "text": "A rubber sole grips the floor."}\n')
+    synced = json.loads(server.until(lambda line: line if '"synced"' in line else None))
+    assert synced["added"] == 1
+    assert json.loads(server.ask("rubber sole")[1])["results"][0]["source_path"] == "2"
+
+
+class Collector(http.server.BaseHTTPRequestHandler):
+    """Takes spans as an OpenTelemetry collector does, over HTTP."""
+
+    received: queue.Queue[tuple[str, bytes]]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.received.put((self.path, gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body))
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_spans_reach_a_collector(start: Start, indexed: Path) -> None:
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    received: queue.Queue[tuple[str, bytes]] = queue.Queue()
+    handler = type("Handler", (Collector,), {"received": received})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as collector:
+        threading.Thread(target=collector.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{collector.server_port}/v1/traces"
+        server = start(PERTINENT_OTEL_ENDPOINT=address, OTEL_BSP_SCHEDULE_DELAY="100")
+        assert server.ask("revolute joint")[0] == 200
+        path, body = received.get(timeout=20)
+        collector.shutdown()
+    found = ExportTraceServiceRequest.FromString(body)
+    names = {span.name for one in found.resource_spans for scope in one.scope_spans for span in scope.spans}
+    assert path == "/v1/traces"
+    assert names == {"search", "received", "embedded", "searched", "filtered"}
+    (service,) = (
+        pair.value.string_value
+        for pair in found.resource_spans[0].resource.attributes
+        if pair.key == "service.name"
+    )
+    assert service == "pertinent"
+
+
+def test_a_collector_that_is_down_harms_no_search(start: Start, indexed: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/traces"
+        server = start(PERTINENT_OTEL_ENDPOINT=nobody, OTEL_BSP_SCHEDULE_DELAY="50")
+        assert [server.ask("revolute joint")[0] for _ in range(5)] == [200] * 5

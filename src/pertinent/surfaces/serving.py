@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import signal
 import socket
@@ -9,8 +10,9 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import orjson
 import structlog
 import uvicorn
 
@@ -115,12 +117,20 @@ def _configure_logs() -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.add_log_level,
             structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
+            structlog.processors.JSONRenderer(serializer=_as_json),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
+
+
+def _as_json(event: Any, default: Callable[[Any], Any]) -> bytes:
+    try:
+        return orjson.dumps(event, default=default)
+    except orjson.JSONEncodeError:
+        # Half a surrogate pair, say, in what went wrong: it is told all the same.
+        return json.dumps(event, default=default).encode()
 
 
 def _tracer(settings: Settings) -> Tracer | None:

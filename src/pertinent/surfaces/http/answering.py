@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from ...engine import Engine, Query
 from ...errors import NotFound, PertinentError
 from ...types import Answer, Ranking
 from ..library import Pertinent
+from .crowd import Crowd
 from .observing import Observer
 from .problems import Problem
 
@@ -63,8 +64,12 @@ class Service:
     observer: Observer
     timeout: float
     threads: ThreadPoolExecutor
+    crowd: Crowd = field(init=False)
     _health: tuple[float, Health] | None = None
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        self.crowd = Crowd(lambda queries: self.engine().search_together(queries), lambda: self.threads)
 
     def engine(self) -> Engine:
         """What answers queries; that nothing is indexed is not the caller's mistake."""
@@ -87,18 +92,24 @@ class Service:
 
     async def health(self) -> Health:
         """The state of the stores, looked at anew when the last look is too old."""
+        if (seen := self._seen()) is not None:
+            return seen
         async with self._looking:
-            now = time.monotonic()
-            if self._health is None or now - self._health[0] > HEALTH_SECONDS:
-                loop = asyncio.get_running_loop()
-                look = loop.run_in_executor(self.threads, look_at, self.pertinent)
-                try:
-                    found = await asyncio.wait_for(look, self.timeout)
-                except TimeoutError:
-                    found = Health(index=False, catalog=False, chunks=None)
-                self._health = (time.monotonic(), found)
-                self.observer.index_size(found.chunks)
-            return self._health[1]
+            if (seen := self._seen()) is not None:
+                return seen
+            look = asyncio.get_running_loop().run_in_executor(self.threads, look_at, self.pertinent)
+            try:
+                found = await asyncio.wait_for(look, self.timeout)
+            except TimeoutError:
+                found = Health(index=False, catalog=False, chunks=None)
+            self._health = (time.monotonic(), found)
+            self.observer.index_size(found.chunks)
+            return found
+
+    def _seen(self) -> Health | None:
+        if self._health is None or time.monotonic() - self._health[0] > HEALTH_SECONDS:
+            return None
+        return self._health[1]
 
 
 def look_at(pertinent: Pertinent) -> Health:
@@ -122,9 +133,13 @@ def service(request: Request) -> Service:
 async def in_thread(request: Request, work: Callable[[], Result]) -> Result:
     """Do the work in a thread, for as long as a request may take."""
     shared = service(request)
-    future = asyncio.get_running_loop().run_in_executor(shared.threads, work)
+    return await within(shared, asyncio.get_running_loop().run_in_executor(shared.threads, work))
+
+
+async def within(shared: Service, work: Awaitable[Result]) -> Result:
+    """What the work gives, or a problem when it takes longer than a request may."""
     try:
-        return await asyncio.wait_for(future, shared.timeout)
+        return await asyncio.wait_for(work, shared.timeout)
     except TimeoutError:
         raise Problem(
             503, "service_unavailable", f"no answer within {shared.timeout:g} s; try again later"
@@ -142,6 +157,6 @@ async def answer_query(request: Request, query: Query) -> Answer:
     shared = service(request)
     answer = await _remembered(shared, query)
     if answer is None:
-        answer = await in_thread(request, lambda: shared.engine().search(query))
-    shared.observer.searched(answer, route=request.url.path, request_id=request.state.request_id)
+        answer = await within(shared, shared.crowd.search(query))
+    shared.observer.searched(answer, route=request.scope["path"], request_id=request.state.request_id)
     return answer

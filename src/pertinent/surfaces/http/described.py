@@ -8,13 +8,24 @@ from fastapi import FastAPI
 
 NOTHING = {"type": "null"}
 
+KEYS = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "basic": {"type": "http", "scheme": "basic", "description": "Any name, with the key as its password"},
+}
+"""How a caller may show a key, where the service asks for one."""
+
 
 class Described(FastAPI):
     """FastAPI, which describes itself in 3.1, put into the words of 3.0."""
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = {**_nullable(super().openapi()), "openapi": "3.0.3"}
+            described = {**_nullable(super().openapi()), "openapi": "3.0.3"}
+            described["components"]["securitySchemes"] = KEYS
+            if self.state.needs_key:
+                described["security"] = [{name: []} for name in KEYS]
+            self.openapi_schema = described
         return self.openapi_schema
 
 

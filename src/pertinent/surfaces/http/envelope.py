@@ -47,6 +47,10 @@ class Envelope:
         if "range" in headers:
             # Nothing here is long enough to be asked for in parts, and a server may always send the whole.
             scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"range"]
+        method = scope["method"]
+        if method == "HEAD":
+            # Whatever can be read can be asked about.
+            scope = {**scope, "method": "GET"}
         start = time.perf_counter()
         status = 0
 
@@ -55,13 +59,15 @@ class Envelope:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 _add_headers(MutableHeaders(scope=message), request_id)
+            elif method == "HEAD":
+                message = {**message, "body": b""}
             await send(message)
 
         try:
             await self._app(scope, receive, sending)
         finally:
             route = getattr(scope.get("route"), "path", "unmatched")
-            self._observer.answered(route, scope["method"], status, time.perf_counter() - start)
+            self._observer.answered(route, method, status, time.perf_counter() - start)
 
 
 def _request_id(headers: Headers) -> str:

@@ -23,6 +23,9 @@ BODY_LIMIT = 64 * 1024
 OPEN = frozenset({"/livez"})
 """The routes that need no key."""
 
+PAGE = ("/static/", "/docs/assets/")
+"""The page's own files, some twenty for each look at it, which no rate counts."""
+
 _ALMOST = 1 - 1e-9
 """One request, but for what the clock's rounding takes away."""
 
@@ -112,9 +115,11 @@ class Gate:
         if scope["path"] not in OPEN:
             key = _key(headers)
             known = self._known(key)
-            # Who guesses keys is counted by address, and so can't guess many.
-            self._count(key if known else (scope.get("client") or ("unknown",))[0])
-            if self._keys and not known:
+            admitted = known or not self._keys
+            if not (admitted and scope["path"].startswith(PAGE)):
+                # Who guesses keys is counted by address, and so can't guess many.
+                self._count(key if known else (scope.get("client") or ("unknown",))[0])
+            if not admitted:
                 challenge = {"www-authenticate": 'Basic realm="pertinent", charset="UTF-8"'}
                 raise Problem(
                     401, "unauthorized", "give a key: Authorization: Bearer KEY, or X-API-Key", challenge

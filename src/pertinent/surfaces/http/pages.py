@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from html import escape
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, HTMLResponse, Response
@@ -42,6 +43,12 @@ class Assets(StaticFiles):
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         return super().lookup_path(path) if path.endswith(SERVED) else ("", None)
+
+    def file_response(self, *arguments: Any, **others: Any) -> Response:
+        response = super().file_response(*arguments, **others)
+        # A new version is seen at once; what has not changed is not sent again.
+        response.headers["cache-control"] = "no-cache"
+        return response
 
 
 def add(app: FastAPI) -> None:

@@ -31,9 +31,11 @@ ALLOWED: dict[str, set[str]] = {
     "sources": CORE | {"sources"},
     "embedders": CORE,
     "stores": CORE | {"stores"},
+    "validation": CORE,
     "testing": CORE | {"testing", "sources"},
     "build": CORE | {"engine", "indexing", "settings", "embedders", "stores", "testing"},
-    "surfaces": CORE | {"engine", "indexing", "audit", "doctor", "settings", "build", "sources", "surfaces"},
+    "surfaces": CORE
+    | {"engine", "indexing", "validation", "audit", "doctor", "settings", "build", "sources", "surfaces"},
 }
 """A room, and the rooms whose code it may import. Arrows point one way; nothing imports a surface."""
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, fields
 
 from .chunking import embedded_text
 from .identity import content_hash, embedding_key, point_id
-from .ports import Catalog, VectorIndex
-from .types import Chunk, Page
+from .ports import Catalog, Embedder, VectorIndex
+from .types import Chunk, Filters, Page
 
 REPAIR = "`pertinent doctor --repair`, then `pertinent index SOURCE` with the options it was indexed with"
+SAME = 0.99
+"""The cosine of two vectors of one text, but for what storing takes off."""
 NAMED = 3
 """How many damaged things a finding names."""
 
@@ -120,6 +122,23 @@ def vectors(stored: Inventory, index: VectorIndex, embedder: str) -> list[Findin
             if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, embedded_text(chunk))
         ]
     return _finding("{} with a vector that was not made from it", stale)
+
+
+def misplaced(stored: Inventory, index: VectorIndex, embedder: Embedder, most: int = 100) -> list[Finding]:
+    """Where a vector lies far from what its chunk's text gives: embeds some chunks again, spread evenly.
+
+    A point keeps from what it was embedded; only this tells that the vector itself is another's.
+    """
+    chunks = [stored.in_index[name] for name in sorted(stored.in_index.keys() & stored.in_catalog.keys())]
+    tried = chunks[:: max(1, len(chunks) // most)][:most]
+    wrong = []
+    for chunk, vector in zip(tried, embedder.embed_documents([*map(embedded_text, tried)]), strict=True):
+        there = Filters(document_id=chunk.document_id)
+        found = index.candidates(vector, None, by=("dense",), limit=len(chunks), filters=there)
+        cosines = dict(zip(found.point_ids, found.cosine or (), strict=True))
+        if cosines.get(point_id(chunk.chunk_id), 0.0) < SAME:
+            wrong.append(chunk)
+    return _finding(f"{{}} of {len(tried):,} tried with a vector that is not its text's", wrong)
 
 
 def _finding(problem: str, chunks: Iterable[Chunk], detail: str = "") -> list[Finding]:

@@ -14,6 +14,10 @@ KEYWORDS = ("document_id", "headings", "url_parents", "source_type")
 """The fields that filters ask for, and so the ones that an index should index."""
 
 _CHUNK_FIELDS = tuple(Chunk.__dataclass_fields__)
+_EMPTY: Mapping[str, Any] = {
+    **dict.fromkeys(_CHUNK_FIELDS, ""),
+    **dict.fromkeys(("position", "start", "end"), -1),
+}
 
 
 def to_payload(entry: Entry) -> dict[str, Any]:
@@ -30,8 +34,14 @@ def to_payload(entry: Entry) -> dict[str, Any]:
 
 
 def to_chunk(payload: Mapping[str, Any]) -> Chunk:
-    """The chunk that a point of ours carries."""
-    return Chunk(**{field: payload[field] for field in _CHUNK_FIELDS})
+    """The chunk that a point of ours carries; what damage has taken from it is empty, and a number -1.
+
+    A search goes on with the rest, and validation and `pertinent doctor` tell what is missing.
+    """
+    found: dict[str, Any] = {field: payload.get(field) for field in _CHUNK_FIELDS}
+    if None in found.values():
+        found = {field: _EMPTY[field] if value is None else value for field, value in found.items()}
+    return Chunk(**found)
 
 
 def conditions(filters: Filters) -> dict[str, str]:

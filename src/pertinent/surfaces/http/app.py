@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from ...errors import PertinentError
 from ...settings import Settings
 from ..library import Pertinent
-from . import documents_api, pages, retrieval_api, v1_api
+from . import documents_api, pages, retrieval_api, v1_api, validate_api
 from .answering import JSON, Service, service
 from .described import Described
 from .envelope import Envelope
@@ -51,7 +51,8 @@ def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAP
         lifespan=lifespan,
     )
     app.state.service = shared
-    for api in (retrieval_api, v1_api, documents_api):
+    app.state.needs_key = bool(settings.api_keys)
+    for api in (retrieval_api, v1_api, validate_api, documents_api):
         app.include_router(api.router)
     pages.add(app)
     _add_probes(app)

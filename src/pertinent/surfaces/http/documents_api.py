@@ -45,6 +45,8 @@ class ChunkInContext(BaseModel):
     citation: str
     content_hash: str
     created_at: str
+    start: int
+    end: int
 
 
 class Context(BaseModel):
@@ -156,4 +158,6 @@ def _chunk(chunk: Chunk) -> dict[str, Any]:
         "citation": chunk.citation,
         "content_hash": chunk.content_hash,
         "created_at": chunk.created_at,
+        "start": chunk.start,
+        "end": chunk.end,
     }

@@ -90,6 +90,8 @@ class MetadataPackage(BaseModel):
     start: int = Field(ge=0, description="First character of the chunk in the page's text")
     end: int = Field(ge=0, description="The character after its last one")
     source_path: str = Field(description="Source file path")
+    content_hash: str = Field(description="SHA-256 of the chunk's text")
+    created_at: str = Field(description="When the chunk was indexed, ISO 8601 in UTC")
 
 
 class SimilarityScore(BaseModel):
@@ -249,6 +251,8 @@ def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
             "start": chunk.start,
             "end": chunk.end,
             "source_path": chunk.source_path,
+            "content_hash": chunk.content_hash,
+            "created_at": chunk.created_at,
         },
         "position": chunk.position,
         "similarity": {

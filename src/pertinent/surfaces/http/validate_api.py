@@ -1,0 +1,60 @@
+"""Seed 004: `POST /api/v1/validate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import ConfigDict, Field
+
+from ...engine import Query
+from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
+from ...types import Answer
+from ...validation.expectations import ValidationRun, ValidationTest, run_tests
+from . import examples
+from .answering import JSON, in_thread, service
+from .fields import Body, whole
+from .problems import responses
+
+router = APIRouter(prefix="/api/v1", tags=["v1"])
+
+
+class ValidationRequest(Body):
+    """Tests of retrieval quality."""
+
+    model_config = ConfigDict(strict=False, json_schema_extra={"example": examples.VALIDATION})
+
+    tests: Annotated[list[ValidationTest], Field(min_length=1, max_length=1000)]
+    top_k: Annotated[
+        int,
+        Field(ge=1, le=LIMITS.top_k_max, description="How many results each test looks at"),
+        whole(LIMITS.check_top_k),
+    ] = 5
+
+
+class ValidationAnswer(ValidationRun):
+    """What came of all tests."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.VALIDATION_RUN})
+
+
+@router.post(
+    "/validate",
+    response_model=ValidationAnswer,
+    responses=responses(400, 413, 502),
+    summary="Test what is found",
+)
+async def validate(request: Request, body: ValidationRequest) -> Response:
+    """Run the tests: each query, and whether the expected chunks are among its first results."""
+    shared = service(request)
+
+    def search(text: str) -> Answer:
+        return shared.engine().search(Query(text, top_k=body.top_k, ranking=shared.ranking))
+
+    def known(chunk_ids: Sequence[str]) -> set[str]:
+        return set(shared.pertinent.workspace.catalog().describe(chunk_ids))
+
+    run = await in_thread(request, lambda: run_tests(body.tests, search, known))
+    return JSON(run.model_dump(mode="json"))

@@ -1,0 +1,240 @@
+"""What can be validated: the pipeline of this process, and a service at an address."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from .. import audit
+from ..build import Workspace
+from ..engine import Engine, Query
+from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
+from ..identity import point_id
+from ..types import Answer, Chunk, Filters, Hit, Ranking, Scores
+from ..validation import integrity
+from ..validation.subject import EVERYTHING, PageView
+
+if TYPE_CHECKING:
+    import httpx
+
+SECONDS = 60.0
+PATIENCE = 5
+"""How often a service that says it is asked too often is asked again."""
+
+
+class Local:
+    """The pipeline that the settings name, in this process."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        workspace.require()
+        self._workspace = workspace
+        # What was answered before must not be measured, so this engine remembers nothing.
+        self._engine = Engine(workspace.embedder(), workspace.index(), workspace.catalog())
+
+    def facts(self) -> Mapping[str, str]:
+        made_with = self._workspace.catalog().fingerprint()
+        known = asdict(made_with) if made_with else {}
+        return {
+            "subject": "local",
+            "pertinent": version("pertinent"),
+            **{name: str(value) for name, value in known.items()},
+            "ranking": self._workspace.settings.ranking,
+        }
+
+    def search(
+        self,
+        text: str,
+        *,
+        top_k: int,
+        threshold: float = 0.0,
+        ranking: Ranking | None = None,
+        per_page: int | None = None,
+        filters: Filters = EVERYTHING,
+    ) -> Answer:
+        chosen = ranking or self._workspace.settings.ranking
+        return self._engine.search(Query(text, None, top_k, threshold, chosen, filters, per_page))
+
+    def pages(self) -> Iterator[PageView]:
+        catalog = self._workspace.catalog()
+        for record in catalog.pages():
+            page = catalog.page(record.document_id)
+            chunks = tuple(catalog.chunks(record.document_id))
+            text = page.text if page else ""
+            yield PageView(record.document_id, record.url, record.title, record.source_path, text, chunks)
+
+    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+        points = {point_id(chunk_id): chunk_id for chunk_id in chunk_ids}
+        return {points[point] for point in self._workspace.index().embedding_keys(list(points))}  # type: ignore[index]
+
+    def audit(self) -> list[str]:
+        index, catalog = self._workspace.index(), self._workspace.catalog()
+        stored = audit.take_inventory(index, catalog)
+        made_with = catalog.fingerprint()
+        findings = [
+            *audit.drift(stored),
+            *audit.hashes(stored),
+            *audit.slices(stored),
+            *audit.positions(stored),
+            *audit.vectors(stored, index, made_with.embedder if made_with else ""),
+            *audit.misplaced(stored, index, self._workspace.embedder()),
+        ]
+        incomplete = integrity.faults(chunk for chunk in stored.in_index.values() if integrity.missing(chunk))
+        return [*incomplete, *(finding.problem for finding in findings)]
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A service that speaks our HTTP API."""
+
+    client: httpx.Client
+
+    @classmethod
+    def at(cls, url: str, key: str | None = None) -> Remote:
+        """The service at an address."""
+        import httpx
+
+        if not url.startswith(("http://", "https://")):
+            raise InvalidInput("url", f"must begin with http:// or https://, not {url!r}")
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        return cls(httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=SECONDS))
+
+    def facts(self) -> Mapping[str, str]:
+        health = self._get("/api/v1/health")
+        return {"subject": str(self.client.base_url), "embedder": str(health.get("embedder", ""))}
+
+    def search(
+        self,
+        text: str,
+        *,
+        top_k: int,
+        threshold: float = 0.0,
+        ranking: Ranking | None = None,
+        per_page: int | None = None,
+        filters: Filters = EVERYTHING,
+    ) -> Answer:
+        wanted = {
+            "query_text": text,
+            "top_k": top_k,
+            "similarity_threshold": threshold,
+            "ranking": ranking,
+            "per_page": per_page,
+            "filters": {name: value for name, value in asdict(filters).items() if value} or None,
+        }
+        body = {name: value for name, value in wanted.items() if value is not None}
+        found = self._told(lambda: self.client.post("/api/v1/search", json=body))
+        params = found["search_params"]
+        return Answer(
+            query=text,
+            ranking=params["ranking"],
+            hits=tuple(_hit(one) for one in found["results"]),
+            top_k=top_k,
+            threshold=threshold,
+            created_at=found["created_at"],
+            timings={"remote": found["query_time_ms"]},
+        )
+
+    def pages(self) -> Iterator[PageView]:
+        for record in self._get("/api/v1/documents")["documents"]:
+            page = self._get(f"/api/v1/documents/{record['document_id']}")
+            chunks = tuple(_passage(one, page) for one in page["passages"])
+            yield PageView(
+                page["document_id"], page["url"], page["title"], page["source_path"], page["text"], chunks
+            )
+
+    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+        # The service does not tell its stores apart.
+        return set(chunk_ids)
+
+    def audit(self) -> list[str]:
+        pages = list(self.pages())
+        wrong = integrity.gaps(pages)
+        gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in wrong]
+        return [*integrity.faults(chunk for page in pages for chunk in page.chunks), *gaps]
+
+    def _get(self, path: str) -> dict[str, Any]:
+        return self._told(lambda: self.client.get(path))
+
+    def _told(self, ask: Callable[[], httpx.Response]) -> dict[str, Any]:
+        """What the service answers; its errors become ours."""
+        import httpx
+
+        try:
+            answer = ask()
+            for _ in range(PATIENCE):
+                if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+                    break
+                time.sleep(min(float(answer.headers.get("retry-after", 1)), SECONDS))
+                answer = ask()
+            body = answer.json()
+        except httpx.HTTPError as error:
+            raise IndexFailure(f"{self.client.base_url} does not answer: {error}") from error
+        except ValueError as error:
+            raise IndexFailure(f"{self.client.base_url} gave an answer that is not JSON") from error
+        if answer.is_success and isinstance(body, dict):
+            return body
+        message = str(body.get("message", body) if isinstance(body, dict) else body)
+        raise _error(answer.status_code, message)
+
+
+def _error(status: int, message: str) -> PertinentError:
+    match status:
+        case 400:
+            return InvalidInput(*_split(message))
+        case 401:
+            return SettingsError(f"the service wants a key: {message}")
+        case 404:
+            return NotFound(message)
+        case 502:
+            return EmbedderError(message)
+    return IndexFailure(f"the service failed with {status}: {message}")
+
+
+def _split(message: str) -> tuple[str, str]:
+    field, colon, rest = message.partition(": ")
+    return (field, rest) if colon and " " not in field else ("query", message)
+
+
+def _hit(found: Mapping[str, Any]) -> Hit:
+    source = found["metadata"]
+    chunk = Chunk(
+        chunk_id=found["chunk_id"],
+        document_id=source["document_id"],
+        url=source["url"],
+        anchor=source["anchor"],
+        title=source["document_title"],
+        section=source["section"],
+        position=found["position"],
+        start=source["start"],
+        end=source["end"],
+        text=found["content"],
+        content_hash=source["content_hash"],
+        source_path=source["source_path"],
+        slug="",
+        source_type=source["source_type"],
+        created_at=source["created_at"],
+    )
+    parts = Scores(found["scores"]["cosine"], found["scores"]["lexical"])
+    return Hit(chunk, found["similarity_score"], parts, point_id(chunk.chunk_id))
+
+
+def _passage(found: Mapping[str, Any], page: Mapping[str, Any]) -> Chunk:
+    return Chunk(
+        chunk_id=found["chunk_id"],
+        document_id=found["document_id"],
+        url=found["url"],
+        anchor=found["anchor"],
+        title=found["document_title"],
+        section=found["section"],
+        position=found["position"],
+        start=found["start"],
+        end=found["end"],
+        text=found["content"],
+        content_hash=found["content_hash"],
+        source_path=page["source_path"],
+        slug="",
+        source_type="",
+        created_at=found["created_at"],
+    )

@@ -1,0 +1,1 @@
+"""A verdict on retrieval: golden sets, metrics, integrity, diagnosis and reports."""

@@ -1,0 +1,46 @@
+"""What a verdict needs: seed 000's five criteria, and whatever a golden set asks for beyond them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Criteria(BaseModel):
+    """The limits that a run is held to; seed 000's unless a golden set says otherwise."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    precision_at_5: float = Field(default=0.80, ge=0.0, le=1.0, description="What a query's P@5 must reach")
+    queries_reaching: float = Field(
+        default=0.80, ge=0.0, le=1.0, description="The share of queries that must"
+    )
+    mrr: float = Field(default=0.70, ge=0.0, le=1.0)
+    metadata_completeness: float = Field(default=1.0, ge=0.0, le=1.0)
+    hash_validation: float = Field(default=1.0, ge=0.0, le=1.0)
+    p95_latency_ms: float = Field(
+        default=2000.0, gt=0.0, description="What the 95th percentile must stay below"
+    )
+    at_least: dict[str, Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]] = Field(
+        default_factory=dict, description="Further means and what each must reach, such as ndcg@10: 0.6"
+    )
+    lost_labels: int = Field(
+        default=0, ge=0, description="How many labels may be lost before there is no verdict"
+    )
+    strict: bool = Field(default=False, description="Whether the acceptance checks count in the verdict too")
+
+
+class Criterion(BaseModel):
+    """One criterion of a verdict: what was wanted, what was found, and how sure that is."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    wanted: float
+    value: float
+    passed: bool
+    low: float | None = None
+    high: float | None = None
+    n: int
+    detail: str

@@ -1,0 +1,234 @@
+"""Why a query failed: for each passage that should have been found, what became of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ..limits import ENGINE
+from ..types import Chunk, Filters, Hit
+from .golden import QueryFilters
+from .integrity import repeated
+from .judging import TOP, Case, found_ids
+from .runner import Outcome, Retrieval
+
+Kind = Literal[
+    "error",
+    "refused",
+    "false_answer",
+    "lost_labels",
+    "not_indexed",
+    "changed",
+    "filtered_out",
+    "below_threshold",
+    "crowded_out",
+    "outranked",
+    "not_found",
+    "unjudged",
+    "other",
+]
+
+DEEP = ENGINE.top_k_max
+MISSED = 5
+"""How many of the passages that were missed are explained for a query."""
+
+
+class Rival(BaseModel):
+    """A result that stood above a passage that should have been found."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rank: int
+    chunk_id: str
+    title: str
+    score: float
+    cosine: float | None
+    lexical: float | None
+    label: int | None
+
+
+class Miss(BaseModel):
+    """A passage that answers, and was not among the first five."""
+
+    model_config = ConfigDict(frozen=True)
+
+    chunk_id: str
+    title: str
+    grade: int
+    kind: Kind
+    detail: str
+    rank: int | None = None
+    score: float | None = None
+    cosine: float | None = None
+    lexical: float | None = None
+
+
+class Diagnosis(BaseModel):
+    """Why a query failed: the main reason, in a word and in a sentence, and what became of each passage."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Kind
+    detail: str
+    misses: list[Miss] = []
+    rivals: list[Rival] = []
+    """The results of no use among the first five, which stood in the place of what was missed."""
+    unjudged: int = 0
+    """How many of the first five nobody has judged."""
+
+
+class Doctor:
+    """Looks into failed queries, with a deeper search where that tells more."""
+
+    def __init__(self, retrieval: Retrieval, chunks: Mapping[str, Chunk]) -> None:
+        self._retrieval = retrieval
+        self._chunks = chunks
+
+    def diagnose(self, case: Case) -> Diagnosis | None:
+        """The reason; None for a query that passed."""
+        if case.passed:
+            return None
+        outcome = case.outcome
+        if outcome.error is not None:
+            return Diagnosis(kind="error", detail=outcome.error)
+        if outcome.refusal is not None:
+            return Diagnosis(kind="refused", detail=outcome.refusal)
+        if not case.query.answerable:
+            return Diagnosis(kind="false_answer", detail="; ".join(case.complaints), rivals=_rivals(case))
+        if case.lost:
+            return Diagnosis(kind="lost_labels", detail="every label that would answer it is lost")
+        return self._retrieval_failure(case)
+
+    def _retrieval_failure(self, case: Case) -> Diagnosis:
+        misses = self._misses(case)
+        unjudged = sum(label is None for label in case.labels[:TOP])
+        kind, detail = _main_reason(case, misses, unjudged)
+        return Diagnosis(kind=kind, detail=detail, misses=misses, rivals=_rivals(case), unjudged=unjudged)
+
+    def _misses(self, case: Case) -> list[Miss]:
+        first = set(case.ranking[:TOP])
+        wanted = [
+            (grade, one) for one, grade in case.resolved.judgments.items() if grade and one not in first
+        ]
+        wanted.sort(key=lambda pair: -pair[0])
+        if not wanted:
+            return []
+        there = self._retrieval.subject.indexed([one for _, one in wanted if one in self._chunks])
+        deep = replace(self._retrieval, threshold=0.0).ask(case.query, DEEP)
+        unfiltered = deep if case.query.filters == QueryFilters() else self._without_filters(case)
+        misses = [
+            self._miss(case, one, grade, deep, unfiltered, there=one in there or one not in self._chunks)
+            for grade, one in wanted
+        ]
+        return sorted(misses, key=lambda miss: (-miss.grade, miss.rank or DEEP + 1))[:MISSED]
+
+    def _without_filters(self, case: Case) -> Outcome:
+        query = case.query.model_copy(update={"filters": QueryFilters()})
+        return replace(self._retrieval, threshold=0.0).ask(query, DEEP)
+
+    def _miss(
+        self, case: Case, wanted: str, grade: int, deep: Outcome, unfiltered: Outcome, *, there: bool
+    ) -> Miss:
+        chunk = self._chunks.get(wanted)
+        title = chunk.breadcrumb if chunk else case.resolved.external_ids.get(wanted, wanted)
+
+        def miss(kind: Kind, detail: str, rank: int | None = None, hit: Hit | None = None) -> Miss:
+            parts = hit.scores if hit else None
+            return Miss(
+                chunk_id=wanted,
+                title=title,
+                grade=grade,
+                kind=kind,
+                detail=detail,
+                rank=rank,
+                score=hit.score if hit else None,
+                cosine=parts.cosine if parts else None,
+                lexical=parts.lexical if parts else None,
+            )
+
+        if not there:
+            return miss("not_indexed", "it is in the catalog, but the index does not have it")
+        found = _place(deep, wanted, self._retrieval)
+        if found is None:
+            elsewhere = _place(unfiltered, wanted, self._retrieval)
+            if elsewhere is not None:
+                names = ", ".join(_named(case.query.filters.to_filters()))
+                return miss("filtered_out", f"the query's filter on {names} keeps it out", *elsewhere)
+            return miss("not_found", f"it is not among the first {DEEP} results")
+        rank, hit = found
+        if chunk is not None and hit.chunk.text != chunk.text and self._retrieval.unit == "passage":
+            return miss("changed", "the index has another text than the catalog", rank, hit)
+        threshold = self._retrieval.threshold
+        if hit.score < threshold:
+            return miss(
+                "below_threshold", f"it scores {hit.score:.3f}, below the threshold {threshold:g}", rank, hit
+            )
+        return miss("outranked", f"it stands at rank {rank}{_weaker(hit, deep.hits)}", rank, hit)
+
+
+def _place(outcome: Outcome, wanted: str, retrieval: Retrieval) -> tuple[int, Hit] | None:
+    ids = found_ids(outcome.hits, retrieval.unit)
+    return (ids.index(wanted) + 1, outcome.hits[ids.index(wanted)]) if wanted in ids else None
+
+
+def _named(filters: Filters) -> list[str]:
+    return [
+        name
+        for name in ("document_id", "section", "url", "source_type")
+        if getattr(filters, name) is not None
+    ]
+
+
+def _weaker(hit: Hit, above: Sequence[Hit]) -> str:
+    """Which part of the score holds it back, beside the fifth result."""
+    if len(above) < TOP:
+        return ""
+    fifth = above[TOP - 1]
+    gaps = {
+        "its meaning is nearer to other passages": (fifth.scores.cosine or 0) - (hit.scores.cosine or 0),
+        "it shares fewer of the query's words": (fifth.scores.lexical or 0) - (hit.scores.lexical or 0),
+    }
+    reason, gap = max(gaps.items(), key=lambda pair: pair[1])
+    return f": {reason} than the fifth result (by {gap:.2f})" if gap > 0 else ""
+
+
+def _rivals(case: Case) -> list[Rival]:
+    labels = (*case.labels, *[None] * TOP)
+    return [
+        Rival(
+            rank=rank,
+            chunk_id=hit.chunk.chunk_id,
+            title=hit.chunk.breadcrumb,
+            score=hit.score,
+            cosine=hit.scores.cosine,
+            lexical=hit.scores.lexical,
+            label=labels[rank - 1],
+        )
+        for rank, hit in enumerate(case.outcome.hits[:TOP], start=1)
+        if not labels[rank - 1]
+    ]
+
+
+def _main_reason(case: Case, misses: Sequence[Miss], unjudged: int) -> tuple[Kind, str]:
+    relevant = sum(bool(label) for label in case.labels[:TOP])
+    twice = repeated([hit.chunk for hit in case.outcome.hits[:TOP]])
+    damaged = Counter(miss.kind for miss in misses if miss.kind in ("not_indexed", "changed"))
+    if damaged:
+        kind = damaged.most_common(1)[0][0]
+        names = ", ".join(miss.title for miss in misses if miss.kind == kind)
+        words = {"not_indexed": "missing from the index", "changed": "changed in the index"}
+        return kind, f"{words[kind]}: {names}"
+    if twice:
+        return "crowded_out", f"{len(twice)} of the first {TOP} results repeat another one"
+    if unjudged and relevant + unjudged >= TOP - 1:
+        return "unjudged", f"{unjudged} of the first {TOP} results are unjudged: label them first"
+    if not misses:
+        enough = "; ".join(case.complaints) or "fewer passages answer it than the criterion asks for"
+        return "other", enough
+    usual = Counter(miss.kind for miss in misses).most_common(1)[0][0]
+    nearest = min(misses, key=lambda miss: miss.rank or DEEP + 1)
+    return usual, f"{nearest.title}: {nearest.detail}"

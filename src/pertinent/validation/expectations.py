@@ -1,0 +1,140 @@
+"""Seed 004's validation tests: queries with the chunks that they are expected to find."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..errors import InvalidInput
+from ..limits import RETRIEVAL_IMPLEMENTATION as LIMITS
+from ..timing import utc_now
+from ..types import Answer
+
+Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Identifier = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class SuccessCriteria(BaseModel):
+    """When a test counts as passed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    min_accuracy: Share = Field(default=0.8, description="The share of the expected chunks to be found")
+    min_similarity_score: Share = Field(default=0.0, description="What each that is found must score")
+
+
+class ValidationTest(BaseModel):
+    """A test case for validating retrieval quality."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    test_id: Identifier = Field(description="Unique identifier for the test case")
+    query_text: str = Field(
+        min_length=1,
+        max_length=LIMITS.query_max,
+        description="The query text used for testing",
+        json_schema_extra={"pattern": r"\S"},
+    )
+    expected_results: list[Identifier] = Field(
+        min_length=1, max_length=100, description="Chunk ids that should be returned"
+    )
+    success_criteria: SuccessCriteria = SuccessCriteria()
+    test_category: str | None = Field(
+        default=None, max_length=100, description='Category of the test (e.g., "factual")'
+    )
+
+
+class ActualResult(BaseModel):
+    """A chunk that the test's query found."""
+
+    chunk_id: str
+    similarity_score: Share
+    expected: bool
+
+
+class ExecutedTest(ValidationTest):
+    """A test with what came of it."""
+
+    executed_at: str = Field(description="Timestamp when the test was executed")
+    result_accuracy: Share = Field(description="Expected chunks found in the top k / expected chunks")
+    passed: bool
+    actual_results: list[ActualResult]
+    reason: str | None = Field(default=None, description="Why it did not pass")
+
+
+class ValidationRun(BaseModel):
+    """What came of all tests."""
+
+    validation_id: str
+    total_tests: int = Field(ge=0)
+    passed_tests: int = Field(ge=0)
+    failed_tests: int = Field(ge=0)
+    overall_accuracy: Share = Field(description="The mean of the tests' result_accuracy")
+    validation_status: Literal["passed", "failed", "partial"]
+    tests: list[ExecutedTest]
+
+
+def run_tests(
+    tests: Sequence[ValidationTest],
+    search: Callable[[str], Answer],
+    known: Callable[[Sequence[str]], set[str]],
+) -> ValidationRun:
+    """Run every test; one that names a chunk that is none, or an id twice, is refused before any runs."""
+    _check(tests, known)
+    done = [_executed(test, search(test.query_text)) for test in tests]
+    passed = sum(test.passed for test in done)
+    return ValidationRun(
+        validation_id=str(uuid.uuid4()),
+        total_tests=len(done),
+        passed_tests=passed,
+        failed_tests=len(done) - passed,
+        overall_accuracy=sum(test.result_accuracy for test in done) / len(done),
+        validation_status="passed" if passed == len(done) else "partial" if passed else "failed",
+        tests=done,
+    )
+
+
+def _check(tests: Sequence[ValidationTest], known: Callable[[Sequence[str]], set[str]]) -> None:
+    if not tests:
+        raise InvalidInput("tests", "must hold at least one test")
+    twice = [name for name, count in Counter(test.test_id for test in tests).items() if count > 1]
+    if twice:
+        raise InvalidInput("tests", f"the test_id {twice[0]!r} stands more than once")
+    for test in tests:
+        LIMITS.check_query(test.query_text)
+    expected = list(dict.fromkeys(one for test in tests for one in test.expected_results))
+    there = known(expected)
+    for test in tests:
+        for one in test.expected_results:
+            if one not in there:
+                raise InvalidInput("expected_results", f"{one!r} of test {test.test_id!r} is no chunk here")
+
+
+def _executed(test: ValidationTest, answer: Answer) -> ExecutedTest:
+    expected = set(test.expected_results)
+    scores = {hit.chunk.chunk_id: hit.score for hit in answer.hits}
+    found = expected & scores.keys()
+    accuracy = len(found) / len(expected)
+    wanted = test.success_criteria
+    weak = sorted(one for one in found if scores[one] < wanted.min_similarity_score)
+    reasons = []
+    if accuracy < wanted.min_accuracy:
+        missing = ", ".join(sorted(expected - found))
+        reasons.append(f"{len(found)} of {len(expected)} expected chunks were found; missing: {missing}")
+    if weak:
+        reasons.append(f"below min_similarity_score: {', '.join(weak)}")
+    return ExecutedTest(
+        **test.model_dump(),
+        executed_at=utc_now(),
+        result_accuracy=accuracy,
+        passed=not reasons,
+        actual_results=[
+            ActualResult(chunk_id=one, similarity_score=score, expected=one in expected)
+            for one, score in scores.items()
+        ],
+        reason="; ".join(reasons) or None,
+    )

@@ -1,0 +1,71 @@
+"""Whether what is stored is whole: the six fields of every result, and the hash of its text (seed 000)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from ..types import Chunk
+from .subject import PageView
+
+FIELDS = ("url", "title", "chunk_index", "content", "timestamp", "content_hash")
+NAMED = 5
+"""How many damaged chunks are named."""
+
+
+def missing(chunk: Chunk) -> list[str]:
+    """Which of the six fields of seed 000 the chunk lacks."""
+    present = {
+        "url": chunk.url,
+        "title": chunk.title,
+        "chunk_index": chunk.position >= 0,
+        "content": chunk.text,
+        "timestamp": chunk.created_at,
+        "content_hash": chunk.content_hash,
+    }
+    return [name for name in FIELDS if not present[name]]
+
+
+def hash_holds(chunk: Chunk) -> bool:
+    """Whether the text is the one that the stored hash was made from."""
+    return hashlib.sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest() == chunk.content_hash
+
+
+def completeness(chunks: Sequence[Chunk]) -> float:
+    """The share of chunks with all six fields; 1.0 for none."""
+    return sum(not missing(chunk) for chunk in chunks) / len(chunks) if chunks else 1.0
+
+
+def hash_rate(chunks: Sequence[Chunk]) -> float:
+    """The share of chunks whose text has its hash; 1.0 for none."""
+    return sum(hash_holds(chunk) for chunk in chunks) / len(chunks) if chunks else 1.0
+
+
+def faults(chunks: Iterable[Chunk]) -> list[str]:
+    """What is damaged, in words that name the chunk; each chunk once."""
+    found = []
+    for chunk in {(chunk.chunk_id, chunk.text): chunk for chunk in chunks}.values():
+        name = f"chunk {chunk.chunk_id or '(without an id)'} of {chunk.url or 'an unknown page'}"
+        if absent := missing(chunk):
+            found.append(f"{name} lacks {', '.join(absent)}")
+        if chunk.content_hash and not hash_holds(chunk):
+            found.append(f"{name}: its text is not the one that its hash was made from")
+    return found[:NAMED] + ([f"and {len(found) - NAMED} more damaged chunks"] if len(found) > NAMED else [])
+
+
+def gaps(pages: Iterable[PageView]) -> list[str]:
+    """Pages whose chunks do not run 0, 1, 2 and so on."""
+    return [
+        page.source_path or page.url
+        for page in pages
+        if sorted(chunk.position for chunk in page.chunks) != list(range(len(page.chunks)))
+    ]
+
+
+def repeated(chunks: Sequence[Chunk]) -> list[str]:
+    """Chunk ids whose text stands in the list before them: a reader gets the same passage twice."""
+    by_text: dict[str, list[str]] = defaultdict(list)
+    for chunk in chunks:
+        by_text[" ".join(chunk.text.split())].append(chunk.chunk_id)
+    return [chunk_id for same in by_text.values() for chunk_id in same[1:]]

@@ -1,0 +1,164 @@
+"""Outcomes beside their labels: how good each list is, and whether each query passes by its own rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..types import Hit
+from . import metrics
+from .criteria import Criteria
+from .golden import GoldenQuery, GoldenSet, Unit
+from .labels import ResolvedQuery
+from .runner import Outcome
+
+MEASURES = (*metrics.MEASURES, "p@1")
+SPAN_RECALL = "span_recall@5"
+TOP = 5
+TOPICAL = 3
+"""How many of the first five results of a specific query must name its topic (seed 000)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A query with its outcome, judged."""
+
+    outcome: Outcome
+    resolved: ResolvedQuery
+    ranking: tuple[str, ...]
+    """What was found, by chunk or by page, as the labels name it."""
+    labels: tuple[int | None, ...]
+    """The label of each result; None where nobody has judged it."""
+    metrics: Mapping[str, float]
+    passed: bool
+    complaints: tuple[str, ...]
+    """What the query's own rule, or its expected criteria, found wanting."""
+
+    @property
+    def query(self) -> GoldenQuery:
+        """The query."""
+        return self.outcome.query
+
+    @property
+    def best(self) -> int:
+        """The highest label that the query was given."""
+        return max(self.resolved.judgments.values(), default=0)
+
+    @property
+    def rank_of_best(self) -> int | None:
+        """Seed 000's: the rank of the first result with the highest label of the query."""
+        return metrics.rank_of_best(self.labels, self.best)
+
+    @property
+    def precision_at_k(self) -> float:
+        """Seed 000's, with the query's own k."""
+        return metrics.precision_at_k(self.labels, self.query.top_k)
+
+    @property
+    def lost(self) -> bool:
+        """Whether all that would answer it is lost: then it can't be judged."""
+        relevant = [label for label in self.resolved.labels if label.label.grade]
+        return bool(relevant) and all(label.status == "lost" for label in relevant)
+
+
+def judge(
+    golden: GoldenSet, outcomes: Sequence[Outcome], resolved: Mapping[str, ResolvedQuery], criteria: Criteria
+) -> list[Case]:
+    """Every outcome beside its labels."""
+    judgments = [resolved[outcome.query.id].judgments for outcome in outcomes]
+    rankings = [tuple(found_ids(outcome.hits, golden.unit)) for outcome in outcomes]
+    table = metrics.evaluate_all(rankings, judgments, MEASURES)
+    cases = []
+    for place, outcome in enumerate(outcomes):
+        known = resolved[outcome.query.id]
+        measured = {name: float(column[place]) for name, column in table.items()}
+        measured[SPAN_RECALL] = _span_recall(outcome.hits[:TOP], known)
+        shown = found_ids(outcome.shown, golden.unit)
+        complaints = _complaints(outcome, measured, criteria, golden.answer_threshold)
+        cases.append(
+            Case(
+                outcome=outcome,
+                resolved=known,
+                ranking=rankings[place],
+                labels=tuple(known.judgments.get(one) for one in shown),
+                metrics=measured,
+                passed=not complaints,
+                complaints=complaints,
+            )
+        )
+    return cases
+
+
+def found_ids(hits: Sequence[Hit], unit: Unit) -> list[str]:
+    """The results as labels name them."""
+    return [hit.chunk.document_id if unit == "page" else hit.chunk.chunk_id for hit in hits]
+
+
+def _span_recall(hits: Sequence[Hit], resolved: ResolvedQuery) -> float:
+    wanted = [(one.document_id, one.start, one.end) for one in resolved.wanted]
+    found = [(hit.chunk.document_id, hit.chunk.start, hit.chunk.end) for hit in hits]
+    return metrics.span_recall(wanted, found)
+
+
+def _complaints(
+    outcome: Outcome, measured: Mapping[str, float], criteria: Criteria, threshold: float
+) -> tuple[str, ...]:
+    """Why the query fails; nothing where it passes."""
+    query = outcome.query
+    if outcome.error is not None:
+        return (f"the search failed: {outcome.error}",)
+    found = [*_unclean(outcome), *_expected(outcome)]
+    if not query.answerable:
+        found += _above(outcome, threshold)
+    elif query.scored:
+        if outcome.refusal is not None:
+            found.append(f"the query was refused: {outcome.refusal}")
+        elif measured["p@5"] < criteria.precision_at_5 - 1e-9:
+            found.append(f"P@5 is {measured['p@5']:.2f}, below {criteria.precision_at_5:.2f}")
+    return tuple(found)
+
+
+def _unclean(outcome: Outcome) -> list[str]:
+    """What is wrong with the list itself, whatever it is about."""
+    scores = [hit.score for hit in outcome.hits]
+    ids = [hit.chunk.chunk_id for hit in outcome.hits]
+    faults = []
+    if any(not math.isfinite(score) or not 0.0 <= score <= 1.0 for score in scores):
+        faults.append("a score is not between 0 and 1")
+    if scores != sorted(scores, reverse=True):
+        faults.append("the results are not in the order of their scores")
+    if len(set(ids)) < len(ids):
+        faults.append("a chunk is listed twice")
+    return faults
+
+
+def _above(outcome: Outcome, threshold: float) -> list[str]:
+    best = max((hit.score for hit in outcome.shown), default=0.0)
+    if best < threshold:
+        return []
+    title = max(outcome.shown, key=lambda hit: hit.score).chunk.breadcrumb
+    return [f"it has no answer, but {title!r} scores {best:.3f}, not below {threshold:g}"]
+
+
+def _expected(outcome: Outcome) -> list[str]:
+    """Seed 000's expected criteria that are not met."""
+    wanted = outcome.query.expected_criteria
+    faults = []
+    if wanted.min_score is not None:
+        best = max((hit.score for hit in outcome.shown), default=0.0)
+        if best < wanted.min_score:
+            faults.append(f"the best score is {best:.3f}, below min_score {wanted.min_score:g}")
+    if wanted.terms and outcome.query.query_type != "edge":
+        named = on_topic(outcome)
+        least = TOPICAL if outcome.query.query_type == "specific" else 1
+        if named < least:
+            faults.append(f"{named} of the first {TOP} results name the topic ({wanted.expected_topic})")
+    return faults
+
+
+def on_topic(outcome: Outcome) -> int:
+    """How many of the first five results name one of the terms of the query's topic."""
+    terms = [term.casefold() for term in outcome.query.expected_criteria.terms]
+    texts = [f"{hit.chunk.breadcrumb}\n{hit.chunk.text}".casefold() for hit in outcome.shown[:TOP]]
+    return sum(any(term in text for term in terms) for text in texts)

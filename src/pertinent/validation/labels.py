@@ -1,0 +1,345 @@
+"""Labels to today's chunks: where the place of each label stands now, and which passages cover it.
+
+A label is found by its words, so it outlives another chunk size, text put in above it and a page
+that was renamed. What is not certain says so: `relocated`, `ambiguous` or `lost`, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from ..identity import canonical_url
+from ..types import Chunk
+from .golden import GoldenQuery, GoldenSet, Label, Unit
+from .quotes import Leaf, Place, Wording, fold, narrowed, wordings
+from .subject import PageView
+
+__all__ = [
+    "Place",
+    "Resolved",
+    "ResolvedQuery",
+    "Status",
+    "Wanted",
+    "label_for",
+    "pin",
+    "pinned",
+    "resolve",
+]
+
+Status = Literal["exact", "relocated", "ambiguous", "lost"]
+
+KEPT_WORDS = 8
+"""How many words a shortened quote keeps at either end."""
+
+
+class Wanted(NamedTuple):
+    """What a passage covers of a place that answers; together they are what a search should find."""
+
+    document_id: str
+    start: int
+    end: int
+    grade: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Where a label's place stands now; a lost one has no document."""
+
+    label: Label
+    status: Status
+    document_id: str | None
+    start: int
+    end: int
+    chunk_ids: tuple[str, ...]
+    detail: str = ""
+    others: tuple[Place, ...] = ()
+    """The further places of an ambiguous label; they count as much as the first."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every place that counts."""
+        if self.document_id is None:
+            return ()
+        return (Place(self.document_id, self.start, self.end), *self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedQuery:
+    """A query's labels as they stand today, and the judgments that follow from them."""
+
+    query_id: str
+    labels: tuple[Resolved, ...]
+    judgments: Mapping[str, int]
+    """Grades by chunk id or, where a golden set judges pages, by document id."""
+    wanted: tuple[Wanted, ...]
+    external_ids: Mapping[str, str]
+    """What the source itself calls each page that has a judgment: its path, or BEIR's `_id`."""
+
+
+def resolve(golden: GoldenSet, pages: Iterable[PageView]) -> dict[str, ResolvedQuery]:
+    """Every query's labels on these pages, by the query's id."""
+    corpus = _Corpus(pages, golden.unit)
+    return {query.id: _resolve_query(query, corpus) for query in golden.queries}
+
+
+def pin(golden: GoldenSet, pages: Iterable[PageView]) -> GoldenSet:
+    """The golden set with page, quote and span in place of each chunk id that exists."""
+    corpus = _Corpus(pages, "passage")
+
+    def lasting(label: Label) -> Label:
+        known = None if label.quote else corpus.chunks.get(label.chunk or "")
+        return _pinned(label, *known) if known else label
+
+    labels = ({"labels": tuple(map(lasting, query.labels))} for query in golden.queries)
+    queries = (query.model_copy(update=new) for query, new in zip(golden.queries, labels, strict=True))
+    return golden.model_copy(update={"queries": tuple(queries)})
+
+
+def pinned(label: Label, chunk: Chunk, page: PageView) -> Label:
+    """The label with the chunk's page, words and span in place of its id."""
+    return _pinned(label, chunk, Leaf(page, "passage"))
+
+
+def label_for(chunk: Chunk, grade: int, judge: str | None = None, note: str | None = None) -> Label:
+    """A label on a passage that was shown to a judge."""
+    place = _words_of(chunk)
+    alone = PageView(chunk.document_id, chunk.url, chunk.title, chunk.source_path, chunk.text.strip(), ())
+    quote = _quote(chunk, Place(chunk.document_id, 0, place.end - place.start), Leaf(alone, "page"))
+    return Label(
+        grade=grade,
+        page=chunk.source_path or chunk.document_id,
+        quote=quote,
+        chunk=None if quote else chunk.chunk_id,
+        span=place[1:] if place.start < place.end else None,
+        judge=judge,
+        note=note,
+    )
+
+
+def _pinned(label: Label, chunk: Chunk, leaf: Leaf) -> Label:
+    made = label_for(chunk, label.grade, label.judge, label.note)
+    quote = _quote(chunk, _words_of(chunk), leaf)
+    # Where the page says the same twice, the section helps the span to tell which is meant.
+    anchor = label.anchor or (None if quote else chunk.anchor or None)
+    return made.model_copy(update={"url": label.url, "anchor": anchor, "quote": quote or made.quote})
+
+
+def _words_of(chunk: Chunk) -> Place:
+    """A chunk's place without the white space at its ends, such as the indent of a list item."""
+    start = chunk.end - len(chunk.text.lstrip())
+    return Place(chunk.document_id, start, start + len(chunk.text.strip()))
+
+
+def _quote(chunk: Chunk, place: Place, leaf: Leaf) -> str | None:
+    """The chunk's two ends, as short as they tell its place; None where even the whole does not."""
+    words = chunk.text.split()
+    kept = KEPT_WORDS
+    while 2 * kept + 4 < len(words):
+        quote = " ".join([*words[:kept], "…", *words[-kept:]])
+        if narrowed(leaf.stands(quote)) == [place]:
+            return quote
+        kept *= 2
+    whole = " ".join(words)
+    tells = whole.replace("…", "").strip() and leaf.stands(whole) == [place]
+    return whole if tells else None
+
+
+class _Corpus:
+    """All pages, by every name that a label may use."""
+
+    def __init__(self, pages: Iterable[PageView], unit: Unit) -> None:
+        self.unit = unit
+        self.leaves = [Leaf(page, unit) for page in pages]
+        self.by_id = {leaf.page.document_id: leaf for leaf in self.leaves}
+        self.chunks = {chunk.chunk_id: (chunk, leaf) for leaf in self.leaves for chunk in leaf.page.chunks}
+        self.by_anchor: dict[str, list[Leaf]] = defaultdict(list)
+        self._by_path: dict[str, list[Leaf]] = defaultdict(list)
+        self._by_url: dict[str, list[Leaf]] = defaultdict(list)
+        for leaf in self.leaves:
+            self._by_path[leaf.page.source_path].append(leaf)
+            self._by_url[unquote(canonical_url(leaf.page.url))].append(leaf)
+            for anchor in {chunk.anchor for chunk in leaf.page.chunks}:
+                self.by_anchor[anchor].append(leaf)
+
+    def named(self, label: Label) -> list[Leaf]:
+        """The pages that a label names: more than one where two sources have the same path."""
+        by_path = self._by_path.get(label.page, []) if label.page else []
+        if not by_path and label.page in self.by_id:
+            by_path = [self.by_id[label.page]]
+        by_url = self._by_url.get(unquote(canonical_url(label.url)), []) if label.url else []
+        return [leaf for leaf in by_path if leaf in by_url] or by_path or by_url
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[Leaf]]:
+        found: dict[str, list[Leaf]] = defaultdict(list)
+        for leaf in self.leaves:
+            for word in set(leaf.folded.split(" ")):
+                found[word].append(leaf)
+        return found
+
+    def holding(self, wording: Wording) -> Sequence[Leaf]:
+        """The pages that may hold a wording: those with the rarest of its words.
+
+        The first and the last word of a part may be a piece of the page's word, the others not.
+        """
+        inner = [word for part in wording.parts for word in fold(part).split(" ")[1:-1]]
+        return min((self._by_word.get(word, []) for word in inner), key=len, default=self.leaves)
+
+
+class _Outcome(NamedTuple):
+    status: Status
+    places: Sequence[Place] = ()
+    detail: str = ""
+
+
+def _resolve_query(query: GoldenQuery, corpus: _Corpus) -> ResolvedQuery:
+    labels = tuple(_resolved(label, corpus) for label in query.labels)
+    grades = _agreed(labels)
+    judgments: dict[str, int] = {}
+    names: dict[str, str] = {}
+    wanted: list[Wanted] = []
+    for place, grade in grades.items():
+        leaf = corpus.by_id[place.document_id]
+        names[place.document_id] = leaf.name
+        chunks = leaf.covering(place)
+        for name in [place.document_id] if corpus.unit == "page" else [chunk.chunk_id for chunk in chunks]:
+            judgments[name] = max(grade, judgments.get(name, 0))
+        if grade:
+            # Headings and gaps are in no passage: with them, nothing could find all that is wanted.
+            spans = [(max(place.start, chunk.start), min(place.end, chunk.end)) for chunk in chunks]
+            wanted += [Wanted(place.document_id, *span, grade) for span in spans]
+    return ResolvedQuery(query.id, labels, judgments, tuple(wanted), names)
+
+
+def _agreed(labels: Iterable[Resolved]) -> dict[Place, int]:
+    """A grade for each place: a judge's highest, and of several judges' the lower median."""
+    votes: dict[Place, dict[str | None, int]] = defaultdict(dict)
+    for one in labels:
+        for place in one.places:
+            votes[place][one.label.judge] = max(one.label.grade, votes[place].get(one.label.judge, 0))
+    return {place: sorted(vote.values())[(len(vote) - 1) // 2] for place, vote in votes.items()}
+
+
+def _resolved(label: Label, corpus: _Corpus) -> Resolved:
+    status, places, detail = _outcome(label, corpus)
+    if not places:
+        return Resolved(label, "lost", None, 0, 0, (), detail)
+    chunks = [chunk for place in places for chunk in corpus.by_id[place.document_id].covering(place)]
+    ids = tuple(dict.fromkeys(chunk.chunk_id for chunk in chunks))
+    return Resolved(label, status, *places[0], ids, detail, tuple(places[1:]))
+
+
+def _outcome(label: Label, corpus: _Corpus) -> _Outcome:
+    if label.chunk in corpus.chunks:
+        chunk, _ = corpus.chunks[label.chunk]
+        return _Outcome("exact", [Place(chunk.document_id, chunk.start, chunk.end)])
+    if not (label.page or label.url):
+        return _Outcome("lost", detail=f"no passage has the id {label.chunk}")
+    leaves = corpus.named(label)
+    if label.quote:
+        return _by_quote(label, label.quote, leaves, corpus)
+    if anchor := _anchor(label):
+        return _by_anchor(anchor, leaves, corpus)
+    wholes = [(leaf, Place(leaf.page.document_id, 0, len(leaf.page.text))) for leaf in leaves]
+    exact = [_Outcome("exact", [place]) for leaf, place in wholes if leaf.counts(place)]
+    return _best(exact) or _Outcome("lost", detail=f"the page {'has no text' if leaves else 'is gone'}")
+
+
+def _anchor(label: Label) -> str:
+    """The label's anchor, or the one in its address."""
+    return (label.anchor or unquote(urlsplit(label.url or "").fragment)).removeprefix("#")
+
+
+def _by_anchor(anchor: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Outcome:
+    found = [places for leaf in leaves if (places := leaf.sections(anchor))]
+    if leaves:
+        best = _best([_one_or_all(places, "sections have this anchor") for places in found])
+        return best or _Outcome("lost", detail=_no_section(leaves[0], anchor))
+    others = corpus.by_anchor.get(anchor, [])
+    if len(others) == 1:
+        return _Outcome("relocated", others[0].sections(anchor), f"now on {others[0].name}")
+    return _Outcome("lost", detail=f"the page is gone, and {len(others)} others have a section {anchor}")
+
+
+def _no_section(leaf: Leaf, anchor: str) -> str:
+    """Why there is no text under an anchor: a heading above other headings may have none of its own."""
+    meant = {_letters(anchor), _letters(re.sub(r"-\d+$", "", anchor))}
+    steps = [step for chunk in leaf.page.chunks for step in pairwise(chunk.section.split(" › "))]
+    below = {lower: upper for upper, lower in steps if _letters(upper) in meant}
+    if not below:
+        return f"{leaf.name} has no section {anchor}"
+    heading = next(iter(below.values()))
+    return f"the heading {heading!r} has no text of its own; label its subsections: {', '.join(below)}"
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _by_quote(label: Label, quote: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Outcome:
+    verbatim = _best([_chosen(found, leaf, label) for leaf in leaves if (found := leaf.stands(quote))])
+    if verbatim:
+        return verbatim
+    if any(leaf.find(wording) for leaf in leaves for wording in wordings(quote)):
+        return _Outcome("lost", detail="stands only in a heading, which is in no passage; give its anchor")
+    changed = [found for leaf in leaves if (found := leaf.resembles(quote))]
+    outcome = _best([_Outcome("relocated", found, "the text has changed") for found in changed])
+    return outcome or _elsewhere(label, quote, leaves, corpus)
+
+
+def _chosen(found: Sequence[Place], leaf: Leaf, label: Label) -> _Outcome:
+    """Which of the places is meant, all of them on one page."""
+    still = [place for place in found if place[1:] == label.span]
+    if still:
+        return _Outcome("exact", still)
+    sections = leaf.sections(anchor) if (anchor := _anchor(label)) else []
+    places = narrowed(found)
+    places = [place for place in places if any(map(place.overlaps, sections))] or places
+    if label.span and len(places) > 1:
+        start = label.span[0]
+        nearest = min(places, key=lambda place: abs(place.start - start))
+        return _Outcome("relocated", [nearest], "stands elsewhere on the page now, and more than once")
+    return _one_or_all(places, f"places on {leaf.name} have this text")
+
+
+def _elsewhere(label: Label, quote: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Outcome:
+    """The quote on other pages than its own, which is gone or no longer has it."""
+    for wording in wordings(quote):
+        holding = corpus.holding(wording)
+        hits = [(leaf, list(filter(leaf.counts, leaf.find(wording)))) for leaf in holding]
+        hits = [(leaf, found) for leaf, found in hits if found]
+        if len(hits) == 1:
+            ((leaf, found),) = hits
+            moved = _chosen(found, leaf, label)
+            status: Status = "ambiguous" if moved.status == "ambiguous" else "relocated"
+            return _Outcome(status, moved.places, f"now on {leaf.name}")
+        if hits:
+            every = [place for _, found in hits for place in narrowed(found)]
+            return _Outcome("ambiguous", every, f"now on {len(hits)} pages, such as {hits[0][0].name}")
+    where = f"neither on {leaves[0].name} nor elsewhere" if leaves else "nowhere, and its page is gone"
+    return _Outcome("lost", detail=f"its text is {where}")
+
+
+def _best(outcomes: Sequence[_Outcome]) -> _Outcome | None:
+    """The surest of the pages that share a name, and all of them where they are equally sure."""
+    for status in ("exact", "relocated", "ambiguous"):
+        same = [one for one in outcomes if one.status == status]
+        if len(same) > 1:
+            every = [place for one in same for place in one.places]
+            return _Outcome("ambiguous", every, f"{len(same)} pages have this name")
+        if same:
+            return same[0]
+    return None
+
+
+def _one_or_all(places: Sequence[Place], what: str) -> _Outcome:
+    if len(places) == 1:
+        return _Outcome("exact", places)
+    return _Outcome("ambiguous", places, f"{len(places)} {what}")

@@ -1,0 +1,116 @@
+"""What a golden set can and can't show, told before anybody reads a verdict off it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from statistics import fmean
+
+from . import metrics
+from .criteria import Criteria
+from .golden import GoldenQuery, GoldenSet, Label
+from .labels import Resolved, ResolvedQuery
+from .statistics import half_width
+
+TOLD = 10
+"""How many queries or labels of a kind are named."""
+PRECISE = 0.1
+"""An interval that reaches further than this to either side leaves much open."""
+
+
+def notes(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> list[str]:
+    """All that should be known about the golden set, most important first."""
+    return [
+        *_labels(golden, resolved),
+        *_ceilings(golden, resolved, criteria),
+        *_unlabelled(golden),
+        *_duplicates(golden),
+        *_size(golden),
+    ]
+
+
+def ceiling(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> float:
+    """The highest share of queries that could reach the wanted P@5 with these labels."""
+    scored = [query for query in golden.queries if query.scored]
+    able = [_ceiling(query, resolved) >= criteria.precision_at_5 - 1e-9 for query in scored]
+    return fmean(able) if able else 0.0
+
+
+def _ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) -> float:
+    return metrics.ceiling(resolved[query.id].judgments, 5)
+
+
+def faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[tuple[GoldenQuery, Resolved]]:
+    """Every label that is not where it was, with its query; one that several queries share comes once."""
+    seen: set[Label] = set()
+    found = []
+    for query in golden.queries:
+        for label in resolved[query.id].labels:
+            if label.status != "exact" and label.label not in seen:
+                seen.add(label.label)
+                found.append((query, label))
+    return found
+
+
+def _labels(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
+    told = []
+    wrong = faults(golden, resolved)
+    for status in ("lost", "ambiguous", "relocated"):
+        ones = [(query, label) for query, label in wrong if label.status == status]
+        told += [
+            f"a label of {query.id} is {status}: {label.label.place} ({label.detail})"
+            for query, label in ones[:TOLD]
+        ]
+        if len(ones) > TOLD:
+            told.append(f"and {len(ones) - TOLD} more labels are {status}")
+    return told
+
+
+def _ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> list[str]:
+    low = [
+        f"{query.id} ({_ceiling(query, resolved):.1f})"
+        for query in golden.queries
+        if query.scored and _ceiling(query, resolved) < criteria.precision_at_5 - 1e-9
+    ]
+    if not low:
+        return []
+    able = ceiling(golden, resolved, criteria)
+    told = [
+        f"{len(low)} queries can't reach P@5 {criteria.precision_at_5:.2f}, since too few passages answer "
+        f"them; the highest that the labels allow: {', '.join(low[:TOLD])}"
+    ]
+    if able < criteria.queries_reaching:
+        told.append(
+            f"the criterion can't be met: at most {able:.0%} of the queries can reach it, and "
+            f"{criteria.queries_reaching:.0%} are wanted"
+        )
+    return told
+
+
+def _unlabelled(golden: GoldenSet) -> list[str]:
+    bare = [
+        query.id for query in golden.queries if query.scored and not any(one.grade for one in query.labels)
+    ]
+    if not bare:
+        return []
+    return [f"{len(bare)} queries should have an answer, but no label says where: {', '.join(bare[:TOLD])}"]
+
+
+def _duplicates(golden: GoldenSet) -> list[str]:
+    texts: dict[str, list[str]] = defaultdict(list)
+    for query in golden.queries:
+        texts[" ".join(query.text.casefold().split())].append(query.id)
+    return [
+        f"the same text is asked by {', '.join(ids)}" for text, ids in texts.items() if text and len(ids) > 1
+    ]
+
+
+def _size(golden: GoldenSet) -> list[str]:
+    count = sum(query.scored for query in golden.queries)
+    width = half_width(count)
+    if not count or width <= PRECISE:
+        return []
+    return [
+        f"{count} queries are few: a mean over them is uncertain by about ±{width:.2f}, so a smaller "
+        "difference than that says nothing"
+    ]

@@ -1,0 +1,275 @@
+"""The report of a validation: seed 000's fields at the top level, and ours beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..errors import InvalidInput
+from ..types import Hit
+from .acceptance import Check
+from .criteria import Criterion
+from .diagnosis import Diagnosis
+from .golden import Category, ExpectedCriteria, QueryType, Unit
+from .judging import Case
+
+SCHEMA_VERSION = 1
+FOLDER = "validation_results"
+NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
+
+Verdict = Literal["PASS", "FAIL", "INVALID"]
+Rate = Annotated[float, Field(ge=0.0, le=1.0)]
+Milliseconds = Annotated[float, Field(ge=0.0)]
+
+
+class Part(BaseModel):
+    """A part of a report; a report of a later version may know more fields."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Query(Part):
+    """Seed 000's Query, with what our golden sets know beside it."""
+
+    text: str
+    top_k: int = Field(ge=1, le=100)
+    query_type: QueryType
+    id: str
+    category: Category | None = None
+    answerable: bool = True
+    paraphrase_group: str | None = None
+
+
+class SearchResult(Part):
+    """Seed 000's SearchResult; what damage has taken from a chunk is empty, and counted."""
+
+    similarity_score: float
+    content: str
+    url: str
+    title: str
+    chunk_index: int | None
+    timestamp: str
+    content_hash: str
+    chunk_id: str
+    document_id: str
+    section: str
+    anchor: str
+    start: int
+    end: int
+    cosine: float | None
+    lexical: float | None
+
+    @classmethod
+    def of(cls, hit: Hit) -> SearchResult:
+        """A hit, in the seed's words."""
+        chunk = hit.chunk
+        return cls(
+            similarity_score=hit.score,
+            content=chunk.text,
+            url=chunk.url,
+            title=chunk.title,
+            chunk_index=chunk.position if chunk.position >= 0 else None,
+            timestamp=chunk.created_at,
+            content_hash=chunk.content_hash,
+            chunk_id=chunk.chunk_id,
+            document_id=chunk.document_id,
+            section=chunk.section,
+            anchor=chunk.anchor,
+            start=chunk.start,
+            end=chunk.end,
+            cosine=hit.scores.cosine,
+            lexical=hit.scores.lexical,
+        )
+
+
+class TestCase(Part):
+    """Seed 000's TestCase: a query, what it found, and how good that is."""
+
+    __test__ = False  # pytest would take it for one of its own
+
+    query: Query
+    expected_criteria: ExpectedCriteria
+    actual_results: list[SearchResult]
+    relevance_labels: list[Annotated[int, Field(ge=0, le=2)]]
+    precision_at_k: Rate
+    rank_of_best: int | None = Field(default=None, ge=1)
+    judged: list[bool] = Field(description="Whether anybody has judged each result; if not, its label is 0")
+    metrics: dict[str, float]
+    latency_ms: Milliseconds
+    status: Literal["passed", "failed", "error", "refused"]
+    complaints: list[str]
+    error: str | None = None
+    diagnosis: Diagnosis | None = None
+    relevant: int = Field(ge=0, description="How many passages answer it, as the labels stand today")
+
+    @classmethod
+    def of(cls, case: Case, diagnosis: Diagnosis | None) -> TestCase:
+        """A judged query, in the seed's words."""
+        query, outcome = case.query, case.outcome
+        named = query.model_dump(include=set(Query.model_fields))
+        refused = outcome.refusal is not None and case.passed
+        return cls(
+            query=Query(**named),
+            expected_criteria=query.expected_criteria,
+            actual_results=[SearchResult.of(hit) for hit in outcome.shown],
+            relevance_labels=[label or 0 for label in case.labels],
+            precision_at_k=case.precision_at_k,
+            rank_of_best=case.rank_of_best,
+            judged=[label is not None for label in case.labels],
+            metrics=dict(case.metrics),
+            latency_ms=outcome.latency_ms,
+            status="error"
+            if outcome.error
+            else "refused"
+            if refused
+            else "passed"
+            if case.passed
+            else "failed",
+            complaints=list(case.complaints),
+            error=outcome.error or outcome.refusal,
+            diagnosis=diagnosis,
+            relevant=sum(grade > 0 for grade in case.resolved.judgments.values()),
+        )
+
+
+class Mean(Part):
+    """A mean, how many values it is of, and between what it may lie (95 %, bootstrap)."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+class Latency(Part):
+    """How long the queries took, in milliseconds."""
+
+    n: int
+    mean: Milliseconds
+    p50: Milliseconds
+    p95: Milliseconds
+    p99: Milliseconds
+    max: Milliseconds
+    p95_is_maximum: bool
+    p99_is_maximum: bool
+    method: str
+
+
+class LabelFault(Part):
+    """A label that is not where it was."""
+
+    query: str
+    place: str
+    status: Literal["relocated", "ambiguous", "lost"]
+    detail: str
+
+
+class Golden(Part):
+    """Which golden set was used."""
+
+    name: str
+    queries: int
+    scored: int
+    labels: int
+    unit: Unit
+    answer_threshold: float
+    path: str | None = None
+    ceiling: Rate = Field(description="The highest share of queries that could reach the wanted P@5")
+
+
+class ValidationReport(Part):
+    """Everything that a validation found."""
+
+    schema_version: Literal[1] = 1
+    timestamp: str
+    total_queries: int = Field(ge=0)
+    avg_precision_at_5: Rate
+    mrr: Rate
+    avg_latency_ms: Milliseconds
+    p95_latency_ms: Milliseconds
+    p99_latency_ms: Milliseconds
+    metadata_completeness_rate: Rate
+    hash_validation_pass_rate: Rate
+    test_cases: list[TestCase]
+    summary: str
+    issues: list[str]
+
+    verdict: Verdict
+    mrr_first_relevant: Rate
+    criteria: list[Criterion]
+    checks: list[Check]
+    metrics: dict[str, dict[str, Mean]] = Field(
+        description="Means by group: `all`, `type:…`, `category:…` and `type:…/category:…`"
+    )
+    latency: Latency | None
+    golden: Golden
+    preflight: list[str]
+    label_faults: list[LabelFault]
+    audit: list[str] | None = Field(
+        default=None, description="What --audit found; null where it was not asked"
+    )
+    fingerprints: dict[str, str]
+    options: dict[str, Any]
+
+
+def json_schema() -> dict[str, Any]:
+    """The published schema of a report file."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Pertinent validation report",
+        **ValidationReport.model_json_schema(),
+    }
+
+
+def save(report: ValidationReport, folder: str | os.PathLike[str]) -> Path:
+    """Write the report under the name that its time gives it; a second one in that second gets a number."""
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        stamp = datetime.fromisoformat(report.timestamp).strftime("%Y%m%d_%H%M%S")
+        for number in range(1, 1000):
+            target = place / (f"report_{stamp}.json" if number == 1 else f"report_{stamp}_{number}.json")
+            try:
+                with target.open("x", encoding="utf-8") as file:
+                    file.write(report.model_dump_json(indent=2) + "\n")
+            except FileExistsError:
+                continue
+            return target
+    except OSError as error:
+        raise InvalidInput("output", f"can't write to {place}: {error.strerror or error}") from error
+    raise InvalidInput("output", f"{place} has a thousand reports of this second")
+
+
+def load(path: str | os.PathLike[str]) -> ValidationReport:
+    """The report in a file, or an error that says what is wrong with it."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            "report", f"{path} can't be read: {getattr(error, 'strerror', None) or error}"
+        ) from error
+    try:
+        found = json.loads(text)
+        if isinstance(found, dict) and found.get("schema_version") not in (None, SCHEMA_VERSION):
+            raise InvalidInput(
+                "report",
+                f"{path} has schema version {found['schema_version']!r}; this reads {SCHEMA_VERSION}",
+            )
+        return ValidationReport.model_validate(found)
+    except json.JSONDecodeError as error:
+        raise InvalidInput("report", f"{path} is not JSON: line {error.lineno}: {error.msg}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput("report", f"{path} is no report: {place}: {first['msg']}") from error
+
+
+def listed(folder: str | os.PathLike[str]) -> list[Path]:
+    """The reports in a folder, oldest first."""
+    return sorted(path for path in Path(folder).glob("report_*.json") if NAME.fullmatch(path.name))

@@ -1,0 +1,347 @@
+"""A validation from its beginning to its verdict: the one place that knows the order of its steps.
+
+read the pages → resolve the labels → warm up → ask every query → judge → diagnose → audit → verdict
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import EmbedderError, PertinentError, StoreError
+from ..timing import utc_now
+from ..types import Ranking
+from . import integrity, preflight
+from .acceptance import Check, at_once, checks
+from .criteria import Criteria, Criterion
+from .diagnosis import Diagnosis, Doctor
+from .golden import GoldenSet
+from .insights import insights
+from .judging import Case, judge
+from .labels import ResolvedQuery, resolve
+from .metrics import Measure
+from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport, Verdict
+from .runner import Retrieval, ask_all
+from .statistics import Latencies, interval, intervals, latency_summary
+from .subject import PageView, Subject
+
+SEED = 20251216
+"""Of the bootstrap: the same run has the same intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a validation is run."""
+
+    ranking: Ranking | None = None
+    threshold: float = 0.0
+    concurrency: int = 1
+    audit: bool = False
+    together: bool = True
+    """Whether fifty queries are asked at once."""
+    diagnose: bool = True
+    path: str | None = None
+    """Where the golden set was read from."""
+
+
+@dataclass(slots=True)
+class Silent:
+    """Progress that nobody watches."""
+
+    def stage(self, name: str, total: int | None) -> None:
+        """Nothing to show."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Nothing to show."""
+
+
+class NoVerdict(PertinentError):
+    """The pipeline is broken, so nothing can be said about its retrieval."""
+
+
+def validate(
+    subject: Subject,
+    golden: GoldenSet,
+    options: Options = Options(),  # noqa: B008 - it is frozen
+    criteria: Criteria | None = None,
+    progress: Any = None,
+) -> ValidationReport:
+    """Run the golden set on the subject, and say what is to be thought of it."""
+    watched = progress or Silent()
+    criteria = criteria or golden.criteria
+    for name in criteria.at_least:
+        Measure.parse(name)
+    started = utc_now()
+    pages = _read(subject)
+    resolved = resolve(golden, pages)
+    retrieval = Retrieval(subject, options.ranking, options.threshold, golden.unit)
+    _warm_up(retrieval)
+    watched.stage("asking", len(golden.queries))
+    outcomes = ask_all(retrieval, golden.queries, options.concurrency, watched.advance)
+    cases = judge(golden, outcomes, resolved, criteria)
+    found = checks(cases, pages, golden.answer_threshold)
+    if options.together:
+        watched.stage("asking fifty at once", None)
+        found.append(at_once(retrieval, cases))
+    diagnoses = _diagnoses(retrieval, cases, pages, watched) if options.diagnose else [None] * len(cases)
+    if options.audit:
+        watched.stage("auditing", None)
+    audit = subject.audit() if options.audit else None
+    return _Assembly(subject, golden, options, criteria, started, pages, resolved, cases).report(
+        found, diagnoses, audit
+    )
+
+
+def _read(subject: Subject) -> list[PageView]:
+    try:
+        return list(subject.pages())
+    except (StoreError, EmbedderError) as error:
+        raise NoVerdict(f"the pages can't be read, so there is no verdict: {error}") from error
+
+
+def _warm_up(retrieval: Retrieval) -> None:
+    retrieval.warm_up()
+    try:
+        retrieval.subject.search("is anybody there", top_k=1, ranking=retrieval.ranking)
+    except (StoreError, EmbedderError) as error:
+        raise NoVerdict(f"no search is answered, so there is no verdict: {error}") from error
+
+
+def _diagnoses(
+    retrieval: Retrieval, cases: Sequence[Case], pages: Sequence[PageView], watched: Any
+) -> list[Diagnosis | None]:
+    failed = sum(not case.passed for case in cases)
+    watched.stage("looking into failures", failed)
+    doctor = Doctor(retrieval, {chunk.chunk_id: chunk for page in pages for chunk in page.chunks})
+    found = []
+    for case in cases:
+        found.append(doctor.diagnose(case))
+        if not case.passed:
+            watched.advance()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Assembly:
+    """All that a report is made of."""
+
+    subject: Subject
+    golden: GoldenSet
+    options: Options
+    criteria: Criteria
+    started: str
+    pages: Sequence[PageView]
+    resolved: Mapping[str, ResolvedQuery]
+    cases: Sequence[Case]
+
+    @property
+    def scored(self) -> list[Case]:
+        return [case for case in self.cases if case.query.scored]
+
+    def report(
+        self, found: list[Check], diagnoses: Sequence[Diagnosis | None], audit: list[str] | None
+    ) -> ValidationReport:
+        latency = latency_summary([case.outcome.latency_ms for case in self.cases])
+        results = [hit.chunk for case in self.cases for hit in case.outcome.shown]
+        rates = (integrity.completeness(results), integrity.hash_rate(results))
+        criteria = self._criteria(latency, rates, audit)
+        faults = preflight.faults(self.golden, self.resolved)
+        verdict, reason = self._verdict(criteria, found, sum(one.status == "lost" for _, one in faults))
+        values = {name: _values(self.scored, name) for name in ("p@5", "rr_best", "rr")}
+        return ValidationReport(
+            timestamp=self.started,
+            total_queries=len(self.cases),
+            avg_precision_at_5=_mean(values["p@5"]),
+            mrr=_mean(values["rr_best"]),
+            avg_latency_ms=latency.mean if latency else 0.0,
+            p95_latency_ms=latency.p95 if latency else 0.0,
+            p99_latency_ms=latency.p99 if latency else 0.0,
+            metadata_completeness_rate=rates[0],
+            hash_validation_pass_rate=rates[1],
+            test_cases=[TestCase.of(case, why) for case, why in zip(self.cases, diagnoses, strict=True)],
+            summary=f"{verdict}: {reason}",
+            issues=[
+                *integrity.faults(results),
+                *(audit or ()),
+                *insights(self.golden, self.cases, diagnoses, found, latency),
+            ],
+            verdict=verdict,
+            mrr_first_relevant=_mean(values["rr"]),
+            criteria=criteria,
+            checks=found,
+            metrics=self._metrics(),
+            latency=Latency(**asdict(latency)) if latency else None,
+            golden=self._golden(),
+            preflight=preflight.notes(self.golden, self.resolved, self.criteria),
+            label_faults=[
+                LabelFault(query=query.id, place=one.label.place, status=one.status, detail=one.detail)
+                for query, one in faults
+                if one.status != "exact"
+            ],
+            audit=audit,
+            fingerprints=self._fingerprints(),
+            options={**asdict(self.options), "criteria": self.criteria.model_dump()},
+        )
+
+    def _criteria(
+        self, latency: Latencies | None, rates: tuple[float, float], audit: list[str] | None
+    ) -> list[Criterion]:
+        wanted = self.criteria
+        reaching = [float(value >= wanted.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]
+        p95 = latency.p95 if latency else 0.0
+        results = sum(len(case.outcome.shown) for case in self.cases)
+        name = f"queries with P@5 ≥ {wanted.precision_at_5:.2f}"
+        criteria = [
+            _criterion(
+                name, wanted.queries_reaching, reaching, "the share of the queries that have an answer"
+            ),
+            _criterion("MRR", wanted.mrr, _values(self.scored, "rr_best"), "by the rank of the best result"),
+            _rate("metadata completeness", wanted.metadata_completeness, rates[0], results),
+            _rate("hash validation", wanted.hash_validation, rates[1], results),
+            Criterion(
+                name="p95 latency (ms)",
+                wanted=wanted.p95_latency_ms,
+                value=p95,
+                passed=p95 < wanted.p95_latency_ms,
+                n=latency.n if latency else 0,
+                detail=_percentile_detail(latency),
+            ),
+        ]
+        criteria += [
+            _criterion(name, least, _values(self.scored, name), "as this golden set asks for")
+            for name, least in wanted.at_least.items()
+        ]
+        if audit is not None:
+            chunks = sum(len(page.chunks) for page in self.pages)
+            criteria.append(
+                Criterion(
+                    name="audit",
+                    wanted=0,
+                    value=len(audit),
+                    passed=not audit,
+                    n=chunks,
+                    detail="faults in anything that is stored",
+                )
+            )
+        return criteria
+
+    def _verdict(
+        self, criteria: Sequence[Criterion], found: Sequence[Check], lost: int
+    ) -> tuple[Verdict, str]:
+        if self.cases and all(case.outcome.error for case in self.cases):
+            return "INVALID", f"every search failed: {self.cases[0].outcome.error}"
+        if not self.scored:
+            return "INVALID", "no query has an answer, so there is nothing to measure"
+        if lost > self.criteria.lost_labels:
+            return "INVALID", (
+                f"{lost} labels point at nothing: mend the golden set, or allow so many in its criteria "
+                "(lost_labels)"
+            )
+        failed = [f"{one.name} is {one.value:.3g}, not {_bound(one)}" for one in criteria if not one.passed]
+        if self.criteria.strict:
+            failed += [f"{one.name}: not as wanted ({one.wanted})" for one in found if not one.passed]
+        reached, mrr = criteria[0], criteria[1]
+        told = (
+            f"{round(reached.value * reached.n)}/{reached.n} queries ({reached.value:.0%}) achieved "
+            f"precision@5 >= {self.criteria.precision_at_5:.2f}. MRR {mrr.value:.2f} "
+            f"{'reaches' if mrr.passed else 'misses'} the target {mrr.wanted:.2f}."
+        )
+        return ("FAIL", f"{told} Not met: {'; '.join(failed)}.") if failed else ("PASS", told)
+
+    def _metrics(self) -> dict[str, dict[str, Mean]]:
+        groups: dict[str, list[Case]] = defaultdict(list)
+        for case in self.scored:
+            kind, category = case.query.query_type, case.query.category
+            groups["all"].append(case)
+            groups[f"type:{kind}"].append(case)
+            if category:
+                groups[f"category:{category}"].append(case)
+                groups[f"type:{kind}/category:{category}"].append(case)
+        return {name: _means(cases) for name, cases in groups.items()}
+
+    def _golden(self) -> Golden:
+        return Golden(
+            name=self.golden.name,
+            queries=len(self.golden.queries),
+            scored=len(self.scored),
+            labels=sum(len(query.labels) for query in self.golden.queries),
+            unit=self.golden.unit,
+            answer_threshold=self.golden.answer_threshold,
+            path=self.options.path,
+            ceiling=preflight.ceiling(self.golden, self.resolved, self.criteria),
+        )
+
+    def _fingerprints(self) -> dict[str, str]:
+        corpus = hashlib.sha256()
+        for page in sorted(self.pages, key=lambda page: page.document_id):
+            for chunk in page.chunks:
+                corpus.update(f"{chunk.chunk_id}\0{chunk.content_hash}\0".encode())
+        return {"golden": fingerprint(self.golden), "corpus": corpus.hexdigest(), **self.subject.facts()}
+
+
+def fingerprint(golden: GoldenSet) -> str:
+    """The same for golden sets that ask and judge the same, however their files are written."""
+    asked = golden.model_dump(mode="json", exclude={"description", "criteria", "name"})
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def _values(cases: Sequence[Case], name: str) -> list[float]:
+    known = all(name in case.metrics for case in cases)
+    if known:
+        return [case.metrics[name] for case in cases]
+    from .metrics import evaluate_all
+
+    table = evaluate_all(
+        [case.ranking for case in cases], [case.resolved.judgments for case in cases], [name]
+    )
+    return [float(value) for value in table[name]]
+
+
+def _means(cases: Sequence[Case]) -> dict[str, Mean]:
+    table = {name: np.array([case.metrics[name] for case in cases]) for name in cases[0].metrics}
+    return {name: Mean(**asdict(one)) for name, one in intervals(table, seed=SEED).items()}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else 0.0
+
+
+def _criterion(name: str, wanted: float, values: Sequence[float], detail: str) -> Criterion:
+    found = interval(values, seed=SEED)
+    value = found.mean if found else 0.0
+    return Criterion(
+        name=name,
+        wanted=wanted,
+        value=value,
+        passed=value >= wanted - 1e-9,
+        low=found.low if found else None,
+        high=found.high if found else None,
+        n=len(values),
+        detail=detail,
+    )
+
+
+def _rate(name: str, wanted: float, value: float, n: int) -> Criterion:
+    return Criterion(
+        name=name, wanted=wanted, value=value, passed=value >= wanted, n=n, detail="of the retrieved results"
+    )
+
+
+def _percentile_detail(latency: Latencies | None) -> str:
+    if latency is None:
+        return "nothing was measured"
+    if latency.p95_is_maximum:
+        return f"of {latency.n} queries: with so few it is the maximum"
+    return f"of {latency.n} queries, {latency.method} method"
+
+
+def _bound(criterion: Criterion) -> str:
+    if criterion.name.startswith("p95"):
+        return f"below {criterion.wanted:g}"
+    return f"{criterion.wanted:g}" if criterion.name == "audit" else f"at least {criterion.wanted:g}"

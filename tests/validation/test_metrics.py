@@ -1,0 +1,373 @@
+"""Measures, beside the tools that define them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import ir_measures
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pertinent.errors import InvalidInput
+from pertinent.validation.metrics import (
+    MEASURES,
+    Span,
+    by_page,
+    ceiling,
+    evaluate,
+    evaluate_all,
+    group_overlap,
+    mrr,
+    overlap,
+    precision_at_k,
+    rank_of_best,
+    span_recall,
+)
+
+TREC = {
+    **{f"p@{k}": f"P_{k}" for k in (1, 3, 5, 7, 10)},
+    **{f"recall@{k}": f"recall_{k}" for k in (1, 5, 7, 10, 100)},
+    **{f"success@{k}": f"success_{k}" for k in (1, 5, 7, 10)},
+    **{f"ndcg@{k}": f"ndcg_cut_{k}" for k in (1, 5, 7, 10, 100)},
+    **{f"map@{k}": f"map_cut_{k}" for k in (5, 7)},
+    "rr": "recip_rank",
+    "map": "map",
+    "ndcg": "ndcg",
+}
+"""Our names, and trec_eval's for the same."""
+
+TREC_WANTED = {
+    *("recip_rank", "map", "ndcg", "P.1,3,5,7,10", "recall.1,5,7,10,100"),
+    *("success.1,5,7,10", "ndcg_cut.1,5,7,10,100", "map_cut.5,7"),
+}
+
+IR_MEASURES = {
+    **{f"rr@{k}": f"RR@{k}" for k in (1, 5, 10)},
+    **{f"judged@{k}": f"Judged@{k}" for k in (1, 5, 10)},
+    "p@5": "P@5",
+    "ndcg@10": "nDCG@10",
+    "recall@10": "R@10",
+    "map": "AP",
+    "rr": "RR",
+}
+"""Our names, and those of ir_measures for the same."""
+
+IDS = st.sampled_from([f"chunk-{number}" for number in range(16)])
+RANKINGS = st.lists(IDS, max_size=24)
+DISTINCT = st.lists(IDS, max_size=16, unique=True)
+JUDGMENTS = st.dictionaries(IDS, st.integers(0, 2), max_size=16)
+QUERIES = st.lists(st.tuples(RANKINGS, JUDGMENTS), max_size=8)
+LABELS = st.lists(st.sampled_from([0, 1, 2, None]), max_size=12)
+SPANS = st.lists(
+    st.tuples(st.sampled_from(["here", "there"]), st.integers(0, 30), st.integers(0, 12)).map(
+        lambda span: (span[0], span[1], span[1] + span[2])
+    ),
+    max_size=6,
+)
+
+
+def scores(ranking: Iterable[str]) -> dict[str, float]:
+    """The ranking as oracles want it: no two scores are alike."""
+    return {one: -float(place) for place, one in enumerate(dict.fromkeys(ranking))}
+
+
+def trec_eval(
+    ranking: Iterable[str], judgments: Mapping[str, int], *, relevance_level: int = 1
+) -> dict[str, float]:
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        {"query": dict(judgments)}, TREC_WANTED, relevance_level=relevance_level
+    )
+    found: dict[str, float] = evaluator.evaluate({"query": scores(ranking)}).get("query", {})
+    return found
+
+
+def ir_mean(names: Iterable[str], queries: Sequence[tuple[list[str], dict[str, int]]]) -> dict[str, float]:
+    qrels = {f"query-{number}": judgments for number, (_, judgments) in enumerate(queries)}
+    run = {f"query-{number}": scores(ranking) for number, (ranking, _) in enumerate(queries) if ranking}
+    found = ir_measures.calc_aggregate([ir_measures.parse_measure(name) for name in names], qrels, run)
+    return {str(measure): value for measure, value in found.items()}
+
+
+@given(RANKINGS, JUDGMENTS)
+@settings(deadline=None)
+def test_each_measure_that_trec_eval_has_is_trec_evals(ranking: list[str], judgments: dict[str, int]) -> None:
+    expected = trec_eval(ranking, judgments)
+    ours = evaluate(ranking, judgments, tuple(TREC))
+    assert ours == pytest.approx({name: expected.get(theirs, 0.0) for name, theirs in TREC.items()})
+
+
+@given(RANKINGS, JUDGMENTS)
+@settings(deadline=None)
+def test_rr_full_is_trec_evals_reciprocal_rank_at_relevance_level_2(
+    ranking: list[str], judgments: dict[str, int]
+) -> None:
+    expected = trec_eval(ranking, judgments, relevance_level=2).get("recip_rank", 0.0)
+    assert evaluate(ranking, judgments)["rr_full"] == pytest.approx(expected)
+
+
+@given(RANKINGS, JUDGMENTS)
+@settings(deadline=None)
+def test_rr_and_judged_with_a_cutoff_are_those_of_ir_measures(
+    ranking: list[str], judgments: dict[str, int]
+) -> None:
+    expected = ir_mean(IR_MEASURES.values(), [(ranking, judgments)])
+    ours = evaluate(ranking, judgments, tuple(IR_MEASURES))
+    assert ours == pytest.approx({name: expected[theirs] for name, theirs in IR_MEASURES.items()})
+
+
+@given(st.lists(st.tuples(RANKINGS, JUDGMENTS), min_size=1, max_size=6))
+@settings(deadline=None)
+def test_a_mean_counts_a_query_without_results_as_0_as_ir_measures_does(
+    queries: list[tuple[list[str], dict[str, int]]],
+) -> None:
+    expected = ir_mean(IR_MEASURES.values(), [*queries, ([], {"chunk-1": 1})])
+    rankings, judgments = zip(*queries, ([], {"chunk-1": 1}), strict=True)
+    table = evaluate_all(rankings, judgments, tuple(IR_MEASURES))
+    means = {name: float(column.mean()) for name, column in table.items()}
+    assert means == pytest.approx({name: expected[theirs] for name, theirs in IR_MEASURES.items()})
+
+
+@given(QUERIES)
+@settings(deadline=None)
+def test_many_queries_at_once_are_the_same_to_the_last_bit_as_one_by_one(
+    queries: list[tuple[list[str], dict[str, int]]],
+) -> None:
+    table = evaluate_all([ranking for ranking, _ in queries], [judgments for _, judgments in queries])
+    one_by_one = [evaluate(*query) for query in queries]
+    assert tuple(table) == MEASURES
+    for name, column in table.items():
+        assert column.dtype == np.float64
+        assert column.tolist() == [values[name] for values in one_by_one]
+
+
+@given(RANKINGS, JUDGMENTS)
+def test_every_measure_is_between_0_and_1(ranking: list[str], judgments: dict[str, int]) -> None:
+    assert all(0.0 <= value <= 1.0 for value in evaluate(ranking, judgments).values())
+
+
+@given(RANKINGS, JUDGMENTS)
+def test_a_result_listed_twice_counts_at_its_first_place(
+    ranking: list[str], judgments: dict[str, int]
+) -> None:
+    assert evaluate(ranking, judgments) == evaluate(list(dict.fromkeys(ranking)), judgments)
+
+
+@given(JUDGMENTS, st.integers(1, 10))
+def test_the_best_list_has_ndcg_1_exactly_and_reaches_the_ceiling(judgments: dict[str, int], k: int) -> None:
+    ideal = sorted(judgments, key=lambda one: -judgments[one])
+    found = evaluate(ideal, judgments, [f"ndcg@{k}", "ndcg", f"p@{k}", f"rcap@{k}", "map"])
+    answerable = 1.0 if any(judgments.values()) else 0.0
+    assert found[f"ndcg@{k}"] == found["ndcg"] == found[f"rcap@{k}"] == found["map"] == answerable
+    assert found[f"p@{k}"] == ceiling(judgments, k)
+
+
+@given(RANKINGS, JUDGMENTS, st.integers(1, 10))
+def test_no_list_exceeds_the_ceiling(ranking: list[str], judgments: dict[str, int], k: int) -> None:
+    assert evaluate(ranking, judgments, [f"p@{k}"])[f"p@{k}"] <= ceiling(judgments, k)
+
+
+@given(DISTINCT, JUDGMENTS, st.integers(1, 10))
+def test_capped_recall_divides_by_the_answers_or_by_k_whichever_is_fewer(
+    ranking: list[str], judgments: dict[str, int], k: int
+) -> None:
+    hits = sum(judgments.get(one, 0) >= 1 for one in ranking[:k])
+    answers = sum(label >= 1 for label in judgments.values())
+    expected = hits / min(answers, k) if answers else 0.0
+    assert evaluate(ranking, judgments, [f"rcap@{k}"]) == {f"rcap@{k}": expected}
+
+
+def test_one_answer_caps_p_at_5_but_not_capped_recall() -> None:
+    found = evaluate(["a", "b", "c", "d", "e"], {"a": 2})
+    assert (found["p@5"], found["rcap@5"], ceiling({"a": 2}, 5)) == (0.2, 1.0, 0.2)
+
+
+def test_precision_divides_by_k_also_where_fewer_were_retrieved() -> None:
+    assert evaluate(["a"], {"a": 1})["p@5"] == 0.2
+
+
+def test_the_ideal_list_is_made_from_all_labels_not_from_what_was_retrieved() -> None:
+    one_of_two = evaluate(["a"], {"a": 1, "b": 1})["ndcg@5"]
+    assert one_of_two == pytest.approx(1 / (1 + 1 / np.log2(3)))
+
+
+def test_the_gain_of_a_label_is_linear() -> None:
+    found = evaluate(["a", "b"], {"a": 1, "b": 2})["ndcg@5"]
+    assert found == pytest.approx((1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3)))
+
+
+def test_label_0_is_judged_and_no_label_is_not() -> None:
+    found = evaluate(["a", "b", "c", "d"], {"a": 0, "b": 1})
+    assert (found["judged@5"], found["judged@10"]) == (0.5, 0.5)
+    assert evaluate(["a", "b"], {"b": 1})["p@5"] == evaluate(["a", "b"], {"a": 0, "b": 1})["p@5"]
+
+
+def test_the_judged_share_is_one_of_what_was_retrieved_in_the_first_k() -> None:
+    assert evaluate([*"abcdef"], {"a": 1, "f": 0}, ["judged@5"]) == {"judged@5": 0.2}
+    assert evaluate(["a"], {"a": 0}, ["judged@5"]) == {"judged@5": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("ranking", "judgments"),
+    [([], {}), ([], {"a": 2}), (["b"], {"a": 2}), (["a"], {"a": 0}), (["a"], {})],
+    ids=["nothing at all", "no results", "a miss", "no answer", "no labels"],
+)
+def test_where_nothing_is_found_every_measure_of_relevance_is_0(
+    ranking: list[str], judgments: dict[str, int]
+) -> None:
+    found = evaluate(ranking, judgments)
+    assert {value for name, value in found.items() if not name.startswith("judged")} == {0.0}
+
+
+def test_the_three_reciprocal_ranks_look_for_different_results() -> None:
+    found = evaluate(["x", "part", "full"], {"x": 0, "part": 1, "full": 2})
+    assert (found["rr"], found["rr_full"], found["rr_best"]) == (1 / 2, 1 / 3, 1 / 3)
+
+
+def test_the_best_label_is_the_highest_that_the_query_was_given_retrieved_or_not() -> None:
+    assert evaluate(["part"], {"part": 1, "full": 2})["rr_best"] == 0.0
+    assert evaluate(["x", "part"], {"part": 1})["rr_best"] == 0.5
+    assert evaluate(["x", "part"], {"part": 1})["rr_full"] == 0.0
+
+
+def test_a_cutoff_ends_the_search_for_the_first_relevant_result() -> None:
+    ranking = [f"chunk-{number}" for number in range(12)]
+    found = evaluate(ranking, {"chunk-10": 1})
+    assert (found["rr"], found["rr@10"]) == (1 / 11, 0.0)
+
+
+@given(DISTINCT, JUDGMENTS)
+def test_rr_best_is_one_divided_by_the_rank_of_best(ranking: list[str], judgments: dict[str, int]) -> None:
+    rank = rank_of_best([judgments.get(one) for one in ranking], max(judgments.values(), default=0))
+    assert evaluate(ranking, judgments)["rr_best"] == (0.0 if rank is None else 1 / rank)
+
+
+def test_no_queries_give_columns_without_values() -> None:
+    assert {name: column.tolist() for name, column in evaluate_all([], []).items()} == {
+        name: [] for name in MEASURES
+    }
+
+
+def test_rankings_and_judgments_must_be_of_the_same_queries() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        evaluate_all([["a"]], [])
+
+
+@pytest.mark.parametrize("label", [-1, 3, 1.5])
+def test_a_label_that_is_none_of_the_three_is_refused(label: int) -> None:
+    with pytest.raises(InvalidInput, match=rf"0, 1 or 2, not {label}"):
+        evaluate(["a"], {"a": label})
+
+
+@pytest.mark.parametrize(
+    "name", ["", "bleu", "p@", "p@0", "p@-1", "P@5", "p@5 ", "p@5@5", "ndcg@1e3", "p@1000000"]
+)
+def test_an_unknown_measure_is_an_error_that_names_those_that_are_known(name: str) -> None:
+    with pytest.raises(InvalidInput, match="is not known; there are p, recall"):
+        evaluate(["a"], {}, [name])
+
+
+@pytest.mark.parametrize("name", ["p", "recall", "rcap", "success", "judged"])
+def test_a_measure_that_means_nothing_without_a_cutoff_asks_for_one(name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"needs a cutoff, such as {name}@5"):
+        evaluate(["a"], {}, [name])
+
+
+def test_the_seeds_example_comes_out_as_the_seed_says() -> None:
+    labels = [2, 2, 1, 1, 0]
+    assert precision_at_k(labels, 5) == 0.80
+    assert rank_of_best(labels, 2) == 1
+
+
+@given(LABELS, st.integers(1, 12))
+def test_precision_at_k_is_the_seeds_formula(labels: list[int | None], k: int) -> None:
+    assert precision_at_k(labels, k) == sum(1 for label in labels[:k] if (label or 0) >= 1) / k
+
+
+@given(LABELS, st.integers(0, 2))
+def test_the_rank_of_best_is_the_first_place_of_that_label_and_label_0_is_never_best(
+    labels: list[int | None], best: int
+) -> None:
+    places = [place for place, label in enumerate(labels, start=1) if label == best and best >= 1]
+    assert rank_of_best(labels, best) == (places[0] if places else None)
+
+
+def test_mrr_is_the_mean_of_1_divided_by_the_rank_and_0_where_there_is_none() -> None:
+    assert mrr([1, 2, None, 4]) == (1 + 1 / 2 + 0 + 1 / 4) / 4
+    assert mrr([None]) == 0.0
+    assert mrr([]) == 0.0
+
+
+def test_a_page_stands_where_its_best_chunk_stood() -> None:
+    page_of = {"a1": "a", "a2": "a", "b1": "b"}
+    assert by_page(["b1", "a2", "a1"], page_of) == ["b", "a"]
+    assert by_page(["a2", "b1", "a1"], page_of) == ["a", "b"]
+
+
+@given(SPANS, SPANS)
+def test_span_recall_is_the_share_of_wanted_characters_that_were_found(
+    wanted: list[Span], found: list[Span]
+) -> None:
+    def characters(spans: list[Span]) -> set[tuple[str, int]]:
+        return {(page, place) for page, start, end in spans for place in range(start, end)}
+
+    length = len(characters(wanted))
+    covered = len(characters(wanted) & characters(found))
+    assert span_recall(wanted, found) == (covered / length if length else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("found", "share"),
+    [
+        ([("page", 12, 18)], 0.6),
+        ([("page", 0, 15), ("page", 10, 15)], 0.5),
+        ([("page", 0, 10), ("page", 20, 30)], 0.0),
+        ([("other", 10, 20)], 0.0),
+        ([("page", 0, 14), ("page", 16, 99)], 0.8),
+        ([], 0.0),
+    ],
+    ids=["in the middle", "overlapping", "touching", "on another page", "with a gap", "nothing"],
+)
+def test_span_recall_of_ten_characters(found: list[Span], share: float) -> None:
+    assert span_recall([("page", 10, 20)], found) == share
+
+
+def test_overlapping_labels_want_each_character_once() -> None:
+    assert span_recall([("page", 0, 10), ("page", 5, 20)], [("page", 0, 10)]) == 0.5
+
+
+@given(RANKINGS, RANKINGS, st.integers(1, 5))
+def test_overlap_is_the_same_both_ways_and_between_0_and_1(
+    first: list[str], second: list[str], k: int
+) -> None:
+    assert overlap(first, second, k) == overlap(second, first, k)
+    assert 0.0 <= overlap(first, second, k) <= 1.0
+    assert overlap(first, first, k) == (1.0 if first else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("second", "share"),
+    [("cab", 1.0), ("abd", 2 / 3), ("dea", 1 / 3), ("deabc", 1 / 3), ("a", 1 / 3), ("", 0.0), ("aabcd", 1.0)],
+    ids=["in any order", "two", "one", "below the cut", "a short list", "an empty list", "a duplicate"],
+)
+def test_the_overlap_of_two_lists_is_a_share_of_the_longer_ones_first_three(
+    second: str, share: float
+) -> None:
+    assert overlap([*"abcx"], [*second]) == share
+
+
+def test_two_short_lists_that_are_alike_overlap_fully_and_two_empty_ones_not_at_all() -> None:
+    assert overlap(["a"], ["a"]) == 1.0
+    assert overlap([], []) == 0.0
+
+
+def test_the_overlap_of_a_group_is_the_mean_over_all_pairs() -> None:
+    assert group_overlap([[*"abc"], [*"abd"], [*"abc"]]) == pytest.approx((2 / 3 + 1 + 2 / 3) / 3)
+    assert group_overlap([[*"abc"]]) is None
+
+
+def test_the_ceiling_counts_only_labels_that_say_relevant() -> None:
+    judgments = {"a": 0, "b": 1, "c": 2}
+    assert [ceiling(judgments, k) for k in (1, 2, 5)] == [1.0, 1.0, 0.4]

@@ -1,0 +1,292 @@
+"""Percentiles, intervals, tests and agreement, beside independent definitions."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats  # type: ignore[import-untyped]
+
+from pertinent.errors import InvalidInput
+from pertinent.validation import statistics
+from pertinent.validation.statistics import (
+    Agreement,
+    Interval,
+    Weights,
+    half_width,
+    interval,
+    intervals,
+    latency_summary,
+    needed,
+    percentile,
+    permutation_test,
+    weighted_kappa,
+)
+
+TIMES = st.lists(st.floats(0, 1e6), min_size=1, max_size=50)
+MEASURED = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+EIGHTHS = st.lists(st.integers(-8, 8).map(lambda part: part / 8), min_size=2, max_size=7)
+"""Differences whose sums are exact, so that an oracle's rounding does not matter."""
+
+PAIRS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=20)
+SKEWED = np.random.default_rng(7).exponential(0.2, 20)
+SHIFTED = np.random.default_rng(8).normal(0.08, 0.25, 40)
+
+
+@given(TIMES, st.floats(0, 100))
+def test_a_percentile_lies_on_the_line_between_its_two_neighbours(times: list[float], q: float) -> None:
+    ordered = sorted(times)
+    place = (len(ordered) - 1) * q / 100
+    below, above = ordered[math.floor(place)], ordered[math.ceil(place)]
+    found = percentile(times, q)
+    assert found == pytest.approx(below + (above - below) * (place - math.floor(place)))
+    assert found is not None
+    assert ordered[0] <= found <= ordered[-1]
+
+
+def test_no_values_have_no_percentile_and_no_summary() -> None:
+    assert percentile([], 95) is None
+    assert latency_summary([]) is None
+
+
+def test_a_summary_states_its_method_and_its_count() -> None:
+    found = latency_summary([40.0, 10.0, 20.0, 30.0, 50.0])
+    assert found is not None
+    assert (found.n, found.method) == (5, "linear")
+    assert (found.mean, found.p50, found.max) == (30.0, 30.0, 50.0)
+    assert [found.p95, found.p99] == pytest.approx([48.0, 49.6])
+
+
+@pytest.mark.parametrize(
+    ("n", "p95", "p99"),
+    [(1, True, True), (19, True, True), (20, False, True), (99, False, True), (100, False, False)],
+)
+def test_a_percentile_of_too_few_times_is_marked_as_the_maximum(n: int, p95: bool, p99: bool) -> None:
+    found = latency_summary(np.arange(n))
+    assert found is not None
+    assert (found.p95_is_maximum, found.p99_is_maximum) == (p95, p99)
+
+
+@given(TIMES)
+def test_the_summary_is_in_order_and_its_percentiles_are_those_of_percentile(times: list[float]) -> None:
+    found = latency_summary(times)
+    assert found is not None
+    assert found.p50 <= found.p95 <= found.p99 <= found.max == max(times)
+    assert [found.p50, found.p95, found.p99] == [percentile(times, q) for q in (50, 95, 99)]
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_an_interval_is_scipys_percentile_bootstrap(confidence: float) -> None:
+    found = interval(SKEWED, resamples=20_000, confidence=confidence)
+    expected = stats.bootstrap(
+        (SKEWED,), np.mean, n_resamples=20_000, confidence_level=confidence, method="percentile", rng=1
+    ).confidence_interval
+    noise = 0.1 * float(SKEWED.std()) / math.sqrt(len(SKEWED))
+    assert found is not None
+    assert found.mean == pytest.approx(SKEWED.mean())
+    assert [found.low, found.high] == pytest.approx([*expected], abs=noise)
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_seed_another() -> None:
+    assert interval(SKEWED, seed=3) == interval(SKEWED, seed=3)
+    assert interval(SKEWED, seed=3) != interval(SKEWED, seed=4)
+
+
+@given(MEASURED)
+@settings(max_examples=50, deadline=None)
+def test_an_interval_never_leaves_the_values(values: list[float]) -> None:
+    found = interval(values, resamples=200)
+    assert found is not None
+    assert min(values) <= found.low <= found.high <= max(values)
+    assert found.n == len(values)
+
+
+@given(st.floats(0, 1), st.integers(1, 40))
+@settings(max_examples=50, deadline=None)
+def test_an_interval_of_equal_values_is_that_value(value: float, n: int) -> None:
+    assert interval([value] * n, resamples=50) == Interval(value, value, value, n)
+
+
+def test_no_values_have_no_interval() -> None:
+    assert interval([]) is None
+    assert intervals({}) == {}
+    assert intervals({"p@5": [], "rr": []}) == {}
+
+
+def test_columns_that_share_the_drawing_get_the_interval_that_each_gets_alone() -> None:
+    table = {"skewed": SKEWED, "squared": SKEWED**2}
+    found = intervals(table)
+    assert list(found) == ["skewed", "squared"]
+    for name, column in table.items():
+        alone = interval(column)
+        assert alone is not None
+        assert found[name].n == alone.n
+        assert (found[name].mean, found[name].low, found[name].high) == pytest.approx(
+            (alone.mean, alone.low, alone.high)
+        )
+
+
+def test_the_interval_does_not_depend_on_how_the_drawing_is_cut_into_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = interval(SKEWED)
+    monkeypatch.setattr(statistics, "BLOCK", 7 * len(SKEWED) + 1)
+    in_blocks = interval(SKEWED)
+    assert whole is not None
+    assert in_blocks is not None
+    assert (in_blocks.low, in_blocks.high) == pytest.approx((whole.low, whole.high))
+
+
+def test_ten_thousand_queries_are_resampled_in_little_memory() -> None:
+    table = {name: np.random.default_rng(0).random(10_000) for name in ("p@5", "rr")}
+    tracemalloc.start()
+    intervals(table, resamples=1000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40_000_000  # all at once would be 80 MB for the drawing alone, and as much for the counts
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="different lengths"):
+        intervals({"p@5": [1.0], "rr": [1.0, 0.5]})
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_value_that_is_no_number_is_refused_rather_than_called_significant(value: float) -> None:
+    with pytest.raises(InvalidInput, match="finite"):
+        permutation_test([0.1, value])
+    with pytest.raises(InvalidInput, match="finite"):
+        interval([0.1, value])
+
+
+@given(EIGHTHS)
+@settings(deadline=None)
+def test_few_differences_are_tested_exactly_as_scipy_does(differences: list[float]) -> None:
+    found = permutation_test(differences)
+    if not any(differences):
+        assert found == 1.0
+    else:
+        expected = stats.permutation_test(
+            (differences,), np.sum, permutation_type="samples", n_resamples=math.inf, vectorized=True
+        )
+        assert found == pytest.approx(min(1.0, expected.pvalue))
+
+
+def test_many_differences_are_tested_as_scipy_does_up_to_chance() -> None:
+    expected = stats.permutation_test(
+        (SHIFTED,), np.mean, permutation_type="samples", n_resamples=20_000, rng=1, vectorized=True
+    )
+    assert 0.01 < expected.pvalue < 0.5
+    assert permutation_test(SHIFTED, resamples=20_000) == pytest.approx(expected.pvalue, abs=0.015)
+
+
+@pytest.mark.parametrize("differences", [[], [0.0], [0.0] * 100], ids=["none", "one", "many"])
+def test_identical_runs_are_no_change(differences: list[float]) -> None:
+    assert permutation_test(differences) == 1.0
+
+
+def test_sums_that_are_equal_but_for_rounding_count_as_equal() -> None:
+    assert sum([0.1, 0.2, -0.3]) != 0
+    assert permutation_test([0.1, 0.2, -0.3]) == 1.0
+
+
+def test_up_to_fourteen_differences_every_combination_of_signs_is_tried() -> None:
+    assert permutation_test([0.2] * 14, resamples=9) == 2 / 2**14
+    assert [permutation_test([0.2] * n) for n in (1, 2, 3)] == [1.0, 0.5, 0.25]
+
+
+def test_a_sampled_test_counts_what_was_observed_and_so_is_never_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert permutation_test([0.2] * 60, resamples=999) == 1 / 1000
+    monkeypatch.setattr(statistics, "BLOCK", 1000)
+    assert permutation_test([0.2] * 60, resamples=999) == 1 / 1000
+
+
+@given(EIGHTHS, st.integers(0, 20))
+@settings(deadline=None)
+def test_the_test_knows_no_direction_no_scale_and_no_query_that_did_not_change(
+    differences: list[float], unchanged: int
+) -> None:
+    found = permutation_test(differences)
+    assert permutation_test([-4 * one for one in differences]) == found
+    assert permutation_test(differences + [0.0] * unchanged) == found
+
+
+def test_the_same_seed_gives_the_same_p_and_another_seed_another() -> None:
+    assert permutation_test(SHIFTED, seed=3) == permutation_test(SHIFTED, seed=3)
+    assert len({permutation_test(SHIFTED, seed=seed) for seed in range(5)}) > 1
+
+
+@pytest.mark.parametrize(("weights", "kappa"), [("quadratic", Fraction(3, 4)), ("linear", Fraction(5, 8))])
+def test_kappa_by_hand(weights: Weights, kappa: Fraction) -> None:
+    # The two pairs that differ are one apart. Chance: 48/36 (quadratic) and 32/36 (linear), against 2/6.
+    found = weighted_kappa([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 2, 2], weights=weights)
+    assert found == Agreement(float(kappa), 6)
+
+
+def test_judges_who_say_the_opposite_are_at_minus_1_and_those_who_agree_at_1() -> None:
+    assert weighted_kappa([0, 2], [2, 0]) == Agreement(-1.0, 2)
+    assert weighted_kappa([0, 1, 2], [0, 1, 2]) == Agreement(1.0, 3)
+
+
+@given(PAIRS, st.sampled_from(["quadratic", "linear"]))
+def test_kappa_is_1_minus_the_disagreement_over_that_of_all_ways_to_pair_the_labels(
+    pairs: list[tuple[int, int]], weights: Weights
+) -> None:
+    power = 2 if weights == "quadratic" else 1
+    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    observed = sum(abs(one - other) ** power for one, other in pairs)
+    by_chance = sum(abs(one - other) ** power for one, other in product(first, second))
+    found = weighted_kappa(first, second, weights=weights)
+    assert found.n == len(pairs)
+    assert found.kappa == (pytest.approx(1 - observed * len(pairs) / by_chance) if by_chance else None)
+
+
+@pytest.mark.parametrize("labels", [[], [2], [2, 2, 2]], ids=["none", "one", "many"])
+def test_kappa_is_not_defined_where_both_judges_gave_one_label_throughout(labels: list[int]) -> None:
+    assert weighted_kappa(labels, labels) == Agreement(None, len(labels))
+
+
+def test_kappa_is_0_where_one_judge_alone_gave_one_label_throughout() -> None:
+    assert weighted_kappa([1, 1], [0, 2]) == Agreement(0.0, 2)
+
+
+@pytest.mark.parametrize(("first", "second"), [([0, 3], [0, 1]), ([0, -1], [0, 1]), ([0], [0, 1])])
+def test_labels_out_of_range_or_without_a_partner_are_refused(first: list[int], second: list[int]) -> None:
+    with pytest.raises(InvalidInput, match="labels: must"):
+        weighted_kappa(first, second)
+
+
+def test_twenty_queries_give_about_fifteen_hundredths_either_way() -> None:
+    assert half_width(20) == pytest.approx(0.15, abs=0.002)
+    assert half_width(80) == pytest.approx(half_width(20) / 2)
+    assert half_width(0) == half_width(1, sd=0.9) == 1.0
+
+
+def test_the_expected_width_is_about_the_width_that_comes_out() -> None:
+    values = np.random.default_rng(9).beta(2, 2, 200)
+    found = interval(values)
+    assert found is not None
+    assert half_width(200, float(values.std())) == pytest.approx((found.high - found.low) / 2, rel=0.1)
+
+
+def test_a_difference_of_five_hundredths_takes_some_70_to_200_pairs() -> None:
+    assert (needed(0.05, sd=0.15), needed(0.05, sd=0.25)) == (71, 197)
+    assert needed(-0.05) == needed(0.05)
+
+
+def test_that_many_pairs_show_the_difference_in_about_four_of_five_trials() -> None:
+    n = needed(0.1, sd=0.2)
+    trials = np.random.default_rng(9).normal(0.1, 0.2, (200, n))
+    seen = sum(permutation_test(trial, resamples=399) < 0.05 for trial in trials)
+    assert 0.7 < seen / len(trials) < 0.9
+
+
+def test_no_number_of_queries_shows_a_difference_of_0() -> None:
+    with pytest.raises(InvalidInput, match="difference"):
+        needed(0.0)

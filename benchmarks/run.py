@@ -17,6 +17,7 @@ import quality
 import searching
 import serving
 import startup
+import validating
 
 HERE = Path(__file__).parent
 HANDBOOK = HERE.parent / "examples" / "handbook"
@@ -25,6 +26,7 @@ MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "searching": searching.measure,
     "startup": startup.measure,
     "serving": serving.measure,
+    "validating": validating.measure,
 }
 
 

@@ -84,13 +84,26 @@ def test_the_same_query_gives_the_same_list_every_time(engine: Engine) -> None:
 
 
 def test_equal_scores_are_ordered_by_chunk_id_also_at_the_cut(workspace: Workspace) -> None:
-    twins = [page(f"twin-{n}", {"": "Exactly the same words."}, title="Twin") for n in range(9)]
+    twins = [page(f"twin-{n}", {"": f"Exactly the same words{'!' * n}"}, title="Twin") for n in range(9)]
     indexer = workspace.indexer(Silent())
     indexer.apply(indexer.plan(Shelf(*twins)))
     ids = sorted(chunk.chunk_id for chunk in workspace.index().scan())
     for top_k in (1, 3, 5, 9):
         answer = search(workspace.engine(), "same words", top_k=top_k)
         assert [hit.chunk.chunk_id for hit in answer.hits] == ids[:top_k]
+
+
+def test_a_passage_that_several_pages_share_is_shown_once(workspace: Workspace) -> None:
+    partial = "Source the workspace before you run anything."
+    book = [page(name, {"Setup": partial, "More": f"More about {name}."}) for name in ("one", "two", "three")]
+    indexer = workspace.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*book)))
+    answer = search(workspace.engine(), "source the workspace", top_k=5, explain=True)
+    assert [hit.chunk.text for hit in answer.hits].count(partial) == 1
+    assert len(answer.hits) == 4
+    assert sum("word for word" in one.reason for one in answer.left_out) == 2
+    there = Filters(document_id=book[2].document_id)
+    assert search(workspace.engine(), "source the workspace", filters=there).hits[0].chunk.text == partial
 
 
 def test_a_threshold_leaves_out_what_scores_less(engine: Engine) -> None:

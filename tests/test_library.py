@@ -62,6 +62,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "generate_query_embedding",
         "retrieve",
         "retrieve_content_chunks",
+        "validate",
     ]
     for name in pertinent.__all__:
         assert getattr(pertinent, name) is not None

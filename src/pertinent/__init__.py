@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         generate_query_embedding,
         retrieve,
         retrieve_content_chunks,
+        validate,
     )
     from .types import Answer, Chunk, Filters, Hit
 
@@ -28,6 +29,7 @@ __all__ = [
     "generate_query_embedding",
     "retrieve",
     "retrieve_content_chunks",
+    "validate",
 ]
 
 _HOMES = {"PertinentError": "errors", "Answer": "types", "Chunk": "types", "Filters": "types", "Hit": "types"}

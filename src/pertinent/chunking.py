@@ -15,7 +15,7 @@ from typing import NamedTuple
 from . import identity
 from .types import BlockKind, Chunk, Page, Section
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 MAX_CHARACTERS = 1999
 CONTEXT_MAX = 60
 """About how many tokens the context above a chunk may take."""
@@ -49,6 +49,13 @@ class Budget(NamedTuple):
     target: int
     most: int
     joint: int
+
+    def beside(self, lead: Span | None) -> Budget:
+        """What is left where the lead takes its share."""
+        if lead is None:
+            return self
+        most = max(self.most - lead.tokens - self.joint, 1)
+        return Budget(min(self.target, most), most, self.joint)
 
 
 def context(title: str, section: str) -> str:
@@ -125,18 +132,29 @@ def _units(text: str, section: Section, budget: Budget, measure: Measure) -> Ite
     lead: Span | None = None
     for block, span in zip(section.blocks, whole, strict=True):
         unit = span if lead is None else _joined(lead, span, budget)
-        if lead is not None and not (_announces(text, lead, block.kind) and _fits(unit, budget.most)):
+        if lead is not None and not _announces(text, lead, block.kind):
             yield lead
-            unit = span
-        lead = None
+            unit, lead = span, None
         if not _fits(unit, budget.most):
-            yield from _cut(text, unit, _SEAMS[block.kind], budget, measure)
-        elif block.kind == "prose" and unit.tokens < budget.target // 4:
+            parts = list(_cut(text, span, _SEAMS[block.kind], budget.beside(lead), measure))
+            yield from _led(lead, parts, budget)
+            lead = None
+            continue
+        lead = None
+        if block.kind == "prose" and unit.tokens < budget.target // 4:
             lead = unit
         else:
             yield unit
     if lead is not None:
         yield lead
+
+
+def _led(lead: Span | None, parts: list[Span], budget: Budget) -> list[Span]:
+    """The parts with what announces them at the head of the first."""
+    if lead is None:
+        return parts
+    joined = _joined(lead, parts[0], budget)
+    return [joined, *parts[1:]] if _fits(joined, budget.most) else [lead, *parts]
 
 
 def _announces(text: str, lead: Span, kind: BlockKind) -> bool:

@@ -7,6 +7,7 @@ default. What contradicts itself is refused here, before anything is opened.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -77,11 +78,27 @@ class Settings(BaseModel):
     query_cache: Annotated[int, Field(ge=0, description="how many queries are remembered")] = 1024
     otel_endpoint: Annotated[str | None, Field(description="where to send OpenTelemetry spans")] = None
 
+    golden: Annotated[
+        Path | None, Field(description="the golden set that validation runs and the label page edits")
+    ] = None
+    reports: Annotated[Path, Field(description="where validation reports are kept")] = Path(
+        "validation_results"
+    )
+    criteria: Annotated[
+        dict[str, Any], Field(description="what a verdict needs, where a golden set does not say")
+    ] = {}
+
     @field_validator("api_keys", "cors_origins", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         """In the environment a list is written with commas."""
         return [one.strip() for one in value.split(",") if one.strip()] if isinstance(value, str) else value
+
+    @field_validator("criteria", mode="before")
+    @classmethod
+    def _table(cls, value: object) -> object:
+        """In the environment a table is written as JSON."""
+        return json.loads(value) if isinstance(value, str) else value
 
     @field_validator("api_keys")
     @classmethod
@@ -192,7 +209,7 @@ def _from_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
 
 def _from_its_place(name: str, value: Any, place: Path) -> Any:
     """A path in the file is meant from the file's own place, wherever the command is run."""
-    if name == "folder" and isinstance(value, str):
+    if name in ("folder", "golden", "reports") and isinstance(value, str):
         return place / value
     if name == "embedder" and isinstance(value, str) and value.startswith("onnx:"):
         return f"onnx:{place / value.removeprefix('onnx:')}"

@@ -57,6 +57,7 @@ def test_every_route_of_the_seeds_is_described(described: dict[str, Any]) -> Non
         "GET /health",
         "POST /api/v1/search",
         "GET /api/v1/health",
+        "POST /api/v1/validate",
         "GET /api/v1/chunks/{chunk_id}",
         "GET /api/v1/documents",
         "GET /api/v1/documents/{document_id}",

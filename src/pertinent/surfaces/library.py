@@ -12,18 +12,23 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ..build import Workspace
 from ..engine import Query, checked_vector, neighbours
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
 from ..indexing import Plan, Progress, Silent, Summary
-from ..limits import ENGINE, RETRIEVAL_LAYER, RETRIEVAL_TESTING, check_count
+from ..limits import ENGINE, RETRIEVAL_IMPLEMENTATION, RETRIEVAL_LAYER, RETRIEVAL_TESTING, check_count
 from ..ports import PageRecord
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking
 from .response import query_response
+
+if TYPE_CHECKING:
+    from ..validation.expectations import ValidationRun
+    from ..validation.golden import GoldenSet
+    from ..validation.report import ValidationReport
 
 MOST_AROUND = 100
 
@@ -132,6 +137,38 @@ class Pertinent:
         texts = [ENGINE.check_query(text) for text in texts]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(lambda text: self.search(text, **options), texts))
+
+    def validate(
+        self,
+        golden: str | os.PathLike[str] | GoldenSet,
+        *,
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> ValidationReport:
+        """The verdict on a golden set: a file, `beir:DIR` or one made in Python.
+
+        The options are those of `pertinent.validation.validate.Options`, such as `ranking`, `audit` and
+        `concurrency`. Nothing is written; `pertinent.validation.report.save` does that.
+        """
+        from ..validation.exchange import read
+        from ..validation.golden import GoldenSet
+        from ..validation.validate import Options, validate
+        from .subjects import Local
+
+        asked = golden if isinstance(golden, GoldenSet) else read(os.fspath(golden))
+        return validate(Local(self.workspace), asked, Options(**options), progress=progress)
+
+    def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
+        """Seed 004's validation tests: whether each query finds the chunks that it should."""
+        from ..validation.expectations import read_tests, run_tests
+
+        checked = read_tests(tests)
+        wanted = RETRIEVAL_IMPLEMENTATION.check_top_k(top_k)
+        return run_tests(
+            checked,
+            lambda text: self.search(text, wanted),
+            lambda chunk_ids: set(self.workspace.catalog().describe(chunk_ids)),
+        )
 
     def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:
         """The chunk, with up to `around` of its neighbours on each side, in the order of the page."""
@@ -278,3 +315,8 @@ def retrieve(
         raise InvalidInput("include_metadata", f"must be true or false, not {include_metadata!r}")
     answer = default().search(text, top_k, threshold)
     return query_response(answer, include_metadata=include_metadata)
+
+
+def validate(tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> dict[str, Any]:
+    """Seed 004's validation tests and what came of them, as plain data."""
+    return default().run_tests(tests, top_k).model_dump(mode="json")

@@ -124,7 +124,7 @@ def _paraphrases(cases: Sequence[Case]) -> Check:
 
 def _out_of_domain(cases: Sequence[Case], threshold: float) -> Check:
     best = {
-        case.query.id: max((hit.score for hit in case.outcome.shown), default=0.0)
+        case.query.id: max((hit.score for hit in case.outcome.shown), default=-1.0)
         for case in cases
         if not case.query.answerable
     }

@@ -213,15 +213,23 @@ def _rivals(case: Case) -> list[Rival]:
     ]
 
 
+_CERTAIN: Mapping[Kind, str] = {
+    "not_indexed": "missing from the index",
+    "changed": "changed in the index",
+    "filtered_out": "kept out by the query's own filter",
+    "below_threshold": "below the threshold",
+}
+"""Reasons that need no weighing, and how they are said."""
+
+
 def _main_reason(case: Case, misses: Sequence[Miss], unjudged: int) -> tuple[Kind, str]:
     relevant = sum(bool(label) for label in case.labels[:TOP])
     twice = repeated([hit.chunk for hit in case.outcome.hits[:TOP]])
-    damaged = Counter(miss.kind for miss in misses if miss.kind in ("not_indexed", "changed"))
-    if damaged:
-        kind = damaged.most_common(1)[0][0]
+    certain = Counter(miss.kind for miss in misses if miss.kind in _CERTAIN)
+    if certain:
+        kind = certain.most_common(1)[0][0]
         names = ", ".join(miss.title for miss in misses if miss.kind == kind)
-        words = {"not_indexed": "missing from the index", "changed": "changed in the index"}
-        return kind, f"{words[kind]}: {names}"
+        return kind, f"{_CERTAIN[kind]}: {names}"
     if twice:
         return "crowded_out", f"{len(twice)} of the first {TOP} results repeat another one"
     if unjudged and relevant + unjudged >= TOP - 1:

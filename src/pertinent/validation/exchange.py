@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from ..errors import InvalidInput
 from . import golden as files
+from . import judgments
+from .criteria import Criteria
 from .golden import GoldenQuery, GoldenSet, Unit
 from .labels import ResolvedQuery
 from .tables import NUMBER, AnyPath, made, read_table, text_of, whole_number, write_table
@@ -48,13 +50,14 @@ _BEIR = ("query-id", "corpus-id", "score")
 _RUN = ("query", "Q0", "document", "rank", "score", "tag")
 
 
-def read(spec: str, limit: int | None = None) -> GoldenSet:
+def read(spec: str, limit: int | None = None, *, judged: bool = True) -> GoldenSet:
     """The golden set that `spec` names: `beir:DIR`, or a file of a kind that its ending tells.
 
     `.yaml`, `.yml` and `.json` are Pertinent's own; `.csv` and `.tsv` are tables, one row a label;
     `.qrels`, `.txt`, and a `.tsv` that begins with `query-id`, are judgments of passages by chunk id,
-    whose queries stand beside it in `STEM.queries.tsv`, `queries.tsv` or `queries.jsonl`. With a limit
-    there are only so many queries, the first.
+    whose queries stand beside it in `STEM.queries.tsv`, `queries.tsv` or `queries.jsonl`. The labels that
+    `pertinent label` keeps beside a file are in it too, unless `judged` is false. With a limit there are
+    only so many queries, the first.
     """
     _check_limit(limit)
     if spec.startswith("beir:"):
@@ -75,6 +78,9 @@ def read(spec: str, limit: int | None = None) -> GoldenSet:
         raise InvalidInput(
             "golden", f"{spec} is of no known kind; give beir:DIR, .yaml, .json, .csv or .qrels"
         )
+    if judged:
+        log = judgments.Log.beside(path)
+        found = judgments.merged(found, log.standing(), str(log.path))
     return found.model_copy(update={"queries": found.queries[:limit]})
 
 
@@ -143,7 +149,11 @@ def golden_of(
         (sum(grade < 0 for grade in grades), "grades below 0 counted as 0"),
     ]
     said = "; ".join(f"{count} {fact}" for count, fact in facts if count)
-    return GoldenSet(name=name, description=said or None, unit=unit, queries=tuple(queries))
+    # With a document or two to be found for a query, no P@5 can be asked for.
+    criteria = Criteria(precision_at_5=0.0, queries_reaching=0.0, mrr=0.0) if unit == "page" else Criteria()
+    return GoldenSet(
+        name=name, description=said or None, unit=unit, criteria=criteria, queries=tuple(queries)
+    )
 
 
 def qrels_of(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> Qrels:

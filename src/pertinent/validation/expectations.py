@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import InvalidInput
 from ..limits import RETRIEVAL_IMPLEMENTATION as LIMITS
@@ -18,10 +18,42 @@ Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Identifier = Annotated[str, Field(min_length=1, max_length=100)]
 
 
+_CRITERIA = {"min_accuracy": 0.8, "min_similarity_score": 0.3}
+EXAMPLE: dict[str, Any] = {
+    "test_id": "what-is-physical-ai",
+    "query_text": "What is physical AI?",
+    "expected_results": ["intro-0a1b2c3d-4e5f60718293"],
+    "success_criteria": _CRITERIA,
+    "test_category": "factual",
+}
+_RESULT = {"chunk_id": "intro-0a1b2c3d-4e5f60718293", "similarity_score": 0.57, "expected": True}
+_EXECUTED = {
+    **EXAMPLE,
+    "executed_at": "2026-01-31T09:30:00Z",
+    "result_accuracy": 1.0,
+    "passed": True,
+    "actual_results": [_RESULT],
+    "reason": None,
+}
+_RUN = {
+    "validation_id": "0b6f3c52-8a1e-4d7f-9c30-5e2d1a7b4f68",
+    "total_tests": 1,
+    "passed_tests": 1,
+    "failed_tests": 0,
+    "overall_accuracy": 1.0,
+    "validation_status": "passed",
+    "tests": [_EXECUTED],
+}
+
+
+def _shown(example: Mapping[str, Any]) -> ConfigDict:
+    return ConfigDict(extra="forbid", frozen=True, json_schema_extra={"example": dict(example)})
+
+
 class SuccessCriteria(BaseModel):
     """When a test counts as passed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = _shown(_CRITERIA)
 
     min_accuracy: Share = Field(default=0.8, description="The share of the expected chunks to be found")
     min_similarity_score: Share = Field(default=0.0, description="What each that is found must score")
@@ -30,7 +62,7 @@ class SuccessCriteria(BaseModel):
 class ValidationTest(BaseModel):
     """A test case for validating retrieval quality."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = _shown(EXAMPLE)
 
     test_id: Identifier = Field(description="Unique identifier for the test case")
     query_text: str = Field(
@@ -51,6 +83,8 @@ class ValidationTest(BaseModel):
 class ActualResult(BaseModel):
     """A chunk that the test's query found."""
 
+    model_config = _shown(_RESULT)
+
     chunk_id: str
     similarity_score: Share
     expected: bool
@@ -58,6 +92,8 @@ class ActualResult(BaseModel):
 
 class ExecutedTest(ValidationTest):
     """A test with what came of it."""
+
+    model_config = _shown(_EXECUTED)
 
     executed_at: str = Field(description="Timestamp when the test was executed")
     result_accuracy: Share = Field(description="Expected chunks found in the top k / expected chunks")
@@ -69,6 +105,8 @@ class ExecutedTest(ValidationTest):
 class ValidationRun(BaseModel):
     """What came of all tests."""
 
+    model_config = _shown(_RUN)
+
     validation_id: str
     total_tests: int = Field(ge=0)
     passed_tests: int = Field(ge=0)
@@ -76,6 +114,21 @@ class ValidationRun(BaseModel):
     overall_accuracy: Share = Field(description="The mean of the tests' result_accuracy")
     validation_status: Literal["passed", "failed", "partial"]
     tests: list[ExecutedTest]
+
+
+def read_tests(given: Sequence[Mapping[str, Any]]) -> list[ValidationTest]:
+    """The tests in plain data, or an error that names the test and the field."""
+    if isinstance(given, str | Mapping):
+        raise InvalidInput("tests", "must be a list of tests")
+    found = []
+    for place, one in enumerate(given):
+        try:
+            found.append(ValidationTest.model_validate(one))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(["tests", str(place), *map(str, first["loc"])])
+            raise InvalidInput(field, first["msg"]) from error
+    return found
 
 
 def run_tests(

@@ -134,11 +134,13 @@ def _unclean(outcome: Outcome) -> list[str]:
 
 
 def _above(outcome: Outcome, threshold: float) -> list[str]:
-    best = max((hit.score for hit in outcome.shown), default=0.0)
-    if best < threshold:
+    above = [hit for hit in outcome.shown if hit.score >= threshold]
+    if not above:
         return []
-    title = max(outcome.shown, key=lambda hit: hit.score).chunk.breadcrumb
-    return [f"it has no answer, but {title!r} scores {best:.3f}, not below {threshold:g}"]
+    best = max(above, key=lambda hit: hit.score)
+    return [
+        f"it has no answer, but {best.chunk.breadcrumb!r} scores {best.score:.3f}, not below {threshold:g}"
+    ]
 
 
 def _expected(outcome: Outcome) -> list[str]:

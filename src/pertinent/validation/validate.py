@@ -231,6 +231,11 @@ class _Assembly:
             )
         return criteria
 
+    @staticmethod
+    def _asked(name: str, wanted: float, values: Sequence[float], detail: str) -> list[Criterion]:
+        """The criterion; none where nothing is asked for."""
+        return [_criterion(name, wanted, values, detail)] if wanted > 0 else []
+
     def _verdict(
         self, criteria: Sequence[Criterion], found: Sequence[Check], lost: int
     ) -> tuple[Verdict, str]:
@@ -246,13 +251,24 @@ class _Assembly:
         failed = [f"{one.name} is {one.value:.3g}, not {_bound(one)}" for one in criteria if not one.passed]
         if self.criteria.strict:
             failed += [f"{one.name}: not as wanted ({one.wanted})" for one in found if not one.passed]
-        reached, mrr = criteria[0], criteria[1]
-        told = (
-            f"{round(reached.value * reached.n)}/{reached.n} queries ({reached.value:.0%}) achieved "
-            f"precision@5 >= {self.criteria.precision_at_5:.2f}. MRR {mrr.value:.2f} "
-            f"{'reaches' if mrr.passed else 'misses'} the target {mrr.wanted:.2f}."
-        )
+        told = self._told()
         return ("FAIL", f"{told} Not met: {'; '.join(failed)}.") if failed else ("PASS", told)
+
+    def _told(self) -> str:
+        """The main figures in a sentence."""
+        if self.golden.unit == "page":
+            names = {"ndcg@10": "nDCG@10", "rr": "MRR", "recall@10": "recall@10", "success@5": "success@5"}
+            figures = [f"{said} {_mean(_values(self.scored, name)):.3f}" for name, said in names.items()]
+            return f"{', '.join(figures)} over {len(self.scored)} queries."
+        wanted = self.criteria
+        values = _values(self.scored, "p@5")
+        reached = sum(value >= wanted.precision_at_5 - 1e-9 for value in values)
+        mrr = _mean(_values(self.scored, "rr_best"))
+        return (
+            f"{reached}/{len(values)} queries ({reached / len(values):.0%}) achieved precision@5 >= "
+            f"{wanted.precision_at_5:.2f}. MRR {mrr:.2f} {'reaches' if mrr >= wanted.mrr else 'misses'} "
+            f"the target {wanted.mrr:.2f}."
+        )
 
     def _metrics(self) -> dict[str, dict[str, Mean]]:
         groups: dict[str, list[Case]] = defaultdict(list)

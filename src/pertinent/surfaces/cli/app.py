@@ -10,7 +10,21 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ...errors import InvalidInput
-from . import doctor, index, pages, reindex, remove, search, serve, settings, show
+from . import (
+    calibrate,
+    compare,
+    doctor,
+    index,
+    label,
+    pages,
+    reindex,
+    remove,
+    search,
+    serve,
+    settings,
+    show,
+    validate,
+)
 from .failures import EXIT_CODES, guarded
 from .opening import Choices
 from .terminal import prepare_streams
@@ -131,6 +145,7 @@ def pertinent(
 
     pertinent index docs/            read a folder of Markdown
     pertinent search "how do I …"    the passages that answer, best first
+    pertinent validate golden.yaml   does it find what it should? PASS or FAIL
     pertinent doctor                 is everything sound?
 
     --folder, --embedder and --debug may also stand after the command.
@@ -145,6 +160,10 @@ app.command("show", cls=Command)(show.show)
 app.command("list", cls=Command)(pages.list_pages)
 app.command("settings", cls=Command)(settings.settings)
 app.command("doctor", cls=Command)(doctor.doctor)
+app.command("validate", cls=Command)(validate.validate)
+app.command("compare", cls=Command)(compare.compare)
+app.command("calibrate", cls=Command)(calibrate.calibrate)
+app.command("label", cls=Command)(label.label)
 app.command("serve", cls=Command)(serve.serve)
 app.command("remove", cls=Command)(remove.remove)
 app.command("reindex", cls=Command)(reindex.reindex)

@@ -23,8 +23,8 @@ BROKEN_PIPE: Final = 141
 
 EXIT_CODES: Final = (
     "Exit codes: 0 done; 1 done in part (a file could not be read, a sync was refused, doctor has "
-    "findings); 2 bad input or settings; 3 a store, the embedder or the system failed; 70 a fault of "
-    "Pertinent; 130 stopped with Ctrl-C."
+    "findings, a validation failed); 2 bad input or settings; 3 a store, the embedder or the system failed; "
+    "70 a fault of Pertinent; 130 stopped with Ctrl-C."
 )
 
 

@@ -26,20 +26,24 @@ def serve(
     base_url: Annotated[
         str | None, typer.Option(metavar="URL", help="With --watch: as for `pertinent index`.")
     ] = None,
+    golden: Annotated[
+        str | None, typer.Option(metavar="GOLDEN", help="A golden set to be labelled on the page at /label.")
+    ] = None,
 ) -> None:
     """Serve search over HTTP, and a page to search with.
 
-    The page is at /, the API's manual at /docs. Stop it with Ctrl-C: requests
-    under way are answered first.
+    The page is at /, validation reports are at /reports, the API's manual at
+    /docs. Stop it with Ctrl-C: requests under way are answered first.
 
     For example:
       pertinent serve --port 8080
       pertinent serve --watch docs/
+      pertinent serve --golden golden.yaml
       curl -d '{"query": "joint limits"}' -H 'Content-Type: application/json' localhost:8000/search
     """
     from ..serving import run
 
-    with opened(context, host=host, port=port) as pertinent:
+    with opened(context, host=host, port=port, golden=golden) as pertinent:
         settings = pertinent.workspace.settings
         if not _loopback(settings.host) and not settings.api_keys:
             say(f"warning: {settings.host} can be reached from other machines, and no api_keys are set")

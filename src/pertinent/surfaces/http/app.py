@@ -18,13 +18,15 @@ from starlette.exceptions import HTTPException
 from ...errors import PertinentError
 from ...settings import Settings
 from ..library import Pertinent
-from . import documents_api, pages, retrieval_api, v1_api, validate_api
+from . import documents_api, labels_api, pages, reports_pages, retrieval_api, v1_api, validate_api
 from .answering import JSON, Service, service
 from .described import Described
 from .envelope import Envelope
 from .gate import Cors, Gate, RateLimit
+from .label_desk import LabelDesk
 from .observing import Observer
 from .problems import Problem, of_error, of_status, of_validation
+from .report_list import ReportList
 
 
 def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAPI:
@@ -32,10 +34,13 @@ def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAP
     settings = pertinent.workspace.settings
     observer = observer or Observer()
     shared = Service(pertinent, observer, settings.request_timeout, _threads())
+    desk = LabelDesk(pertinent, settings.golden) if settings.golden else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
+        if desk is not None:
+            desk.close()
         shared.threads.shutdown(wait=True)
         # It may be started again.
         shared.threads = _threads()
@@ -52,7 +57,9 @@ def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAP
     )
     app.state.service = shared
     app.state.needs_key = bool(settings.api_keys)
-    for api in (retrieval_api, v1_api, validate_api, documents_api):
+    app.state.label_desk = desk
+    app.state.reports = ReportList(settings.reports.expanduser())
+    for api in (retrieval_api, v1_api, validate_api, documents_api, labels_api, reports_pages):
         app.include_router(api.router)
     pages.add(app)
     _add_probes(app)

@@ -108,32 +108,3 @@ WHOLE_DOCUMENT: Example = {
     "text": f"# {RESULT['title']}\n\n{RESULT['snippet']}",
     "passages": [CHUNK],
 }
-
-TEST: Example = {
-    "test_id": "what-is-physical-ai",
-    "query_text": "What is physical AI?",
-    "expected_results": [RESULT["chunk_id"]],
-    "success_criteria": {"min_accuracy": 0.8, "min_similarity_score": 0.3},
-    "test_category": "factual",
-}
-
-VALIDATION: Example = {"tests": [TEST], "top_k": 5}
-
-VALIDATION_RUN: Example = {
-    "validation_id": "0b6f3c52-8a1e-4d7f-9c30-5e2d1a7b4f68",
-    "total_tests": 1,
-    "passed_tests": 1,
-    "failed_tests": 0,
-    "overall_accuracy": 1.0,
-    "validation_status": "passed",
-    "tests": [
-        {
-            **TEST,
-            "executed_at": "2026-01-31T09:30:00Z",
-            "result_accuracy": 1.0,
-            "passed": True,
-            "actual_results": [{"chunk_id": RESULT["chunk_id"], "similarity_score": 0.57, "expected": True}],
-            "reason": None,
-        }
-    ],
-}

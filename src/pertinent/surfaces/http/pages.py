@@ -1,4 +1,4 @@
-"""What a browser is shown: the search page at `/`, and the manual of the API at `/docs`."""
+"""What a browser is shown: the search page at `/`, the label page, and the manual of the API at `/docs`."""
 
 from __future__ import annotations
 
@@ -60,6 +60,10 @@ def add(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
         return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+    @app.get("/label", include_in_schema=False)
+    async def label() -> Response:
+        return FileResponse(STATIC / "label.html", headers={"cache-control": "no-cache"})
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:

@@ -12,8 +12,7 @@ from pydantic import ConfigDict, Field
 from ...engine import Query
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...types import Answer
-from ...validation.expectations import ValidationRun, ValidationTest, run_tests
-from . import examples
+from ...validation.expectations import EXAMPLE, ValidationRun, ValidationTest, run_tests
 from .answering import JSON, in_thread, service
 from .fields import Body, whole
 from .problems import responses
@@ -24,7 +23,7 @@ router = APIRouter(prefix="/api/v1", tags=["v1"])
 class ValidationRequest(Body):
     """Tests of retrieval quality."""
 
-    model_config = ConfigDict(strict=False, json_schema_extra={"example": examples.VALIDATION})
+    model_config = ConfigDict(strict=False, json_schema_extra={"example": {"tests": [EXAMPLE], "top_k": 5}})
 
     tests: Annotated[list[ValidationTest], Field(min_length=1, max_length=1000)]
     top_k: Annotated[
@@ -34,15 +33,9 @@ class ValidationRequest(Body):
     ] = 5
 
 
-class ValidationAnswer(ValidationRun):
-    """What came of all tests."""
-
-    model_config = ConfigDict(json_schema_extra={"example": examples.VALIDATION_RUN})
-
-
 @router.post(
     "/validate",
-    response_model=ValidationAnswer,
+    response_model=ValidationRun,
     responses=responses(400, 413, 502),
     summary="Test what is found",
 )

@@ -27,7 +27,8 @@ export async function documents() {
   return (await request("documents")).documents;
 }
 
-async function request(path, options = {}) {
+/** What a route answers, as JSON. */
+export async function request(path, options = {}) {
   try {
     const response = await fetch(new URL(path, API), options);
     if (response.ok) return await response.json();

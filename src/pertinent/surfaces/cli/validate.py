@@ -1,0 +1,253 @@
+"""`pertinent validate`: seed 000's door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import EmbedderError, InvalidInput, StoreError
+from ...limits import ENGINE, check_count
+from ...types import Ranking
+from .failures import BAD_INPUT, say
+from .opening import choices, number, opened
+from .terminal import layout, print_json, write
+
+if TYPE_CHECKING:
+    from ...validation.criteria import Criteria
+    from ...validation.report import ValidationReport
+    from ...validation.subject import Subject
+
+EXIT = {"PASS": 0, "FAIL": 1, "INVALID": BAD_INPUT}
+MOST_AT_ONCE = 64
+DEFAULT = "golden.yaml"
+
+_RUN = "What is run"
+_JUDGED = "How it is judged"
+_WRITTEN = "What is written"
+
+
+def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
+    context: typer.Context,
+    golden: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="GOLDEN",
+            help="A golden set: YAML, JSON, CSV, TREC qrels, or beir:DIR; golden.yaml here unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Validate the service at this address, not this folder.", rich_help_panel=_RUN
+        ),
+    ] = None,
+    ranking: Annotated[
+        Ranking | None,
+        typer.Option(metavar="NAME", help="hybrid, dense or lexical.", rich_help_panel=_RUN),
+    ] = None,
+    threshold: Annotated[
+        str,
+        typer.Option(metavar="SCORE", help="Search with this threshold, 0.0-1.0.", rich_help_panel=_RUN),
+    ] = "0.0",
+    limit: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Only the first N queries.", rich_help_panel=_RUN),
+    ] = None,
+    concurrency: Annotated[
+        str,
+        typer.Option(metavar="N", help="How many queries are asked at a time, 1-64.", rich_help_panel=_RUN),
+    ] = "1",
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A further mean that must be reached, such as ndcg@10=0.6. May be repeated.",
+            show_default=False,
+            rich_help_panel=_JUDGED,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REPORT", help="Fail on a significant loss against this report.", rich_help_panel=_JUDGED
+        ),
+    ] = None,
+    max_regression: Annotated[
+        str,
+        typer.Option(
+            metavar="X", help="With --baseline: how much a mean may lose, 0.0-1.0.", rich_help_panel=_JUDGED
+        ),
+    ] = "0.0",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where reports are kept: validation_results unless set.",
+            rich_help_panel=_WRITTEN,
+        ),
+    ] = None,
+    junit: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write JUnit XML too.", rich_help_panel=_WRITTEN),
+    ] = None,
+    markdown: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write a summary for a CI page too, in Markdown.", rich_help_panel=_WRITTEN
+        ),
+    ] = None,
+    *,
+    audit: Annotated[
+        bool,
+        typer.Option(
+            "--audit", help="Check everything that is stored, not only what is found.", rich_help_panel=_RUN
+        ),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Let the acceptance checks count in the verdict.", rich_help_panel=_JUDGED
+        ),
+    ] = False,
+    json_: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the whole report as JSON and nothing else.", rich_help_panel=_WRITTEN
+        ),
+    ] = False,
+) -> None:
+    """Run a golden set, and say whether retrieval works: PASS, FAIL, or INVALID.
+
+    Precision, MRR, latency, metadata and hashes, each with its interval; why each
+    query failed; and a report as JSON and as a page to look at.
+
+    For example:
+      pertinent validate golden.yaml
+      pertinent validate golden.yaml --audit --junit results.xml
+      pertinent validate golden.yaml --baseline validation_results/report_20260131_093000.json
+      pertinent validate beir:data/redux-faq --ranking dense --require ndcg@10=0.5
+      pertinent validate golden.yaml --url http://127.0.0.1:8000
+
+    Exit codes: 0 PASS; 1 FAIL; 2 INVALID (labels that point at nothing, a store
+    that is down: nothing can be said), or bad input.
+    """
+    from ...validation import exchange, report
+    from ...validation.compare import compare, regressions
+    from ...validation.validate import NoVerdict, Options, fingerprint
+    from ...validation.validate import validate as judge
+
+    settings = choices(context).load().settings
+    place = golden or _usual_place(settings.golden)
+    options = Options(
+        ranking=ranking,
+        threshold=ENGINE.check_threshold(number(threshold)),
+        concurrency=check_count("concurrency", number(concurrency), MOST_AT_ONCE),
+        audit=audit,
+        path=place,
+    )
+    allowed = replace(ENGINE, threshold="max_regression").check_threshold(number(max_regression))
+    asked = exchange.read(place, None if limit is None else check_count("limit", number(limit), 10**9))
+    criteria = _criteria(settings.criteria, asked.criteria, require or (), strict=strict)
+    before = report.load(baseline) if baseline else None
+    if before and before.fingerprints.get("golden") != fingerprint(asked):
+        raise InvalidInput("baseline", f"{baseline} was made with another golden set than {place}")
+    try:
+        with _subject(context, url) as subject, _progress() as told:
+            found = judge(subject, asked, options, criteria, told)
+    except (NoVerdict, StoreError, EmbedderError) as error:
+        say(f"INVALID: {error}")
+        raise typer.Exit(BAD_INPUT) from error
+    written = _write(found, output or settings.reports, junit, markdown)
+    compared = compare(before, found) if before else None
+    losses = regressions(compared, allowed) if compared else []
+    if json_:
+        print_json(found.model_dump(mode="json"))
+    else:
+        from .verdict import print_verdict
+
+        write(layout(lambda out: print_verdict(out, found, written, compared)))
+    for loss in losses:
+        say(f"worse than the baseline: {loss}")
+    raise typer.Exit(EXIT["FAIL"] if losses and found.verdict == "PASS" else EXIT[found.verdict])
+
+
+def _usual_place(setting: Path | None) -> str:
+    place = setting or Path(DEFAULT)
+    if not place.exists():
+        raise InvalidInput("golden", f"there is no {place} here; name a golden set, or set `golden`")
+    return str(place)
+
+
+def _criteria(
+    in_settings: dict[str, Any], in_golden: Criteria, require: Sequence[str], *, strict: bool
+) -> Criteria:
+    """The golden set's own word first, then the settings', then seed 000's; the command line adds to them."""
+    from pydantic import ValidationError
+
+    from ...validation.criteria import Criteria
+    from ...validation.metrics import Measure
+
+    merged = {**in_settings, **in_golden.model_dump(exclude_unset=True)}
+    further: dict[str, Any] = {}
+    for one in require:
+        name, equals, value = one.partition("=")
+        if not equals or not isinstance(number(value), int | float):
+            raise InvalidInput("require", f"must be NAME=VALUE, for example ndcg@10=0.6, not {one!r}")
+        Measure.parse(name)
+        further[name] = number(value)
+    if further:
+        merged["at_least"] = {**merged.get("at_least", {}), **further}
+    if strict:
+        merged["strict"] = True
+    try:
+        return Criteria.model_validate(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(f"criteria.{place}", first["msg"]) from error
+
+
+@contextmanager
+def _subject(context: typer.Context, url: str | None) -> Iterator[Subject]:
+    from ..subjects import Local, Remote
+
+    if url is None:
+        with opened(context) as pertinent:
+            yield Local(pertinent.workspace)
+        return
+    keys = choices(context).load().settings.api_keys
+    remote = Remote.at(url, keys[0].get_secret_value() if keys else None)
+    with remote.client:
+        yield remote
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    from .progress import progress
+
+    with progress() as told:
+        yield told
+
+
+def _write(
+    found: ValidationReport, folder: str | Path, junit: str | None, markdown: str | None
+) -> list[Path]:
+    """The report as JSON and as a page beside it, and whatever else was asked for."""
+    from ...validation import rendering, report
+
+    path = report.save(found, folder)
+    others = {path.with_suffix(".html"): rendering.html}
+    if junit:
+        others[Path(junit)] = rendering.junit
+    if markdown:
+        others[Path(markdown)] = rendering.markdown
+    for place, render in others.items():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(render(found), encoding="utf-8")
+    return [path, *others]

@@ -1,0 +1,110 @@
+"""The reports of a folder in short: what a list of them shows, and nothing of their queries."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ...validation import report
+from ...validation.criteria import Criterion
+from ...validation.report import Verdict
+
+MOST = 500
+"""How many reports are listed, the latest."""
+
+SHARE = "queries with P@5"
+"""How the name of the criterion begins that says how many queries have a high enough P@5."""
+
+
+class GoldenName(BaseModel):
+    """Which golden set a report is of."""
+
+    name: str
+    queries: int
+    scored: int
+
+
+class Short(BaseModel):
+    """A report in short."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = ""
+    """Of its file."""
+    timestamp: str
+    verdict: Verdict
+    summary: str
+    mrr: float
+    p95_latency_ms: float
+    golden: GoldenName
+    criteria: list[Criterion]
+    fingerprints: dict[str, str]
+
+    @property
+    def share(self) -> float | None:
+        """The share of the queries whose P@5 is high enough."""
+        found = self.criterion(SHARE)
+        return found.value if found else None
+
+    @property
+    def mark(self) -> str:
+        """The same for reports that can be compared."""
+        return self.fingerprints.get("golden", "")
+
+    def criterion(self, name: str) -> Criterion | None:
+        """The criterion whose name begins so."""
+        return next((one for one in self.criteria if one.name.startswith(name)), None)
+
+
+@dataclass(slots=True)
+class ReportList:
+    """The reports of a folder; each file is read once, and again when it has changed."""
+
+    folder: Path
+    _known: dict[str, tuple[object, Short | None]] = field(default_factory=dict)
+    _reading: threading.Lock = field(default_factory=threading.Lock)
+
+    def read(self) -> tuple[list[Short], list[str]]:
+        """The latest reports, the newest first, and the names of files that are none."""
+        with self._reading:
+            paths = report.listed(self.folder)[-MOST:]
+            found = {path.name: self._short(path) for path in paths}
+            self._known = {name: self._known[name] for name in found if name in self._known}
+        shorts = sorted((one for one in found.values() if one), key=lambda one: (one.timestamp, one.name))
+        return shorts[::-1], [name for name, one in found.items() if one is None]
+
+    def path(self, name: str) -> Path | None:
+        """The file of a report; None for what is no name of one, and for what is not there."""
+        if not report.NAME.fullmatch(name):
+            return None
+        path = self.folder / name
+        return path if path.is_file() else None
+
+    def _short(self, path: Path) -> Short | None:
+        try:
+            stat = path.stat()
+            state = (stat.st_mtime_ns, stat.st_size)
+            if path.name not in self._known or self._known[path.name][0] != state:
+                self._known[path.name] = (state, _parsed(path))
+            return self._known[path.name][1]
+        except OSError:
+            return None
+
+
+def _parsed(path: Path) -> Short | None:
+    try:
+        return Short.model_validate_json(path.read_bytes()).model_copy(update={"name": path.name})
+    except ValidationError:
+        return None
+
+
+def by_golden_set(reports: list[Short]) -> Iterator[list[Short]]:
+    """The reports that can be compared with each other, oldest first; the latest golden set first."""
+    latest = {one.mark: number for number, one in reversed(list(enumerate(reports)))}
+    ordered = sorted(reports, key=lambda one: latest[one.mark])
+    return (list(group)[::-1] for _, group in groupby(ordered, key=lambda one: one.mark))

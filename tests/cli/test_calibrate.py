@@ -1,0 +1,120 @@
+"""`pertinent calibrate`: the plot, the proposal, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run, Start
+
+pytestmark = pytest.mark.usefixtures("indexed")
+
+GOLDEN = """
+name: robots
+answer_threshold: 0.9
+queries:
+  - {id: joints, text: A revolute joint has limits for its angle, labels: [{page: docs/joints.md, grade: 2}]}
+  - {id: nodes, text: A node is a process that talks to nodes, labels: [{page: docs/nodes.md, grade: 2}]}
+  - {id: launch, text: A launch file starts many nodes, labels: [{page: docs/guide/launch.md, grade: 2}]}
+  - {id: empty, text: "", query_type: edge, answerable: false}
+  - {id: pizza, text: pizza oven temperature, answerable: false}
+  - {id: tax, text: income tax deadline, answerable: false}
+"""
+
+
+@pytest.fixture
+def golden() -> Path:
+    path = Path("golden.yaml")
+    path.write_text(GOLDEN, encoding="utf-8")
+    return path
+
+
+def test_the_proposal_separates_and_is_told_as_what_to_write(run: Run, golden: Path) -> None:
+    result = run("calibrate", golden)
+    assert result.exit_code == 0
+    shown = result.stdout
+    assert "robots, ranking hybrid: 3 queries with an answer, 2 without; 1 gave no score" in shown
+    (threshold,) = re.findall(r"^  answer_threshold: (0\.\d+)$", shown, re.MULTILINE)
+    assert f'pertinent search "…" --ranking hybrid --threshold {threshold}' in shown
+    assert re.search(
+        rf"proposed {threshold} +3 of 3 \(100%\) +3 of 3 \(100%\) +0 of 2 \(0%\) +100\.0%", shown
+    )
+    assert re.search(r"present 0\.90 +0 of 3 \(0%\)", shown)
+    assert "only 2 queries have none" in " ".join(shown.split())
+
+
+def test_the_plot_fits_into_80_columns_and_marks_both_thresholds(run: Run, golden: Path) -> None:
+    lines = run("calibrate", golden).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    rows = [line for line in lines if "%" in line and "of" not in line and "█" in line]
+    assert len(rows) > 5
+    assert sum(line.endswith("← proposed") for line in lines) == 1
+    assert sum(line.endswith("← present") for line in lines) == 1
+    assert "█████████████ 100%" in rows[0]
+
+
+def test_the_proposal_as_the_answer_threshold_is_the_present_one(run: Run, golden: Path) -> None:
+    threshold = json.loads(run("calibrate", golden, "--json").stdout)["threshold"]
+    golden.write_text(GOLDEN.replace("0.9\n", f"{threshold}\n"), encoding="utf-8")
+    again = json.loads(run("calibrate", golden, "--json").stdout)
+    assert again["present"] == again["proposed"]
+    # A mark for both would hide one of them.
+    assert "← proposed" in run("calibrate", golden).stdout
+
+
+def test_json_is_the_calibration_and_nothing_else(run: Run, golden: Path) -> None:
+    found = json.loads(run("calibrate", golden, "--json", "--ranking", "lexical").stdout)
+    assert found["ranking"] == "lexical"
+    assert found["present"]["threshold"] == 0.9
+    assert found["left_out"].keys() == {"empty"}
+    assert found["curve"][0]["threshold"] == 0
+    assert found["low"] <= found["threshold"] <= found["high"]
+
+
+def test_nothing_is_written(run: Run, golden: Path) -> None:
+    before = golden.read_text(encoding="utf-8")
+    run("calibrate", golden)
+    assert golden.read_text(encoding="utf-8") == before
+    assert {path.name for path in Path.cwd().iterdir()} == {".pertinent", "golden.yaml"}
+
+
+def test_a_golden_set_without_unanswerable_queries_is_refused(run: Run, golden: Path) -> None:
+    golden.write_text(GOLDEN.partition("  - {id: empty")[0], encoding="utf-8")
+    result = run("calibrate", golden)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "answerable: false" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.yaml"], "nowhere.yaml can't be read"),
+        (["golden.docx"], "no known kind"),
+        (["golden.yaml", "--ranking", "best"], "hybrid"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(run: Run, golden: Path, arguments: list[str], said: str) -> None:
+    result = run("calibrate", *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_nothing_indexed_is_told(run: Run, golden: Path) -> None:
+    result = run("calibrate", golden, "--folder", "elsewhere")
+    assert result.exit_code == 2
+    assert "pertinent index" in result.stderr
+    assert not Path("elsewhere").exists()
+
+
+def test_a_terminal_without_unicode_gets_plain_bars(start: Start, golden: Path) -> None:
+    result = start("calibrate", golden, PYTHONIOENCODING="ascii")
+    assert result.returncode == 0, result.stderr
+    assert "############# 100%" in result.stdout
+    assert "<- proposed" in result.stdout
+    assert "?" not in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80

@@ -1,0 +1,147 @@
+"""`pertinent compare`: what it prints, when it exits with 1, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pertinent import Pertinent
+from pertinent.validation.report import ValidationReport, save
+
+from ..validation.test_compare import case, report
+from .conftest import Run
+
+GOLDEN = """
+name: robots
+queries:
+  - {id: joints, text: limits of a revolute joint, labels: [{page: docs/joints.md, anchor: limits, grade: 2}]}
+  - {id: nodes, text: what is a node, labels: [{page: docs/nodes.md, anchor: topics, grade: 1}]}
+  - {id: pizza, text: pizza with cheese, answerable: false}
+"""
+
+
+def written(found: ValidationReport, name: str) -> Path:
+    path = Path(name)
+    path.write_text(found.model_dump_json(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def good() -> Path:
+    return written(report([case(f"q{place}", 0.8) for place in range(10)]), "good.json")
+
+
+@pytest.fixture
+def bad() -> Path:
+    cases = [case(f"q{place}", 0.4) for place in range(1, 10)]
+    failing = case("q0", 0.4, status="failed", detail="it stands at rank 7")
+    return written(report([failing, *cases], fingerprints={"golden": "g", "corpus": "d" * 64}), "bad.json")
+
+
+def test_a_loss_is_shown_with_its_queries_and_reasons(run: Run, good: Path, bad: Path) -> None:
+    result = run("compare", good, bad)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["p@5", "0.800", "0.400", "−0.400", "−0.400", "−0.400", "0/0/10", "0.002", "worse"] in lines
+    assert "1 query newly failing" in result.stdout
+    assert "q0  about q0" in result.stdout
+    assert "passed → failed: it stands at rank 7" in result.stdout
+    assert "dddddddddddd…" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_the_other_way_round_it_is_a_gain(run: Run, good: Path, bad: Path) -> None:
+    result = run("compare", bad, good, "--max-regression", "0")
+    assert result.exit_code == 0
+    assert "better" in result.stdout
+    assert "1 query newly passing: q0" in result.stdout
+
+
+def test_the_same_report_has_not_changed(run: Run, good: Path) -> None:
+    result = run("compare", good, good, "--max-regression", "0")
+    assert result.exit_code == 0
+    assert result.stdout.count("no change") == 3
+    assert "newly" not in result.stdout
+
+
+def test_a_significant_loss_beyond_what_is_allowed_exits_with_1(run: Run, good: Path, bad: Path) -> None:
+    result = run("compare", good, bad, "--max-regression", "0.1")
+    assert result.exit_code == 1
+    assert "worse" in result.stdout
+    assert result.stderr.count("\n") == 3
+    assert "p@5 fell by 0.400, from 0.800 to 0.400" in result.stderr
+    assert run("compare", good, bad, "--max-regression", "0.5").exit_code == 0
+
+
+def test_json_is_the_comparison_and_nothing_else(run: Run, good: Path, bad: Path) -> None:
+    result = run("compare", good, bad, "--json", "--max-regression", "0.1")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert [one["measure"] for one in found["changes"]] == ["p@5", "rr_best", "ndcg@10"]
+    assert found["newly_failing"][0]["query"] == "q0"
+    assert found["max_regression"] == 0.1
+    assert len(found["regressions"]) == 3
+    assert json.loads(run("compare", good, bad, "--json").stdout)["max_regression"] is None
+
+
+def test_real_reports_are_compared(run: Run, indexed: Path) -> None:
+    Path("golden.yaml").write_text(GOLDEN, encoding="utf-8")
+    with Pertinent.open(indexed) as opened:
+        paths = [save(opened.validate("golden.yaml", ranking=one), "out") for one in ("hybrid", "dense")]
+    found = json.loads(run("compare", *paths, "--json").stdout)
+    assert found["n"] == 2
+    assert {"name": "ranking", "before": "hybrid", "after": "dense"} in found["differs"]
+    assert "robots" in run("compare", *paths).stdout
+
+
+def test_other_golden_sets_are_refused(run: Run, good: Path) -> None:
+    other = written(report([case("x")], fingerprints={"golden": "h"}), "other.json")
+    result = run("compare", good, other)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "different golden sets" in result.stderr
+    assert "asked only after: x" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("{", "is not JSON"), ("[]", "is no report"), ('{"schema_version": 9}', "schema version 9")],
+)
+def test_what_is_no_report_is_refused(run: Run, good: Path, text: str, said: str) -> None:
+    Path("broken.json").write_text(text, encoding="utf-8")
+    result = run("compare", good, "broken.json")
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_report_that_is_not_there_is_refused(run: Run, good: Path) -> None:
+    result = run("compare", good, "nowhere.json")
+    assert result.exit_code == 2
+    assert "nowhere.json can't be read" in result.stderr
+
+
+@pytest.mark.parametrize("allowed", ["-0.1", "1.5", "much", "nan"])
+def test_what_is_allowed_must_be_a_share(run: Run, good: Path, allowed: str) -> None:
+    result = run("compare", good, good, f"--max-regression={allowed}")
+    assert result.exit_code == 2
+    assert "max_regression: must be a number from 0.0 to 1.0" in result.stderr
+
+
+def test_text_that_would_command_the_terminal_is_made_harmless(run: Run) -> None:
+    evil = "\x1b]0;owned\x07\x1b[31mred"
+    before = written(report([case("a", text=evil)]), "before.json")
+    after = written(report([case("a", text=evil, status="failed", detail=evil)]), "after.json")
+    shown = run("compare", before, after).stdout
+    assert "red" in shown
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+
+
+def test_a_long_query_is_shortened(run: Run) -> None:
+    before = written(report([case("a", text="word " * 300)]), "before.json")
+    after = written(report([case("a", text="word " * 300, status="failed")]), "after.json")
+    assert run("compare", before, after).stdout.count("word") < 30

@@ -1,0 +1,227 @@
+"""`pertinent validate`: its verdict as an exit code, what it prints, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from pertinent.surfaces.library import Pertinent
+from pertinent.validation.report import ValidationReport
+
+from .conftest import Run
+
+LENIENT = {"precision_at_5": 0.2, "queries_reaching": 1.0, "mrr": 0.5}
+QUERIES: list[dict[str, Any]] = [
+    {
+        "id": "limits",
+        "text": "limits of a revolute joint",
+        "labels": [{"page": "docs/joints.md", "anchor": "limits", "grade": 2}],
+    },
+    {
+        "id": "topics",
+        "text": "publish messages on topics",
+        "labels": [{"page": "docs/nodes.md", "quote": "publish messages on topics", "grade": 2}],
+    },
+    {"id": "zebra", "text": "zebra", "answerable": False},
+    {"id": "empty", "text": "", "query_type": "edge", "answerable": False},
+]
+
+
+def write_golden(name: str = "golden.yaml", **changes: Any) -> Path:
+    path = Path(name)
+    path.write_text(yaml.safe_dump({"version": 1, "criteria": LENIENT, "queries": QUERIES, **changes}))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def indexed(docs: Path) -> None:
+    with Pertinent.open() as pertinent:
+        pertinent.index(docs, base_url="https://robots.example/docs")
+        paths = {page.source_path for page in pertinent.pages()}
+    for query in QUERIES:
+        for label in query.get("labels", ()):
+            label["page"] = next(path for path in paths if path.endswith(Path(label["page"]).name))
+
+
+def test_pass_exits_with_0_and_writes_the_report_and_its_page(run: Run) -> None:
+    write_golden()
+    result = run("validate")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("PASS")
+    (report,) = Path("validation_results").glob("report_*.json")
+    assert ValidationReport.model_validate_json(report.read_text()).verdict == "PASS"
+    page = report.with_suffix(".html").read_text()
+    assert "PASS" in page
+    assert str(report) in result.stdout
+
+
+def test_fail_exits_with_1_and_says_what_is_not_met(run: Run) -> None:
+    write_golden(criteria={})
+    result = run("validate", "golden.yaml")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("FAIL")
+    assert "queries with P@5" in result.stdout
+    assert "can't reach P@5" in " ".join(result.stdout.split())
+
+
+def test_lost_labels_exit_with_2_and_are_named(run: Run) -> None:
+    lost = {"page": "gone.md", "quote": "words that stand nowhere at all", "grade": 1}
+    write_golden(queries=[{**QUERIES[0], "labels": [*QUERIES[0]["labels"], lost]}])
+    result = run("validate")
+    assert result.exit_code == 2
+    assert result.stdout.startswith("INVALID")
+    assert "words that stand nowhere" in " ".join(result.stdout.split())
+
+
+def test_a_broken_store_exits_with_2_and_no_report(run: Run) -> None:
+    write_golden()
+    for folder in Path(".pertinent/index").iterdir():
+        shutil.rmtree(folder)
+    result = run("validate")
+    assert result.exit_code == 2
+    assert "INVALID" in result.stderr
+    assert not Path("validation_results").exists()
+
+
+def test_nothing_indexed_is_bad_input(run: Run) -> None:
+    write_golden()
+    shutil.rmtree(".pertinent")
+    result = run("validate")
+    assert result.exit_code == 2
+    assert "nothing is indexed" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.yaml"], "nowhere.yaml can't be read"),
+        (["golden.yaml", "--concurrency", "0"], "concurrency"),
+        (["golden.yaml", "--limit", "none"], "limit"),
+        (["golden.yaml", "--threshold", "2"], "threshold"),
+        (["golden.yaml", "--max-regression", "2"], "max_regression"),
+        (["golden.yaml", "--require", "ndcg"], "NAME=VALUE"),
+        (["golden.yaml", "--require", "bogus@3=0.5"], "bogus"),
+        (["golden.yaml", "--require", "p@5=7"], "criteria.at_least"),
+        (["golden.yaml", "--baseline", "nowhere.json"], "nowhere.json can't be read"),
+        (["golden.yaml", "--url", "localhost"], "http://"),
+        (["golden.yaml", "--ranking", "best"], "ranking"),
+    ],
+)
+def test_bad_input_is_named_and_nothing_is_written(run: Run, arguments: list[str], said: str) -> None:
+    write_golden()
+    result = run("validate", *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert not Path("validation_results").exists()
+
+
+def test_without_a_golden_set_it_says_what_to_do(run: Run) -> None:
+    result = run("validate")
+    assert result.exit_code == 2
+    assert "there is no golden.yaml here" in result.stderr
+
+
+def test_json_is_the_report_and_nothing_else(run: Run) -> None:
+    write_golden()
+    data = json.loads(run("validate", "--json").stdout)
+    assert data["verdict"] == "PASS"
+    assert data["total_queries"] == 4
+
+
+def test_junit_and_markdown_are_written_where_told(run: Run) -> None:
+    write_golden(criteria={})
+    run("validate", "--junit", "out/results.xml", "--markdown", "out/summary.md", "--output", "elsewhere")
+    suites = ElementTree.parse("out/results.xml").getroot()  # noqa: S314 - our own file
+    assert suites.tag == "testsuites"
+    assert any(case.find("failure") is not None for case in suites.iter("testcase"))
+    assert "FAIL" in Path("out/summary.md").read_text()
+    assert list(Path("elsewhere").glob("report_*.json"))
+
+
+def test_requirements_and_strictness_are_added_to_the_criteria(run: Run) -> None:
+    write_golden(answer_threshold=0.0)
+    assert run("validate").exit_code == 0
+    assert run("validate", "--require", "p@5=1.0").exit_code == 1
+    strict = run("validate", "--strict")
+    assert strict.exit_code == 1
+    assert "queries without an answer" in strict.stdout
+
+
+def test_criteria_of_the_settings_hold_where_the_golden_set_is_silent(run: Run) -> None:
+    write_golden(criteria={"precision_at_5": 0.2})
+    assert run("validate").exit_code == 0
+    Path("pertinent.toml").write_text("[criteria]\np95_latency_ms = 0.000001\n")
+    assert run("validate").exit_code == 1
+    write_golden(criteria={"precision_at_5": 0.2, "p95_latency_ms": 2000})
+    assert run("validate").exit_code == 0
+
+
+def test_a_criterion_that_does_not_exist_is_refused(run: Run) -> None:
+    write_golden()
+    Path("pertinent.toml").write_text("[criteria]\nbeauty = 1\n")
+    result = run("validate")
+    assert result.exit_code == 2
+    assert "criteria.beauty" in result.stderr
+
+
+def test_a_significant_loss_against_the_baseline_fails(run: Run) -> None:
+    """Eight questions that were answered well, on an index that has lost their answers."""
+    labels = {"labels": QUERIES[0]["labels"]}
+    words = ("limits", "angle", "revolute", "joint", "has limits", "its angle", "a joint", "revolute joint")
+    queries = [
+        {"id": f"q{n}", "text": f"{word} of a revolute joint", **labels} for n, word in enumerate(words)
+    ]
+    write_golden(queries=queries, criteria={"precision_at_5": 0.0, "queries_reaching": 0.0, "mrr": 0.0})
+    assert run("validate").exit_code == 0
+    (before,) = Path("validation_results").glob("report_*.json")
+    same = run("validate", "--baseline", str(before))
+    assert same.exit_code == 0
+    assert "no change" in same.stdout
+    path = next(Path("..").resolve().glob("docs/joints.md"))
+    path.write_text("# Joints\n\n## Limits\n\nNothing here.\n\n## Friction\n\nFriction slows a joint down.\n")
+    with Pertinent.open() as pertinent:
+        pertinent.index(path.parent, base_url="https://robots.example/docs")
+    # The section is still there, so the labels hold; but others now say more about joints.
+    worse = run("validate", "--baseline", str(before), "--ranking", "lexical")
+    assert worse.exit_code == 1
+    assert "worse than the baseline" in worse.stderr
+
+
+def test_another_golden_set_as_baseline_is_refused_before_anything_runs(run: Run) -> None:
+    write_golden()
+    run("validate")
+    (before,) = Path("validation_results").glob("report_*.json")
+    write_golden("other.yaml", queries=QUERIES[:1])
+    result = run("validate", "other.yaml", "--baseline", str(before))
+    assert result.exit_code == 2
+    assert "another golden set" in result.stderr
+    assert len(list(Path("validation_results").glob("report_*.json"))) == 1
+
+
+def test_limit_takes_the_first_queries(run: Run) -> None:
+    write_golden()
+    assert json.loads(run("validate", "--json", "--limit", "2").stdout)["total_queries"] == 2
+
+
+def test_a_beir_folder_is_run_against_its_own_judgments(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "gears"
+    (folder / "qrels").mkdir(parents=True)
+    texts = {"1": "A planetary gear sits in the hip.", "2": "A rubber sole grips the floor."}
+    corpus = [json.dumps({"_id": name, "title": "", "text": text}) for name, text in texts.items()]
+    (folder / "corpus.jsonl").write_text("\n".join(corpus))
+    (folder / "queries.jsonl").write_text(
+        '{"_id": "a", "text": "planetary gear"}\n{"_id": "b", "text": "rubber sole"}\n'
+    )
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\na\t1\t1\nb\t2\t1\n")
+    assert run("index", f"beir:{folder}", "--folder", "beir").exit_code == 0
+    result = run("validate", f"beir:{folder}", "--folder", "beir", "--require", "ndcg@10=0.9")
+    assert result.exit_code == 0, result.output
+    assert "nDCG@10 1.000" in result.stdout
+    assert "recall@100" in result.stdout
+    assert run("validate", f"beir:{folder}", "--folder", "beir", "--require", "p@5=0.9").exit_code == 1

@@ -1,0 +1,173 @@
+"""Seed 004's Validation Test: `POST /api/v1/validate`, and the same from Python."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from pertinent.errors import InvalidInput
+
+from .conftest import Service, problem
+
+
+def found(service: Service, text: str = "the torque of joints", top_k: int = 5) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = service.v1(text, top_k=top_k).json()["results"]
+    return results
+
+
+def test_of(service: Service, **changes: Any) -> dict[str, Any]:
+    """A test that passes: the first two results are expected."""
+    expected = [one["chunk_id"] for one in found(service)[:2]]
+    return {
+        "test_id": "torque",
+        "query_text": "the torque of joints",
+        "expected_results": expected,
+        "success_criteria": {"min_accuracy": 1.0, "min_similarity_score": 0.1},
+        "test_category": "factual",
+        **changes,
+    }
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]
+
+
+def run(service: Service, *tests: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    response = service.client.post("/api/v1/validate", json={"tests": list(tests), **fields})
+    assert response.status_code == 200, response.text
+    body: dict[str, Any] = response.json()
+    return body
+
+
+def test_a_run_has_the_fields_of_contract_11(service: Service) -> None:
+    body = run(service, test_of(service))
+    assert uuid.UUID(body["validation_id"])
+    assert (body["total_tests"], body["passed_tests"], body["failed_tests"]) == (1, 1, 0)
+    assert body["overall_accuracy"] == 1.0
+    assert body["validation_status"] == "passed"
+    (test,) = body["tests"]
+    assert {
+        "test_id",
+        "query_text",
+        "expected_results",
+        "success_criteria",
+        "test_category",
+        "executed_at",
+        "result_accuracy",
+        "passed",
+        "actual_results",
+    } <= set(test)
+    assert datetime.fromisoformat(test["executed_at"]).tzinfo is not None
+    assert test["executed_at"].endswith("Z")
+    assert (test["passed"], test["result_accuracy"], test["reason"]) == (True, 1.0, None)
+
+
+def test_the_actual_results_are_those_of_a_search(service: Service) -> None:
+    (test,) = run(service, test_of(service), top_k=3)["tests"]
+    assert [(one["chunk_id"], one["similarity_score"]) for one in test["actual_results"]] == [
+        (one["chunk_id"], one["similarity_score"]) for one in found(service, top_k=3)
+    ]
+    assert [one["expected"] for one in test["actual_results"]] == [True, True, False]
+
+
+def test_accuracy_is_the_share_of_expected_chunks_in_the_top_k(service: Service) -> None:
+    everything = [one["chunk_id"] for one in found(service, top_k=20)]
+    expected = [everything[0], everything[1], everything[18], everything[19]]
+    (test,) = run(service, test_of(service, expected_results=expected))["tests"]
+    assert test["result_accuracy"] == 0.5
+    assert not test["passed"]
+    assert everything[19] in test["reason"]
+    lenient = {"min_accuracy": 1.0}
+    asked = test_of(service, expected_results=expected, success_criteria=lenient)
+    (test,) = run(service, asked, top_k=20)["tests"]
+    assert test["passed"]
+
+
+@pytest.mark.parametrize(("least", "passed"), [(0.5, True), (0.51, False)])
+def test_min_accuracy_is_the_least_that_passes(service: Service, least: float, *, passed: bool) -> None:
+    everything = [one["chunk_id"] for one in found(service, top_k=20)]
+    half = test_of(
+        service, expected_results=[everything[0], everything[19]], success_criteria={"min_accuracy": least}
+    )
+    assert run(service, half)["tests"][0]["passed"] is passed
+
+
+def test_every_expected_chunk_that_was_found_must_score_enough(service: Service) -> None:
+    second = found(service)[1]["similarity_score"]
+    criteria = {"min_accuracy": 0.0, "min_similarity_score": second + 0.001}
+    (test,) = run(service, test_of(service, success_criteria=criteria))["tests"]
+    assert (test["result_accuracy"], test["passed"]) == (1.0, False)
+    assert "min_similarity_score" in test["reason"]
+
+
+def test_some_passed_is_partial_and_none_is_failed(service: Service) -> None:
+    last = found(service, top_k=20)[-1]["chunk_id"]
+    good, bad = test_of(service), test_of(service, test_id="bad", expected_results=[last])
+    both = run(service, good, bad)
+    assert (both["validation_status"], both["passed_tests"], both["failed_tests"]) == ("partial", 1, 1)
+    assert both["overall_accuracy"] == 0.5
+    assert run(service, bad)["validation_status"] == "failed"
+
+
+def test_a_test_id_that_stands_twice_is_named(service: Service) -> None:
+    body = {"tests": [test_of(service), test_of(service)]}
+    message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
+    assert "'torque'" in message
+
+
+def test_an_expected_id_that_is_no_chunk_is_named(service: Service) -> None:
+    body = {"tests": [test_of(service, expected_results=["no-such-chunk"])]}
+    message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
+    assert "'no-such-chunk'" in message
+    assert "'torque'" in message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"query_text": ""},
+        {"query_text": "  "},
+        {"query_text": "x" * 2001},
+        {"test_id": ""},
+        {"expected_results": []},
+        {"expected_results": "x"},
+        {"success_criteria": {"min_accuracy": 1.01}},
+        {"success_criteria": {"min_accuracy": -0.01}},
+        {"success_criteria": {"min_similarity_score": 2}},
+        {"success_criteria": {"least": 1}},
+        {"surprise": True},
+    ],
+)
+def test_what_is_out_of_range_is_refused(service: Service, changes: dict[str, Any]) -> None:
+    body = {"tests": [test_of(service, **changes)]}
+    problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
+
+
+@pytest.mark.parametrize("body", [{}, {"tests": []}, {"tests": [1]}, [], {"tests": None}])
+def test_a_body_without_tests_is_refused(service: Service, body: Any) -> None:
+    problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
+
+
+@pytest.mark.parametrize("top_k", [0, 101, "5", 2.5])
+def test_top_k_is_1_to_100(service: Service, top_k: Any) -> None:
+    body = {"tests": [test_of(service)], "top_k": top_k}
+    message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
+    assert "top_k" in message
+
+
+def test_python_runs_the_same_tests(service: Service) -> None:
+    test = test_of(service)
+    ran = service.pertinent.run_tests([test])
+    over_http = run(service, test)
+    assert ran.overall_accuracy == over_http["overall_accuracy"]
+    assert [one.model_dump() for one in ran.tests[0].actual_results] == over_http["tests"][0][
+        "actual_results"
+    ]
+
+
+@pytest.mark.parametrize("tests", [[{"test_id": "x"}], "tests", {}, []])
+def test_python_names_what_is_wrong(service: Service, tests: Any) -> None:
+    with pytest.raises(InvalidInput, match="tests"):
+        service.pertinent.run_tests(tests)

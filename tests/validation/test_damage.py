@@ -1,0 +1,187 @@
+"""Damage made on purpose: each kind is found, and named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import qdrant_edge as qdrant
+
+from pertinent.build import Workspace
+from pertinent.identity import point_id
+from pertinent.stores.edge import EdgeIndex
+from pertinent.types import Chunk
+from pertinent.validation.diagnosis import Diagnosis
+from pertinent.validation.golden import GoldenSet
+from pertinent.validation.report import ValidationReport
+
+from .conftest import PARTS, Judge, golden
+
+
+def shard(stored: Workspace) -> Any:
+    index = stored.index()
+    assert isinstance(index, EdgeIndex)
+    return index._shard
+
+
+def passage(stored: Workspace, name: str, part: str) -> Chunk:
+    (record,) = (one for one in stored.catalog().pages() if one.source_path == f"docs/{name}.md")
+    (chunk,) = (one for one in stored.catalog().chunks(record.document_id) if one.anchor == f"the-{part}")
+    return chunk
+
+
+def set_payload(stored: Workspace, chunk: Chunk, **fields: object) -> None:
+    shard(stored).update(qdrant.UpdateOperation.set_payload([point_id(chunk.chunk_id)], fields))
+
+
+def delete(stored: Workspace, *chunks: Chunk) -> None:
+    ids: list[Any] = [point_id(chunk.chunk_id) for chunk in chunks]
+    shard(stored).update(qdrant.UpdateOperation.delete_points(ids))
+
+
+def why(report: ValidationReport, query_id: str) -> Diagnosis:
+    (case,) = (case for case in report.test_cases if case.query.id == query_id)
+    assert case.diagnosis is not None, case.complaints
+    return case.diagnosis
+
+
+def test_a_changed_payload_fails_the_hashes_and_is_named(stored: Workspace, judged: Judge) -> None:
+    chunk = passage(stored, "knee", "hinge")
+    set_payload(stored, chunk, text="The hinge of the knee was rewritten by somebody else.")
+    report = judged()
+    assert report.verdict == "FAIL"
+    assert report.hash_validation_pass_rate < 1.0
+    assert any(chunk.chunk_id in issue and "hash" in issue for issue in report.issues)
+
+
+@pytest.mark.parametrize(
+    ("field", "named"),
+    [
+        ("url", "url"),
+        ("content_hash", "content_hash"),
+        ("created_at", "timestamp"),
+        ("position", "chunk_index"),
+    ],
+)
+def test_a_nulled_field_fails_completeness_and_is_named(
+    stored: Workspace, judged: Judge, field: str, named: str
+) -> None:
+    chunk = passage(stored, "knee", "hinge")
+    set_payload(stored, chunk, **{field: None})
+    report = judged()
+    assert report.verdict == "FAIL"
+    assert report.metadata_completeness_rate < 1.0
+    assert any(chunk.chunk_id in issue and f"lacks {named}" in issue for issue in report.issues)
+
+
+@pytest.mark.parametrize("field", ["title", "url", "source_path", "text"])
+def test_a_field_that_is_gone_is_found_by_the_audit(stored: Workspace, judged: Judge, field: str) -> None:
+    """Also one that the catalog makes up for in an answer."""
+    chunk = passage(stored, "battery", "motor")
+    shard(stored).update(qdrant.UpdateOperation.delete_payload([point_id(chunk.chunk_id)], [field]))
+    report = judged(audit=True)
+    assert report.verdict == "FAIL"
+    assert report.audit is not None
+    assert any(chunk.chunk_id in finding for finding in report.audit)
+
+
+def test_deleted_chunks_are_named_as_not_indexed(stored: Workspace, judged: Judge) -> None:
+    gone = [passage(stored, "knee", part) for part in PARTS[:3]]
+    delete(stored, *gone)
+    report = judged()
+    found = why(report, "knee")
+    assert found.kind == "not_indexed"
+    missed = {miss.chunk_id for miss in found.misses if miss.kind == "not_indexed"}
+    assert missed == {chunk.chunk_id for chunk in gone}
+    assert any("not indexed" in issue and "pertinent doctor" in issue for issue in report.issues)
+
+
+def test_one_deleted_chunk_is_found_by_the_audit(stored: Workspace, judged: Judge) -> None:
+    chunk = passage(stored, "camera", "cable")
+    delete(stored, chunk)
+    report = judged(audit=True)
+    assert report.verdict == "FAIL"
+    assert report.audit is not None
+    assert any("not in the index" in one and chunk.chunk_id in one for one in report.audit)
+
+
+def test_a_shuffled_index_fails_and_the_audit_tells_why(stored: Workspace, judged: Judge) -> None:
+    """Every point keeps its text and gets another one's vectors."""
+    request = qdrant.ScrollRequest(limit=1000, with_payload=True, with_vector=True)
+    records, _ = shard(stored).scroll(request)
+    vectors = [record.vector for record in records]
+    moved = [*vectors[7:], *vectors[:7]]
+    shard(stored).update(
+        qdrant.UpdateOperation.upsert_points(
+            [
+                qdrant.Point(record.id, vector, record.payload)
+                for record, vector in zip(records, moved, strict=True)
+            ]
+        )
+    )
+    report = judged(audit=True)
+    assert report.verdict == "FAIL"
+    assert report.criteria[0].value < 0.8
+    assert report.audit is not None
+    assert any("a vector that is not its text's" in finding for finding in report.audit)
+
+
+def test_positions_with_a_gap_are_named(stored: Workspace, judged: Judge) -> None:
+    import sqlalchemy as sa
+
+    chunk = passage(stored, "knee", "motor")
+    catalog: Any = stored.catalog()
+    with catalog._engine.begin() as connection:
+        connection.execute(
+            sa.text("UPDATE documents SET order_index = 99 WHERE chunk_id = :chunk_id"),
+            {"chunk_id": chunk.chunk_id},
+        )
+    report = judged()
+    sequence = next(check for check in report.checks if check.name == "chunk indices")
+    assert not sequence.passed
+    assert sequence.detail == ["docs/knee.md"]
+
+
+def test_an_undamaged_store_has_no_findings(judged: Judge) -> None:
+    assert judged(audit=True).audit == []
+
+
+def test_a_filter_that_keeps_the_answer_out_is_named(stored: Workspace, judged: Judge) -> None:
+    data = golden().model_dump(mode="json")
+    data["queries"][2]["filters"] = {"section": "The motor"}
+    found = why(judged(GoldenSet.model_validate(data)), "knee")
+    assert found.kind == "filtered_out"
+    assert "filter on section" in found.misses[0].detail
+
+
+def test_a_threshold_that_keeps_the_answer_out_is_named(judged: Judge) -> None:
+    report = judged(threshold=0.75)
+    failed = [case for case in report.test_cases if case.query.answerable and case.status == "failed"]
+    assert failed
+    assert {case.diagnosis.kind for case in failed if case.diagnosis} == {"below_threshold"}
+    assert any("lower the threshold" in issue for issue in report.issues)
+
+
+def test_what_was_outranked_is_told_with_its_rank_and_its_rivals(judged: Judge) -> None:
+    """The labels say that another page answers: what is found first is then of no use."""
+    data = golden().model_dump(mode="json")
+    labels = [{"page": "docs/gripper.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS]
+    wrong = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 0} for part in PARTS]
+    data["queries"][2]["labels"] = labels + wrong
+    found = why(judged(GoldenSet.model_validate(data)), "knee")
+    assert found.kind == "outranked"
+    assert all(miss.rank is not None and miss.rank > 5 for miss in found.misses)
+    assert found.misses[0].cosine is not None
+    assert [rival.rank for rival in found.rivals] == [1, 2, 3, 4, 5]
+    assert all(rival.label == 0 for rival in found.rivals)
+
+
+def test_unjudged_results_at_the_top_are_told_to_be_judged_first(judged: Judge) -> None:
+    data = golden().model_dump(mode="json")
+    for query in data["queries"][2:4]:
+        query["labels"] = query["labels"][:3]
+    report = judged(GoldenSet.model_validate(data))
+    found = why(report, "knee")
+    assert found.kind == "unjudged"
+    assert found.unjudged >= 2
+    assert any("pertinent label" in issue for issue in report.issues)

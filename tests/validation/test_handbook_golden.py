@@ -1,0 +1,94 @@
+"""The handbook's golden set: what it holds, that it passes, and that it outlives another chunk size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pertinent.surfaces.library import Pertinent
+from pertinent.surfaces.subjects import Local
+from pertinent.validation.golden import GoldenSet, load
+from pertinent.validation.labels import resolve
+from pertinent.validation.report import ValidationReport
+from pertinent.validation.validate import Options, validate
+
+HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
+
+
+@pytest.fixture(scope="module")
+def golden() -> GoldenSet:
+    return load(HANDBOOK / "golden.yaml")
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pertinent]:
+    """The handbook with the default settings: the real model."""
+    folder = tmp_path_factory.mktemp("handbook")
+    with Pertinent.open(folder / "data") as pertinent:
+        pertinent.index(HANDBOOK)
+        yield pertinent
+
+
+@pytest.fixture(scope="module")
+def report(indexed: Pertinent, golden: GoldenSet) -> ValidationReport:
+    return indexed.validate(golden, audit=True)
+
+
+def test_it_is_as_rich_as_a_golden_set_should_be(golden: GoldenSet) -> None:
+    queries = golden.queries
+    assert sum(query.scored for query in queries) >= 40
+    assert {query.query_type for query in queries} == {"specific", "broad", "paraphrase", "edge"}
+    categories = Counter(query.category for query in queries if query.query_type != "edge")
+    assert set(categories) == {"factual", "conceptual", "contextual"}
+    groups = Counter(query.paraphrase_group for query in queries if query.paraphrase_group)
+    assert sum(count > 1 for count in groups.values()) >= 10
+    assert sum(not query.answerable for query in queries) >= 6
+    assert {label.grade for query in queries for label in query.labels} == {0, 1, 2}
+
+
+def test_it_holds_the_edge_cases_of_seed_000(golden: GoldenSet) -> None:
+    edges = [query for query in golden.queries if query.query_type == "edge"]
+    texts = [query.text for query in edges]
+    assert "" in texts
+    assert any(not text.isascii() for text in texts)
+    assert any(len(text.split()) == 1 and text.isalpha() for text in texts)
+    assert any(len(text.split()) >= 50 for text in texts)
+    assert any(query.top_k == 100 for query in edges)
+    assert any(not query.answerable and text.strip() for query, text in zip(edges, texts, strict=True))
+
+
+def test_it_passes_with_the_default_settings(report: ValidationReport) -> None:
+    assert report.verdict == "PASS", report.summary
+    assert report.label_faults == []
+    assert report.audit == []
+
+
+def test_every_criterion_can_be_met(report: ValidationReport) -> None:
+    assert report.golden.ceiling == 1.0
+    assert not any("can't" in note for note in report.preflight)
+
+
+@pytest.mark.parametrize("name", ["golden.yaml", "golden-hard.yaml"])
+@pytest.mark.parametrize("tokens", [100, 400])
+def test_its_labels_outlive_another_chunk_size(name: str, tokens: int, tmp_path: Path) -> None:
+    asked = load(HANDBOOK / name)
+    settings = {"embedder": "testing:hashed-words", "chunk_tokens": tokens}
+    with Pertinent.open(tmp_path / "data", **settings) as pertinent:
+        pertinent.index(HANDBOOK)
+        resolved = resolve(asked, Local(pertinent.workspace).pages())
+        statuses = Counter(label.status for one in resolved.values() for label in one.labels)
+        assert set(statuses) == {"exact"}
+        assert all(resolved[query.id].wanted for query in asked.queries if query.scored)
+
+
+def test_the_hard_set_is_harder_and_says_why(indexed: Pertinent, report: ValidationReport) -> None:
+    hard = validate(Local(indexed.workspace), load(HANDBOOK / "golden-hard.yaml"), Options(together=False))
+    assert hard.verdict == "FAIL"
+    assert hard.mrr >= 0.7
+    assert hard.avg_precision_at_5 < report.avg_precision_at_5
+    failed = [case for case in hard.test_cases if case.status == "failed"]
+    assert failed
+    assert all(case.diagnosis is not None for case in failed)

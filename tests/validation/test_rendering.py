@@ -1,0 +1,610 @@
+"""Reports as their readers see them: whatever anybody wrote into them, they stay whole and say it all."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from pydantic import BaseModel
+
+from pertinent.validation import rendering
+from pertinent.validation.acceptance import Check
+from pertinent.validation.criteria import Criteria, Criterion
+from pertinent.validation.diagnosis import Diagnosis, Miss, Rival
+from pertinent.validation.golden import Category, ExpectedCriteria, QueryType
+from pertinent.validation.rendering import html, junit, markdown, text
+from pertinent.validation.rendering.bounds import Bound
+from pertinent.validation.rendering.curve import Scale
+from pertinent.validation.rendering.figures import when
+from pertinent.validation.rendering.markdown import plain
+from pertinent.validation.rendering.selection import FULL, FULL_FAILED
+from pertinent.validation.rendering.svg import ticks
+from pertinent.validation.report import (
+    Golden,
+    LabelFault,
+    Latency,
+    Mean,
+    Query,
+    SearchResult,
+    TestCase,
+    ValidationReport,
+)
+
+TYPES: tuple[QueryType, ...] = ("specific", "broad", "paraphrase")
+CATEGORIES: tuple[Category, ...] = ("factual", "conceptual", "contextual")
+
+# ── reports made by hand ────────────────────────────────────────────────────
+
+
+def result(place: int, score: float = 0.7, **given: Any) -> SearchResult:
+    fields: dict[str, Any] = {
+        "similarity_score": score,
+        "content": f"Passage {place}: a joint connects two links.",
+        "url": "https://book.example/joints",
+        "title": "Joints",
+        "chunk_index": place,
+        "timestamp": "2026-11-16T03:22:23Z",
+        "content_hash": "ab" * 32,
+        "chunk_id": f"joints-{place}",
+        "document_id": "joints",
+        "section": f"Part {place}",
+        "anchor": f"part-{place}",
+        "start": 0,
+        "end": 40,
+        "cosine": score,
+        "lexical": 0.4,
+    }
+    return SearchResult(**fields | given)
+
+
+def case(number: int, status: str = "passed", **given: Any) -> TestCase:
+    good = status in ("passed", "refused")
+    precision = 1.0 if good else 0.4
+    why = Diagnosis(
+        kind="outranked",
+        detail=f"the answer of query {number} stands at rank 9",
+        misses=[
+            Miss(
+                chunk_id="m",
+                title=f"Missed {number}",
+                grade=2,
+                kind="outranked",
+                detail="rank 9",
+                rank=9,
+                score=0.3,
+            )
+        ],
+        rivals=[
+            Rival(
+                rank=1,
+                chunk_id="r",
+                title=f"Rival {number}",
+                score=0.7,
+                cosine=0.7,
+                lexical=None,
+                label=None,
+            )
+        ],
+        unjudged=1,
+    )
+    fields: dict[str, Any] = {
+        "query": Query(
+            text=f"How does joint number {number} move?",
+            top_k=5,
+            query_type=TYPES[number % 3],
+            id=f"joint-{number}",
+            category=CATEGORIES[number % 3],
+        ),
+        "expected_criteria": ExpectedCriteria(min_score=0.2, expected_topic="joint, link"),
+        "actual_results": [result(place) for place in range(3)],
+        "relevance_labels": [2, 0, 1],
+        "precision_at_k": precision,
+        "rank_of_best": 1 + number % 4 if good else None,
+        "judged": [True, False, True],
+        "metrics": {"p@5": precision, "ndcg@10": 0.6},
+        "latency_ms": 5.0 + number % 17,
+        "status": status,
+        "complaints": [] if good else [f"P@5 of {number} is 0.40, below 0.80"],
+        "error": "the store is away" if status == "error" else None,
+        "diagnosis": None if good else why,
+        "relevant": 4,
+    }
+    return TestCase(**fields | given)
+
+
+def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationReport:
+    asked = [case(0), case(1, "failed"), case(2, "error"), edge(), unanswered()] if cases is None else cases
+    mean = Mean(mean=0.7, low=0.6, high=0.8, n=len(asked))
+    times = sorted(one.latency_ms for one in asked)
+    groups = [
+        "all",
+        *(f"type:{one}" for one in TYPES),
+        *(f"category:{one}" for one in CATEGORIES),
+        "type:broad/category:factual",
+    ]
+    fields: dict[str, Any] = {
+        "timestamp": "2026-11-16T03:57:03Z",
+        "total_queries": len(asked),
+        "avg_precision_at_5": 0.7,
+        "mrr": 0.87,
+        "avg_latency_ms": 9.0,
+        "p95_latency_ms": 18.0,
+        "p99_latency_ms": 34.0,
+        "metadata_completeness_rate": 1.0,
+        "hash_validation_pass_rate": 1.0,
+        "test_cases": asked,
+        "summary": "FAIL: too few queries reach their P@5.",
+        "issues": [f"issue {number}: run `pertinent doctor`" for number in range(12)],
+        "verdict": "FAIL",
+        "mrr_first_relevant": 0.9,
+        "criteria": [
+            Criterion(
+                name="queries with P@5 ≥ 0.80",
+                wanted=0.8,
+                value=0.55,
+                passed=False,
+                low=0.47,
+                high=0.63,
+                n=9,
+                detail="the share",
+            ),
+            Criterion(
+                name="MRR",
+                wanted=0.7,
+                value=0.87,
+                passed=True,
+                low=0.65,
+                high=0.91,
+                n=9,
+                detail="by rank of best",
+            ),
+            Criterion(
+                name="hash validation", wanted=1, value=0.9999, passed=False, n=925, detail="of results"
+            ),
+            Criterion(name="p95 latency (ms)", wanted=2000, value=18, passed=True, n=9, detail="linear"),
+            Criterion(name="audit", wanted=0, value=0, passed=True, n=300, detail="of all that is stored"),
+        ],
+        "checks": [
+            Check(
+                name="broad queries",
+                value=0.5,
+                wanted="at least 80% of them",
+                passed=False,
+                n=4,
+                detail=["joint-1: P@3"],
+            ),
+            Check(name="duplicate passages", value=0, wanted="none in any list", passed=True, n=9),
+            Check(name="paraphrases", value=None, wanted="share 60%", passed=True, n=0),
+        ],
+        "metrics": {name: {"p@5": mean, "ndcg@10": mean} for name in groups},
+        "latency": Latency(
+            n=len(times),
+            mean=9,
+            p50=8,
+            p95=18,
+            p99=34,
+            max=times[-1],
+            p95_is_maximum=False,
+            p99_is_maximum=True,
+            method="linear",
+        )
+        if times
+        else None,
+        "golden": Golden(
+            name="book",
+            queries=len(asked),
+            scored=3,
+            labels=30,
+            unit="passage",
+            answer_threshold=0.5,
+            ceiling=1.0,
+        ),
+        "preflight": ["nine queries are few"],
+        "label_faults": [LabelFault(query="joint-1", place="joints.md", status="lost", detail="not there")],
+        "audit": ["chunk 7 has no hash"],
+        "fingerprints": {"golden": "ab" * 32, "embedder": "local:small"},
+        "options": {"threshold": 0.0, "criteria": Criteria().model_dump()},
+    }
+    return ValidationReport(**fields | given)
+
+
+def edge() -> TestCase:
+    asked = Query(text="  ", top_k=5, query_type="edge", id="blank")
+    return case(3, "refused", query=asked, actual_results=[], error="a query needs a word")
+
+
+def unanswered() -> TestCase:
+    asked = Query(text="What is a soufflé?", top_k=5, query_type="specific", id="soufflé", answerable=False)
+    return case(4, "passed", query=asked)
+
+
+FIXED = {"verdict", "status", "query_type", "category", "kind", "unit", "schema_version", "metrics"}
+"""What is one of a few words, whoever writes it."""
+
+
+def spoil(value: Any, hostile: str, name: str = "") -> Any:
+    """The same report with the hostile text wherever somebody may write; no check keeps it out."""
+    if name in FIXED:
+        return value
+    if isinstance(value, BaseModel):
+        fields = {field: spoil(getattr(value, field), hostile, field) for field in type(value).model_fields}
+        return value.model_copy(update=fields)
+    if isinstance(value, list):
+        return [spoil(one, hostile) for one in value]
+    if isinstance(value, dict):
+        return {spoil(key, hostile): spoil(one, hostile) for key, one in value.items()}
+    return hostile if isinstance(value, str) else value
+
+
+MEAN = (
+    "<script>alert(1)</script>",
+    "</title></style></details><img src=x onerror=alert(1)>",
+    "\" onmouseover='alert(1)' x=\"",
+    "javascript:alert(1)",
+    "java\tscript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "https://book.example/a?b=1&c=<b>#d",
+    "http://[",
+    "{{ 7 * 7 }}{% raw %}{# x #}",
+    "a | b || \\| c \\\\",
+    "```\n# heading\n\n- item\n\n| a |\n|--|",
+    "`one` ``two`` `three",
+    "**bold** _it_ ~~no~~ [x](http://y.example) ![z](w) $x$ <!-- -->",
+    "@someone #12 www.a.example http://a.example me@a.example",
+    "]]><x/>&amp;&#0;&#x1f;&lt;",
+    "\x00\x01\x08\x0b\x1f\x7f\x85\x9f\ufffe\uffff",
+    "\ud800 \udfff \ud83d",
+    "\u202eright\u2066to\u2069left\u200b",
+    "",
+    "   \n\t ",
+    "- a",
+    "1. a",
+    "=====",
+    "a\r\nb\u2028c",
+)
+hostile = st.one_of(
+    st.sampled_from(MEAN),
+    st.text(st.characters(), max_size=60),
+    st.text("<>&\"'`|*_#[]()!\\-=+~{}$@:/.0a \n\t\x00\ud800", max_size=40),
+)
+patient = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+
+
+# ── the page ────────────────────────────────────────────────────────────────
+
+
+class Markup(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.words: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.words).split())
+
+
+def shape(page: Markup) -> dict[str, int]:
+    """How many of each element there are, but for those that a text may ask for."""
+    return {tag: n for tag, n in page.tags.items() if tag not in {"a", "bdi", "code", "br", "p"}}
+
+
+@pytest.fixture(scope="module")
+def calm() -> Markup:
+    return Markup(html(spoil(report(), "calm")))
+
+
+@patient
+@given(hostile)
+@example("<script>alert(1)</script>")
+@example("\ud800")
+def test_no_text_becomes_markup(calm: Markup, told: str) -> None:
+    page = html(spoil(report(), told))
+    page.encode("utf-8")
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", page)
+    found = Markup(page)
+    assert not told or shape(found) == shape(calm)
+    assert text.printable(told) in "".join(found.words)
+    for tag, name, value in found.attributes:
+        assert not name.startswith("on")
+        assert name not in {"src", "srcset", "action", "formaction", "data", "xlink:href", "background"}
+        if name == "href":
+            assert tag == "a"
+            assert value.startswith("#") or urlsplit(value).scheme in {"http", "https"}
+        if name == "style":
+            assert re.fullmatch(r"((inset-inline-start|inline-size|--part):[\d.]+%?;?)+", value)
+
+
+def test_the_same_report_gives_the_same_texts() -> None:
+    for render in (html, markdown, junit):
+        assert render(report()) == render(report())
+
+
+def test_everything_is_on_the_page() -> None:
+    made = report()
+    page = Markup(html(made)).text
+    assert made.summary.removeprefix("FAIL: ") in page
+    wanted = [
+        *(one.name for one in made.criteria),
+        *(one.detail for one in made.criteria),
+        *(one.name for one in made.checks),
+        *(one.wanted for one in made.checks),
+        *(one.replace("`", "") for one in made.issues),
+        *made.preflight,
+        *(made.audit or ()),
+        *(one.place for one in made.label_faults),
+        "local:small",
+    ]
+    for one in made.test_cases:
+        wanted += [one.query.id, one.query.text.strip() or "(empty)", one.status, *one.complaints]
+        wanted += [f"Joints › {found.section}" for found in one.actual_results]
+        wanted += [found.content for found in one.actual_results]
+        if one.diagnosis:
+            wanted.append(one.diagnosis.detail)
+            wanted += [miss.title for miss in one.diagnosis.misses]
+            wanted += [rival.title for rival in one.diagnosis.rivals]
+    assert [one for one in wanted if " ".join(one.split()) not in page] == []
+    for title in ("P@5 of each query", "Rank of the best answer", "Latency", "P@5 by type and category"):
+        assert title in page
+
+
+def test_failed_queries_come_first_and_bars_lead_to_them() -> None:
+    page = html(report([case(0), case(1, "failed"), case(2), case(3, "error")]))
+    order = re.findall(r'<div class="inside" id="(q\d+)">', page)
+    assert order == ["q2", "q4", "q1", "q3"]
+    targets = [value for tag, name, value in Markup(page).attributes if name == "href" and "#q" in value]
+    assert {"#q1", "#q2", "#q3", "#q4"} <= set(targets)
+
+
+def test_a_passage_is_linked_at_its_anchor_and_only_on_the_web() -> None:
+    found = [
+        result(0, url="https://a.example/x#old", anchor="new part"),
+        result(1, url="javascript:alert(1)"),
+        result(2, url="HTTP://a.example/y", anchor=""),
+    ]
+    links = [
+        value
+        for _, name, value in Markup(html(report([case(0, actual_results=found)]))).attributes
+        if name == "href"
+    ]
+    assert [one for one in links if not one.startswith("#")] == [
+        "https://a.example/x#new%20part",
+        "HTTP://a.example/y",
+    ]
+
+
+def test_the_title_has_the_verdict_and_a_fingerprint_is_short_with_its_whole_in_the_title() -> None:
+    page = html(report(verdict="INVALID", summary="INVALID: 3 labels point at nothing"))
+    assert re.search(r"<title>INVALID · book", page)
+    assert f'title="{"ab" * 32}">abababababab…' in page
+
+
+def test_odd_reports_are_shown_too() -> None:
+    bare = report([], criteria=[], checks=[], metrics={}, issues=[], preflight=[], label_faults=[])
+    bare = bare.model_copy(update={"audit": None, "fingerprints": {}, "options": {"criteria": "gone"}})
+    for shown in (html(bare), markdown(bare), junit(bare)):
+        assert "FAIL" in shown
+    wild = case(0, actual_results=[result(0, math.nan), result(1, math.inf), result(2, -1.0)], judged=[])
+    wild = wild.model_copy(update={"latency_ms": math.inf, "metrics": {}, "rank_of_best": 37})
+    for verdict in ("PASS", "INVALID"):
+        odd = report([wild], verdict=verdict)
+        assert ">10" in Markup(html(odd)).text
+        assert verdict in markdown(odd)
+        assert 'time="0.000000"' in junit(odd)
+
+
+def test_a_page_of_ten_thousand_queries_stays_small() -> None:
+    cases = [case(number, "failed" if number % 5 else "passed") for number in range(10_000)]
+    page = html(report(cases))
+    assert len(page) < 12_000_000
+    found = Markup(page)
+    assert page.count('<details class="query failed') == FULL_FAILED
+    assert page.count('<details class="query') == FULL
+    assert "600 of 10,000 queries are shown in full" in found.text
+    assert found.tags["rect"] < 500
+    assert all(one.query.id in found.text for one in cases[::997])
+
+
+# ── Markdown ────────────────────────────────────────────────────────────────
+
+READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def structure(source: str) -> list[str]:
+    found = []
+    for token in READER.parse(source):
+        found.append(token.type)
+        found += sorted({child.type for child in token.children or ()} - {"text"})
+    return found
+
+
+@patient
+@given(hostile)
+@example("```\n# heading\n\n- item\n\n| a |\n|--|")
+def test_no_text_breaks_the_markdown(told: str) -> None:
+    page = markdown(spoil(report(), told))
+    page.encode("utf-8")
+    assert structure(page) == structure(markdown(spoil(report(), "calm")))
+
+
+@patient
+@given(hostile)
+def test_markdown_reads_as_what_was_written(told: str) -> None:
+    tokens = READER.parse(f"- {plain(told)}")
+    read = "".join(token.children[0].content for token in tokens if token.children)
+    unseen = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+    shown = text.line(unseen.sub("", text.printable(told)), 300)
+    assert unseen.sub("", read) == shown
+
+
+def test_markdown_calls_nobody_and_links_nowhere() -> None:
+    shown = plain("@someone and me@a.example at http://a.example or www.a.example, see #12")
+    assert not re.search(r"@(?!5)|://|www\.|#12", shown)
+    assert plain("P@5 is 0.40, below 0.80") == "P@5 is 0.40, below 0.80"
+
+
+def test_the_markdown_says_the_verdict_and_what_it_rests_on() -> None:
+    made = report([case(number, "failed") for number in range(30)])
+    page = markdown(made)
+    assert page.startswith("## ✕ FAIL\n")
+    assert "| queries with P@5 ≥ 0.80 | ≥ 80% | 55.0% | 47 to 63% | 9 | ✕ **not met** |" in page
+    assert "| hash validation | ≥ 100% | 99.99% |" in page
+    for one in made.checks:
+        assert f"| {one.name} |" in page
+    assert page.count("| The answer stands too low: ") == 20
+    assert "And 10 more in the report." in page
+    assert "And 2 more in the report." in page
+    assert "| joint-3 | How does joint number 3 move? |" in page
+
+
+# ── JUnit ───────────────────────────────────────────────────────────────────
+
+
+def parsed(made: ValidationReport) -> ET.Element:
+    return ET.fromstring(junit(made).encode("utf-8"))  # noqa: S314 - it is our own
+
+
+@patient
+@given(hostile)
+@example("]]><x/>\x00\ud800\uffff")
+def test_any_text_makes_valid_xml_with_right_counts(told: str) -> None:
+    made = spoil(report(), told)
+    root = parsed(made)
+    assert [suite.get("name") for suite in root] == ["criteria", "acceptance", "queries"]
+    sizes = [len(made.criteria), len(made.checks), len(made.test_cases)]
+    assert [len(suite.findall("testcase")) for suite in root] == sizes
+    for group in (root, *root):
+        assert group.get("tests") == str(len(list(group.iter("testcase"))))
+        for count, flaw in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert group.get(count) == str(len(list(group.iter(flaw))))
+    assert {element.tag for element in root.iter()} == {
+        "testsuites",
+        "testsuite",
+        "testcase",
+        "properties",
+        "property",
+        "failure",
+        "error",
+        "skipped",
+    }
+
+
+def test_the_cases_say_what_became_of_them() -> None:
+    root = parsed(report())
+    assert dict(root.items()) == {
+        "name": "pertinent validate",
+        "tests": "13",
+        "failures": "4",
+        "errors": "1",
+        "skipped": "1",
+        "time": root.get("time"),
+    }
+    queries = {one.get("name"): one for one in root[2]}
+    assert queries["joint-1"].get("time") == "0.006000"
+    assert queries["joint-1"].get("classname") == "pertinent.queries.broad"
+    failure = queries["joint-1"].find("failure")
+    assert failure is not None
+    assert failure.get("type") == "outranked"
+    assert "How does joint number 1 move?" in (failure.text or "")
+    assert queries["joint-2"].find("error") is not None
+    assert not list(queries["blank"])
+    flaws = [one.find("failure") for one in root[0].findall("testcase")]
+    assert [one.get("message") for one in flaws if one is not None] == [
+        "55.0%, wanted ≥ 80%",
+        "99.99%, wanted ≥ 100%",
+    ]
+    assert root[1][2].find("skipped") is not None
+
+
+def test_what_is_invalid_is_an_error_even_if_every_criterion_is_met() -> None:
+    made = report([case(0)], criteria=[], checks=[], verdict="INVALID", summary="INVALID: labels are lost")
+    root = parsed(made)
+    assert (root.get("failures"), root.get("errors")) == ("0", "1")
+    error = root[0].find("testcase/error")
+    assert error is not None
+    assert error.get("message") == "INVALID: labels are lost"
+
+
+# ── parts ───────────────────────────────────────────────────────────────────
+
+
+def test_the_public_names() -> None:
+    assert rendering.__all__ == ["html", "junit", "markdown"]
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "shown"),
+    [(0.7996, 0.8, "0.7996"), (0.8, 0.8, "0.800"), (0.79999, 0.8, "0.79999"), (0.1, 0.8, "0.100")],
+)
+def test_a_value_is_not_rounded_onto_the_limit_that_it_missed(
+    value: float, wanted: float, shown: str
+) -> None:
+    made = Criterion(name="ndcg@10", wanted=wanted, value=value, passed=value >= wanted, n=9, detail="")
+    assert Bound.of(made).value == shown
+
+
+def test_an_interval_that_holds_the_limit_is_told() -> None:
+    bounds = [Bound.of(one) for one in report().criteria]
+    assert [one.undecided for one in bounds] == [False, True, False, False, False]
+    assert "other queries might decide otherwise" in html(report())
+
+
+@given(st.floats(min_value=1e-6, max_value=1e9))
+def test_ticks_are_few_and_within(end: float) -> None:
+    found = ticks(end)
+    assert 2 <= len(found) <= 6
+    assert found[0] == 0
+    assert found[-1] <= end * (1 + 1e-6)
+
+
+@given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=20))
+def test_later_stands_further_to_the_right(times: list[float]) -> None:
+    if max(times) > 0:
+        scale = Scale(sorted(times))
+        places = [scale.x(time) for time in sorted(times)]
+        assert places == sorted(places)
+        assert all(38 <= place <= 348.01 for place in places)
+        assert list(scale.ticks) == sorted(scale.ticks)
+
+
+@given(st.text(), st.integers(min_value=2, max_value=50))
+def test_a_line_is_one_line_and_short(told: str, limit: int) -> None:
+    flat = text.line(told, limit)
+    assert len(flat) <= limit
+    assert len(flat.splitlines()) <= 1
+    assert flat == " ".join(told.split()) or flat.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("stamp", "shown"),
+    [
+        ("2026-11-16T03:57:03Z", "2026-11-16 03:57 UTC"),
+        ("2026-11-16T03:57:03+02:00", "2026-11-16 01:57 UTC"),
+        ("2026-11-16T03:57", "2026-11-16 03:57"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
+        ("yesterday", "yesterday"),
+    ],
+)
+def test_a_time_is_told_in_utc_and_nonsense_as_it_stands(stamp: str, shown: str) -> None:
+    assert when(stamp) == shown

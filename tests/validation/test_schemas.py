@@ -1,0 +1,51 @@
+"""The published schemas: those of the code, and what the example files obey."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from pertinent.validation import golden, report
+
+from .conftest import Judge
+
+ROOT = Path(__file__).parents[2]
+
+
+def published(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / "docs" / "schemas" / f"{name}.schema.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize(("name", "module"), [("golden", golden), ("report", report)])
+def test_what_is_published_is_what_the_code_says(name: str, module: ModuleType) -> None:
+    assert published(name) == module.json_schema(), f"write docs/schemas/{name}.schema.json anew"
+
+
+@pytest.mark.parametrize("name", ["golden.yaml", "golden-hard.yaml"])
+def test_the_handbooks_golden_sets_obey_it(name: str) -> None:
+    data = yaml.safe_load((ROOT / "examples" / "handbook" / name).read_text(encoding="utf-8"))
+    jsonschema_rs.validate(published("golden"), data)
+
+
+def test_the_golden_set_of_the_documentation_obeys_it() -> None:
+    text = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    shown = text.split("```yaml\n")[1].split("```")[0]
+    jsonschema_rs.validate(published("golden"), yaml.safe_load(shown))
+    assert len(golden.parse(shown, "shown.yaml").queries) == 2
+
+
+def test_a_grade_of_3_does_not_obey_it() -> None:
+    label = {"page": "docs/x.md", "grade": 3}
+    data = {"version": 1, "queries": [{"id": "x", "text": "y", "labels": [label]}]}
+    assert not jsonschema_rs.is_valid(published("golden"), data)
+
+
+def test_a_report_obeys_it(judged: Judge) -> None:
+    jsonschema_rs.validate(published("report"), json.loads(judged(audit=True).model_dump_json()))

@@ -1,0 +1,140 @@
+"""The same golden set on a service over real HTTP, and on the pipeline behind it: the same verdict."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+
+from pertinent.build import Workspace
+from pertinent.errors import IndexFailure, InvalidInput, SettingsError
+from pertinent.settings import Settings
+from pertinent.surfaces.http import create_app
+from pertinent.surfaces.library import Pertinent
+from pertinent.surfaces.subjects import Local, Remote
+from pertinent.validation.validate import NoVerdict, Options, validate
+
+from .conftest import golden
+
+
+@contextmanager
+def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
+    """The service on a port of its own."""
+    workspace.settings = Settings.model_validate({**workspace.settings.model_dump(), **settings})
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(Pertinent(workspace)), port=0, log_config=None, access_log=False)
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def test_a_service_gets_the_verdict_of_the_pipeline_behind_it(stored: Workspace) -> None:
+    here = validate(Local(stored), golden(), Options(audit=True))
+    with running(stored) as url:
+        remote = Remote.at(url + "/")
+        with remote.client:
+            there = validate(remote, golden(), Options(audit=True, concurrency=4))
+    assert there.verdict == here.verdict == "PASS"
+    assert there.metrics == here.metrics
+    assert there.audit == here.audit == []
+    assert [case.actual_results for case in there.test_cases] == [
+        case.actual_results for case in here.test_cases
+    ]
+    assert there.fingerprints["corpus"] == here.fingerprints["corpus"]
+    assert there.fingerprints["golden"] == here.fingerprints["golden"]
+    assert there.fingerprints["subject"].rstrip("/") == url
+
+
+def test_filters_and_ranking_reach_the_service(stored: Workspace) -> None:
+    data = golden().model_dump(mode="json")
+    data["queries"][2]["filters"] = {"section": "The motor"}
+    asked = golden().model_validate(data)
+    with running(stored) as url:
+        remote = Remote.at(url)
+        with remote.client:
+            report = validate(remote, asked, Options(ranking="lexical"))
+    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    assert {result.section for result in case.actual_results} == {"The motor"}
+    assert all(result.similarity_score == result.lexical for result in case.actual_results)
+
+
+def test_a_key_is_shown_where_one_is_wanted(stored: Workspace) -> None:
+    with running(stored, api_keys=["a-secret-key"]) as url:
+        for key, accepted in (("a-secret-key", True), (None, False), ("another-key", False)):
+            remote = Remote.at(url, key)
+            with remote.client:
+                if accepted:
+                    assert remote.search("knee", top_k=1).hits
+                else:
+                    with pytest.raises(SettingsError, match="wants a key"):
+                        remote.search("knee", top_k=1)
+
+
+def test_a_service_that_asks_for_patience_is_given_it(
+    stored: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr("pertinent.surfaces.subjects.time.sleep", sleep)
+    with running(stored, rate_limit=1) as url:
+        remote = Remote.at(url)
+        with remote.client:
+            remote.search("knee", top_k=1)
+            with pytest.raises(IndexFailure, match="429"):
+                remote.search("knee", top_k=1)
+    assert len(waited) == 5
+    assert all(0 < seconds <= 60 for seconds in waited)
+
+
+def test_a_service_that_is_not_there_gives_no_verdict() -> None:
+    remote = Remote.at("http://127.0.0.1:1")
+    with remote.client, pytest.raises(NoVerdict, match="does not answer"):
+        validate(remote, golden())
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://x", ""])
+def test_an_address_must_be_one(url: str) -> None:
+    with pytest.raises(InvalidInput, match="http"):
+        Remote.at(url)
+
+
+def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPRequestHandler]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    return Handler
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [(b"<html>", 200, "not JSON"), (b"[]", 200, "failed with 200"), (b'{"message": "boom"}', 500, "boom")],
+)
+def test_something_else_at_the_address_is_told(body: bytes, status: int, said: str) -> None:
+    with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        remote = Remote.at(f"http://127.0.0.1:{server.server_port}")
+        with remote.client, pytest.raises(IndexFailure, match=said):
+            list(remote.pages())
+        server.shutdown()

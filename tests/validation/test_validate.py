@@ -1,0 +1,386 @@
+"""Seed 000 from end to end: the report's fields, its formulas, and a verdict that holds up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pertinent.build import Workspace
+from pertinent.errors import IndexFailure, InvalidInput
+from pertinent.surfaces.subjects import Local
+from pertinent.types import Answer
+from pertinent.validation import report as reports
+from pertinent.validation.criteria import Criteria
+from pertinent.validation.golden import GoldenSet
+from pertinent.validation.validate import NoVerdict, Options, fingerprint, validate
+
+from .conftest import Judge, golden
+
+SEED_FIELDS = {
+    "timestamp": str,
+    "total_queries": int,
+    "avg_precision_at_5": float,
+    "mrr": float,
+    "avg_latency_ms": float,
+    "p95_latency_ms": float,
+    "p99_latency_ms": float,
+    "metadata_completeness_rate": float,
+    "hash_validation_pass_rate": float,
+    "test_cases": list,
+    "summary": str,
+    "issues": list,
+}
+
+
+def changed(asked: GoldenSet, query_id: str, **changes: Any) -> GoldenSet:
+    """The golden set with one query changed."""
+    data = asked.model_dump(mode="json")
+    for query in data["queries"]:
+        if query["id"] == query_id:
+            query.update(changes)
+    return GoldenSet.model_validate(data)
+
+
+def test_a_healthy_pipeline_passes(judged: Judge) -> None:
+    report = judged(audit=True)
+    assert report.verdict == "PASS", report.summary
+    assert report.summary.startswith("PASS: 8/8 queries (100%) achieved precision@5 >= 0.80")
+    assert all(criterion.passed for criterion in report.criteria)
+    assert {check.name: check.passed for check in report.checks} == dict.fromkeys(
+        [
+            "specific queries",
+            "broad queries",
+            "duplicate passages",
+            "paraphrases",
+            "queries without an answer",
+            "chunk indices",
+            "50 queries at once",
+        ],
+        True,
+    )
+
+
+def test_seed_000_fields_stand_at_the_top_level_with_their_types(judged: Judge) -> None:
+    data = json.loads(judged().model_dump_json())
+    assert {name: type(data[name]) for name in SEED_FIELDS} == SEED_FIELDS
+    assert data["timestamp"].endswith("Z")
+    assert data["total_queries"] == len(data["test_cases"]) == 10
+    for rate in ("avg_precision_at_5", "mrr", "metadata_completeness_rate", "hash_validation_pass_rate"):
+        assert 0.0 <= data[rate] <= 1.0
+
+
+def test_seed_000_test_cases_have_their_fields_and_their_rules(judged: Judge) -> None:
+    for case in json.loads(judged().model_dump_json())["test_cases"]:
+        assert {"text", "top_k", "query_type"} <= set(case["query"])
+        assert len(case["relevance_labels"]) == len(case["actual_results"]) == len(case["judged"])
+        assert set(case["relevance_labels"]) <= {0, 1, 2}
+        assert 0.0 <= case["precision_at_k"] <= 1.0
+        assert case["rank_of_best"] is None or case["rank_of_best"] >= 1
+        for result in case["actual_results"]:
+            assert 0.0 <= result["similarity_score"] <= 1.0
+            assert result["chunk_index"] >= 0
+            assert result["timestamp"].endswith("Z")
+            digest = hashlib.sha256(result["content"].encode("utf-8")).hexdigest()
+            assert result["content_hash"] == digest
+            assert result["url"].startswith("https://")
+            assert result["title"]
+
+
+def test_seed_000_formulas_are_followed_exactly(judged: Judge) -> None:
+    """The seed's own functions, over what the report says of each query."""
+    report = judged()
+    scored = [case for case in report.test_cases if case.query.answerable and case.query.query_type != "edge"]
+
+    def compute_precision_at_k(labels: list[int], k: int) -> float:
+        return sum(1 for label in labels[:k] if label >= 1) / k
+
+    assert report.avg_precision_at_5 == pytest.approx(
+        np.mean([compute_precision_at_k(case.relevance_labels, 5) for case in scored])
+    )
+    ranks = [1.0 / case.rank_of_best if case.rank_of_best else 0.0 for case in scored]
+    assert report.mrr == pytest.approx(sum(ranks) / len(scored))
+    for case in report.test_cases:
+        assert case.precision_at_k == compute_precision_at_k(case.relevance_labels, case.query.top_k)
+    latencies = [case.latency_ms for case in report.test_cases]
+    assert report.avg_latency_ms == pytest.approx(np.mean(latencies))
+    assert report.p95_latency_ms == pytest.approx(np.percentile(latencies, 95))
+    assert report.p99_latency_ms == pytest.approx(np.percentile(latencies, 99))
+
+
+def test_rank_of_best_is_the_first_result_with_the_highest_label_of_the_query(judged: Judge) -> None:
+    """CONTRACTS 12: a label 1 above the only 2 is not the best."""
+    asked = golden()
+    label = {"page": "docs/knee.md", "anchor": "the-spring", "grade": 2}
+    others = [
+        {"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in ("hinge", "cable", "shaft")
+    ]
+    report = judged(changed(asked, "knee", labels=[label, *others], paraphrase_group=None))
+    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    assert case.relevance_labels[0] == 1
+    assert case.rank_of_best == case.relevance_labels.index(2) + 1 > 1
+
+
+def test_a_query_without_an_answer_and_an_edge_case_are_outside_the_means(judged: Judge) -> None:
+    report = judged()
+    assert report.total_queries == 10
+    assert report.golden.scored == report.metrics["all"]["p@5"].n == 8
+    assert report.criteria[0].n == 8
+
+
+def test_an_empty_query_passes_with_a_clean_refusal(judged: Judge) -> None:
+    (case,) = (case for case in judged().test_cases if case.query.id == "empty")
+    assert case.status == "refused"
+    assert "must not be empty" in (case.error or "")
+
+
+def test_an_answer_to_what_has_none_is_an_issue_and_no_fail(judged: Judge) -> None:
+    report = judged(golden(answer_threshold=0.0))
+    assert report.verdict == "PASS"
+    assert any("taxes" in issue and "it has no answer" in issue for issue in report.issues)
+    assert not next(check for check in report.checks if check.name == "queries without an answer").passed
+
+
+def test_with_strict_criteria_the_acceptance_checks_count(judged: Judge) -> None:
+    report = judged(golden(answer_threshold=0.0, criteria={"strict": True}))
+    assert report.verdict == "FAIL"
+    assert "queries without an answer" in report.summary
+
+
+def test_expected_criteria_that_are_not_met_go_into_issues_and_fail_the_query_alone(judged: Judge) -> None:
+    """CONTRACTS 20."""
+    wanted = {"min_score": 0.999, "expected_topic": "zeppelin"}
+    report = judged(changed(golden(), "knee", expected_criteria=wanted))
+    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    assert case.status == "failed"
+    assert any("min_score 0.999" in issue for issue in report.issues)
+    assert any("zeppelin" in issue for issue in report.issues)
+    assert report.verdict == "PASS"
+    assert report.avg_precision_at_5 == judged().avg_precision_at_5
+
+
+@pytest.mark.parametrize(
+    ("criteria", "named"),
+    [
+        ({"precision_at_5": 1.0, "queries_reaching": 1.0, "at_least": {"recall@5": 1.0}}, "recall@5"),
+        ({"p95_latency_ms": 1e-9}, "p95 latency"),
+        ({"at_least": {"ndcg@10": 1.0}, "mrr": 1.0}, "ndcg@10"),
+    ],
+)
+def test_a_criterion_that_is_not_met_fails_and_is_named(
+    judged: Judge, criteria: dict[str, Any], named: str
+) -> None:
+    report = judged(golden(criteria=criteria))
+    assert report.verdict == "FAIL"
+    assert named in report.summary
+    assert [one.name for one in report.criteria if not one.passed]
+
+
+def test_an_unknown_measure_is_refused_before_anything_runs(judged: Judge) -> None:
+    with pytest.raises(InvalidInput, match="bogus"):
+        judged(golden(criteria={"at_least": {"bogus@3": 0.5}}))
+
+
+def test_every_criterion_has_its_value_and_the_means_their_intervals(judged: Judge) -> None:
+    report = judged()
+    assert [one.name for one in report.criteria] == [
+        "queries with P@5 ≥ 0.80",
+        "MRR",
+        "metadata completeness",
+        "hash validation",
+        "p95 latency (ms)",
+    ]
+    for one in report.criteria[:2]:
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low <= one.value <= one.high
+    groups = {"all", "type:specific", "type:paraphrase", "category:factual", "type:specific/category:factual"}
+    assert groups == set(report.metrics)
+    for means in report.metrics.values():
+        for mean in means.values():
+            assert mean.low <= mean.mean + 1e-12
+            assert mean.mean <= mean.high + 1e-12
+
+
+def test_the_same_run_has_the_same_figures(judged: Judge) -> None:
+    first, second = judged(), judged()
+    assert first.metrics == second.metrics
+    assert first.fingerprints == second.fingerprints
+    assert [case.actual_results for case in first.test_cases] == [
+        case.actual_results for case in second.test_cases
+    ]
+
+
+class Failing:
+    """A pipeline of which some searches fail."""
+
+    def __init__(self, inner: Local, *texts: str) -> None:
+        self._inner = inner
+        self._texts = texts
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def search(self, text: str, **options: Any) -> Answer:
+        if not self._texts or text in self._texts:
+            raise IndexFailure("the index is on fire")
+        return self._inner.search(text, **options)
+
+
+def test_a_search_that_fails_counts_0_and_is_never_dropped(stored: Workspace) -> None:
+    whole = validate(Local(stored), golden())
+    broken = validate(Failing(Local(stored), "knee hinge"), golden())
+    assert broken.total_queries == whole.total_queries
+    assert broken.mrr == pytest.approx((whole.mrr * 8 - 1) / 8)
+    (case,) = (case for case in broken.test_cases if case.query.id == "knee-again")
+    assert (case.status, case.precision_at_k) == ("error", 0.0)
+    assert case.diagnosis is not None
+    assert case.diagnosis.kind == "error"
+    assert any("1 searches failed" in issue and "on fire" in issue for issue in broken.issues)
+
+
+def test_a_store_that_is_down_gives_no_verdict(stored: Workspace) -> None:
+    with pytest.raises(NoVerdict, match="on fire"):
+        validate(Failing(Local(stored)), golden())
+
+
+def test_lost_labels_make_it_invalid_unless_so_many_are_allowed(judged: Judge) -> None:
+    bad = {"page": "docs/knee.md", "quote": "no such words anywhere", "grade": 1}
+    asked = golden()
+    data = asked.model_dump(mode="json")
+    data["queries"][2]["labels"].append(bad)
+    report = judged(GoldenSet.model_validate(data))
+    assert report.verdict == "INVALID"
+    assert [(one.query, one.status) for one in report.label_faults] == [("knee", "lost")]
+    data["criteria"] = {"lost_labels": 1}
+    allowed = judged(GoldenSet.model_validate(data))
+    assert allowed.verdict == "PASS"
+    assert any("is lost" in note for note in allowed.preflight)
+
+
+def test_a_lost_label_is_no_miss(judged: Judge) -> None:
+    """It is a fault of the golden set: the query's figures are those without it."""
+    data = golden(criteria={"lost_labels": 1}).model_dump(mode="json")
+    whole = judged(GoldenSet.model_validate(data))
+    data["queries"][2]["labels"].append({"page": "docs/gone.md", "quote": "gone with its page", "grade": 2})
+    assert judged(GoldenSet.model_validate(data)).metrics == whole.metrics
+
+
+def test_a_ceiling_below_the_criterion_is_told_beforehand(judged: Judge) -> None:
+    asked = golden()
+    data = asked.model_dump(mode="json")
+    for query in data["queries"]:
+        query["labels"] = query["labels"][:1]
+    report = judged(GoldenSet.model_validate(data))
+    assert report.verdict == "FAIL"
+    assert report.golden.ceiling == 0.0
+    assert any("can't reach P@5 0.80" in note and "(0.2)" in note for note in report.preflight)
+    assert any("the criterion can't be met" in note for note in report.preflight)
+
+
+def test_few_queries_are_told_to_be_few(judged: Judge) -> None:
+    report = judged()
+    assert any("8 queries are few" in note and "±" in note for note in report.preflight)
+    assert report.latency is not None
+    assert report.latency.p95_is_maximum
+    assert any("p95 of 10 queries is the maximum" in issue for issue in report.issues)
+    assert "it is the maximum" in report.criteria[4].detail
+
+
+def test_the_same_query_twice_is_told(judged: Judge) -> None:
+    report = judged(changed(golden(), "taxes", text="Knee  hinge", answerable=True))
+    assert any("the same text is asked by knee-again, taxes" in note for note in report.preflight)
+
+
+def test_a_query_that_should_have_an_answer_but_no_label_is_told(judged: Judge) -> None:
+    report = judged(changed(golden(), "taxes", answerable=True))
+    assert any("no label says where: taxes" in note for note in report.preflight)
+
+
+def test_many_at_once_get_the_same_answers(judged: Judge) -> None:
+    alone, together = judged(), judged(concurrency=8)
+    assert [case.actual_results for case in alone.test_cases] == [
+        case.actual_results for case in together.test_cases
+    ]
+
+
+class Confused(Failing):
+    """Answers another query's question when several ask at once."""
+
+    def __init__(self, inner: Local) -> None:
+        super().__init__(inner, "never asked")
+        self._asking = threading.Semaphore(1)
+
+    def search(self, text: str, **options: Any) -> Answer:
+        alone = self._asking.acquire(blocking=False)
+        try:
+            return self._inner.search(text if alone else "battery", **options)
+        finally:
+            if alone:
+                self._asking.release()
+
+
+def test_another_answer_in_a_crowd_is_found(stored: Workspace) -> None:
+    report = validate(Confused(Local(stored)), golden())
+    crowd = next(check for check in report.checks if check.name == "50 queries at once")
+    assert not crowd.passed
+    assert any("another list than alone" in line for line in crowd.detail)
+
+
+def test_a_report_is_named_by_its_time_and_read_back_the_same(judged: Judge, tmp_path: Path) -> None:
+    report = judged()
+    first = reports.save(report, tmp_path / "validation_results")
+    second = reports.save(report, tmp_path / "validation_results")
+    stamp = report.timestamp.replace("-", "").replace(":", "").replace("T", "_").removesuffix("Z")
+    assert first.name == f"report_{stamp}.json"
+    assert second.name == f"report_{stamp}_2.json"
+    assert reports.load(first) == report
+    assert reports.listed(first.parent) == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "no report"),
+        ('{"schema_version": 99}', "schema version 99"),
+        ("{}", "no report"),
+    ],
+)
+def test_a_file_that_is_no_report_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "report.json").write_text(text)
+    with pytest.raises(InvalidInput, match=said):
+        reports.load(tmp_path / "report.json")
+
+
+def test_full_precision_is_kept(judged: Judge, tmp_path: Path) -> None:
+    report = judged()
+    path = reports.save(report, tmp_path)
+    stored = json.loads(path.read_text())
+    assert stored["avg_latency_ms"] == report.avg_latency_ms
+    assert not math.isclose(stored["avg_latency_ms"], round(stored["avg_latency_ms"], 3), abs_tol=1e-12)
+
+
+def test_fingerprints_tell_golden_sets_apart_but_not_their_wording() -> None:
+    asked = golden()
+    assert fingerprint(asked) == fingerprint(golden(name="other", description="words"))
+    assert fingerprint(asked) != fingerprint(changed(asked, "knee", text="another question"))
+    assert fingerprint(asked) != fingerprint(changed(asked, "knee", labels=[]))
+
+
+def test_the_corpus_and_the_model_are_in_the_fingerprints(judged: Judge) -> None:
+    found = judged().fingerprints
+    assert found["embedder"] == "testing:hashed-words"
+    assert found["chunker"].startswith("structure-")
+    assert len(found["corpus"]) == len(found["golden"]) == 64
+
+
+def test_criteria_may_be_given_for_one_run(stored: Workspace) -> None:
+    report = validate(Local(stored), golden(), Options(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
+    assert [one.name for one in report.criteria][-1] == "p@1"

@@ -1,0 +1,241 @@
+"""The page of a report in a real Chromium: nothing runs, nothing is loaded, everybody can read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, expect
+
+from pertinent.surfaces.web import STATIC
+from pertinent.validation.rendering import html
+from pertinent.validation.rendering.html import HERE
+from pertinent.validation.report import ValidationReport
+
+from ..validation.test_rendering import MEAN, case, report, result, spoil
+from .conftest import WATCH, Reader
+from .test_access import CONTRAST, NAMELESS, SIDEWAYS
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+SERVED = "http://report.example"
+OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+LONG = "unbroken" * 200
+
+Read = Callable[..., Reader]
+
+
+@pytest.fixture
+def read(browser: Browser, tmp_path: Path) -> Iterator[Read]:
+    """Open a report from its file, or as a service would send it; nothing may have gone wrong on it."""
+    readers: list[Reader] = []
+    contexts: list[BrowserContext] = []
+
+    def opened(made: ValidationReport, *, served: bool = False, **options: Any) -> Reader:
+        place = tmp_path / f"report{len(readers)}.html"
+        place.write_text(html(made), encoding="utf-8")
+        context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}, **options})
+        context.set_default_timeout(10_000)
+        context.add_init_script(WATCH)
+        headers = {"content-security-policy": POLICY, "content-type": "text/html; charset=utf-8"}
+        context.route(f"{SERVED}/**", lambda route: route.fulfill(path=place, headers=headers))
+        contexts.append(context)
+        address = f"{SERVED}/report" if served else place.as_uri()
+        reader = Reader(context.new_page(), address)
+        reader.look_out()
+        readers.append(reader)
+        reader.page.goto(address)
+        return reader
+
+    yield opened
+    violations = [one.js("window.violations ?? []") for one in readers]
+    for context in contexts:
+        context.close()
+    assert [one.problems for one in readers] == [[] for _ in readers]
+    assert violations == [[] for _ in violations]
+
+
+def mixed() -> ValidationReport:
+    """Queries of every kind and status."""
+    states = ("failed", "passed", "error", "passed", "failed")
+    some = [case(number, states[number % 5]) for number in range(40)]
+    return report([*some, *report().test_cases[-2:]])
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_it_opens_from_a_file_and_under_a_policy_that_forbids_scripts(read: Read, served: bool) -> None:
+    page = read(mixed(), served=served).page
+    expect(page).to_have_title(re.compile("^FAIL · book"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("✕ FAIL")
+    expect(page.locator(".summary")).to_have_text("too few queries reach their P@5.")
+    assert page.evaluate("getComputedStyle(document.querySelector('.verdict')).borderLeftWidth") == "6px"
+    width = page.locator(".band").first.evaluate("(one) => one.getBoundingClientRect().width")
+    assert width > 10
+
+
+@pytest.mark.parametrize("told", MEAN[:6])
+@pytest.mark.parametrize("served", [False, True])
+def test_no_text_runs_or_loads_anything(read: Read, told: str, served: bool) -> None:
+    reader = read(spoil(mixed(), told), served=served)
+    reader.js(OPEN_ALL)
+    page = reader.page
+    expect(page.locator(".query .text").first).to_have_text(told)
+    assert page.locator("script, img, iframe, object, embed, link, base, form").count() == 0
+    links = page.locator("a").evaluate_all("all => all.map((one) => one.href.baseVal ?? one.href)")
+    assert all(re.match(r"(file|https?):|#", one) for one in links)
+    for link in page.locator(".result a").all()[:2]:
+        link.hover()
+
+
+def test_a_query_and_its_passage_open_by_keyboard(read: Read) -> None:
+    reader = read(mixed(), java_script_enabled=False)
+    keys = reader.page.keyboard
+    query = reader.page.locator("details.query").first
+    query.locator("> summary").focus()
+    keys.press("Enter")
+    expect(query).to_have_attribute("open", "")
+    expect(query.locator(".why")).to_be_visible()
+    keys.press("Tab")
+    expect(query.locator("h4 a").first).to_be_focused()
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(query.locator(".text").first).to_be_visible()
+    expect(query.locator(".text").first).to_have_text("Passage 0: a joint connects two links.")
+
+
+def test_tab_reaches_the_queries_and_focus_is_seen(read: Read) -> None:
+    reader = read(mixed())
+    seen: list[str] = []
+    for _ in range(40):
+        reader.page.keyboard.press("Tab")
+        assert reader.js("getComputedStyle(document.activeElement).outlineStyle") == "solid" or reader.js(
+            "document.activeElement.matches('.pick input')"
+        )
+        seen.append(str(reader.js("document.activeElement.parentElement.className")))
+        if "query" in seen[-1]:
+            break
+    assert seen[-1].startswith("query failed")
+
+
+def test_queries_are_picked_without_a_script(read: Read) -> None:
+    page = read(mixed(), java_script_enabled=False).page
+    shown = page.locator("details.query:visible")
+    expect(shown).to_have_count(42)
+    page.get_by_label("error 8").check()
+    expect(shown).to_have_count(8)
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_label("passed 17")).to_be_checked()
+    expect(shown).to_have_count(17)
+    page.get_by_label("all 42").check()
+    expect(shown).to_have_count(42)
+
+
+def test_a_bar_and_a_check_lead_to_their_query_and_open_it(read: Read) -> None:
+    page = read(report()).page
+    failed = page.locator("details.query", has_text="joint-1").first
+    page.locator("figure a rect.failed").first.click()
+    expect(failed).to_have_attribute("open", "")
+    expect(failed.locator(".inside")).to_be_in_viewport()
+    failed.locator("> summary").click()
+    expect(failed).not_to_have_attribute("open", "")
+    page.get_by_text("1 not as wanted").click()
+    page.locator("#acceptance").get_by_role("link", name="joint-1").click()
+    expect(failed).to_have_attribute("open", "")
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1100])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_scrolls_sideways(read: Read, width: int, scheme: str) -> None:
+    options = {"viewport": {"width": width, "height": 740}, "color_scheme": scheme, "is_mobile": width < 500}
+    for made in (mixed(), spoil(report(), LONG), spoil(report(), "word " * 300)):
+        reader = read(made, **options)
+        assert not reader.js(SIDEWAYS)
+        reader.js(OPEN_ALL)
+        assert not reader.js(SIDEWAYS)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("verdict", ["PASS", "FAIL", "INVALID"])
+def test_text_stands_out_from_its_ground(read: Read, scheme: str, verdict: str) -> None:
+    reader = read(mixed().model_copy(update={"verdict": verdict}), color_scheme=scheme)
+    reader.js(OPEN_ALL)
+    assert reader.js(CONTRAST) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_on_the_warmest_cell_stand_out(read: Read, scheme: str) -> None:
+    warm = {"all": {"p@5": report().metrics["all"]["p@5"].model_copy(update={"mean": 1.0})}}
+    warm["type:broad"] = warm["all"]
+    reader = read(report(metrics=warm), color_scheme=scheme)
+    colours = reader.js("""() => {
+        const of = (one, name) => getComputedStyle(document.querySelector(one))[name];
+        return [of(".heat", "fill"), of(".heat", "fillOpacity"), of("figure", "backgroundColor"), of(".mean", "fill")];
+    }""")
+    fill, ground, ink = (
+        [int(part) for part in re.findall(r"\d+", colours[place])[:3]] for place in (0, 2, 3)
+    )
+    part = float(colours[1])
+    cell = [part * over + (1 - part) * under for over, under in zip(fill, ground, strict=True)]
+    low, high = sorted((luminance(cell), luminance(ink)))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def luminance(colour: list[Any]) -> float:
+    parts = [one / 255 for one in colour]
+    red, green, blue = (
+        one / 12.92 if one <= 0.04045 else float(((one + 0.055) / 1.055) ** 2.4) for one in parts
+    )
+    return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+
+
+def test_it_has_landmarks_headings_captions_and_names(read: Read) -> None:
+    reader = read(mixed())
+    page = reader.page
+    for role in ("banner", "navigation", "main", "contentinfo"):
+        expect(page.get_by_role(role)).to_have_count(1)
+    reader.js(OPEN_ALL)
+    assert reader.js(NAMELESS) == []
+    levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map((one) => +one.localName[1])")
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert page.locator("table:not(:has(caption))").count() == 0
+    assert page.locator("figure > svg:not([role=img][aria-label])").count() == 0
+    ids = page.locator("[id]").evaluate_all("all => all.map((one) => one.id)")
+    assert len(ids) == len(set(ids))
+    here = page.locator("a[href^='#']").evaluate_all("all => all.map((one) => one.getAttribute('href'))")
+    assert {one[1:] for one in here} <= set(ids)
+
+
+def test_on_paper_it_is_dark_on_white_and_has_no_controls(read: Read) -> None:
+    reader = read(mixed(), color_scheme="dark")
+    reader.page.emulate_media(media="print")
+    for control in ("nav", ".picks"):
+        expect(reader.page.locator(control)).to_be_hidden()
+    assert reader.js("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert reader.js(CONTRAST) == []
+
+
+def test_a_text_that_runs_from_right_to_left_keeps_to_itself(read: Read) -> None:
+    found = [result(0, title="\u202eevil", content="שלום עולם")]
+    reader = read(report([case(0, actual_results=found)]))
+    reader.js(OPEN_ALL)
+    page = reader.page
+    assert page.locator(".text").first.evaluate("(one) => getComputedStyle(one).direction") == "rtl"
+    rank = page.locator(".rank").first.bounding_box()
+    title = page.locator(".result h4").first.bounding_box()
+    assert rank is not None
+    assert title is not None
+    assert rank["x"] < title["x"]
+
+
+def test_it_wears_the_colours_of_the_search_page() -> None:
+    names = re.compile(r"(--[\w-]+): ([^;]+);")
+    for scheme in (0, 1):
+        search = dict(names.findall((STATIC / "style.css").read_text().split("prefers-color-scheme")[scheme]))
+        page = dict(names.findall((HERE / "report.css").read_text().split("prefers-color-scheme")[scheme]))
+        shared = (search.keys() & page.keys()) - {"--column"}
+        assert len(shared) > 10
+        assert {name: search[name] for name in shared} == {name: page[name] for name in shared}

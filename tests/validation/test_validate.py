@@ -383,4 +383,4 @@ def test_the_corpus_and_the_model_are_in_the_fingerprints(judged: Judge) -> None
 
 def test_criteria_may_be_given_for_one_run(stored: Workspace) -> None:
     report = validate(Local(stored), golden(), Options(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
-    assert [one.name for one in report.criteria][-1] == "p@1"
+    assert "p@1" in [one.name for one in report.criteria]

@@ -76,8 +76,7 @@ def test_it_opens_from_a_file_and_under_a_policy_that_forbids_scripts(read: Read
     assert width > 10
 
 
-@pytest.mark.parametrize("told", MEAN[:6])
-@pytest.mark.parametrize("served", [False, True])
+@pytest.mark.parametrize(("told", "served"), [*((told, False) for told in MEAN[:6]), (MEAN[0], True)])
 def test_no_text_runs_or_loads_anything(read: Read, told: str, served: bool) -> None:
     reader = read(spoil(mixed(), told), served=served)
     reader.js(OPEN_ALL)
@@ -146,8 +145,9 @@ def test_a_bar_and_a_check_lead_to_their_query_and_open_it(read: Read) -> None:
     expect(failed).to_have_attribute("open", "")
 
 
-@pytest.mark.parametrize("width", [320, 360, 768, 1100])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(320, "light"), (360, "light"), (360, "dark"), (768, "dark"), (1100, "light")]
+)
 def test_nothing_scrolls_sideways(read: Read, width: int, scheme: str) -> None:
     options = {"viewport": {"width": width, "height": 740}, "color_scheme": scheme, "is_mobile": width < 500}
     for made in (mixed(), spoil(report(), LONG), spoil(report(), "word " * 300)):
@@ -172,12 +172,13 @@ def test_words_on_the_warmest_cell_stand_out(read: Read, scheme: str) -> None:
     reader = read(report(metrics=warm), color_scheme=scheme)
     colours = reader.js("""() => {
         const of = (one, name) => getComputedStyle(document.querySelector(one))[name];
-        return [of(".heat", "fill"), of(".heat", "fillOpacity"), of("figure", "backgroundColor"), of(".mean", "fill")];
+        return [
+            of(".heat", "fill"), of("figure", "backgroundColor"), of(".mean", "fill"),
+            of(".heat", "fillOpacity"),
+        ];
     }""")
-    fill, ground, ink = (
-        [int(part) for part in re.findall(r"\d+", colours[place])[:3]] for place in (0, 2, 3)
-    )
-    part = float(colours[1])
+    fill, ground, ink = ([int(part) for part in re.findall(r"\d+", colour)[:3]] for colour in colours[:3])
+    part = float(colours[3])
     cell = [part * over + (1 - part) * under for over, under in zip(fill, ground, strict=True)]
     low, high = sorted((luminance(cell), luminance(ink)))
     assert (high + 0.05) / (low + 0.05) >= 4.5

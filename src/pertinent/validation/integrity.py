@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from ..types import Chunk
 from .subject import PageView
@@ -67,5 +68,10 @@ def repeated(chunks: Sequence[Chunk]) -> list[str]:
     """Chunk ids whose text stands in the list before them: a reader gets the same passage twice."""
     by_text: dict[str, list[str]] = defaultdict(list)
     for chunk in chunks:
-        by_text[" ".join(chunk.text.split())].append(chunk.chunk_id)
+        by_text[_words(chunk.text)].append(chunk.chunk_id)
     return [chunk_id for same in by_text.values() for chunk_id in same[1:]]
+
+
+@lru_cache(maxsize=10_000)
+def _words(text: str) -> str:
+    return " ".join(text.split())

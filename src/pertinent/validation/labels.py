@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -159,6 +159,7 @@ class _Corpus:
         self.leaves = [Leaf(page, unit) for page in pages]
         self.by_id = {leaf.page.document_id: leaf for leaf in self.leaves}
         self.chunks = {chunk.chunk_id: (chunk, leaf) for leaf in self.leaves for chunk in leaf.page.chunks}
+        self.outcomes: dict[Hashable, _Outcome] = {}
         self.by_anchor: dict[str, list[Leaf]] = defaultdict(list)
         self._by_path: dict[str, list[Leaf]] = defaultdict(list)
         self._by_url: dict[str, list[Leaf]] = defaultdict(list)
@@ -228,7 +229,11 @@ def _agreed(labels: Iterable[Resolved]) -> dict[Place, int]:
 
 
 def _resolved(label: Label, corpus: _Corpus) -> Resolved:
-    status, places, detail = _outcome(label, corpus)
+    pointed_at = (label.page, label.url, label.anchor, label.quote, label.span, label.chunk)
+    if pointed_at not in corpus.outcomes:
+        # Queries share places, as the wordings of one question do.
+        corpus.outcomes[pointed_at] = _outcome(label, corpus)
+    status, places, detail = corpus.outcomes[pointed_at]
     if not places:
         return Resolved(label, "lost", None, 0, 0, (), detail)
     chunks = [chunk for place in places for chunk in corpus.by_id[place.document_id].covering(place)]

@@ -44,6 +44,7 @@ class Leaf:
         self.page = page
         self.name = page.source_path or page.url
         self._unit = unit
+        self._covering: dict[Place, list[Chunk]] = {}
 
     @cached_property
     def plain(self) -> str:
@@ -75,7 +76,9 @@ class Leaf:
 
     def covering(self, place: Place) -> list[Chunk]:
         """The passages that have a part in the place."""
-        return [chunk for chunk in self.page.chunks if place.overlaps(chunk)]
+        if place not in self._covering:
+            self._covering[place] = [chunk for chunk in self.page.chunks if place.overlaps(chunk)]
+        return self._covering[place]
 
     def counts(self, place: Place) -> bool:
         """Whether a search could find it: a heading alone is in no passage."""

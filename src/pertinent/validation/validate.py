@@ -28,7 +28,7 @@ from .labels import ResolvedQuery, resolve
 from .metrics import Measure
 from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport, Verdict
 from .runner import Retrieval, ask_all
-from .statistics import Latencies, interval, intervals, latency_summary
+from .statistics import Latencies, intervals, latency_summary
 from .subject import PageView, Subject
 
 SEED = 20251216
@@ -193,15 +193,10 @@ class _Assembly:
         self, latency: Latencies | None, rates: tuple[float, float], audit: list[str] | None
     ) -> list[Criterion]:
         wanted = self.criteria
-        reaching = [float(value >= wanted.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]
         p95 = latency.p95 if latency else 0.0
         results = sum(len(case.outcome.shown) for case in self.cases)
-        name = f"queries with P@5 ≥ {wanted.precision_at_5:.2f}"
         criteria = [
-            _criterion(
-                name, wanted.queries_reaching, reaching, "the share of the queries that have an answer"
-            ),
-            _criterion("MRR", wanted.mrr, _values(self.scored, "rr_best"), "by the rank of the best result"),
+            *self._means_wanted(),
             _rate("metadata completeness", wanted.metadata_completeness, rates[0], results),
             _rate("hash validation", wanted.hash_validation, rates[1], results),
             Criterion(
@@ -213,28 +208,39 @@ class _Assembly:
                 detail=_percentile_detail(latency),
             ),
         ]
-        criteria += [
-            _criterion(name, least, _values(self.scored, name), "as this golden set asks for")
-            for name, least in wanted.at_least.items()
-        ]
         if audit is not None:
             chunks = sum(len(page.chunks) for page in self.pages)
+            said = "faults in anything that is stored"
+            count = len(audit)
             criteria.append(
-                Criterion(
-                    name="audit",
-                    wanted=0,
-                    value=len(audit),
-                    passed=not audit,
-                    n=chunks,
-                    detail="faults in anything that is stored",
-                )
+                Criterion(name="audit", wanted=0, value=count, passed=not count, n=chunks, detail=said)
             )
         return criteria
 
-    @staticmethod
-    def _asked(name: str, wanted: float, values: Sequence[float], detail: str) -> list[Criterion]:
-        """The criterion; none where nothing is asked for."""
-        return [_criterion(name, wanted, values, detail)] if wanted > 0 else []
+    def _means_wanted(self) -> list[Criterion]:
+        """The means that something is asked of; their intervals come from the same resamples."""
+        wanted = self.criteria
+        reaching = [float(value >= wanted.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]
+        asked = [
+            (f"queries with P@5 ≥ {wanted.precision_at_5:.2f}", wanted.queries_reaching, reaching),
+            ("MRR", wanted.mrr, _values(self.scored, "rr_best")),
+            *((name, least, _values(self.scored, name)) for name, least in wanted.at_least.items()),
+        ]
+        found = intervals({name: values for name, _, values in asked}, seed=SEED) if self.scored else {}
+        return [
+            Criterion(
+                name=name,
+                wanted=least,
+                value=found[name].mean if found else 0.0,
+                passed=bool(found) and found[name].mean >= least - 1e-9,
+                low=found[name].low if found else None,
+                high=found[name].high if found else None,
+                n=len(values),
+                detail="over the queries that have an answer",
+            )
+            for name, least, values in asked
+            if least > 0
+        ]
 
     def _verdict(
         self, criteria: Sequence[Criterion], found: Sequence[Check], lost: int
@@ -326,21 +332,6 @@ def _means(cases: Sequence[Case]) -> dict[str, Mean]:
 
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else 0.0
-
-
-def _criterion(name: str, wanted: float, values: Sequence[float], detail: str) -> Criterion:
-    found = interval(values, seed=SEED)
-    value = found.mean if found else 0.0
-    return Criterion(
-        name=name,
-        wanted=wanted,
-        value=value,
-        passed=value >= wanted - 1e-9,
-        low=found.low if found else None,
-        high=found.high if found else None,
-        n=len(values),
-        detail=detail,
-    )
 
 
 def _rate(name: str, wanted: float, value: float, n: int) -> Criterion:

@@ -48,8 +48,8 @@ def ranks(cases: Sequence[TestCase]) -> Figure | None:
     found = Counter((_rank(case), is_good(case)) for case in cases)
     counts = [(name, found[name, True], found[name, False]) for name in names]
     told = (
-        f"{sum(counts[0][1:]):,} of {len(cases):,} queries have their best answer first; "
-        f"{sum(counts[-1][1:]):,} have none among their results."
+        f"Best answer first: {sum(counts[0][1:]):,} of {len(cases):,} queries. "
+        f"Not among the results: {sum(counts[-1][1:]):,}."
     )
     inside = [line(LEFT, BOTTOM, RIGHT, BOTTOM, "base"), *_columns(counts)]
     shape = drawing(NARROW, BOTTOM + 26, f"Rank of the best answer. {told}", *inside)

@@ -73,7 +73,7 @@ def _told(cases: Sequence[Numbered], size: int, wanted: float | None, total: int
     told = [f"{len(cases):,} queries by type, passed before failed, high before low."]
     if wanted is not None:
         reached = sum(precision_at_5(case) >= wanted - 1e-9 for _, case in cases)
-        told.append(f"{reached:,} reach {wanted:g}, the dashed line.")
+        told.append(f"At {wanted:g}, the dashed line, or above: {reached:,}.")
     if size > 1:
         told.append(f"A bar stands for up to {size} queries, with their mean.")
     if total > len(cases):

@@ -1,0 +1,291 @@
+"""`pertinent label`: lines from a pipe, keys from a real terminal, and the judges' agreement."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pertinent.validation import exchange
+from pertinent.validation.judgments import Log
+
+from .conftest import Run
+
+COMMAND = str(Path(sys.executable).with_name("pertinent"))
+
+GOLDEN = """\
+# Written by hand.
+queries:
+  - {id: nodes, text: How do nodes talk?, query_type: broad, note: a hint that nobody should see}
+  - {id: joints, text: What limits a joint?}
+  - {id: taxes, text: How do I pay taxes?, answerable: false}
+"""
+
+pytestmark = pytest.mark.usefixtures("indexed")
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    path = tmp_path / "golden.yaml"
+    path.write_text(GOLDEN, encoding="utf-8")
+    return path
+
+
+def grades(golden: Path) -> list[int | None]:
+    return [one.label.grade if one.label else None for one in Log.beside(golden).standing()]
+
+
+def test_lines_judge_one_passage_each(run: Run, golden: Path) -> None:
+    done = run("label", golden, "--judge", "ann", stdin="2\n0\n1\nq\n")
+    assert done.exit_code == 0, done.output
+    assert grades(golden) == [2, 0, 1]
+    assert "How do nodes talk?" in done.stdout
+    assert "0 of " in done.stdout
+    assert "3 judgments saved in" in done.stdout
+    assert golden.read_text(encoding="utf-8") == GOLDEN
+    labels = [label for query in exchange.read(str(golden)).queries for label in query.labels]
+    assert [label.judge for label in labels] == ["ann"] * 3
+
+
+def test_nothing_shows_what_would_sway_a_judge(run: Run, golden: Path) -> None:
+    shown = run("label", golden, stdin="0\n" * 20).stdout
+    assert "Nodes › Topics" in shown
+    assert "taxes" not in shown
+    for secret in ("broad", "specific", "hint", "hybrid", "dense", "lexical", "rank", "https://"):
+        assert secret not in shown
+    assert not re.search(r"\b0\.\d", shown)
+
+
+def test_what_is_no_key_judges_nothing(run: Run, golden: Path) -> None:
+    done = run("label", golden, stdin="3\nyes\n\n  \n22\n\x1b[A\nQ\n2\n")
+    assert done.exit_code == 0
+    assert done.stdout.count("Nothing was judged.") == 5
+    assert grades(golden) == [2]
+
+
+def test_a_note_goes_with_the_next_judgment_and_is_given_back_by_undo(run: Run, golden: Path) -> None:
+    done = run("label", golden, stdin="n on one line\n1\nn\n on the next  line \n2\n")
+    assert [one.label and one.label.note for one in Log.beside(golden).standing()] == [
+        "on one line",
+        "on the next line",
+    ]
+    done = run("label", golden, stdin="u\n0\n")
+    assert "Taken back: your 2." in done.stdout
+    assert "note: on the next line" in done.stdout
+    assert [(one.label and (one.label.grade, one.label.note)) for one in Log.beside(golden).standing()] == [
+        (1, "on one line"),
+        (0, "on the next line"),
+    ]
+
+
+def test_a_note_that_is_too_long_is_refused_and_the_passage_stays(run: Run, golden: Path) -> None:
+    done = run("label", golden, stdin=f"n {'x' * 1001}\n2\n")
+    assert "1001 characters" in done.stdout
+    assert grades(golden) == [2]
+
+
+def test_undo_skip_and_going_on(run: Run, golden: Path) -> None:
+    first = run("label", golden, stdin="u\ns\nu\nu\n2\n")
+    assert first.stdout.count("There is nothing to take back.") == 2
+    assert "Taken back: your skip." in first.stdout
+    assert grades(golden) == [2]
+    again = run("label", golden, stdin="0\n")
+    assert re.search(r"^1 of \d+ passages judged", again.stdout, re.M)
+    assert grades(golden) == [2, 0]
+
+
+def test_to_the_end_and_back(run: Run, golden: Path) -> None:
+    done = run("label", golden, "--query", "joints", stdin="1\n" * 30 + "u\n")
+    assert "Everything is judged." in done.stdout
+    assert "Taken back: your 1." in done.stdout
+    (total,) = {int(one) for one in re.findall(r"of (\d+) passages", done.stdout)}
+    assert len(grades(golden)) == total - 1
+    assert {one.query for one in Log.beside(golden).standing()} == {"joints"}
+
+
+def test_where_nothing_can_be_judged_it_says_so(run: Run, tmp_path: Path) -> None:
+    golden = tmp_path / "none.yaml"
+    golden.write_text("queries: [{id: taxes, text: taxes, answerable: false}]", encoding="utf-8")
+    done = run("label", golden, stdin="2\n")
+    assert done.exit_code == 0
+    assert "There is nothing to judge" in done.stdout
+    assert not Log.beside(golden).path.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["no-such-file.yaml"], ["no-such-file.yaml", "can't be read"]),
+        (["beir:data"], ["beir:data", "only a golden file"]),
+        (["GOLDEN", "--query", "x"], ["query", "'x'"]),
+        (["GOLDEN", "--query", "taxes"], ["query", "no answer"]),
+        (["GOLDEN", "--judge", " "], ["judge", "must not be empty"]),
+        (["GOLDEN", "--judge", "x" * 61], ["judge", "61"]),
+        (["GOLDEN", "--agreement"], ["agreement", "two judges", "nobody"]),
+        ([], ["GOLDEN", "--help"]),
+    ],
+)
+def test_bad_input_is_one_line(run: Run, golden: Path, arguments: list[str], said: list[str]) -> None:
+    done = run("label", *(str(golden) if one == "GOLDEN" else one for one in arguments), stdin="2\n")
+    assert done.exit_code == 2
+    last = done.stderr.splitlines()[-1]
+    assert all(part in last for part in said)
+    assert "Traceback" not in done.stderr
+    assert not Log.beside(golden).path.exists()
+
+
+def test_the_agreement_of_two_judges(run: Run, golden: Path) -> None:
+    run("label", golden, "--judge", "ann", stdin="2\n0\n" * 20)
+    alone = run("label", golden, "--agreement")
+    assert alone.exit_code == 2
+    assert "labels by ann" in alone.stderr
+    run("label", golden, "--judge", "ben", stdin="2\n" * 40)
+    told = run("label", golden, "--agreement")
+    assert told.exit_code == 0, told.output
+    assert "ann and ben" in told.stdout
+    assert re.search(r"weighted kappa 0\.00 over \d+ passages; the same grade for \d+", told.stdout)
+    assert "What limits a joint?" in told.stdout
+    assert re.search(r"Joints › (Limits|Friction)", told.stdout)
+    assert run("label", golden, "--agreement", "--judge", "eve").exit_code == 2
+
+
+def test_the_help_teaches_the_keys(run: Run) -> None:
+    shown = run("label", "--help").stdout
+    for part in ("it does not help", "it helps in part", "it answers", "skip", "undo", ".judgments.jsonl"):
+        assert part in " ".join(shown.split())
+
+
+def test_validation_counts_the_judgments(run: Run, golden: Path) -> None:
+    before = run("validate", golden, "--json")
+    run("label", golden, stdin="2\n" * 40)
+    after = run("validate", golden, "--json")
+    assert '"labels": 0' in before.stdout
+    assert int(re.findall(r'"labels": (\d+)', after.stdout)[0]) > 5
+
+
+class Terminal:
+    """The command on a terminal of its own."""
+
+    def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
+        self.process = process
+        self._screen = screen
+        self.shown = ""
+
+    def until(self, text: str, seconds: float = 30) -> None:
+        """Read on until the text is shown."""
+        end = time.monotonic() + seconds
+        while text not in self.shown:
+            ready, _, _ = select.select([self._screen], [], [], max(0, end - time.monotonic()))
+            assert ready, f"{text!r} was not shown, but {self.shown[-500:]!r}"
+            try:
+                self.shown += os.read(self._screen, 4096).decode()
+            except OSError:
+                assert text in self.shown
+                return
+
+    def press(self, key: str, then: str) -> None:
+        """Press a key, once the prompt is there, and wait for what follows."""
+        self.until("\r\n> ")
+        time.sleep(0.05)  # the prompt stands a moment before the terminal is listened to key by key
+        self.shown = ""
+        os.write(self._screen, key.encode())
+        self.until(then)
+
+    def type(self, text: str) -> None:
+        os.write(self._screen, text.encode())
+
+
+@contextmanager
+def terminal(*arguments: str | Path) -> Iterator[Terminal]:
+    screen, keyboard = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(
+        [COMMAND, "label", *map(str, arguments)],
+        stdin=keyboard,
+        stdout=keyboard,
+        stderr=keyboard,
+        env=environment,
+        start_new_session=True,
+        preexec_fn=lambda: _own(keyboard),  # noqa: PLW1509 - no thread is started before the exec
+    ) as process:
+        os.close(keyboard)
+        try:
+            yield Terminal(process, screen)
+        finally:
+            process.kill()
+            os.close(screen)
+
+
+def _own(keyboard: int) -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(keyboard, termios.TIOCSCTTY, 0)
+
+
+def test_single_keys_on_a_terminal(golden: Path) -> None:
+    with terminal(golden, "--judge", "ann") as opened:
+        opened.press("2", "1 of ")
+        opened.press("\x1b[A", "Nothing was judged.")
+        opened.press("n", "note: ")
+        opened.type("by hand\r")
+        opened.until("The note goes with your next key.")
+        opened.press("1", "2 of ")
+        opened.press("u", "Taken back: your 1.")
+        opened.press("0", "2 of ")
+        opened.press("q", "2 judgments saved")
+        assert opened.process.wait(30) == 0
+    assert grades(golden) == [2, 0]
+    assert [one.label and one.label.note for one in Log.beside(golden).standing()] == [None, "by hand"]
+
+
+@pytest.mark.parametrize("key", ["\x03", "signal"])
+def test_ctrl_c_leaves_everything_saved(golden: Path, key: str) -> None:
+    with terminal(golden) as opened:
+        opened.press("2", "1 of ")
+        opened.press("1", "2 of ")
+        opened.until("\r\n> ")
+        time.sleep(0.1)
+        if key == "signal":
+            opened.process.send_signal(signal.SIGINT)
+        else:
+            opened.type(key)
+        opened.until("every judgment is saved")
+        assert opened.process.wait(30) == 130
+        assert "Traceback" not in opened.shown
+    assert grades(golden) == [2, 1]
+
+
+def test_the_end_of_the_input_ends_it(golden: Path) -> None:
+    with terminal(golden) as opened:
+        opened.press("2", "1 of ")
+        opened.press("\x04", "1 judgment saved")
+        assert opened.process.wait(30) == 0
+
+
+def test_the_index_is_free_while_somebody_judges(run: Run, golden: Path) -> None:
+    with terminal(golden) as opened:
+        opened.until("0 of ")
+        assert run("search", "nodes").exit_code == 0
+
+
+def test_hostile_text_commands_no_terminal(run: Run, docs: Path, tmp_path: Path) -> None:
+    (docs / "evil.md").write_text(
+        "# Evil\x1b[31m\n\nThe evil \x1b]0;owned\x07 word \x9b2J.\n", encoding="utf-8"
+    )
+    run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
+    golden = tmp_path / "evil.yaml"
+    golden.write_text('queries: [{id: evil, text: "evil \\e[31m word"}]', encoding="utf-8")
+    shown = run("label", golden, stdin="n \x1b[31mred\n2\n").stdout
+    assert "Evil" in shown
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pertinent.build import Workspace
 from pertinent.engine import Engine, Query, neighbours
-from pertinent.errors import CatalogFailure, DimensionMismatch, InvalidInput, NotFound
+from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from pertinent.indexing import Silent
 from pertinent.ports import Description
 from pertinent.testing.embedder import HashedWords
@@ -306,3 +307,69 @@ def test_each_query_is_timed_for_itself_when_several_are_searched_together(engin
     assert isinstance(one, Answer)
     assert isinstance(other, Answer)
     assert list(one.timings) == list(other.timings) == ["received", "embedded", "searched", "filtered"]
+
+
+class Speechless(HashedWords):
+    """An embedder whose service is down."""
+
+    def embed_query(self, text: str) -> Any:
+        raise EmbedderError(f"no answer for {text!r}")
+
+
+def without_model(workspace: Workspace) -> Engine:
+    return Engine(Speechless(), workspace.index(), workspace.catalog())
+
+
+@pytest.mark.usefixtures("engine")
+def test_with_the_embedder_down_words_still_answer_where_the_caller_allows_it(workspace: Workspace) -> None:
+    answer = search(without_model(workspace), "messages of a topic", fallback="lexical")
+    assert answer.ranking == "lexical"
+    assert answer.hits == tuple(
+        replace(hit, scores=hit.scores._replace(cosine=None))
+        for hit in search(workspace.engine(), "messages of a topic", ranking="lexical").hits
+    )
+    assert answer.notes == ("the embedding model did not answer; results are ranked by words alone",)
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("ranking", ["hybrid", "dense"])
+def test_with_the_embedder_down_nothing_is_made_up_unasked(workspace: Workspace, ranking: Ranking) -> None:
+    with pytest.raises(EmbedderError):
+        search(without_model(workspace), "messages", ranking=ranking)
+
+
+@pytest.mark.usefixtures("engine")
+def test_who_asks_for_words_alone_needs_no_embedder(workspace: Workspace) -> None:
+    assert search(without_model(workspace), "messages of a topic", ranking="lexical").hits
+
+
+def test_only_words_need_no_embedder(engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match="fallback"):
+        search(engine, "messages", fallback="dense")
+
+
+class DenseOnly:
+    """An index without a lexical side, as another pipeline may have made it."""
+
+    sides = ("dense",)
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def candidates(self, vector: Any, text: str | None, **options: Any) -> Any:
+        return self._inner.candidates(vector, None, **options)
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_collection_without_a_lexical_side_is_ranked_dense_and_says_so(workspace: Workspace) -> None:
+    """CONTRACTS 2."""
+    engine = Engine(HashedWords(), DenseOnly(workspace.index()), workspace.catalog())
+    answer = search(engine, "messages of a topic")
+    assert (answer.ranking, answer.algorithm) == ("dense", "cosine-similarity")
+    assert answer.notes == ("this collection has no lexical side; results are ranked by meaning alone",)
+    assert search(engine, "messages of a topic", ranking="dense").notes == ()
+    with pytest.raises(InvalidInput, match="no lexical side"):
+        search(engine, "messages", ranking="lexical")

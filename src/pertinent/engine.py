@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .errors import CatalogFailure, DimensionMismatch, InvalidInput, NotFound
+from .errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from .limits import ENGINE, check_count, check_ranking
 from .memory import Memory
 from .ports import Catalog, Description, Embedder, Vector, VectorIndex
@@ -30,6 +30,10 @@ WIDER = 4
 
 EVERYTHING = Filters()
 
+NO_CATALOG = "the catalog did not answer; results are as the index has them"
+NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
+NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
+
 EXPLAINED = 5
 """How many candidates that were left out are told of, where asked."""
 
@@ -46,6 +50,8 @@ class Query:
     filters: Filters = EVERYTHING
     per_page: int | None = None
     explain: bool = False
+    fallback: Ranking | None = None
+    """How to rank where the embedder does not answer; only `lexical` needs none."""
 
     def checked(self) -> Query:
         """The same query, or an error that names the field that is out of range."""
@@ -53,6 +59,8 @@ class Query:
             raise InvalidInput("text", "must be given, or a vector")
         if self.per_page is not None:
             check_count("per_page", self.per_page, ENGINE.top_k_max)
+        if self.fallback not in (None, "lexical"):
+            raise InvalidInput("fallback", f"must be lexical, not {self.fallback!r}")
         return replace(
             self,
             text=None if self.text is None else ENGINE.check_query(self.text),
@@ -121,25 +129,26 @@ class Engine:
         watch.lap("received")
         yield
         watch.resume()
-        vector = self._vector(query)
+        vector, ranking, notes = self._embedded(query)
         watch.lap("embedded")
         yield
         watch.resume()
         limit = max(CANDIDATES, DEPTH * query.top_k)
-        ranked = self._ranked(query, vector, limit)
+        ranked = self._ranked(query, vector, ranking, limit)
         watch.lap("searched")
         yield
         watch.resume()
         hits, left_out = self._select(ranked, query)
         while query.per_page and len(hits) < query.top_k and _more(ranked, limit, query.threshold):
             limit *= WIDER
-            ranked = self._ranked(query, vector, limit)
+            ranked = self._ranked(query, vector, ranking, limit)
             hits, left_out = self._select(ranked, query)
-        hits, notes = self._described(hits)
+        hits, more = self._described(hits)
+        notes = (*notes, *more)
         watch.lap("filtered")
         answer = Answer(
             query=query.text or "",
-            ranking=query.ranking,
+            ranking=ranking,
             hits=tuple(hits),
             top_k=query.top_k,
             threshold=query.threshold,
@@ -153,16 +162,29 @@ class Engine:
             self._memory.keep(query, version, answer)
         return answer
 
-    def _ranked(self, query: Query, vector: Vector | None, limit: int) -> Ranked:
+    def _ranked(self, query: Query, vector: Vector | None, ranking: Ranking, limit: int) -> Ranked:
         found = self._index.candidates(
-            vector, query.text, by=SIDES[query.ranking], limit=limit, filters=query.filters
+            vector, query.text, by=SIDES[ranking], limit=limit, filters=query.filters
         )
-        return rank(found, query.ranking)
+        return rank(found, ranking)
 
-    def _vector(self, query: Query) -> Vector | None:
+    def _embedded(self, query: Query) -> tuple[Vector | None, Ranking, tuple[str, ...]]:
+        """The query's vector, the ranking that can be had, and why it is not the one asked for."""
+        ranking = query.ranking
+        notes: tuple[str, ...] = ()
+        if "lexical" not in self._index.sides:
+            if ranking == "lexical":
+                raise InvalidInput("ranking", "this collection has no lexical side; choose dense")
+            notes = (NO_LEXICAL,) if ranking == "hybrid" else ()
+            ranking = "dense"
         if query.vector is not None:
-            return checked_vector(query.vector, self._embedder.dimension)
-        return self._embedder.embed_query(query.text or "")
+            return checked_vector(query.vector, self._embedder.dimension), ranking, notes
+        try:
+            return self._embedder.embed_query(query.text or ""), ranking, notes
+        except EmbedderError:
+            if "lexical" not in (query.ranking, query.fallback) or "lexical" not in self._index.sides:
+                raise
+            return None, "lexical", (*notes, NO_EMBEDDER)
 
     def _select(self, ranked: Ranked, query: Query) -> tuple[list[Hit], list[LeftOut]]:
         """The first hits that pass threshold and per page, and where asked the next best that don't.
@@ -211,8 +233,8 @@ class Engine:
             return hits, ()
         try:
             rows = self._catalog.describe([hit.chunk.chunk_id for hit in hits])
-        except CatalogFailure as error:
-            return hits, (f"the catalog did not answer: {error}",)
+        except CatalogFailure:
+            return hits, (NO_CATALOG,)
         return [_as_described(hit, rows.get(hit.chunk.chunk_id)) for hit in hits], ()
 
 

@@ -65,6 +65,10 @@ class Entry:
 class VectorIndex(Protocol):
     """Dense and lexical search over chunks."""
 
+    @property
+    def sides(self) -> Sequence[str]:
+        """`dense`, and `lexical` where the index has it: another pipeline's may not."""
+
     def candidates(
         self,
         vector: Vector | None,

@@ -51,6 +51,10 @@ class EdgeIndex:
                     shard.update(qdrant.UpdateOperation.create_field_index(field, keyword))
         return cls(shard, folder, dimension)
 
+    @property
+    def sides(self) -> tuple[str, ...]:
+        return (DENSE, LEXICAL)
+
     def candidates(
         self,
         vector: Vector | None,

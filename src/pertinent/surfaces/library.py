@@ -117,6 +117,7 @@ class Pertinent:
         per_page: int | None = None,
         *,
         explain: bool = False,
+        fallback: Ranking | None = None,
     ) -> Answer:
         """The passages that answer the text best, each with its address and its score."""
         query = Query(
@@ -127,6 +128,7 @@ class Pertinent:
             filters=as_filters(filters),
             per_page=per_page,
             explain=explain,
+            fallback=fallback,
         ).checked()
         return self.workspace.engine().search(query)
 

@@ -73,6 +73,9 @@ class SearchQuery(Body):
         Field(description="At most so many results of one page"),
     ] = None
     explain: Annotated[bool, Field(description="Add the stages' times and what was left out")] = False
+    fallback: Annotated[
+        Literal["lexical"] | None, Field(description="How to rank while the embedding model does not answer")
+    ] = None
 
 
 class MetadataPackage(BaseModel):
@@ -184,6 +187,7 @@ async def search(request: Request, body: SearchQuery) -> Response:
         filters=body.filters.to_filters() if body.filters else EVERYTHING,
         per_page=body.per_page,
         explain=body.explain,
+        fallback=body.fallback,
     )
     answer = await answer_query(request, query)
     if not answer.hits and not query.explain:
@@ -231,7 +235,7 @@ def _warnings(answer: Answer) -> list[str]:
         if len(answer.query) in ADVISED
         else [f"query_text has {len(answer.query)} characters; 10 to 500 find best"]
     )
-    return advice + ["the catalog did not answer; results are as the index has them" for _ in answer.notes]
+    return [*advice, *answer.notes]
 
 
 def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:

@@ -12,6 +12,14 @@ from pertinent.build import Workspace
 from pertinent.settings import COMMON_NAMES, PREFIX, RESERVED, Settings
 from pertinent.surfaces import library
 
+from .servers.fixtures import (  # noqa: F401 - fixtures for all tests
+    collection,
+    fragile_cluster,
+    qdrant,
+    qdrant_cluster,
+    qdrant_with_key,
+)
+
 FAST = "testing:hashed-words"
 
 

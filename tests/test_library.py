@@ -315,7 +315,6 @@ def test_reindex_makes_the_index_anew_with_other_settings_and_without_the_source
         assert opened.reindex() == sum(page.chunks for page in opened.pages())
         assert [page.url for page in opened.pages()] == before
         assert opened.search("revolute joint").hits[0].chunk.title == "Joints"
-    assert len(list((folder / "index").iterdir())) == 1
 
 
 def test_an_index_that_vanished_is_rebuilt_by_reindex(book: Path, tmp_path: Path) -> None:
@@ -458,7 +457,8 @@ def test_old_builds_are_swept(book: Path, tmp_path: Path) -> None:
         opened.index(book)
         (folder / "index" / "099").mkdir()
         opened.reindex()
-    assert [one.name for one in (folder / "index").iterdir()] == ["002"]
+    # But for the one in use and the one to go back to.
+    assert sorted(one.name for one in (folder / "index").iterdir()) == ["001", "100"]
 
 
 def test_a_lost_index_is_noticed_also_when_a_page_is_pending(book: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from .chunking import CHUNKER_VERSION
 from .engine import Engine
 from .errors import FingerprintMismatch, IndexFailure, IndexLocked, NotFound, SettingsError, StoreError
 from .indexing import Indexer, Progress
-from .ports import Catalog, Embedder, Fingerprint, VectorIndex
+from .ports import Builds, Catalog, Embedder, Fingerprint, VectorIndex, Written
 from .settings import Settings
+from .types import Chunk, Page
 
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
@@ -54,15 +56,15 @@ def catalog(settings: Settings) -> Catalog:
     return SqlCatalog.open(f"sqlite:///{(settings.folder / CATALOG_FILE).resolve()}")
 
 
-def index(settings: Settings, made_with: Fingerprint) -> VectorIndex:
-    """The build of the vector index that the fingerprint names."""
-    from .stores.edge import EdgeIndex
+def builds(settings: Settings) -> Builds:
+    """Where the builds of the vector index are kept."""
+    from .stores.edge import EdgeBuilds
 
-    return EdgeIndex.open(_build_folder(settings, made_with), made_with.dimension)
+    return EdgeBuilds(settings.folder.resolve() / INDEX_FOLDER)
 
 
-def _build_folder(settings: Settings, made_with: Fingerprint) -> Path:
-    return settings.folder.resolve() / INDEX_FOLDER / f"{made_with.build:03}"
+Accept = Callable[[Engine, Sequence[tuple[str, Written]], Fingerprint], None]
+"""Looks at a new build (what answers from it, what it holds, what the old one was made with)."""
 
 
 class Workspace:
@@ -75,7 +77,10 @@ class Workspace:
         self._catalog: Catalog | None = None
         self._index: VectorIndex | None = None
         self._engine: Engine | None = None
-        self._retired: list[VectorIndex] = []
+        self._number = 0
+        """Which build the open index is."""
+        self._retired: dict[int, VectorIndex] = {}
+        self._builds = builds(settings)
         self._closed = False
 
     def embedder(self) -> Embedder:
@@ -105,14 +110,14 @@ class Workspace:
                 if found is None:
                     found = fingerprint(self.settings, self.embedder())
                     self.catalog().set_fingerprint(found)
-                opened = index(self.settings, found)
+                opened = self._builds.open(found)
                 if not opened.count() and self._expects_chunks():
                     opened.close()
                     raise IndexFailure(
                         f"the index in {self.settings.folder} is empty, but the catalog has pages; "
                         "`pertinent reindex` makes it anew from the texts in the catalog"
                     )
-                self._index = opened
+                self._index, self._number = opened, found.build
             return self._index
 
     def _expects_chunks(self) -> bool:
@@ -152,33 +157,86 @@ class Workspace:
                 f"{DISK_RESERVE // 2**20} MB, or choose another --folder"
             )
 
-    def reindex(self, progress: Progress) -> int:
+    def reindex(self, progress: Progress, accept: Accept | None = None) -> int:
         """Build the index anew beside the old one with the present settings, then take it; counts chunks.
 
         The texts come from the catalog. The old build answers, and keeps other processes out, until the
-        catalog records the swap; searches that are under way then end on it. A build that was broken
-        off is made again from its beginning.
+        catalog records the swap; searches that are under way then end on it, and it is kept to go back
+        to. A build that was broken off is made again from its beginning. `accept` may look at the new
+        build before it is taken, and refuse it by raising.
         """
         self.require()
         old = self._held_build()
         made_by = self._embedder or embedder(self.settings)
-        new = replace(fingerprint(self.settings, made_by), build=old.build + 1)
-        folder = _build_folder(self.settings, new)
-        if folder.exists():
-            shutil.rmtree(folder)
-        fresh = index(self.settings, new)
+        number = 1 + max([old.build, *self._builds.numbers()])
+        new = replace(fingerprint(self.settings, made_by), build=number)
+        fresh = self._builds.open(new)
         indexer = Indexer(lambda: made_by, fresh, self.catalog(), self.settings.chunk_tokens, progress)
         try:
-            self.catalog().swap(new, indexer.rebuild())
+            rebuilt = indexer.rebuild()
+            if accept is not None:
+                accept(Engine(made_by, fresh, self.catalog()), rebuilt, old)
+            self.catalog().swap(new, rebuilt)
         except BaseException:
             fresh.close()
+            self._builds.remove(number)
             raise
+        self._take(new, fresh)
+        with self._opening:
+            self._embedder = made_by
+        self._sweep()
+        return fresh.count()
+
+    def rollback(self) -> Fingerprint:
+        """Go back to the build before the one in use; what has changed since then is marked to be synced.
+
+        Its chunks are recorded as that build has them. A page that was written since has others: it is
+        noted as pending, so that the next sync of its source writes it anew.
+        """
+        self.require()
+        present, before = self.catalog().fingerprint(), self.catalog().previous()
+        if before is None or present is None or before.build not in self._builds.numbers():
+            raise NotFound("there is no build to go back to; `pertinent reindex` keeps the one it replaces")
+        self._held_build()
+        old = self._retired.pop(before.build, None) or self._builds.open(before)
+        found: dict[str, list[Chunk]] = {}
+        for chunk in old.scan():
+            found.setdefault(chunk.document_id, []).append(chunk)
+        records = self.catalog().pages()
+        kept, stale = [], []
+        for record in records:
+            page = self.catalog().page(record.document_id)
+            chunks = sorted(found.pop(record.document_id, []), key=lambda chunk: chunk.position)
+            if page is not None:
+                kept.append((record.source, (page, record.page_hash, chunks)))
+                if not _cut_from(page, chunks):
+                    stale.append(record.document_id)
+        for gone in found:
+            old.keep_only(gone, ())
+        self.catalog().swap(before, kept)
+        self.catalog().begin(stale)
+        self._take(before, old)
+        return before
+
+    def drop_old(self) -> int | None:
+        """Remove the build before the one in use; its number, or None where there is none."""
+        before = self.catalog().previous()
+        if before is None:
+            return None
+        with self._opening:
+            if before.build in self._retired:
+                self._retired.pop(before.build).close()
+        self._builds.remove(before.build)
+        self.catalog().forget_previous()
+        return before.build
+
+    def _take(self, made_with: Fingerprint, opened: VectorIndex) -> None:
+        """Answer from this build from now on."""
+        self._builds.use(made_with.build)
         with self._opening:
             if self._index is not None:
-                self._retired.append(self._index)
-            self._index, self._embedder, self._engine = fresh, made_by, None
-        self._sweep(new)
-        return fresh.count()
+                self._retired[self._number] = self._index
+            self._index, self._number, self._embedder, self._engine = opened, made_with.build, None, None
 
     def _held_build(self) -> Fingerprint:
         """What the index in use was made with; it is opened, whatever its state, to keep others out."""
@@ -187,20 +245,21 @@ class Workspace:
             assert old is not None  # noqa: S101 - `require` has seen it
             if self._index is None:
                 try:
-                    self._index = index(self.settings, old)
+                    self._index, self._number = self._builds.open(old), old.build
                 except IndexLocked:
                     raise
                 except IndexFailure:
                     # Damaged: nobody can have it open.
-                    shutil.rmtree(_build_folder(self.settings, old), ignore_errors=True)
+                    self._builds.remove(old.build)
             return old
 
-    def _sweep(self, in_use: Fingerprint) -> None:
-        """Remove the folders of all other builds; whoever still reads one has its files open."""
-        kept = _build_folder(self.settings, in_use)
-        for folder in kept.parent.iterdir():
-            if folder != kept:
-                shutil.rmtree(folder, ignore_errors=True)
+    def _sweep(self) -> None:
+        """Remove all builds but the one in use and the one before it."""
+        known = (self.catalog().fingerprint(), self.catalog().previous())
+        kept = {one.build for one in known if one is not None}
+        for number in self._builds.numbers():
+            if number not in kept:
+                self._builds.remove(number)
 
     def require(self) -> None:
         """Refuse to go on where nothing was ever indexed: that is no empty answer."""
@@ -212,12 +271,18 @@ class Workspace:
     def close(self) -> None:
         """Close whatever was opened."""
         with self._opening:
-            for part in (*self._retired, self._index, self._catalog):
+            for part in (*self._retired.values(), self._index, self._catalog):
                 if part is not None:
                     part.close()
             self._index = self._catalog = self._engine = None
             self._retired.clear()
             self._closed = True
+
+
+def _cut_from(page: Page, chunks: Sequence[Chunk]) -> bool:
+    """Whether the chunks are those of the page's text as it is now."""
+    whole = bool(chunks) or not page.sections
+    return whole and all(page.text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
 
 
 def fingerprint(settings: Settings, made_by: Embedder) -> Fingerprint:

@@ -112,6 +112,20 @@ class VectorIndex(Protocol):
     def close(self) -> None: ...
 
 
+class Builds(Protocol):
+    """Where the builds of an index are kept, side by side, each under its number."""
+
+    def open(self, made_with: Fingerprint) -> VectorIndex:
+        """The build that the fingerprint names, made where there is none."""
+
+    def use(self, number: int) -> None:
+        """Have this build be the one in use from now on."""
+
+    def numbers(self) -> list[int]: ...
+
+    def remove(self, number: int) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class PageRecord:
     """What the catalog knows of a page without reading it."""
@@ -178,6 +192,11 @@ class Catalog(Protocol):
     def fingerprint(self) -> Fingerprint | None: ...
 
     def set_fingerprint(self, fingerprint: Fingerprint) -> None: ...
+
+    def previous(self) -> Fingerprint | None:
+        """What the build was made with that the one in use took the place of, while it is kept."""
+
+    def forget_previous(self) -> None: ...
 
     def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
         """Record every page, with its source, as a new build has it, and that build as the one in use."""

@@ -61,6 +61,10 @@ def test_every_route_of_the_seeds_is_described(described: dict[str, Any]) -> Non
         "GET /api/v1/chunks/{chunk_id}",
         "GET /api/v1/documents",
         "GET /api/v1/documents/{document_id}",
+        "GET /api/v1/labels/next",
+        "POST /api/v1/labels",
+        "POST /api/v1/labels/undo",
+        "GET /api/v1/labels/agreement",
     }
 
 
@@ -171,6 +175,10 @@ def test_the_page_is_served_with_its_policy(service: Service) -> None:
         ("GET", "/api/v1/chunks/{chunk_id}"),
         ("GET", "/api/v1/documents"),
         ("GET", "/api/v1/documents/{document_id}"),
+        ("GET", "/api/v1/labels/next"),
+        ("POST", "/api/v1/labels"),
+        ("POST", "/api/v1/labels/undo"),
+        ("GET", "/api/v1/labels/agreement"),
     ],
 )
 def test_the_service_does_as_it_is_described(api: Any, method: str, path: str, mode: GenerationMode) -> None:

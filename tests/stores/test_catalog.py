@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from pertinent.errors import CatalogFailure, SettingsError
 from pertinent.identity import content_hash
 from pertinent.ports import Catalog, Description
-from pertinent.stores import catalog as module
+from pertinent.stores import database as module
 from pertinent.stores.catalog import SqlCatalog
 from pertinent.stores.migrations import MIGRATIONS
 from pertinent.testing.catalog_suite import CatalogSuite, written

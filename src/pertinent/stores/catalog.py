@@ -3,54 +3,20 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
 
-from ..errors import CatalogFailure, SettingsError
 from ..identity import storable
 from ..ports import Description, Fingerprint, PageRecord, Written
 from ..types import Chunk, Page
+from . import database
 from .migrations import migrate
 from .rows import Row, checked, from_chunk, from_page, to_chunk, to_page, unique
 from .tables import documents, meta, pages, pending, sources
-
-_DRIVERS = {
-    "sqlite": "sqlite",
-    "sqlite+pysqlite": "sqlite",
-    "postgres": "postgresql+psycopg",
-    "postgresql": "postgresql+psycopg",
-    "postgresql+psycopg": "postgresql+psycopg",
-}
-
-# More than the threads that search at once: a pool that is used up hands connections out unfairly, and
-# under 50 busy readers a writer waited for 30 s. Only as many are opened as are in use at one time.
-_CONNECTIONS = 64
-_WAIT_SECONDS = 30
-
-# What to do, by a part of what the database says.
-_ADVICE = {
-    "[errno": "check that its folder can be made and written",
-    "file is not a database": "move the file away and run `pertinent index` to make it anew",
-    "malformed": "the file is damaged; move it away and run `pertinent index` to make it anew",
-    "unable to open": "check that its folder can be written and that it is no folder itself",
-    "readonly": "check that the file and its folder can be written",
-    "database is locked": "another process is writing; try again when it is done",
-    "disk is full": "make room on the disk and run the command again",
-    "already exists": "give Pertinent a database or schema of its own",
-    "permission denied": "grant the user what it needs",
-    "must be owner": "let the owner of the table run `pertinent index` once, or grant ownership",
-    "password authentication": "check the user and the password in DATABASE_URL",
-    "fatal:  database": "make the database first, with `createdb`, or correct DATABASE_URL",
-    "queuepool limit": "ask from fewer threads at once",
-    "connection": "check that the server runs and that DATABASE_URL names it",
-}
 
 
 class _Rows(NamedTuple):
@@ -77,7 +43,7 @@ class SqlCatalog:
     def __init__(self, engine: sa.Engine) -> None:
         """Take an engine whose database is migrated; `open` makes one from a URL."""
         self._engine = engine
-        self._reader, self._writer = _reader(engine), _writer(engine)
+        self._reader, self._writer = database.reader(engine), database.writer(engine)
         dialect = engine.dialect.name
         self._describe = _DESCRIBE[dialect]
         self._chunks_of = sa.select(documents.c.chunk_id).where(_among(documents.c.document_id, dialect))
@@ -89,19 +55,19 @@ class SqlCatalog:
     @classmethod
     def open(cls, url: str) -> Self:
         """Connect, and make or migrate the tables where that is needed."""
-        engine = _engine(_parse(url))
+        engine = database.connect(database.parse(url))
         try:
-            with _translated(engine.url):
+            with database.translated(engine.url):
                 if engine.dialect.name == "sqlite":
-                    _write_ahead(_reader(engine))
-                migrate(_reader(engine), _writer(engine))
+                    database.write_ahead(database.reader(engine))
+                migrate(database.reader(engine), database.writer(engine))
         except BaseException:
             engine.dispose()
             raise
         return cls(engine)
 
     def __repr__(self) -> str:
-        return f"SqlCatalog({_masked(self._engine.url)!r})"
+        return f"SqlCatalog({database.masked(self._engine.url)!r})"
 
     def pages(self, source: str | None = None) -> list[PageRecord]:
         """Every page, or those of one source, by source and path."""
@@ -135,7 +101,7 @@ class SqlCatalog:
 
     def _described(self, ids: list[str]) -> Sequence[Any]:
         """Every search asks this, so it goes to the driver as it stands: a quarter of the time on SQLite."""
-        with _translated(self._engine.url):
+        with database.translated(self._engine.url):
             if self._engine.dialect.name == "postgresql":
                 with self._reader.connect() as connection:
                     return connection.exec_driver_sql(self._describe, (ids,)).all()
@@ -180,9 +146,12 @@ class SqlCatalog:
     def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
         """Record every page as a new build of the index has it, and that build as the one in use."""
         rows = _Rows.of(pages)
+        before = self.fingerprint()
         with self._write() as connection:
             self._record(connection, rows)
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
+            if before is not None:
+                connection.execute(_PUT_META, _fingerprint_row(before, "previous"))
 
     def sources(self) -> Mapping[str, str]:
         """Name and location of each source."""
@@ -201,7 +170,19 @@ class SqlCatalog:
 
     def fingerprint(self) -> Fingerprint | None:
         """Say what the index was made with; None before the first run."""
-        rows = self._read(_META, key="fingerprint")
+        return self._fingerprint("fingerprint")
+
+    def previous(self) -> Fingerprint | None:
+        """What the build was made with that the one in use took the place of."""
+        return self._fingerprint("previous")
+
+    def forget_previous(self) -> None:
+        """No longer know the build before the one in use; its index was removed."""
+        with self._write() as connection:
+            connection.execute(sa.delete(meta).where(meta.c.key == "previous"))
+
+    def _fingerprint(self, key: str) -> Fingerprint | None:
+        rows = self._read(_META, key=key)
         return Fingerprint(**json.loads(rows[0][0])) if rows else None
 
     def set_fingerprint(self, fingerprint: Fingerprint) -> None:
@@ -221,120 +202,17 @@ class SqlCatalog:
         # Nothing can be stored under such a key, so there is nothing to find.
         if any(isinstance(value, str) and not storable(value) for value in values.values()):
             return []
-        with _translated(self._engine.url), self._reader.connect() as connection:
+        with database.translated(self._engine.url), self._reader.connect() as connection:
             return connection.execute(statement, values).all()
 
     @contextmanager
     def _write(self) -> Iterator[sa.Connection]:
-        with _translated(self._engine.url), self._writer.begin() as connection:
+        with database.translated(self._engine.url), self._writer.begin() as connection:
             yield connection
 
 
-def _fingerprint_row(fingerprint: Fingerprint) -> dict[str, str]:
-    return {"key": "fingerprint", "value": json.dumps(asdict(fingerprint))}
-
-
-def _parse(url: str) -> sa.URL:
-    try:
-        parsed = sa.make_url(url)
-    except (sa.exc.ArgumentError, ValueError):
-        # Not chained: the reason may quote a part of the address, and so of its password.
-        raise SettingsError(
-            "the catalog's address can't be read; write sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME,"
-            " with special characters of the password percent-encoded"
-        ) from None
-    if parsed.drivername not in _DRIVERS:
-        raise SettingsError(f"the catalog can't be kept in {parsed.drivername}: use sqlite or postgresql")
-    if parsed.drivername.startswith("sqlite") and parsed.database in (None, "", ":memory:"):
-        # Each connection would have a memory of its own.
-        raise SettingsError("the catalog needs a file: write sqlite:///PATH")
-    return parsed.set(drivername=_DRIVERS[parsed.drivername])
-
-
-def _engine(url: sa.URL) -> sa.Engine:
-    """Make an engine for 50 threads that never puts a value into an error message."""
-    arguments: dict[str, Any] = {
-        "hide_parameters": True,
-        "pool_size": _CONNECTIONS,
-        "max_overflow": 0,
-        "pool_timeout": _WAIT_SECONDS,
-        "pool_use_lifo": True,
-    }
-    if url.drivername == "sqlite":
-        return _sqlite(url, arguments)
-    if "connect_timeout" not in url.query:
-        arguments["connect_args"] = {"connect_timeout": 10}
-    try:
-        # A server may have closed an idle connection; asking costs less than a failed search.
-        return sa.create_engine(url, pool_pre_ping=True, **arguments)
-    except ImportError as error:
-        raise SettingsError("PostgreSQL needs its driver: pip install 'pertinent[postgres]'") from error
-
-
-def _sqlite(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
-    with _translated(url):
-        Path(url.database or "").parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(url, **arguments)
-
-    @sa.event.listens_for(engine, "connect")
-    def configure(connection: Any, _record: object) -> None:
-        # Transactions begin where we say, not where the driver guesses.
-        connection.isolation_level = None
-        connection.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
-        connection.execute("PRAGMA foreign_keys = ON")
-        # NORMAL may lose the last commits when the power fails. The index would have dropped the
-        # superseded points by then, and no pending note would be left to say so.
-        connection.execute("PRAGMA synchronous = FULL")
-
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: sa.Connection) -> None:
-        # A reader is one statement, which SQLite answers from one snapshot without a transaction.
-        if connection.get_execution_options().get("writes"):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
-
-
-def _write_ahead(engine: sa.Engine) -> None:
-    """Let readers go on while one writes; a new file takes that once, for good."""
-    deadline = time.monotonic() + _WAIT_SECONDS
-    with engine.connect() as connection:
-        while connection.exec_driver_sql("PRAGMA journal_mode").scalar() != "wal":
-            try:
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-            except sa.exc.OperationalError:
-                # Another process is at the same: SQLite does not wait for this statement's lock.
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.02)
-
-
-def _reader(engine: sa.Engine) -> sa.Engine:
-    if engine.dialect.name == "postgresql":
-        return engine.execution_options(isolation_level="AUTOCOMMIT")
-    return engine
-
-
-def _writer(engine: sa.Engine) -> sa.Engine:
-    return engine.execution_options(writes=True)
-
-
-def _masked(url: sa.URL) -> str:
-    """Show the address without its password, and without options that may hold one."""
-    return url.set(query={}).render_as_string(hide_password=True)
-
-
-@contextmanager
-def _translated(url: sa.URL) -> Iterator[None]:
-    """Turn an error of the database into ours."""
-    try:
-        yield
-    # ValueError: SQLite keeps any text in a TIMESTAMP, also one that another program wrote and is no time.
-    except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError, OverflowError, ValueError) as error:
-        reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-        advice = next((advice for part, advice in _ADVICE.items() if part in reason.lower()), None)
-        message = f"the catalog {_masked(url)} failed: {reason}"
-        raise CatalogFailure(f"{message}; {advice}" if advice else message) from error
+def _fingerprint_row(fingerprint: Fingerprint, key: str = "fingerprint") -> dict[str, str]:
+    return {"key": key, "value": json.dumps(asdict(fingerprint))}
 
 
 def _among(column: sa.Column[Any], dialect: str) -> sa.ColumnElement[bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import qdrant_edge as qdrant
 
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
-from ..ports import Entry, Vector
+from ..ports import Entry, Fingerprint, Vector
 from ..types import Candidates, Chunk, Filters, PointId
 from . import lexical
 from .payload import KEYWORDS, conditions, to_chunk, to_payload
@@ -178,6 +179,30 @@ class EdgeIndex:
             if not self._closed:
                 self._closed = True
                 self._shard.close()
+
+
+class EdgeBuilds:
+    """The builds of an embedded index, a folder each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def open(self, made_with: Fingerprint) -> EdgeIndex:
+        return EdgeIndex.open(self._place(made_with.build), made_with.dimension)
+
+    def use(self, number: int) -> None:
+        """The catalog says which is in use; nothing else need know."""
+
+    def numbers(self) -> list[int]:
+        there = self._folder.iterdir() if self._folder.exists() else ()
+        return sorted(int(one.name) for one in there if one.name.isdecimal())
+
+    def remove(self, number: int) -> None:
+        """Whoever still reads it has its files open."""
+        shutil.rmtree(self._place(number), ignore_errors=True)
+
+    def _place(self, number: int) -> Path:
+        return self._folder / f"{number:03}"
 
 
 def _config(dimension: int) -> qdrant.EdgeConfig:

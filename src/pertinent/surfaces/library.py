@@ -6,7 +6,7 @@ import atexit
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -102,10 +102,34 @@ class Pertinent:
         with self._indexing:
             return self.workspace.indexer(Silent()).remove(source)
 
-    def reindex(self, progress: Progress | None = None) -> int:
-        """Make the index anew from the texts it holds, with the present settings; counts its chunks."""
+    def reindex(
+        self,
+        progress: Progress | None = None,
+        *,
+        golden: str | os.PathLike[str] | None = None,
+        told: Callable[[str], None] = lambda _: None,
+    ) -> int:
+        """Make the index anew from the texts it holds, with the present settings; counts its chunks.
+
+        With a golden set, the new index is taken only where it passes and is not worse than the old one.
+        """
+        accept = None
+        if golden is not None:
+            from .accepting import Acceptance
+
+            accept = Acceptance(self.workspace, golden, told)
         with self._indexing:
-            return self.workspace.reindex(progress or Silent())
+            return self.workspace.reindex(progress or Silent(), accept)
+
+    def rollback(self) -> str:
+        """Go back to the index that the last `reindex` replaced; the embedder that it was made with."""
+        with self._indexing:
+            return self.workspace.rollback().embedder
+
+    def drop_old(self) -> bool:
+        """Remove the index that the last `reindex` replaced; whether there was one."""
+        with self._indexing:
+            return self.workspace.drop_old() is not None
 
     def search(
         self,

@@ -13,6 +13,7 @@ from ..build import Workspace
 from ..engine import Engine, Query
 from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
 from ..identity import point_id
+from ..ports import Embedder
 from ..types import Answer, Chunk, Filters, Hit, Ranking, Scores
 from ..validation import integrity
 from ..validation.subject import EVERYTHING, PageView
@@ -28,11 +29,11 @@ PATIENCE = 5
 class Local:
     """The pipeline that the settings name, in this process."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, embedder: Embedder | None = None) -> None:
         workspace.require()
         self._workspace = workspace
         # What was answered before must not be measured, so this engine remembers nothing.
-        self._engine = Engine(workspace.embedder(), workspace.index(), workspace.catalog())
+        self._engine = Engine(embedder or workspace.embedder(), workspace.index(), workspace.catalog())
 
     def facts(self) -> Mapping[str, str]:
         made_with = self._workspace.catalog().fingerprint()

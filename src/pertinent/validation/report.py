@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from datetime import datetime
@@ -49,7 +50,7 @@ class Query(Part):
 class SearchResult(Part):
     """Seed 000's SearchResult; what damage has taken from a chunk is empty, and counted."""
 
-    similarity_score: float
+    similarity_score: float | None = Field(description="None where the pipeline gave no number")
     content: str
     url: str
     title: str
@@ -70,7 +71,7 @@ class SearchResult(Part):
         """A hit, in the seed's words."""
         chunk = hit.chunk
         return cls(
-            similarity_score=hit.score,
+            similarity_score=hit.score if math.isfinite(hit.score) else None,
             content=chunk.text,
             url=chunk.url,
             title=chunk.title,

@@ -64,14 +64,14 @@ def _listed(reports: ReportList) -> dict[str, Any]:
     from .trend import trend
 
     shorts, unreadable = reports.read()
-    groups = [(group[-1].golden.name, trend(group)) for group in by_golden_set(shorts)]
-    newest = shorts[0] if shorts else None
-    before = next((one for one in shorts[1:] if newest and one.mark == newest.mark), None)
+    comparable = [group for group in by_golden_set(shorts) if len(group) > 1]
+    last_two = [one.name for one in comparable[0][-2:]] if comparable else [None, None]
     return {
         "reports": shorts,
         "unreadable": unreadable,
-        "trends": [group for group in groups if group[1]][:TRENDS],
-        "before": before.name if before else None,
+        "trends": [(group[-1].golden.name, trend(group)) for group in comparable[:TRENDS]],
+        "before": last_two[0],
+        "after": last_two[1],
     }
 
 

@@ -58,7 +58,7 @@ _FAMILIES = {
     "ndcg": ("nDCG", "how near the order of the first {k} comes to the best one that the labels allow"),
     "map": ("MAP", "the mean of the precision at the rank of each relevant result"),
     "recall": ("Recall", "the share of all that is relevant that the first {k} hold"),
-    "rcap": ("Recall, capped", "recall, where a query with more than {k} answers can reach 1 too"),
+    "rcap": ("Capped recall", "recall, where a query with more than {k} answers can reach 1 too"),
     "success": ("Success", "whether anything among the first {k} is relevant"),
     "judged": ("Judged", "the share of the first {k} that anybody has judged"),
     "span_recall": ("Span recall", "the share of the labelled text that the first {k} hold"),

@@ -1,0 +1,206 @@
+"""The vector index on a Qdrant server or cluster: the same points and scores as the embedded one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from qdrant_client import models
+
+from ..errors import DimensionMismatch, IndexFailure
+from ..identity import point_id
+from ..ports import Entry, Fingerprint, Vector
+from ..types import Candidates, Chunk, Filters, PointId
+from . import lexical
+from .payload import conditions, to_chunk, to_payload
+from .qdrant_collection import DENSE, LEXICAL, fingerprint, info
+from .qdrant_server import Peer, Server
+from .qdrant_wire import Point, Question, Terms, known_by, matching, named
+
+PAGE = 512
+"""How many points are read at once."""
+
+BATCH = 64
+"""How many points are written at once, and by how many writers."""
+WRITERS = 4
+
+FINISH_SECONDS = 600.0
+"""How long the server may take to make its indexes before we no longer wait for it."""
+
+_SIDES = (DENSE, LEXICAL)
+_IN_ORDER = models.WriteOrdering.MEDIUM
+"""Writes of a cluster go through one replica of a shard: a put that was late can't undo a removal."""
+
+
+class QdrantIndex:
+    """One build of an index, in a collection of its own. Safe to use from many threads.
+
+    A write is acknowledged when it can be found and the server has it on its disk. Closing the index
+    closes the connection that it was given.
+    """
+
+    version = None
+    """Others may write to the server too."""
+
+    def __init__(self, server: Server, collection: str, made_with: Fingerprint) -> None:
+        self._server = server
+        self._collection = collection
+        self._made_with = made_with
+
+    def candidates(
+        self,
+        vector: Vector | None,
+        text: str | None,
+        *,
+        by: Sequence[str],
+        limit: int,
+        filters: Filters,
+    ) -> Candidates:
+        """The best of each side, then the other side's score for those that only one side found."""
+        queries = self._queries(vector, text)
+        matches = conditions(filters)
+        scores: dict[str, dict[PointId, float]] = {side: {} for side in _SIDES}
+        self._ask([Question(side, queries[side], limit, matches) for side in by if side in queries], scores)
+        points = list(scores[DENSE] | scores[LEXICAL])
+        missing = {side: [one for one in points if one not in scores[side]] for side in queries}
+        rest = [Question(s, queries[s], len(ids), among=ids) for s, ids in missing.items() if ids]
+        self._ask(rest, scores)
+        # A query of stop words alone asks nothing of the lexical side: all score 0 there.
+        return Candidates(
+            points,
+            None if vector is None else [scores[DENSE].get(point, 0.0) for point in points],
+            None if text is None else [scores[LEXICAL].get(point, 0.0) for point in points],
+        )
+
+    def _queries(self, vector: Vector | None, text: str | None) -> dict[str, Sequence[float] | Terms]:
+        queries: dict[str, Sequence[float] | Terms] = {}
+        if vector is not None:
+            if len(vector) != self._made_with.dimension:
+                raise DimensionMismatch(len(vector), self._made_with.dimension)
+            queries[DENSE] = vector.tolist()
+        if text is not None and (terms := lexical.query(text)).indices:
+            queries[LEXICAL] = Terms(terms.indices, terms.values)
+        return queries
+
+    def _ask(self, questions: list[Question], scores: dict[str, dict[PointId, float]]) -> None:
+        """Ask the server all at once, and add what it finds."""
+        if not questions:
+            return
+        answers = self._server.read(lambda peer: peer.wire().ask(self._collection, questions))
+        for question, (points, found) in zip(questions, answers, strict=True):
+            scores[question.side].update(zip(points, found, strict=True))
+
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
+        return {point: to_chunk(payload) for point, payload in self._retrieve(point_ids, fields=True)}
+
+    def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
+        found = self._retrieve(point_ids, fields=["embedding_key"])
+        return {point: str(payload.get("embedding_key", "")) for point, payload in found}
+
+    def _retrieve(
+        self, point_ids: Sequence[PointId], *, fields: bool | list[str]
+    ) -> Iterator[tuple[PointId, dict[str, Any]]]:
+        for start in range(0, len(point_ids), PAGE):
+            names = [named(point) for point in point_ids[start : start + PAGE]]
+            for record in self._server.read(self._records, names, fields):
+                yield known_by(record.id), record.payload or {}
+
+    def _records(
+        self,
+        peer: Peer,
+        names: list[str | int],
+        fields: bool | list[str],  # noqa: FBT001 - Qdrant's own type
+    ) -> list[models.Record]:
+        return peer.reading.retrieve(self._collection, names, with_payload=fields)
+
+    def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
+        points = [_point(entry, vector) for entry, vector in zip(entries, vectors, strict=True)]
+        batches = [points[start : start + BATCH] for start in range(0, len(points), BATCH)]
+        if len(batches) == 1:
+            self._put(batches[0])
+        elif batches:
+            with ThreadPoolExecutor(WRITERS) as pool:
+                list(pool.map(self._put, batches))
+
+    def _put(self, points: list[Point]) -> None:
+        self._server.write(lambda peer: peer.wire().put(self._collection, points))
+
+    def describe(self, entries: Sequence[Entry]) -> None:
+        for start in range(0, len(entries), BATCH):
+            changes: list[models.UpdateOperation] = [
+                models.OverwritePayloadOperation(
+                    overwrite_payload=models.SetPayload(
+                        payload=to_payload(entry), points=[str(point_id(entry.chunk.chunk_id))]
+                    )
+                )
+                for entry in entries[start : start + BATCH]
+            ]
+            self._server.write(self._change, changes)
+
+    def _change(self, peer: Peer, changes: list[models.UpdateOperation]) -> None:
+        peer.writing.batch_update_points(self._collection, changes, wait=True, ordering=_IN_ORDER)
+
+    def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
+        kept = models.HasIdCondition(has_id=[named(point) for point in point_ids])
+        others = models.Filter(must=[matching("document_id", document_id)], must_not=[kept])
+        self._server.write(
+            lambda peer: peer.writing.delete(
+                self._collection, models.FilterSelector(filter=others), wait=True, ordering=_IN_ORDER
+            )
+        )
+
+    def scan(self) -> Iterator[Chunk]:
+        offset: Any = None
+        while True:
+            records, offset = self._server.read(self._scroll, offset)
+            yield from (to_chunk(record.payload or {}) for record in records)
+            if offset is None:
+                return
+
+    def _scroll(self, peer: Peer, offset: Any) -> tuple[list[models.Record], Any]:
+        return peer.reading.scroll(self._collection, limit=PAGE, offset=offset)
+
+    def count(self) -> int:
+        return self._server.read(lambda peer: peer.reading.count(self._collection, exact=True)).count
+
+    def flush(self) -> None:
+        """Nothing: a server writes its log to the disk before it acknowledges a write that it waited for."""
+
+    def finish(self) -> None:
+        """Wait until the server has made its indexes; it goes on by itself where that takes very long."""
+        until = time.monotonic() + FINISH_SECONDS
+        pause = 0.02
+        while (status := self._status()) != models.CollectionStatus.GREEN and time.monotonic() < until:
+            if status == models.CollectionStatus.GREY:
+                # It has work to do from before it was started, and begins at the next change.
+                self._server.write(self._wake)
+            time.sleep(pause)
+            pause = min(2 * pause, 1.0)
+
+    def _status(self) -> models.CollectionStatus:
+        info = self._server.read(lambda peer: peer.reading.get_collection(self._collection))
+        if isinstance(info.optimizer_status, models.OptimizersStatusOneOf1):
+            raise IndexFailure(
+                f"the Qdrant server at {self._server.url} can't index the collection {self._collection}: "
+                f"{info.optimizer_status.error}"
+            )
+        return info.status
+
+    def _wake(self, peer: Peer) -> None:
+        peer.writing.update_collection(self._collection, optimizers_config=models.OptimizersConfigDiff())
+
+    def stored_fingerprint(self) -> Fingerprint | None:
+        """What the index was made with, as the server keeps it."""
+        present = info(self._server, self._collection)
+        return None if present is None else fingerprint(present)
+
+    def close(self) -> None:
+        self._server.close()
+
+
+def _point(entry: Entry, vector: Vector) -> Point:
+    terms = lexical.document(entry.embedded_text)
+    vectors = {DENSE: vector.tolist(), LEXICAL: Terms(terms.indices, terms.values)}
+    return Point(point_id(entry.chunk.chunk_id), vectors, to_payload(entry))

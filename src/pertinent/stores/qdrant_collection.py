@@ -1,0 +1,178 @@
+"""A build of an index as a collection on a Qdrant server: how it is made, and told from another's.
+
+What the build was made with is kept in the collection's metadata, under `pertinent`. A collection
+without that mark is another's, and is neither written to nor removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import Any, Literal
+
+from qdrant_client import models
+from qdrant_client.http.exceptions import UnexpectedResponse
+
+from ..errors import DimensionMismatch, FingerprintMismatch, IndexFailure
+from ..ports import Fingerprint
+from .payload import KEYWORDS
+from .qdrant_server import Peer, Server
+
+DENSE = "dense"
+LEXICAL = "lexical"
+MARK = "pertinent"
+OLDEST = (1, 16)
+"""The first version that keeps metadata with a collection."""
+
+_FIELDS = tuple(Fingerprint.__dataclass_fields__)
+
+Quantization = Literal["none", "scalar", "binary"]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionOptions:
+    """How a new collection is kept; one that exists stays as it was made."""
+
+    shards: int = 1
+    """BM25 counts words in each shard by itself: with several shards lexical scores differ a little."""
+
+    replicas: int = 1
+    """How many peers of a cluster have each shard: with two, any one may be lost."""
+
+    write_consistency: int = 1
+    """How many replicas must have a write before it is acknowledged."""
+
+    on_disk: bool = False
+    """Read vectors and their indexes from the disk when they are asked for: little memory, slower."""
+
+    quantization: Quantization = "none"
+    """Search with vectors of a quarter (scalar) or a 32nd (binary) of the size, then score exactly."""
+
+
+DEFAULT = CollectionOptions()
+
+
+def ensure(server: Server, name: str, made_with: Fingerprint, options: CollectionOptions) -> bool:
+    """Have the collection, and refuse one that is something else; whether it was made just now."""
+    if server.version() < OLDEST:
+        version = ".".join(map(str, server.version()))
+        raise IndexFailure(
+            f"the Qdrant server at {server.url} is version {version}; 1.16 is the oldest of use"
+        )
+    present = info(server, name)
+    new = present is None
+    if present is None:
+        server.write(_create, name, made_with, options)
+        present = info(server, name)
+        if present is None:
+            raise IndexFailure(f"the collection {name} was made at {server.url}, and is gone again")
+    _check(name, present, made_with)
+    # Also on opening: the run that made the collection may have been killed before this.
+    for field in KEYWORDS:
+        if field not in present.payload_schema:
+            server.write(_index_field, name, field)
+    return new
+
+
+def remove(server: Server, name: str) -> None:
+    """Remove the collection, if there is one; another's is refused."""
+    present = info(server, name)
+    if present is None:
+        return
+    if fingerprint(present) is None:
+        raise IndexFailure(_foreign(name))
+    server.write(_delete, name)
+
+
+def info(server: Server, name: str) -> models.CollectionInfo | None:
+    """What the server says of a collection, or of the one that an alias points at; None if there is none."""
+    return server.read(_found, name)
+
+
+def _found(peer: Peer, name: str) -> models.CollectionInfo | None:
+    try:
+        return peer.reading.get_collection(name)
+    except UnexpectedResponse as error:
+        if error.status_code == HTTPStatus.NOT_FOUND:
+            return None
+        raise
+
+
+def fingerprint(present: models.CollectionInfo) -> Fingerprint | None:
+    """What the build in a collection was made with; None where the collection is another's."""
+    kept = (present.config.metadata or {}).get(MARK)
+    # A field that another version of Pertinent did not know is empty, and so no present one's.
+    return Fingerprint(**{name: kept.get(name, "") for name in _FIELDS}) if isinstance(kept, dict) else None
+
+
+def _check(name: str, present: models.CollectionInfo, made_with: Fingerprint) -> None:
+    """Refuse a collection of another's, and one that was made with other things."""
+    found = fingerprint(present)
+    dense = present.config.params.vectors
+    if found is None or not isinstance(dense, Mapping) or DENSE not in dense:
+        raise IndexFailure(_foreign(name))
+    if dense[DENSE].size != made_with.dimension:
+        raise DimensionMismatch(made_with.dimension, dense[DENSE].size, "dimension")
+    if found != made_with:
+        differences = [
+            f"{field} {getattr(found, field)!r} there and {getattr(made_with, field)!r} here"
+            for field in _FIELDS
+            if getattr(found, field) != getattr(made_with, field)
+        ]
+        raise FingerprintMismatch(
+            f"the collection {name} is that of another index: {'; '.join(differences)}. Set "
+            "QDRANT_COLLECTION_NAME to another"
+        )
+
+
+def _foreign(name: str) -> str:
+    return (
+        f"the collection {name} was not made by Pertinent, and is left alone: set QDRANT_COLLECTION_NAME "
+        "to another"
+    )
+
+
+def _create(peer: Peer, name: str, made_with: Fingerprint, options: CollectionOptions) -> None:
+    try:
+        peer.writing.create_collection(
+            name,
+            vectors_config={
+                DENSE: models.VectorParams(
+                    size=made_with.dimension, distance=models.Distance.COSINE, on_disk=options.on_disk
+                )
+            },
+            sparse_vectors_config={
+                LEXICAL: models.SparseVectorParams(
+                    modifier=models.Modifier.IDF, index=models.SparseIndexParams(on_disk=options.on_disk)
+                )
+            },
+            shard_number=options.shards,
+            replication_factor=options.replicas,
+            write_consistency_factor=options.write_consistency,
+            hnsw_config=models.HnswConfigDiff(on_disk=options.on_disk),
+            quantization_config=_quantization(options),
+            metadata={MARK: asdict(made_with)},
+        )
+    except UnexpectedResponse as error:
+        # Another process, or our own attempt before this one, was faster.
+        if error.status_code != HTTPStatus.CONFLICT:
+            raise
+
+
+def _quantization(options: CollectionOptions) -> Any:
+    # The small vectors are what is searched, so they stay in memory.
+    if options.quantization == "scalar":
+        scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+        return models.ScalarQuantization(scalar=scalar)
+    if options.quantization == "binary":
+        return models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True))
+    return None
+
+
+def _index_field(peer: Peer, name: str, field: str) -> None:
+    peer.writing.create_payload_index(name, field, models.PayloadSchemaType.KEYWORD, wait=True)
+
+
+def _delete(peer: Peer, name: str) -> None:
+    peer.writing.delete_collection(name)

@@ -1,0 +1,96 @@
+"""Whether a new build of the index may take the old one's place: a golden set decides."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from .. import build
+from ..build import Workspace
+from ..engine import Engine, Query
+from ..errors import PertinentError, SyncRefused
+from ..ports import Fingerprint, Written
+from ..types import Answer, Filters, Ranking
+from ..validation.compare import compare, regressions
+from ..validation.exchange import read
+from ..validation.report import ValidationReport
+from ..validation.subject import EVERYTHING, PageView
+from ..validation.validate import Options, validate
+
+
+class Candidate:
+    """A build that is not in use yet, as something to be judged."""
+
+    def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]], ranking: Ranking) -> None:
+        self._engine = engine
+        self._written = written
+        self._ranking = ranking
+
+    def facts(self) -> Mapping[str, str]:
+        return {"subject": "candidate"}
+
+    def search(
+        self,
+        text: str,
+        *,
+        top_k: int,
+        threshold: float = 0.0,
+        ranking: Ranking | None = None,
+        per_page: int | None = None,
+        filters: Filters = EVERYTHING,
+    ) -> Answer:
+        return self._engine.search(
+            Query(text, None, top_k, threshold, ranking or self._ranking, filters, per_page)
+        )
+
+    def pages(self) -> Iterator[PageView]:
+        for _, (page, _, chunks) in self._written:
+            yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, tuple(chunks))
+
+    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+        # It was filled a moment ago, from these very chunks.
+        return set(chunk_ids)
+
+    def audit(self) -> list[str]:
+        return []
+
+
+class Acceptance:
+    """Refuses a build that does not pass, or is significantly worse than the one in use."""
+
+    def __init__(
+        self, workspace: Workspace, golden: str | os.PathLike[str], told: Callable[[str], None]
+    ) -> None:
+        self._workspace = workspace
+        self._golden = read(os.fspath(golden))
+        self._told = told
+
+    def __call__(self, engine: Engine, written: Sequence[tuple[str, Written]], old: Fingerprint) -> None:
+        new = validate(
+            Candidate(engine, written, self._workspace.settings.ranking),
+            self._golden,
+            Options(diagnose=False),
+        )
+        self._told(f"new: {new.summary}")
+        if new.verdict != "PASS":
+            raise SyncRefused(f"the new index was not taken, the old one stays in use: {new.summary}")
+        before = self._before(old)
+        if before is None:
+            return
+        self._told(f"old: {before.summary}")
+        if losses := regressions(compare(before, new), 0.0):
+            raise SyncRefused(
+                f"the new index was not taken, the old one stays in use: it is worse, {'; '.join(losses)}"
+            )
+
+    def _before(self, old: Fingerprint) -> ValidationReport | None:
+        """What the build in use gets, with the embedder that it was made with."""
+        from .subjects import Local
+
+        settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
+        try:
+            made_by = build.embedder(settings)
+            return validate(Local(self._workspace, made_by), self._golden, Options(diagnose=False))
+        except PertinentError as error:
+            self._told(f"old: not compared, since it can't be searched ({error})")
+            return None

@@ -1,0 +1,111 @@
+"""Cohere's protocol as its SDK speaks it; what it shares with others is in test_hosted.py."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from pydantic import SecretStr
+
+from pertinent.embedders.cohere import SIZES, CohereEmbedder
+from pertinent.embedders.hosted import Patience, Terms
+from pertinent.errors import EmbedderError, SettingsError
+from pertinent.ports import Embedder
+
+from .wire import KEY, Wire
+
+ONCE = Patience(timeout=20, attempts=1, first_wait=0.001, longest_wait=1)
+TERMS = Terms(queries=ONCE, documents=ONCE)
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    with Wire(1024) as server:
+        yield server
+
+
+@pytest.fixture
+def embedder(wire: Wire) -> Iterator[CohereEmbedder]:
+    made = CohereEmbedder("embed-english-v3.0", SecretStr(KEY), base_url=wire.url, terms=TERMS)
+    yield made
+    made.close()
+
+
+def test_queries_and_documents_are_told_apart(embedder: Embedder, wire: Wire) -> None:
+    query = embedder.embed_query("nodes")
+    (document,) = embedder.embed_documents(["nodes"])
+    assert [asked.body for asked in wire.asked] == [
+        {
+            "model": "embed-english-v3.0",
+            "input_type": f"search_{kind}",
+            "texts": ["nodes"],
+            "embedding_types": ["float"],
+            "truncate": "END",
+        }
+        for kind in ("query", "document")
+    ]
+    assert {asked.path for asked in wire.asked} == {"/v2/embed"}
+    assert query.shape == document.shape == (1024,)
+    assert float(query @ document) < 0.9
+
+
+def test_a_known_model_asks_nobody_for_its_sizes(embedder: Embedder, wire: Wire) -> None:
+    assert (embedder.name, embedder.model) == ("cohere:embed-english-v3.0", "embed-english-v3.0")
+    assert (embedder.dimension, embedder.max_tokens) == (1024, 512)
+    assert embedder.count_tokens(["Nodes talk.", ""]) == [5, 2]
+    assert wire.asked == []
+    assert {model: size.dimension for model, size in SIZES.items()} == {
+        "embed-english-v3.0": 1024,
+        "embed-multilingual-v3.0": 1024,
+        "embed-english-light-v3.0": 384,
+        "embed-multilingual-light-v3.0": 384,
+        "embed-v4.0": 1536,
+    }
+
+
+def test_of_another_model_the_service_is_asked(wire: Wire) -> None:
+    wire.dimension = 5
+    other = CohereEmbedder("embed-v9.0", KEY, base_url=f"{wire.url}/", terms=TERMS)
+    assert other.dimension == 5
+    assert [asked.texts for asked in wire.asked] == [["dimension"]]
+    other.close()
+
+
+def test_an_answer_of_another_length_than_the_model_has_is_refused(embedder: Embedder, wire: Wire) -> None:
+    wire.dimension = 384
+    with pytest.raises(EmbedderError, match=r"Cohere at http.* 384 elements, where it should have 1024, for"):
+        embedder.embed_query("nodes")
+
+
+@pytest.mark.parametrize("fault", ["500", "429", "dropped"])
+def test_the_sdk_does_not_ask_again_by_itself(embedder: Embedder, wire: Wire, fault: str) -> None:
+    wire.always = fault  # type: ignore[assignment]
+    with pytest.raises(EmbedderError) as caught:
+        embedder.embed_query("nodes")
+    assert len(wire.asked) == 1
+    assert "tried" not in str(caught.value)
+
+
+def test_the_error_of_the_sdk_is_the_cause_where_it_keeps_the_key_to_itself(
+    embedder: Embedder, wire: Wire
+) -> None:
+    from cohere.core import ApiError
+
+    for fault, tactless, kept in (("400", False, True), ("400", True, False), ("401", False, False)):
+        wire.always, wire.tactless = fault, tactless  # type: ignore[assignment]
+        with pytest.raises(EmbedderError) as caught:
+            embedder.embed_query("nodes")
+        assert isinstance(caught.value.__cause__, ApiError) is kept
+
+
+def test_without_a_key_it_is_refused_at_the_start() -> None:
+    for none in (None, "", "  ", SecretStr("")):
+        with pytest.raises(SettingsError, match="set COHERE_API_KEY"):
+            CohereEmbedder("embed-english-v3.0", none)
+
+
+def test_a_missing_extra_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cohere", None)
+    with pytest.raises(SettingsError, match=r"pip install 'pertinent\[cohere\]'"):
+        CohereEmbedder("embed-english-v3.0", KEY)

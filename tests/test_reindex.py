@@ -1,0 +1,223 @@
+"""Another model or chunk size without a gap: judged before it is taken, and a way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pertinent import build
+from pertinent.errors import FingerprintMismatch, NotFound, SyncRefused
+from pertinent.surfaces.library import Pertinent
+from pertinent.testing.embedder import HashedWords
+
+NAMES = ("gripper", "knee", "camera", "battery")
+PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
+OTHER = "onnx:other"
+
+
+class Other(HashedWords):
+    """Another model, as good as the first: the same directions, the other way round."""
+
+    name = OTHER
+
+    def embed_query(self, text: str) -> Any:
+        return -super().embed_query(text)
+
+    def embed_documents(self, texts: Any) -> Iterator[Any]:
+        return (-vector for vector in super().embed_documents(texts))
+
+
+class Noise(Other):
+    """A model that knows nothing: every text has a vector of its own, near to none."""
+
+    def embed_query(self, text: str) -> Any:
+        vector = np.random.default_rng(len(text)).standard_normal(self.dimension).astype(np.float32)
+        return vector / np.linalg.norm(vector)
+
+    def embed_documents(self, texts: Any) -> Iterator[Any]:
+        return (self.embed_query(text[::-1] * 3) for text in texts)
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name in NAMES:
+        parts = "\n\n".join(
+            f"## The {part}\n\nThe {part} of the {name} belongs to the {name} alone. Whoever builds a "
+            f"{name} checks the {part} of that {name} twice."
+            for part in PARTS
+        )
+        (folder / f"{name}.md").write_text(f"# The {name}\n\n{parts}\n")
+    return folder
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    lines = ["version: 1", "queries:"]
+    for name in NAMES:
+        lines += [f"  - id: {name}", f"    text: the hinge of the {name}", "    labels:"]
+        lines += [f"      - {{page: docs/{name}.md, anchor: the-{part}, grade: 1}}" for part in PARTS]
+    path = tmp_path / "golden.yaml"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def opened(tmp_path: Path, **settings: Any) -> Pertinent:
+    usual = {"embedder": "testing:hashed-words", "chunk_tokens": 60, "query_cache": 0, "ranking": "dense"}
+    return Pertinent.open(tmp_path / "data", **{**usual, **settings})
+
+
+@pytest.fixture
+def indexed(tmp_path: Path, docs: Path, golden: Path) -> Path:
+    with opened(tmp_path) as pertinent:
+        pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+        paths = {page.source_path for page in pertinent.pages()}
+    text = golden.read_text()
+    for path in paths:
+        text = text.replace(f"docs/{Path(path).name}", path)
+    golden.write_text(text)
+    return tmp_path
+
+
+def use(monkeypatch: pytest.MonkeyPatch, model: type[HashedWords]) -> None:
+    """Have the name of the other model stand for this one."""
+    usual = build._embedder
+    monkeypatch.setattr(
+        build, "_embedder", lambda settings: model() if settings.embedder == OTHER else usual(settings)
+    )
+
+
+def hits(pertinent: Pertinent, text: str = "the hinge of the knee") -> list[str]:
+    return [hit.chunk.chunk_id for hit in pertinent.search(text).hits]
+
+
+def builds(tmp_path: Path) -> list[str]:
+    return sorted(one.name for one in (tmp_path / "data" / "index").iterdir())
+
+
+def test_a_model_that_passes_and_is_no_worse_is_taken(
+    indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, Other)
+    said: list[str] = []
+    with opened(indexed, embedder=OTHER) as pertinent:
+        assert pertinent.reindex(golden=golden, told=said.append) == 24
+        assert hits(pertinent)
+    assert [line.partition(":")[0] for line in said] == ["new", "old"]
+    assert all("PASS" in line for line in said)
+
+
+def test_a_model_that_fails_is_not_taken_and_the_old_index_goes_on(
+    indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, Noise)
+    with opened(indexed) as before:
+        usual = hits(before)
+    with opened(indexed, embedder=OTHER) as pertinent, pytest.raises(SyncRefused, match="FAIL"):
+        pertinent.reindex(golden=golden)
+    assert builds(indexed) == ["001"]
+    with opened(indexed) as after:
+        assert hits(after) == usual
+
+
+def test_a_model_that_passes_but_is_significantly_worse_is_not_taken(
+    indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, Noise)
+    lenient = "criteria: {precision_at_5: 0.0, queries_reaching: 0.0, mrr: 0.0}\n"
+    queries = golden.read_text().partition("queries:\n")[2]
+    twice = queries + "\n" + queries.replace("id: ", "id: again-").replace("hinge of", "spring of")
+    golden.write_text(f"version: 1\n{lenient}queries:\n{twice}")
+    with opened(indexed, embedder=OTHER) as pertinent, pytest.raises(SyncRefused, match="it is worse"):
+        pertinent.reindex(golden=golden)
+    assert builds(indexed) == ["001"]
+
+
+def test_the_old_index_is_kept_until_it_is_dropped(indexed: Path) -> None:
+    with opened(indexed, chunk_tokens=30) as pertinent:
+        pertinent.reindex()
+        assert builds(indexed) == ["001", "002"]
+        assert pertinent.drop_old()
+        assert not pertinent.drop_old()
+        assert builds(indexed) == ["002"]
+        assert hits(pertinent)
+        with pytest.raises(NotFound, match="no build to go back to"):
+            pertinent.rollback()
+
+
+def test_only_one_old_index_is_kept(indexed: Path) -> None:
+    for tokens in (30, 40, 50):
+        with opened(indexed, chunk_tokens=tokens) as pertinent:
+            pertinent.reindex()
+    assert builds(indexed) == ["003", "004"]
+
+
+def test_rollback_goes_back_to_the_index_before_with_all_it_held(indexed: Path) -> None:
+    with opened(indexed) as pertinent:
+        before, chunks = hits(pertinent), list(pertinent.workspace.index().scan())
+    with opened(indexed, chunk_tokens=25) as pertinent:
+        assert pertinent.reindex() > len(chunks)
+        assert pertinent.rollback() == "testing:hashed-words"
+    with opened(indexed) as pertinent:
+        assert hits(pertinent) == before
+        assert {c.chunk_id for c in pertinent.workspace.index().scan()} == {c.chunk_id for c in chunks}
+        assert sum(page.chunks for page in pertinent.pages()) == len(chunks)
+        assert pertinent.workspace.catalog().pending() == []
+    with opened(indexed, chunk_tokens=25) as pertinent, pytest.raises(FingerprintMismatch):
+        hits(pertinent)
+
+
+def test_a_rollback_can_be_rolled_back(indexed: Path) -> None:
+    with opened(indexed, chunk_tokens=25) as pertinent:
+        pertinent.reindex()
+        after = hits(pertinent)
+        pertinent.rollback()
+        pertinent.rollback()
+        assert hits(pertinent) == after
+
+
+def test_what_was_synced_since_is_synced_again_after_a_rollback(indexed: Path, docs: Path) -> None:
+    with opened(indexed, chunk_tokens=25) as pertinent:
+        pertinent.reindex()
+        (docs / "knee.md").write_text("# The knee\n\n## The hinge\n\nThe knee has a new hinge of brass.\n")
+        (docs / "ankle.md").write_text("# The ankle\n\n## The hinge\n\nThe ankle has a hinge as well.\n")
+        (docs / "camera.md").unlink()
+        pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+        pertinent.rollback()
+    with opened(indexed) as pertinent:
+        assert len(pertinent.workspace.catalog().pending()) == 2
+        summary = pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+        assert summary.pages_changed + summary.pages_added == 2
+        texts = {chunk.text for chunk in pertinent.workspace.index().scan()}
+        assert "The knee has a new hinge of brass." in texts
+        assert "The ankle has a hinge as well." in texts
+        assert not any("camera" in text for text in texts)
+
+
+def test_searches_go_on_from_the_old_index_while_the_new_one_is_made(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+    with opened(indexed) as pertinent:
+        usual = hits(pertinent)
+
+        class Watching(Other):
+            def embed_documents(self, texts: Any) -> Iterator[Any]:
+                for vector in super().embed_documents(texts):
+                    seen.append(hits(pertinent))
+                    yield vector
+
+        use(monkeypatch, Watching)
+        other = pertinent.workspace.settings.model_copy(update={"embedder": OTHER})
+        engine = pertinent.workspace.engine()
+        pertinent.workspace.settings = other
+        pertinent.workspace._embedder = Watching()
+        assert engine is pertinent.workspace.engine()
+        pertinent.reindex()
+    assert len(seen) == 24
+    assert all(one == usual for one in seen)

@@ -1,0 +1,373 @@
+"""The label page: judged by keyboard, by mouse and by thumb, and nothing that was judged is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Locator, Route, expect
+
+from pertinent import Pertinent
+from pertinent.build import Workspace
+from pertinent.settings import Settings
+from pertinent.validation import golden as files
+from pertinent.validation.golden import GoldenQuery, GoldenSet
+from pertinent.validation.judgments import Log
+
+from ..conftest import FAST
+from .book import PAGES, SITE
+from .conftest import Reader, Visit, _served, _visits
+from .test_access import CONTRAST, NAMELESS, SIDEWAYS
+
+QUESTION = "How does a publisher publish a message?"
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """A service with a golden set to be labelled."""
+
+    address: str
+    golden: Path
+
+    @property
+    def log(self) -> Log:
+        return Log.beside(self.golden)
+
+    def grades(self) -> list[int | None]:
+        return [one.label.grade if one.label else None for one in self.log.standing()]
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labelling]:
+    place = tmp_path_factory.mktemp("label")
+    for name, text in PAGES.items():
+        path = place / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    golden = place / "golden.yaml"
+    queries = (
+        GoldenQuery(id="publish", text=QUESTION, query_type="broad"),
+        GoldenQuery(id="harm", text="An attacker wrote a script into the wiki <b>payload</b>"),
+        GoldenQuery(id="none", text="income tax", answerable=False),
+    )
+    files.dump(GoldenSet(queries=queries), golden)
+    settings = Settings(folder=place / "data", embedder=FAST, chunk_tokens=60, golden=golden)
+    with Pertinent(Workspace(settings)) as pertinent:
+        pertinent.index(place / "docs", base_url=SITE, name="robots")
+        for address in _served(pertinent):
+            yield Labelling(address, golden)
+
+
+@pytest.fixture
+def labelling(started: Labelling) -> Labelling:
+    """The same, with nothing judged yet."""
+    started.log.path.unlink(missing_ok=True)
+    return started
+
+
+@pytest.fixture
+def sit(labelling: Labelling, browser: Browser) -> Iterator[Visit]:
+    """Open the label page as some judge would; when the test is over, nothing may have gone wrong on it."""
+    with _visits(labelling.address, browser) as visited:
+
+        def seated(path: str = "/label", **options: Any) -> Reader:
+            reader = visited(**options)
+            reader.page.goto(labelling.address + path)
+            expect(passage(reader)).to_be_focused()
+            return reader
+
+        yield seated
+
+
+@pytest.fixture
+def judge(sit: Visit) -> Reader:
+    return sit()
+
+
+def passage(reader: Reader) -> Locator:
+    return reader.page.get_by_role("article")
+
+
+def count(reader: Reader) -> Locator:
+    return reader.page.locator("#count")
+
+
+def name(reader: Reader, who: str, key: str = "Enter") -> None:
+    """Give a judge's name, and wait for their queue."""
+    reader.page.get_by_role("textbox", name="Judge").fill(who)
+    reader.page.get_by_role("textbox", name="Judge").press(key)
+    expect(reader.page.locator("#desk")).to_have_attribute("aria-busy", "false")
+    expect(passage(reader)).to_be_focused()
+
+
+def press(reader: Reader, key: str, then: str) -> None:
+    reader.page.keyboard.press(key)
+    expect(count(reader)).to_have_text(re.compile(then))
+    expect(passage(reader)).to_be_focused()
+
+
+def test_three_passages_by_keyboard_an_undo_and_a_reload(judge: Reader, labelling: Labelling) -> None:
+    expect(judge.page.get_by_role("heading", level=2)).to_have_text(QUESTION)
+    texts = [passage(judge).inner_text()]
+    for number, key in enumerate("210", start=1):
+        press(judge, key, f"^{number} of ")
+        texts.append(passage(judge).inner_text())
+    assert len({*texts}) == 4
+    assert labelling.grades() == [2, 1, 0]
+    press(judge, "u", "^2 of ")
+    assert passage(judge).inner_text() == texts[2]
+    assert labelling.grades() == [2, 1]
+    judge.page.reload()
+    expect(count(judge)).to_have_text(re.compile("^2 of "))
+    expect(passage(judge)).to_be_focused()
+    assert passage(judge).inner_text() == texts[2]
+    press(judge, "2", "^3 of ")
+    assert labelling.grades() == [2, 1, 2]
+    expect(judge.page.get_by_role("progressbar")).to_have_js_property("value", 3)
+    expect(judge.page).to_have_title(re.compile(r"^3 of \d+ – Label"))
+
+
+def test_a_note_goes_with_the_judgment_and_comes_back_with_undo(judge: Reader, labelling: Labelling) -> None:
+    note = judge.page.get_by_role("textbox", name="Note on this passage")
+    judge.page.keyboard.press("n")
+    expect(note).to_be_focused()
+    judge.page.keyboard.type("02su? not sure")
+    assert labelling.grades() == []
+    judge.page.keyboard.press("Enter")
+    expect(passage(judge)).to_be_focused()
+    press(judge, "1", "^1 of ")
+    expect(note).to_have_value("")
+    (said,) = labelling.log.standing()
+    assert said.label is not None
+    assert said.label.note == "02su? not sure"
+    press(judge, "u", "^0 of ")
+    expect(note).to_have_value("02su? not sure")
+    judge.page.keyboard.press("n")
+    judge.page.keyboard.press("Escape")
+    expect(passage(judge)).to_be_focused()
+
+
+def test_what_is_skipped_is_counted_and_comes_again(judge: Reader, labelling: Labelling) -> None:
+    first = passage(judge).inner_text()
+    press(judge, "s", "^0 of .* 1 skipped")
+    assert passage(judge).inner_text() != first
+    assert labelling.grades() == [None]
+    press(judge, "u", r"^0 of \d+ judged$")
+    assert passage(judge).inner_text() == first
+
+
+def test_buttons_do_the_same_and_a_thumb_reaches_them(sit: Visit, labelling: Labelling) -> None:
+    judge = sit(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    undo = judge.page.get_by_role("button", name="Undo")
+    expect(undo).to_be_disabled()
+    for number, name in enumerate(["Answers", "In part", "Does not help"], start=1):
+        button = judge.page.get_by_role("button", name=name)
+        expect(button).to_be_in_viewport(ratio=1)
+        button.tap()
+        expect(count(judge)).to_have_text(re.compile(f"^{number} of "))
+    undo.tap()
+    expect(count(judge)).to_have_text(re.compile("^2 of "))
+    judge.page.get_by_role("button", name="Skip").tap()
+    expect(count(judge)).to_have_text(re.compile("1 skipped"))
+    assert labelling.grades() == [2, 1, None]
+
+
+def test_who_judges_is_remembered_and_has_a_queue_of_their_own(sit: Visit, labelling: Labelling) -> None:
+    judge = sit()
+    name(judge, "ann")
+    press(judge, "2", "^1 of ")
+    assert [one.judge for one in labelling.log.standing()] == ["ann"]
+    judge.page.reload()
+    expect(judge.page.get_by_role("textbox", name="Judge")).to_have_value("ann")
+    expect(count(judge)).to_have_text(re.compile("^1 of "))
+    name(judge, "ben", "Tab")
+    expect(count(judge)).to_have_text(re.compile("^0 of "))
+    name(judge, "")
+    expect(count(judge)).to_have_text(re.compile("^1 of "))
+
+
+def test_two_judges_at_once_and_how_far_they_agree(sit: Visit, labelling: Labelling) -> None:
+    seats = {}
+    for who in ("ann", "ben"):
+        seats[who] = sit()
+        name(seats[who], who)
+    for number in range(1, 4):
+        for who, key in (("ann", "2"), ("ben", "1")):
+            press(seats[who], key, f"^{number} of ")
+    assert len(labelling.log.lines()) == 6
+    total = int(re.findall(r"of (\d+)", count(seats["ann"]).inner_text())[0])
+    for who, key in (("ann", "2"), ("ben", "0")):
+        for number in range(4, total + 1):
+            seats[who].page.keyboard.press(key)
+            expect(count(seats[who])).to_have_text(re.compile(f"^{number} of "))
+    ann = seats["ann"].page
+    expect(ann.get_by_text("Everything is judged.").first).to_be_visible()
+    expect(passage(seats["ann"])).to_have_count(0)
+    ann.get_by_text("How far do the judges agree?").click()
+    agreement = ann.locator("#agreed")
+    expect(agreement.get_by_role("heading", name="ann and ben")).to_be_visible()
+    expect(agreement).to_contain_text(f"over {total} passages; the same grade for 0")
+    expect(agreement.get_by_role("row")).to_have_count(total + 1)
+    expect(agreement).to_contain_text(QUESTION)
+    # The last can still be taken back.
+    ann.keyboard.press("u")
+    expect(passage(seats["ann"])).to_be_focused()
+    expect(ann.get_by_text("Everything is judged.").first).to_be_hidden()
+
+
+def test_a_failure_says_so_and_loses_nothing(judge: Reader, labelling: Labelling) -> None:
+    shown = passage(judge).inner_text()
+    judge.forgiven.append("503")
+
+    def fail(route: Route) -> None:
+        route.fulfill(status=503, json={"error": "service_unavailable", "message": "the disk is full"})
+
+    judge.page.route("**/api/v1/labels", fail)
+    judge.page.get_by_role("textbox", name="Note on this passage").fill("kept")
+    passage(judge).focus()
+    judge.page.keyboard.press("2")
+    alert = judge.page.get_by_role("alert")
+    expect(alert).to_contain_text("Nothing was saved. The disk is full.")
+    assert passage(judge).inner_text() == shown
+    expect(judge.page.get_by_role("textbox", name="Note on this passage")).to_have_value("kept")
+    assert labelling.grades() == []
+    judge.page.unroute("**/api/v1/labels")
+    alert.get_by_role("button", name="Try again").click()
+    expect(count(judge)).to_have_text(re.compile("^1 of "))
+    expect(alert).to_have_count(0)
+    (said,) = labelling.log.standing()
+    assert said.label is not None
+    assert (said.label.grade, said.label.note) == (2, "kept")
+
+
+def test_a_passage_that_is_gone_lets_the_judge_go_on(judge: Reader) -> None:
+    judge.forgiven.append("404")
+    gone = {"error": "not_found", "message": "the passage is not among those to be judged"}
+    judge.page.route("**/api/v1/labels", lambda route: route.fulfill(status=404, json=gone))
+    judge.page.keyboard.press("2")
+    judge.page.get_by_role("alert").get_by_role("button", name="Go on").click()
+    expect(judge.page.get_by_role("alert")).to_have_count(0)
+    expect(passage(judge)).to_be_focused()
+
+
+def test_until_the_desk_is_ready_the_page_waits(sit: Visit, labelling: Labelling, browser: Browser) -> None:
+    with _visits(labelling.address, browser) as visited:
+        judge = visited()
+        judge.forgiven.append("503")
+        early = {"error": "service_unavailable", "message": "the passages are still being looked for: 1 of 2"}
+        route = "**/api/v1/labels/next"
+        judge.page.route(
+            route, lambda one: one.fulfill(status=503, json=early, headers={"retry-after": "1"}), times=1
+        )
+        judge.page.goto(f"{labelling.address}/label")
+        expect(judge.page.locator("#notice")).to_contain_text("still being looked for: 1 of 2.")
+        expect(passage(judge)).to_be_visible()
+        expect(judge.page.locator("#notice")).to_be_empty()
+
+
+def test_where_labelling_is_off_the_page_says_how_to_turn_it_on(visit: Visit) -> None:
+    reader = visit()
+    reader.forgiven.append("404")
+    reader.page.goto(f"{reader.home}/label")
+    expect(reader.page.locator("#notice")).to_contain_text("PERTINENT_GOLDEN")
+    expect(reader.page.get_by_role("button", name="Answers")).to_be_hidden()
+    assert reader.js(NAMELESS) == []
+
+
+def test_a_key_that_is_held_down_or_meant_for_the_browser_judges_nothing(
+    judge: Reader, labelling: Labelling
+) -> None:
+    for held in ({"repeat": True}, {"ctrlKey": True}, {"metaKey": True}, {"altKey": True}):
+        judge.js(
+            "(held) => document.activeElement.dispatchEvent("
+            "new KeyboardEvent('keydown', {key: '2', bubbles: true, ...held}))",
+            held,
+        )
+    for key in ("3", "x", "Enter", "Tab"):
+        judge.page.keyboard.press(key)
+    assert labelling.grades() == []
+    judge.page.keyboard.press("?")
+    expect(judge.page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    judge.page.keyboard.press("2")
+    judge.page.keyboard.press("Escape")
+    assert labelling.grades() == []
+    press(judge, "2", "^1 of ")
+
+
+def test_keys_that_come_too_fast_judge_one_passage_each(judge: Reader, labelling: Labelling) -> None:
+    judge.js(
+        "() => { for (const key of '222') document.activeElement.dispatchEvent("
+        "new KeyboardEvent('keydown', {key, bubbles: true})); }"
+    )
+    expect(count(judge)).to_have_text(re.compile("^1 of "))
+    assert labelling.grades() == [2]
+
+
+def test_nothing_that_would_sway_a_judge_reaches_the_browser(labelling: Labelling) -> None:
+    told = httpx.get(f"{labelling.address}/api/v1/labels/next").text
+    for secret in ("rank", "score", "similarity", "broad", "hybrid", "cosine"):
+        assert secret not in told
+
+
+def test_passages_and_questions_bring_no_markup(sit: Visit, labelling: Labelling) -> None:
+    judge = sit()
+    for number in range(1, 60):
+        if "<b>payload</b>" in judge.page.locator("#question").inner_text() and (
+            "<script>window.harmed" in passage(judge).inner_text()
+        ):
+            break
+        press(judge, "0", f"^{number} of ")
+    assert judge.js("window.harmed") is None
+    assert judge.page.locator("#sheet script, #sheet img, #sheet b").count() == 0
+
+
+def test_it_is_told_to_those_who_do_not_see(judge: Reader) -> None:
+    page = judge.page
+    for role in ("banner", "main", "progressbar"):
+        expect(page.get_by_role(role)).to_have_count(1)
+    assert page.locator("#said").get_attribute("role") == "status"
+    expect(page.get_by_role("progressbar")).to_have_accessible_name(re.compile(r"^0 of \d+ judged$"))
+    expect(passage(judge)).to_have_accessible_name(re.compile(re.escape(QUESTION)))
+    press(judge, "1", "^1 of ")
+    expect(page.locator("#said")).to_have_text("Saved: 1, in part. Next passage.")
+    press(judge, "u", "^0 of ")
+    expect(page.locator("#said")).to_have_text("Taken back: 1, in part.")
+    page.keyboard.press("u")
+    expect(page.locator("#said")).to_have_text("There is nothing to take back.")
+    ids = page.locator("[id]").evaluate_all("all => all.map((one) => one.id)")
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_and_every_control_has_a_name(sit: Visit, scheme: str) -> None:
+    judge = sit(color_scheme=scheme)
+    press(judge, "2", "^1 of ")
+    judge.page.get_by_text("How far do the judges agree?").click()
+    expect(judge.page.locator("#agreed")).to_contain_text("Two judges must")
+    assert judge.js(CONTRAST) == []
+    assert judge.js(NAMELESS) == []
+
+
+@pytest.mark.parametrize("width", [320, 360, 768])
+def test_nothing_scrolls_sideways(sit: Visit, width: int) -> None:
+    judge = sit(viewport={"width": width, "height": 740}, has_touch=True, is_mobile=width < 500)
+    for number in range(1, 6):
+        assert not judge.js(SIDEWAYS)
+        press(judge, "0", f"^{number} of ")
+
+
+def test_a_browser_that_keeps_nothing_can_judge_too(labelling: Labelling, browser: Browser) -> None:
+    with _visits(labelling.address, browser) as visited:
+        judge = visited()
+        judge.page.add_init_script(
+            "Object.defineProperty(window, 'localStorage', {get() { throw new Error('forbidden'); }});"
+        )
+        judge.page.goto(f"{labelling.address}/label")
+        expect(passage(judge)).to_be_focused()
+        name(judge, "ann")
+        press(judge, "2", "^1 of ")

@@ -1,0 +1,220 @@
+"""The reports in a real browser: the list, the trend, one report, and two side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from pertinent import Pertinent
+from pertinent.build import Workspace
+from pertinent.settings import Settings
+from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.web import STATIC
+from pertinent.types import Ranking
+from pertinent.validation import report
+from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
+from pertinent.validation.validate import Options, validate
+
+from ..conftest import FAST
+from .book import PAGES, SITE
+from .conftest import Reader, Visit, _served, _visits
+from .test_access import CONTRAST, NAMELESS, SIDEWAYS
+
+RANKINGS: tuple[Ranking, ...] = ("lexical", "dense", "hybrid")
+NAMES = [f"report_202601{10 + day}_120000.json" for day in range(4)]
+
+
+def golden(name: str) -> GoldenSet:
+    labels = [Label(grade=2, page="docs/ros2/topics.md", anchor="policies")]
+    texts = {
+        "policies": "Which policies have publishers and subscribers?",
+        "harm": "<script>window.harmed = 1</script> in the wiki?",
+        "lifecycle": "Who shuts down a managed node?",
+    }
+    queries = tuple(GoldenQuery(id=one, text=text, labels=tuple(labels)) for one, text in texts.items())
+    return GoldenSet(name=name, queries=queries)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service with four reports: three of one golden set, and one of another."""
+    place = tmp_path_factory.mktemp("reports")
+    for name, text in PAGES.items():
+        path = place / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    folder = place / "validation_results"
+    settings = Settings(folder=place / "data", embedder=FAST, chunk_tokens=60, reports=folder)
+    with Pertinent(Workspace(settings)) as pertinent:
+        pertinent.index(place / "docs", base_url=SITE, name="robots")
+        subject = Local(pertinent.workspace)
+        for day, ranking in enumerate(RANKINGS):
+            found = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
+            _save(folder, found, day)
+        other = GoldenSet(name="another <b>set</b>", queries=golden("x").queries[:1])
+        _save(folder, validate(subject, other, Options(together=False)), 3)
+        yield from _served(pertinent)
+
+
+def _save(folder: Path, found: report.ValidationReport, day: int) -> None:
+    report.save(found.model_copy(update={"timestamp": f"2026-01-{10 + day}T12:00:00Z"}), folder)
+
+
+@pytest.fixture
+def look(address: str, browser: Browser) -> Iterator[Visit]:
+    """Open a page of the reports; when the test is over, nothing may have gone wrong on it."""
+    with _visits(address, browser) as visited:
+
+        def looked(path: str = "/reports", **options: Any) -> Reader:
+            reader = visited(**options)
+            reader.page.goto(address + path)
+            return reader
+
+        yield looked
+
+
+COMPARE = f"/reports/compare?before={NAMES[0]}&after={NAMES[2]}"
+REFUSED = f"/reports/compare?before={NAMES[0]}&after={NAMES[3]}"
+
+
+def test_the_list_leads_to_each_report(look: Visit) -> None:
+    page = look().page
+    rows = page.get_by_role("table").get_by_role("row")
+    expect(rows).to_have_count(5)
+    times = page.get_by_role("rowheader").all_inner_texts()
+    assert times == [f"2026-01-{10 + day} 12:00 UTC" for day in (3, 2, 1, 0)]
+    for cell in ("FAIL", "robots", "ms", "%"):
+        expect(rows.nth(2)).to_contain_text(cell)
+    page.get_by_role("link", name=times[1]).click()
+    expect(page).to_have_url(re.compile(rf"/reports/{NAMES[2]}$"))
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("body")).to_contain_text("Who shuts down a managed node?")
+
+
+def test_a_report_is_shown_with_its_styles_and_without_harm(look: Visit) -> None:
+    reader = look(f"/reports/{NAMES[2]}")
+    assert reader.js("window.harmed") is None
+    font = reader.page.locator("body").evaluate("(one) => getComputedStyle(one).fontFamily")
+    assert "serif" not in font.replace("sans-serif", "")
+    assert not reader.js(SIDEWAYS)
+
+
+def test_the_trend_has_a_point_for_each_report_of_a_golden_set(look: Visit) -> None:
+    page = look().page
+    expect(page.get_by_role("heading", level=2, name="robots")).to_be_visible()
+    plots = page.get_by_role("figure")
+    expect(plots).to_have_count(3)
+    assert [one.split("\n")[0] for one in plots.all_inner_texts()] == [
+        "Queries with P@5 ≥ 0.80",
+        "MRR",
+        "p95 latency",
+    ]
+    for plot in plots.all():
+        expect(plot.locator("circle")).to_have_count(3)
+        expect(plot.get_by_role("img")).to_have_accessible_name(re.compile(r": .+ at first, .+ at last"))
+    across = [float(one.get_attribute("cx") or 0) for one in plots.nth(1).locator("circle").all()]
+    assert all(before < after for before, after in pairwise(across))
+    values = page.locator("td[data-name=MRR]").all_inner_texts()[1:]
+    heights = [float(one.get_attribute("cy") or 0) for one in plots.nth(1).locator("circle").all()][::-1]
+    ordered = sorted(zip(map(float, values), heights, strict=True))
+    assert [height for _, height in ordered] == sorted(heights, reverse=True)
+
+
+def test_two_reports_are_chosen_and_shown_side_by_side(look: Visit) -> None:
+    page = look().page
+    compare = page.get_by_role("button", name="Compare the two")
+    page.get_by_role("radio", name="2026-01-10 12:00 UTC before").check()
+    page.get_by_role("radio", name="2026-01-12 12:00 UTC after").check()
+    compare.click()
+    expect(page).to_have_url(re.compile(r"/reports/compare\?"))
+    sides = [page.get_by_role("region", name=name, exact=True) for name in ("Before", "After")]
+    boxes = [side.bounding_box() for side in sides]
+    before, after = (box or {"x": 0.0, "y": 0.0, "width": 0.0} for box in boxes)
+    assert before["y"] == after["y"] > 0
+    assert before["x"] + before["width"] <= after["x"]
+    expect(sides[0]).to_contain_text("2026-01-10 12:00 UTC")
+    expect(sides[1]).to_contain_text("2026-01-12 12:00 UTC")
+    for measure in ("P@5", "nDCG@10"):
+        expect(page.get_by_role("rowheader", name=measure)).to_be_visible()
+    for heading in (
+        "What changed over 3 queries",
+        "Newly failing",
+        "Newly passing",
+        "What else was different",
+    ):
+        expect(page.get_by_role("heading", name=re.compile(heading))).to_be_visible()
+    expect(page.get_by_role("row", name="ranking")).to_contain_text("lexical hybrid")
+    page.get_by_role("link", name="All reports").click()
+    expect(page).to_have_url(re.compile("/reports$"))
+
+
+def test_reports_of_other_golden_sets_stand_side_by_side_but_are_not_compared(look: Visit) -> None:
+    page = look(REFUSED).page
+    expect(page.locator(".notice")).to_contain_text("different golden sets")
+    expect(page.get_by_role("region", name="After", exact=True)).to_contain_text("another <b>set</b>")
+    expect(page.get_by_role("table")).to_have_count(0)
+
+
+def test_the_search_page_leads_to_the_reports_and_they_lead_back(look: Visit) -> None:
+    page = look("/").page
+    page.get_by_role("link", name="Reports").click()
+    expect(page.get_by_role("table")).to_be_visible()
+    page.get_by_role("link", name="Pertinent").click()
+    expect(page.get_by_role("searchbox")).to_be_visible()
+    page.goto(page.url + COMPARE.removeprefix("/"))
+    page.get_by_role("link", name="Pertinent").click()
+    expect(page.get_by_role("searchbox")).to_be_visible()
+
+
+def test_an_empty_folder_says_what_to_do(visit: Visit) -> None:
+    reader = visit()
+    reader.page.goto(f"{reader.home}/reports")
+    expect(reader.page.get_by_role("main")).to_contain_text(
+        "No report is here yet. pertinent validate makes one."
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/reports", COMPARE, REFUSED])
+def test_text_stands_out_and_every_control_has_a_name(look: Visit, scheme: str, path: str) -> None:
+    reader = look(path, color_scheme=scheme)
+    expect(reader.page.get_by_role("main")).to_be_visible()
+    assert reader.js(CONTRAST) == []
+    assert reader.js(NAMELESS) == []
+    levels = reader.page.locator("h1, h2, h3").evaluate_all("all => all.map((h) => +h.localName[1])")
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("width", [320, 360, 768])
+@pytest.mark.parametrize("path", ["/reports", COMPARE, REFUSED])
+def test_nothing_scrolls_sideways_but_tables(look: Visit, width: int, path: str) -> None:
+    reader = look(path, viewport={"width": width, "height": 740}, has_touch=True, is_mobile=width < 500)
+    assert not reader.js(SIDEWAYS)
+    if path == "/reports":
+        for figure in ("share", "MRR", "p95"):
+            cell = reader.page.locator(f"td[data-name*='{figure}']").first
+            box = cell.bounding_box()
+            assert box
+            assert box["x"] + box["width"] <= width
+
+
+def test_it_needs_no_script(address: str, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/reports")
+    page.get_by_role("button", name="Compare the two").click()
+    expect(page.get_by_role("heading", name="What changed over 3 queries")).to_be_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("path", sorted(STATIC.glob("*.jinja")), ids=lambda path: path.name)
+def test_the_templates_name_no_other_place_and_set_no_markup(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert not re.search(r"(src|href)\W{1,3}(https?:)?//", source)
+    assert not re.search(r"<[^>]+\s(style|on\w+)=|<script|\|\s*safe", source)

@@ -17,7 +17,7 @@ from .servers.fixtures import (  # noqa: F401 - fixtures for all tests
     fragile_cluster,
     qdrant,
     qdrant_cluster,
-    qdrant_with_key,
+    qdrant_node,
 )
 
 FAST = "testing:hashed-words"

@@ -48,8 +48,9 @@ def docs(tmp_path: Path) -> Path:
     folder.mkdir()
     for name in NAMES:
         parts = "\n\n".join(
-            f"## The {part}\n\nThe {part} of the {name} belongs to the {name} alone. Whoever builds a "
-            f"{name} checks the {part} of that {name} twice."
+            f"## The {part}\n\nThe {part} of the {name} belongs to the {name} alone.\n\nWhoever builds a "
+            f"{name} checks the {part} of that {name} twice.\n\nOnce a month it is oiled, and looked at by "
+            f"somebody who knows the {name} well, the {part} and all that the {name} is made of."
             for part in PARTS
         )
         (folder / f"{name}.md").write_text(f"# The {name}\n\n{parts}\n")
@@ -68,7 +69,7 @@ def golden(tmp_path: Path) -> Path:
 
 
 def opened(tmp_path: Path, **settings: Any) -> Pertinent:
-    usual = {"embedder": "testing:hashed-words", "chunk_tokens": 60, "query_cache": 0, "ranking": "dense"}
+    usual = {"embedder": "testing:hashed-words", "chunk_tokens": 120, "query_cache": 0, "ranking": "dense"}
     return Pertinent.open(tmp_path / "data", **{**usual, **settings})
 
 
@@ -160,7 +161,7 @@ def test_only_one_old_index_is_kept(indexed: Path) -> None:
 def test_rollback_goes_back_to_the_index_before_with_all_it_held(indexed: Path) -> None:
     with opened(indexed) as pertinent:
         before, chunks = hits(pertinent), list(pertinent.workspace.index().scan())
-    with opened(indexed, chunk_tokens=25) as pertinent:
+    with opened(indexed, chunk_tokens=20) as pertinent:
         assert pertinent.reindex() > len(chunks)
         assert pertinent.rollback() == "testing:hashed-words"
     with opened(indexed) as pertinent:

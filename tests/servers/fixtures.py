@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from .binary import require
-from .qdrant import Cluster, running, running_cluster
+from .qdrant import Cluster, Node, running, running_cluster
 
 if TYPE_CHECKING:
     from pertinent.stores.qdrant_server import Server
@@ -34,6 +35,14 @@ class Place:
 
         return Server(self.url, self.key, timeout=timeout, use_grpc=use_grpc)
 
+    def sweep(self, prefix: str) -> None:
+        """Remove every collection whose name begins so."""
+        headers = {"api-key": self.key} if self.key else {}
+        with httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False) as client:
+            for one in client.get("/collections").json()["result"]["collections"]:
+                if one["name"].startswith(prefix):
+                    client.delete(f"/collections/{one['name']}").raise_for_status()
+
 
 @pytest.fixture(scope="session")
 def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
@@ -46,11 +55,10 @@ def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 @pytest.fixture(scope="session")
-def qdrant_with_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """One node that lets nobody in without its key."""
-    key = f"key-{uuid4().hex}"
-    with running(require(), tmp_path_factory.mktemp("qdrant-key"), key) as node:
-        yield Place(node.url, key)
+def qdrant_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """A node of our own that asks for a key; who stops it starts it again."""
+    with running(require(), tmp_path_factory.mktemp("qdrant-node"), key=f"key-{uuid4().hex}") as node:
+        yield node
 
 
 @pytest.fixture(scope="session")
@@ -72,16 +80,12 @@ def collection(request: pytest.FixtureRequest) -> Iterator[str]:
     """A name that no other test has; what is made under it is removed again, wherever it was made."""
     name = f"test-{uuid4().hex[:12]}"
     yield name
-    from pertinent.stores.qdrant_builds import QdrantBuilds
-
     for place in _places(request):
-        builds = QdrantBuilds(place.connect, name)
-        for number in builds.numbers():
-            builds.remove(number)
+        place.sweep(name)
 
 
 def _places(request: pytest.FixtureRequest) -> Iterator[Place]:
     if "qdrant" in request.fixturenames:
         yield request.getfixturevalue("qdrant")
     if "qdrant_cluster" in request.fixturenames:
-        yield Place(request.getfixturevalue("qdrant_cluster").urls)
+        yield Place(request.getfixturevalue("qdrant_cluster").nodes[0].url)

@@ -99,6 +99,16 @@ class Node:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(10)
 
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It holds its connections and answers nothing."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def stop(self) -> None:
         if self.process is None or self.process.poll() is not None:
             return

@@ -149,7 +149,7 @@ def test_two_reports_are_chosen_and_shown_side_by_side(look: Visit) -> None:
         "What else was different",
     ):
         expect(page.get_by_role("heading", name=re.compile(heading))).to_be_visible()
-    expect(page.get_by_role("row", name="ranking")).to_contain_text("lexical hybrid")
+    expect(page.get_by_role("row", name="ranking")).to_contain_text(re.compile("lexical\\s*hybrid"))
     page.get_by_role("link", name="All reports").click()
     expect(page).to_have_url(re.compile("/reports$"))
 

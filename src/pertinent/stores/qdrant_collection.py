@@ -171,7 +171,8 @@ def _quantization(options: CollectionOptions) -> Any:
 
 
 def _index_field(peer: Peer, name: str, field: str) -> None:
-    peer.writing.create_payload_index(name, field, models.PayloadSchemaType.KEYWORD, wait=True)
+    # Not waited for: it is made before whatever is written next.
+    peer.writing.create_payload_index(name, field, models.PayloadSchemaType.KEYWORD, wait=False)
 
 
 def _delete(peer: Peer, name: str) -> None:

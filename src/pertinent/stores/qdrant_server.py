@@ -193,6 +193,8 @@ def _client(url: str, key: str | None, timeout: float) -> QdrantClient:
             api_key=key,
             timeout=max(1, int(timeout)),
             check_compatibility=False,
+            # Without TLS there is nothing to verify, and reading the certificates takes 30 ms.
+            verify=parts.scheme == "https",
             # A peer that comes back is to be found soon, not after gRPC's two minutes.
             grpc_options={"grpc.initial_reconnect_backoff_ms": 200, "grpc.max_reconnect_backoff_ms": 2000},
         )

@@ -1,0 +1,209 @@
+"""A collection that another pipeline filled, as it is found on a server: its vectors and its points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from qdrant_client import models
+
+from ..errors import DimensionMismatch, NotFound, SettingsError
+from ..identity import content_hash
+from ..ports import Fingerprint
+from ..types import PointId
+from . import qdrant_collection
+from .foreign_payload import Payload, to_chunk
+from .qdrant_server import Server
+from .qdrant_wire import known_by
+from .shapes import Recognition, Seen, keys, recognise
+
+SAMPLE: Final = 200
+"""How many points are looked at to recognise what a collection holds."""
+
+UNIT: Final = 1e-3
+"""How far from 1 a vector's length may be for a dot product to be a cosine."""
+
+_COMPARABLE: Final = ("Cosine", "Dot", "Euclid")
+_TOLD: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """A dense vector that the points have; the one without a name is called ''."""
+
+    name: str
+    dimension: int
+    distance: str
+    refusal: str = ""
+    """Why it can't be searched here, where it can't."""
+
+    def __str__(self) -> str:
+        return f"{self.name!r} ({self.dimension}, {self.distance})"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What the server says of a collection."""
+
+    name: str
+    points: int
+    shards: int
+    replicas: int
+    dense: tuple[Dense, ...]
+    sparse: tuple[str, ...]
+    made_with: Fingerprint | None
+    """What Pertinent made it with; None where another pipeline did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """All that can be told of a collection without searching it."""
+
+    server: str
+    collection: Collection
+    points: int
+    """How many points were looked at."""
+    keys: tuple[Seen, ...]
+    recognition: Recognition | None
+    searched: Dense | None
+    hashes: int
+    """How many of the points have the hash of their text."""
+    problems: tuple[str, ...]
+    """Why it can't be searched; nothing where it can."""
+
+
+def examine(
+    server: Server, name: str, *, fields: Mapping[str, str] | None = None, vector: str | None = None
+) -> Examined:
+    """Look at a collection, and go on where something about it is of no use."""
+    found = look_at(server, name)
+    points = sample(server, name)
+    payloads = [payload for _, payload in points]
+    problems = []
+    recognition = searched = None
+    try:
+        searched = choose(found.dense, vector, None)
+        check_lengths(server, name, searched)
+    except SettingsError as error:
+        problems.append(str(error))
+    try:
+        recognition = recognise(payloads, fields)
+    except SettingsError as error:
+        problems.append(str(error))
+    chunks = [to_chunk(payload, point, recognition.shape) for point, payload in points if recognition]
+    hashes = sum(content_hash(chunk.text) == chunk.content_hash for chunk in chunks)
+    return Examined(
+        server.url, found, len(points), tuple(keys(payloads)), recognition, searched, hashes, tuple(problems)
+    )
+
+
+def look_at(server: Server, name: str) -> Collection:
+    """The collection, or the one that the alias points at; an error that says which there are."""
+    found = qdrant_collection.info(server, name)
+    if found is None:
+        raise NotFound(f"{server.url} has no collection {name}; {_others(server)}")
+    params = found.config.params
+    return Collection(
+        name=name,
+        points=server.read(lambda peer: peer.reading.count(name, exact=True)).count,
+        shards=params.shard_number or 1,
+        replicas=params.replication_factor or 1,
+        dense=tuple(_dense(params.vectors)),
+        sparse=tuple(sorted(params.sparse_vectors or {})),
+        made_with=qdrant_collection.fingerprint(found),
+    )
+
+
+def is_foreign(server: Server, name: str) -> bool:
+    """Whether there is a collection of that name, and another pipeline made it."""
+    found = qdrant_collection.info(server, name)
+    return found is not None and qdrant_collection.fingerprint(found) is None
+
+
+def sample(server: Server, name: str) -> list[tuple[PointId, Payload]]:
+    """The first points in the order of their ids: the same ones each time."""
+    records, _ = server.read(lambda peer: peer.reading.scroll(name, limit=SAMPLE))
+    return [(known_by(record.id), record.payload or {}) for record in records]
+
+
+def choose(dense: Sequence[Dense], wanted: str | None, dimension: int | None) -> Dense:
+    """The vector to search by: the one that is named, else the only one that fits the embedder."""
+    able = _named(dense, wanted) if wanted is not None else _fitting(dense, dimension)
+    if len(able) > 1:
+        raise SettingsError(
+            f"the points have several dense vectors, {_list(able)}: name one as qdrant_vector"
+        )
+    (chosen,) = able
+    if chosen.refusal:
+        raise SettingsError(f"the vector {chosen} can't be searched: {chosen.refusal}")
+    if dimension is not None and dimension != chosen.dimension:
+        raise DimensionMismatch(dimension, chosen.dimension, "embedder")
+    return chosen
+
+
+def _named(dense: Sequence[Dense], wanted: str) -> Sequence[Dense]:
+    found = [one for one in dense if one.name == wanted]
+    if not found:
+        raise SettingsError(f"the points have no dense vector {wanted!r}; there are {_list(dense) or 'none'}")
+    return found
+
+
+def _fitting(dense: Sequence[Dense], dimension: int | None) -> Sequence[Dense]:
+    if not dense:
+        raise SettingsError("the points have no dense vector, so nothing can be searched by meaning")
+    sound = [one for one in dense if not one.refusal] or dense
+    return [one for one in sound if one.dimension == dimension] or sound
+
+
+def _list(dense: Sequence[Dense]) -> str:
+    return ", ".join(map(str, dense))
+
+
+def check_lengths(server: Server, name: str, dense: Dense) -> None:
+    """Refuse distances that can't be turned into a cosine: only between unit vectors can they."""
+    if dense.distance == "Cosine":
+        return
+    records, _ = server.read(
+        lambda peer: peer.reading.scroll(
+            name, limit=SAMPLE, with_payload=False, with_vectors=[dense.name] if dense.name else True
+        )
+    )
+    found = [_vector(record.vector, dense.name) for record in records]
+    lengths = [float(np.linalg.norm(np.asarray(one, dtype=np.float64))) for one in found if one is not None]
+    off = next((length for length in lengths if abs(length - 1) > UNIT), None)
+    if off is not None:
+        raise SettingsError(
+            f"the vector {dense} can't be searched: {dense.distance} tells a cosine only between vectors of "
+            f"length 1, and there is one of length {off:.3g}. Copy the collection into one with Cosine"
+        )
+
+
+def _dense(config: Any) -> list[Dense]:
+    """The dense vectors by name; a collection may have a single one without."""
+    params: Mapping[str, models.VectorParams]
+    params = {"": config} if isinstance(config, models.VectorParams) else config or {}
+    return [Dense(name, one.size, one.distance.value, _refusal(one)) for name, one in sorted(params.items())]
+
+
+def _refusal(params: models.VectorParams) -> str:
+    if params.multivector_config is not None:
+        return "it has several vectors for each point"
+    if params.datatype == models.Datatype.UINT8:
+        return "its elements are whole numbers, which no embedder gives"
+    if params.distance.value not in _COMPARABLE:
+        return f"a {params.distance.value} distance can't be turned into a cosine"
+    return ""
+
+
+def _vector(found: Any, name: str) -> Any:
+    return found.get(name) if isinstance(found, Mapping) else found
+
+
+def _others(server: Server) -> str:
+    names = sorted(one.name for one in server.read(lambda peer: peer.reading.get_collections()).collections)
+    if not names:
+        return "it has none at all"
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return f"there are {', '.join(names[:_TOLD])}{more}"

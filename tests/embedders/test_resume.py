@@ -1,0 +1,158 @@
+"""An index run that dies while it pays for embeddings goes on where it was, and pays for nothing twice.
+
+But for the batches under way: what a service has charged for and nobody was there to take is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pertinent.build import Workspace
+from pertinent.embedders.cohere import CohereEmbedder
+from pertinent.embedders.hosted import HostedEmbedder, Patience, Terms
+from pertinent.embedders.openai import OpenAIEmbedder
+from pertinent.errors import EmbedderError
+from pertinent.indexing import Silent, Summary
+from pertinent.settings import Settings
+from pertinent.testing.pages import Shelf, page
+
+from .wire import KEY, Asked, Wire
+
+ROOT = Path(__file__).parents[2]
+DIMENSION = 16
+CONCURRENCY = 3
+QUICK = Patience(timeout=60, attempts=2, first_wait=0.001, longest_wait=1)
+TERMS = Terms(concurrency=CONCURRENCY, documents=QUICK)
+
+LARGE = (400, 60, 40) * 20
+"""How many chunks each page has: 10,000 in all, on pages of one batch and of many."""
+SMALL = (150, 40, 110)
+
+CHILD = """
+import sys
+from tests.embedders.test_resume import LARGE, sync
+
+sync("cohere", sys.argv[1], sys.argv[2], LARGE)
+"""
+
+
+def shelf(sizes: tuple[int, ...]) -> Shelf:
+    pages = (
+        page(f"page-{number}", {f"Part {part}": f"Passage {part} of page {number}." for part in range(size)})
+        for number, size in enumerate(sizes)
+    )
+    return Shelf(*pages, name="book")
+
+
+def embedder(provider: str, url: str) -> HostedEmbedder:
+    if provider == "cohere":
+        return CohereEmbedder("wired", KEY, base_url=url, dimension=DIMENSION, terms=TERMS)
+    return OpenAIEmbedder("wired", base_url=url, dimension=DIMENSION, terms=TERMS)
+
+
+def sync(provider: str, folder: str | Path, url: str, sizes: tuple[int, ...]) -> Summary:
+    """Index the book with an embedder that asks the wire."""
+    asking = embedder(provider, url)
+    settings = Settings(folder=Path(folder), embedder="testing:hashed-words", query_cache=0)
+    workspace = Workspace(settings.model_copy(update={"embedder": asking.name}))
+    workspace._embedder = asking
+    try:
+        indexer = workspace.indexer(Silent())
+        return indexer.apply(indexer.plan(shelf(sizes)))
+    finally:
+        workspace.close()
+        asking.close()
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    with Wire(DIMENSION) as server:
+        yield server
+
+
+class Ledger:
+    """What the service was paid for, run by run."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.lost: set[str] = set()
+        """The texts of the last batches: only those may be paid for again."""
+        self.before = 0
+
+    def check(self) -> None:
+        """No text of the run that just ended was paid for before, but for those under way at its start."""
+        known, new = self.wire.paid[: self.before], self.wire.paid[self.before :]
+        assert len(set(new)) == len(new)
+        assert set(new) & set(known) <= self.lost
+        batches = list(dict.fromkeys(tuple(asked.texts) for asked in reversed(self.wire.asked)))
+        self.lost = {text for batch in batches[:CONCURRENCY] for text in batch}
+        self.before = len(self.wire.paid)
+
+
+class Killer:
+    """Kills a process at its n-th request, or a moment later."""
+
+    def __init__(self, process: subprocess.Popen[bytes], at: int, delay: float) -> None:
+        self.process, self.at, self.delay = process, at, delay
+        self.lock = threading.Lock()
+
+    def __call__(self, _: Asked) -> None:
+        with self.lock:
+            self.at -= 1
+            if self.at == 0:
+                threading.Timer(self.delay, os.kill, (self.process.pid, signal.SIGKILL)).start()
+
+
+@pytest.mark.slow
+def test_ten_thousand_chunks_through_many_kills(tmp_path: Path, wire: Wire) -> None:
+    ledger = Ledger(wire)
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "data"), wire.url]
+    for at, delay in ((1, 0.0), (3, 0.0), (4, 0.05), (30, 0.01), (2, 0.1), (40, 0.02)):
+        with subprocess.Popen(command, cwd=ROOT) as process:
+            wire.on_request = Killer(process, at, delay)
+        assert process.returncode == -signal.SIGKILL
+        ledger.check()
+    wire.on_request = lambda _: None
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    ledger.check()
+    assert len(set(wire.paid)) == sum(LARGE) == 10_000
+    asked = len(wire.asked)
+    summary = sync("cohere", tmp_path / "data", wire.url, LARGE)
+    assert (summary.pages_unchanged, summary.chunks_kept) == (len(LARGE), 10_000)
+    assert len(wire.asked) == asked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("provider", "requests"), [("cohere", 4), ("openai", 10)])
+def test_a_service_that_fails_at_any_batch(tmp_path: Path, provider: str, requests: int) -> None:
+    for answered in range(requests):
+        with Wire(DIMENSION) as wire:
+            ledger = Ledger(wire)
+            wire.faults.extend([None] * answered)
+            wire.always = "dropped"
+            folder = tmp_path / f"after-{answered}"
+            with pytest.raises(EmbedderError, match="tried 2 times"):
+                sync(provider, folder, wire.url, SMALL)
+            ledger.check()
+            wire.faults.clear()
+            wire.always = None
+            assert sync(provider, folder, wire.url, SMALL).chunks_kept <= answered * 96
+            ledger.check()
+            assert len(set(wire.paid)) == sum(SMALL)
+            assert len(wire.paid) < sum(SMALL) + CONCURRENCY * 96
+
+
+@pytest.mark.parametrize("provider", ["cohere", "openai"])
+def test_an_unbroken_run_pays_for_every_chunk_once(tmp_path: Path, wire: Wire, provider: str) -> None:
+    assert sync(provider, tmp_path / "data", wire.url, SMALL).chunks_added == sum(SMALL)
+    assert len(wire.paid) == len(set(wire.paid)) == sum(SMALL)
+    assert sync(provider, tmp_path / "data", wire.url, SMALL).chunks_kept == sum(SMALL)
+    assert len(wire.paid) == sum(SMALL)

@@ -65,7 +65,8 @@ def test_our_own_name_wins_over_the_common_one(tmp_path: Path) -> None:
         ({"database_url": "mysql://h/d"}, {}, "postgresql:// or sqlite://"),
         ({}, {"PERTINENT_EMBEDER": "x"}, "PERTINENT_EMBEDER is no setting"),
         ({}, {"QDRANT_API_KEY": "secret-key"}, "QDRANT_URL"),
-        ({}, {"QDRANT_URL": "http://localhost:6333"}, "QDRANT_URL"),
+        ({"qdrant_write_consistency": 2}, {}, "only 1 qdrant_replicas"),
+        ({"qdrant_quantization": "tiny"}, {}, "qdrant_quantization"),
     ],
 )
 def test_what_can_not_be_is_refused_at_once(

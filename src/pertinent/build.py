@@ -38,6 +38,8 @@ def _embedder(settings: Settings) -> Embedder:
         from .testing.embedder import HashedWords
 
         return HashedWords()
+    if provider in ("cohere", "openai"):
+        return _hosted(settings, provider, model)
     from .embedders.local import MINILM, LocalEmbedder
 
     if provider == "onnx":
@@ -45,6 +47,19 @@ def _embedder(settings: Settings) -> Embedder:
     if model != MINILM:
         raise SettingsError(f"embedder: the local model is local:{MINILM}; onnx:FOLDER loads any other")
     return LocalEmbedder.minilm()
+
+
+def _hosted(settings: Settings, provider: str, model: str) -> Embedder:
+    from .embedders.hosted import Terms
+
+    terms = Terms(tokens_per_minute=settings.embed_tokens_per_minute or None)
+    if provider == "cohere":
+        from .embedders.cohere import CohereEmbedder
+
+        return CohereEmbedder(model, settings.cohere_api_key, base_url=settings.cohere_base_url, terms=terms)
+    from .embedders.openai import OpenAIEmbedder
+
+    return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, terms=terms)
 
 
 def catalog(settings: Settings) -> Catalog:
@@ -58,9 +73,24 @@ def catalog(settings: Settings) -> Catalog:
 
 def builds(settings: Settings) -> Builds:
     """Where the builds of the vector index are kept."""
-    from .stores.edge import EdgeBuilds
+    if settings.qdrant_url is None:
+        from .stores.edge import EdgeBuilds
 
-    return EdgeBuilds(settings.folder.resolve() / INDEX_FOLDER)
+        return EdgeBuilds(settings.folder.resolve() / INDEX_FOLDER)
+    from .stores.qdrant_builds import QdrantBuilds
+    from .stores.qdrant_collection import CollectionOptions
+    from .stores.qdrant_server import Server
+
+    url, timeout = settings.qdrant_url, settings.qdrant_timeout
+    key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
+    options = CollectionOptions(
+        shards=settings.qdrant_shards,
+        replicas=settings.qdrant_replicas,
+        write_consistency=settings.qdrant_write_consistency,
+        on_disk=settings.qdrant_on_disk,
+        quantization=settings.qdrant_quantization,
+    )
+    return QdrantBuilds(lambda: Server(url, key, timeout=timeout), settings.qdrant_collection, options)
 
 
 Accept = Callable[[Engine, Sequence[tuple[str, Written]], Fingerprint], None]

@@ -12,7 +12,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
@@ -26,6 +26,8 @@ RESERVED = "PERTINENT_TEST_"
 
 COMMON_NAMES: Mapping[str, str] = {
     "cohere_api_key": "COHERE_API_KEY",
+    "openai_api_key": "OPENAI_API_KEY",
+    "openai_base_url": "OPENAI_BASE_URL",
     "qdrant_url": "QDRANT_URL",
     "qdrant_api_key": "QDRANT_API_KEY",
     "qdrant_collection": "QDRANT_COLLECTION_NAME",
@@ -35,7 +37,7 @@ COMMON_NAMES: Mapping[str, str] = {
 MIN_KEY = 8
 """The shortest key that keeps anybody out."""
 
-PROVIDERS = ("local", "onnx", "testing")
+PROVIDERS = ("local", "onnx", "cohere", "openai", "testing")
 
 
 class Settings(BaseModel):
@@ -54,9 +56,40 @@ class Settings(BaseModel):
         "hybrid"
     )
     cohere_api_key: Annotated[SecretStr | None, Field(description="key of the Cohere API")] = None
+    cohere_base_url: Annotated[
+        str | None, Field(description="another address of the Cohere API, such as a proxy")
+    ] = None
+    openai_api_key: Annotated[
+        SecretStr | None, Field(description="key of the server that speaks OpenAI's protocol")
+    ] = None
+    openai_base_url: Annotated[
+        str | None, Field(description="a server that speaks OpenAI's protocol; none means OpenAI")
+    ] = None
+    embed_tokens_per_minute: Annotated[
+        int, Field(ge=0, description="how many tokens a hosted model may be sent; 0 means no limit")
+    ] = 0
     qdrant_url: Annotated[str | None, Field(description="a Qdrant server; none means embedded")] = None
     qdrant_api_key: Annotated[SecretStr | None, Field(description="key of the Qdrant server")] = None
-    qdrant_collection: Annotated[str, Field(description="the collection on the Qdrant server")] = "pertinent"
+    qdrant_collection: Annotated[
+        str, Field(min_length=1, max_length=200, description="the collection on the Qdrant server")
+    ] = "pertinent"
+    qdrant_shards: Annotated[int, Field(ge=1, le=1024, description="shards of a new collection")] = 1
+    qdrant_replicas: Annotated[int, Field(ge=1, le=64, description="copies of each shard in a cluster")] = 1
+    qdrant_write_consistency: Annotated[
+        int, Field(ge=1, le=64, description="copies that must have a write before it counts")
+    ] = 1
+    qdrant_on_disk: Annotated[bool, Field(description="read vectors from the disk, with little memory")] = (
+        False
+    )
+    qdrant_quantization: Annotated[
+        Literal["none", "scalar", "binary"], Field(description="search with smaller vectors, score exactly")
+    ] = "none"
+    qdrant_timeout: Annotated[
+        float, Field(gt=0, le=600, description="how many seconds the Qdrant server has for an answer")
+    ] = 10.0
+    qdrant_fields: Annotated[
+        dict[str, str], Field(description="which field of another pipeline's points is which")
+    ] = {}
     database_url: Annotated[
         SecretStr | None, Field(description="a PostgreSQL catalog; none means SQLite in the folder")
     ] = None
@@ -94,7 +127,7 @@ class Settings(BaseModel):
         """In the environment a list is written with commas."""
         return [one.strip() for one in value.split(",") if one.strip()] if isinstance(value, str) else value
 
-    @field_validator("criteria", mode="before")
+    @field_validator("criteria", "qdrant_fields", mode="before")
     @classmethod
     def _table(cls, value: object) -> object:
         """In the environment a table is written as JSON."""
@@ -232,9 +265,10 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
 def _refuse_contradictions(settings: Settings) -> None:
     if settings.qdrant_api_key and not settings.qdrant_url:
         raise SettingsError("qdrant_api_key is set but qdrant_url is not: set QDRANT_URL, or unset the key")
-    if settings.qdrant_url:
+    if settings.qdrant_write_consistency > settings.qdrant_replicas:
         raise SettingsError(
-            "qdrant_url: this version keeps its index embedded and can't use a server; unset QDRANT_URL"
+            f"qdrant_write_consistency is {settings.qdrant_write_consistency}, but there are only "
+            f"{settings.qdrant_replicas} qdrant_replicas to have a write"
         )
 
 

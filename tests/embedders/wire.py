@@ -118,6 +118,16 @@ class Wire:
         self._server.server_close()
         self._thread.join()
 
+    def settle(self) -> None:
+        """Return when everything that was sent has been noted; whoever sent it must be gone."""
+        # Connections are taken in the order in which they come: all before this one are, once it is.
+        with socket.create_connection(("127.0.0.1", self._server.server_address[1])) as last:
+            last.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            while last.recv(4096):
+                pass
+        with self._server.idle:
+            assert self._server.idle.wait_for(lambda: self._server.open == 0, timeout=30)
+
     def take(self, asked: Asked) -> Fault | None:
         """Note a request, and say what goes wrong with it."""
         with self.lock:
@@ -130,6 +140,22 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 64
     wire: Wire
+
+    def __init__(self, *args: Any) -> None:
+        self.idle = threading.Condition()
+        self.open = 0
+        super().__init__(*args)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self.idle:
+            self.open += 1
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        with self.idle:
+            self.open -= 1
+            self.idle.notify_all()
 
     def handle_error(self, *_: object) -> None:
         """Nothing: who asked may be gone, killed by the test."""

@@ -335,7 +335,7 @@ def test_the_manual_shows_every_route_in_a_browser(server: Server) -> None:
         page.wait_for_selector(".opblock", timeout=20_000)
         shown = page.locator(".opblock-summary-path").all_inner_texts()
         browser.close()
-    assert len(shown) == 7
+    assert len(shown) == 12
     assert said == []
     assert all(url.startswith((f"{home}/", "data:")) for url in asked)
 

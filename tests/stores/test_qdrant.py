@@ -111,7 +111,7 @@ def test_only_what_is_there_can_be_described(builds: QdrantBuilds) -> None:
 
 def test_a_vector_of_another_length_is_not_written(builds: QdrantBuilds) -> None:
     index = builds.open(MADE_WITH)
-    with pytest.raises(DimensionMismatch, match="3 elements.*64"):
+    with pytest.raises(DimensionMismatch, match=r"3 elements.*64"):
         index.put(many(1), [np.ones(3, dtype=np.float32)])
     index.close()
 
@@ -161,7 +161,7 @@ class TestBuilds:
 
     def test_another_dimension_is_refused_with_both_numbers(self, builds: QdrantBuilds) -> None:
         builds.open(MADE_WITH).close()
-        with pytest.raises(DimensionMismatch, match="384 elements.*64"):
+        with pytest.raises(DimensionMismatch, match=r"384 elements.*64"):
             builds.open(replace(MADE_WITH, dimension=384))
 
     def test_the_collection_of_another_program_is_left_alone(
@@ -170,7 +170,7 @@ class TestBuilds:
         theirs = models.VectorParams(size=EMBEDDER.dimension, distance=models.Distance.COSINE)
         plain.create_collection(f"{collection}_001", vectors_config={"dense": theirs})
         for attempt in (lambda: builds.open(MADE_WITH), lambda: builds.remove(1)):
-            with pytest.raises(IndexFailure, match="not made by Pertinent.*QDRANT_COLLECTION_NAME"):
+            with pytest.raises(IndexFailure, match=r"not made by Pertinent.*QDRANT_COLLECTION_NAME"):
                 attempt()
         assert builds.numbers() == []
         assert plain.get_collection(f"{collection}_001").payload_schema == {}
@@ -293,7 +293,7 @@ class TestAddress:
 
     def test_a_password_in_it_is_not_shown(self) -> None:
         with Server("http://me:s3cret@127.0.0.1:1", timeout=1) as server:
-            with pytest.raises(IndexFailure, match="http://127.0.0.1:1") as caught:
+            with pytest.raises(IndexFailure, match=r"http://127\.0\.0\.1:1 ") as caught:
                 server.version()
             assert "s3cret" not in "".join(traceback.format_exception(caught.value)) + repr(server)
 
@@ -323,7 +323,7 @@ FAULTS: dict[str, tuple[Callable[[str], bytes] | None, str]] = {
     "speaks other JSON": (lambda _: reply("200 OK", b'{"ok": true}'), "no Qdrant server.*QDRANT_URL"),
     "is old": (
         lambda _: reply("200 OK", GREETING.replace(b"1.16.3", b"1.12.4")),
-        r"1\.12\.4; 1\.16 is the oldest",
+        r"1\.12\.4, and .* 1\.16 or newer",
     ),
     "breaks off": (lambda _: reply("200 OK", GREETING)[:-20], "can't be reached"),
 }

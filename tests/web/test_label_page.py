@@ -245,6 +245,22 @@ def test_a_failure_says_so_and_loses_nothing(judge: Reader, labelling: Labelling
     assert (said.label.grade, said.label.note) == (2, "kept")
 
 
+def test_a_connection_that_breaks_is_no_judgment_lost(judge: Reader, labelling: Labelling) -> None:
+    judge.forgiven.append("ERR_")
+
+    def break_off(route: Route) -> None:
+        route.fetch()  # it arrives, but the answer does not
+        route.abort("connectionreset")
+
+    judge.page.route("**/api/v1/labels", break_off, times=1)
+    judge.page.keyboard.press("2")
+    alert = judge.page.get_by_role("alert")
+    expect(alert).to_contain_text("This may not be saved. The service can't be reached.")
+    alert.get_by_role("button", name="Try again").click()
+    expect(count(judge)).to_have_text(re.compile("^1 of "))
+    assert labelling.grades() == [2]  # said twice, it counts once
+
+
 def test_a_passage_that_is_gone_lets_the_judge_go_on(judge: Reader) -> None:
     judge.forgiven.append("404")
     gone = {"error": "not_found", "message": "the passage is not among those to be judged"}

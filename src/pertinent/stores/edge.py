@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 from uuid import UUID
 
+import numpy as np
 import qdrant_edge as qdrant
 
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
@@ -117,6 +118,16 @@ class EdgeIndex:
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         records = self._retrieve(point_ids, fields=["embedding_key"])
         return {_uuid(record): str((record.payload or {}).get("embedding_key", "")) for record in records}
+
+    def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
+        """The dense vectors of the points, to be taken elsewhere."""
+        if not point_ids:
+            return {}
+        with _translated(self._folder):
+            records = self._shard.retrieve(list(point_ids), False, [DENSE])  # noqa: FBT003 - no payload
+        return {
+            _uuid(record): np.asarray(cast("Any", record.vector)[DENSE], np.float32) for record in records
+        }
 
     def _retrieve(self, point_ids: Sequence[PointId], fields: bool | list[str]) -> list[qdrant.Record]:  # noqa: FBT001 - Qdrant's own type
         if not point_ids:

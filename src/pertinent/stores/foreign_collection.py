@@ -84,8 +84,9 @@ def examine(
     problems = []
     recognition = searched = None
     try:
-        searched = choose(found.dense, vector, None)
-        check_lengths(server, name, searched)
+        chosen = choose(found.dense, vector, None)
+        check_lengths(server, name, chosen)
+        searched = chosen
     except SettingsError as error:
         problems.append(str(error))
     try:

@@ -29,7 +29,6 @@ WRITERS = 4
 FINISH_SECONDS = 600.0
 """How long the server may take to make its indexes before we no longer wait for it."""
 
-_SIDES = (DENSE, LEXICAL)
 _IN_ORDER = models.WriteOrdering.MEDIUM
 """Writes of a cluster go through one replica of a shard: a put that was late can't undo a removal."""
 
@@ -49,6 +48,10 @@ class QdrantIndex:
         self._collection = collection
         self._made_with = made_with
 
+    @property
+    def sides(self) -> tuple[str, ...]:
+        return (DENSE, LEXICAL)
+
     def candidates(
         self,
         vector: Vector | None,
@@ -61,7 +64,7 @@ class QdrantIndex:
         """The best of each side, then the other side's score for those that only one side found."""
         queries = self._queries(vector, text)
         matches = conditions(filters)
-        scores: dict[str, dict[PointId, float]] = {side: {} for side in _SIDES}
+        scores: dict[str, dict[PointId, float]] = {side: {} for side in self.sides}
         self._ask([Question(side, queries[side], limit, matches) for side in by if side in queries], scores)
         points = list(scores[DENSE] | scores[LEXICAL])
         missing = {side: [one for one in points if one not in scores[side]] for side in queries}

@@ -10,7 +10,7 @@ from qdrant_client import models
 from ..errors import IndexFailure
 from ..ports import Fingerprint
 from .qdrant import QdrantIndex
-from .qdrant_collection import DEFAULT, CollectionOptions, ensure, fingerprint, info, remove
+from .qdrant_collection import DEFAULT, CollectionOptions, ensure, fingerprint, info, refuse_old, remove
 from .qdrant_server import Peer, Server
 
 
@@ -29,6 +29,7 @@ class QdrantBuilds:
     def open(self, made_with: Fingerprint) -> QdrantIndex:
         server = self.connect()
         try:
+            refuse_old(server)
             self._refuse_homonym(server)
             if ensure(server, self._collection(made_with.build), made_with, self.options):
                 self._use_first(server, made_with.build)

@@ -53,13 +53,18 @@ class CollectionOptions:
 DEFAULT = CollectionOptions()
 
 
+def refuse_old(server: Server) -> None:
+    """An old server would take an index and forget what it was made with."""
+    version = server.version()
+    if version < OLDEST:
+        found, oldest = (".".join(map(str, one)) for one in (version, OLDEST))
+        raise IndexFailure(
+            f"the Qdrant server at {server.url} is version {found}, and an index needs {oldest} or newer"
+        )
+
+
 def ensure(server: Server, name: str, made_with: Fingerprint, options: CollectionOptions) -> bool:
     """Have the collection, and refuse one that is something else; whether it was made just now."""
-    if server.version() < OLDEST:
-        version = ".".join(map(str, server.version()))
-        raise IndexFailure(
-            f"the Qdrant server at {server.url} is version {version}; 1.16 is the oldest of use"
-        )
     present = info(server, name)
     new = present is None
     if present is None:

@@ -67,7 +67,8 @@ def translated(url: str, *, has_key: bool) -> Iterator[None]:
         raise _failure(url, status, _short(error.details() or ""), has_key=has_key) from error
     except ResponseHandlingException as error:
         raise _not_heard(url, error.source) from error
-    except (ApiException, QdrantException, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ApiException, QdrantException, json.JSONDecodeError, UnicodeDecodeError, AssertionError) as error:
+        # The client asserts that an answer has a result.
         raise _no_qdrant(url) from error
 
 

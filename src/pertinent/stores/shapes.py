@@ -43,7 +43,7 @@ ONE_BASED = "order_index"
 ENOUGH = 0.5
 """The share of a shape's marks, and of the points with a text, from which on it is recognised."""
 
-MARGIN = 0.2
+MARGIN = 0.25
 """A shape that takes another field for the text must score this much less than the best."""
 
 DISTINCT = 0.9

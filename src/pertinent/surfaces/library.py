@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..build import Workspace
+from ..build import Workspace, builds, catalog
 from ..engine import Query, checked_vector, neighbours
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
@@ -120,6 +120,48 @@ class Pertinent:
             accept = Acceptance(self.workspace, golden, told)
         with self._indexing:
             return self.workspace.reindex(progress or Silent(), accept)
+
+    def migrate_to(
+        self, qdrant_url: str, database_url: str | None = None, progress: Progress | None = None
+    ) -> int:
+        """Take the embedded index to a Qdrant server, and the catalog to PostgreSQL; counts the chunks.
+
+        Nothing is embedded again, and what is here stays. `qdrant_url` and `database_url` are to be set
+        from then on.
+        """
+        from ..migrating import copy_catalog, copy_index
+        from ..stores.edge import EdgeIndex
+
+        here = self.workspace
+        here.require()
+        source, made_with = here.index(), here.catalog().fingerprint()
+        if not isinstance(source, EdgeIndex) or made_with is None:
+            raise InvalidInput("qdrant_url", "this index is on a server already")
+        there = {"qdrant_url": qdrant_url, "database_url": database_url or here.settings.database_url}
+        settings = load({**here.settings.model_dump(exclude_defaults=True), **there}).settings
+        with self._indexing:
+            target = builds(settings)
+            if made_with.build in target.numbers():
+                raise InvalidInput(
+                    "qdrant_collection",
+                    f"{settings.qdrant_collection!r} is there already; choose another name",
+                )
+            index = target.open(made_with)
+            try:
+                copied = copy_index(here.catalog(), source, index, made_with, progress or Silent())
+                if database_url is not None:
+                    other = catalog(settings)
+                    try:
+                        copy_catalog(here.catalog(), other, made_with)
+                    finally:
+                        other.close()
+            except BaseException:
+                index.close()
+                target.remove(made_with.build)
+                raise
+            index.close()
+            target.use(made_with.build)
+        return copied
 
     def rollback(self) -> str:
         """Go back to the index that the last `reindex` replaced; the embedder that it was made with."""

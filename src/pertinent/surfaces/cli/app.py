@@ -16,6 +16,7 @@ from . import (
     doctor,
     index,
     label,
+    migrate,
     pages,
     reindex,
     remove,
@@ -167,3 +168,4 @@ app.command("label", cls=Command)(label.label)
 app.command("serve", cls=Command)(serve.serve)
 app.command("remove", cls=Command)(remove.remove)
 app.command("reindex", cls=Command)(reindex.reindex)
+app.command("migrate-to", cls=Command)(migrate.migrate_to)

@@ -48,9 +48,8 @@ def reindex(
         raise InvalidInput("reindex", "--validate, --rollback and --drop-old are three different things")
     with opened(context) as pertinent:
         if rollback:
-            write(
-                f"The index before is in use again. It was made with {pertinent.rollback()}: set that embedder.\n"
-            )
+            made_by = pertinent.rollback()
+            write(f"The index before is in use again. It was made with {made_by}: set that embedder.\n")
         elif drop_old:
             dropped = pertinent.drop_old()
             write("The old index was removed.\n" if dropped else "There was no old index.\n")

@@ -172,9 +172,11 @@ function showFailure(failure, retry) {
   const gone = shown && kind === "not_found";
   const act = make("button", { type: "button", class: "button", on: { click: gone ? start : retry } },
     gone ? "Go on" : "Try again");
-  const what = calm ? null : make("strong", {}, shown ? "Nothing was saved. " : "This could not be loaded. ");
+  const silent = kind === "unreachable" || kind === "offline";
+  const state = !shown ? "This could not be loaded. " : silent ? "This may not be saved. " : "Nothing was saved. ";
+  const words = silent ? "The service can't be reached." : sentence(message);
   $("notice").replaceChildren(make("div", { class: calm ? "notice" : "notice failed", role: calm ? "status" : "alert" },
-    make("p", {}, what, sentence(message)), calm ? null : make("p", {}, act)));
+    make("p", {}, calm ? null : make("strong", {}, state), words), calm ? null : make("p", {}, act)));
 }
 
 function sentence(text) {

@@ -1,0 +1,295 @@
+"""Other people's pipelines: each fills a collection with the same small book, as it really does it.
+
+LangChain, LlamaIndex and Haystack are the real packages; the five seeds are points written by hand,
+with an unnamed vector, as their pages say.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from uuid import UUID, uuid5
+
+from qdrant_client import QdrantClient, models
+
+from pertinent.identity import content_hash
+from pertinent.testing.embedder import HashedWords
+
+EMBEDDER = HashedWords()
+SITE = "https://book.example/docs"
+WHEN = "2025-12-15T10:00:00Z"
+
+PAGES: dict[str, tuple[str, list[str]]] = {
+    "topics": (
+        "Topics",
+        [
+            "Nodes exchange messages over topics.",
+            "Reliable delivery resends lost messages; best effort does not.",
+            "A publisher sends messages on a topic at a steady rate.",
+        ],
+    ),
+    "services": (
+        "Services",
+        [
+            "A service answers one request with one response.",
+            "A client sends a request and waits for the response of the server.",
+        ],
+    ),
+    "guide/joints": ("Joints", ["A revolute joint turns between a lower and an upper limit."]),
+}
+
+
+class Passage(NamedTuple):
+    slug: str
+    title: str
+    position: int
+    text: str
+
+    @property
+    def url(self) -> str:
+        return f"{SITE}/{self.slug}"
+
+    @property
+    def start(self) -> int:
+        """Where it begins in its page, paragraphs being one empty line apart."""
+        return sum(len(text) + 2 for text in PAGES[self.slug][1][: self.position])
+
+
+PASSAGES = [
+    Passage(slug, title, position, text)
+    for slug, (title, texts) in PAGES.items()
+    for position, text in enumerate(texts)
+]
+
+Fill = Callable[[QdrantClient, str], None]
+
+
+def vector(text: str) -> list[float]:
+    return [float(one) for one in EMBEDDER.embed_query(text)]
+
+
+def write(client: QdrantClient, name: str, payloads: Sequence[dict[str, Any]], texts: Sequence[str]) -> None:
+    """Points by hand: one unnamed vector, and numbers for ids."""
+    client.create_collection(
+        name, models.VectorParams(size=EMBEDDER.dimension, distance=models.Distance.COSINE)
+    )
+    points = [
+        models.PointStruct(id=number, vector=vector(text), payload=payload)
+        for number, (payload, text) in enumerate(zip(payloads, texts, strict=True), start=1)
+    ]
+    if points:
+        client.upsert(name, points, wait=True)
+
+
+def by_hand(payload: Callable[[Passage], dict[str, Any]]) -> Fill:
+    def fill(client: QdrantClient, name: str) -> None:
+        write(client, name, [payload(one) for one in PASSAGES], [one.text for one in PASSAGES])
+
+    return fill
+
+
+def _seed_000(one: Passage) -> dict[str, Any]:
+    return {
+        "content": one.text,
+        "url": one.url,
+        "title": one.title,
+        "chunk_index": one.position,
+        "timestamp": WHEN,
+        "content_hash": content_hash(one.text),
+    }
+
+
+def _seed_001(one: Passage) -> dict[str, Any]:
+    return {
+        "content": one.text,
+        "url": one.url,
+        "position": one.position,
+        "chunk_id": f"{one.slug}-{one.position}",
+        "created_at": WHEN,
+    }
+
+
+def _seed_002(one: Passage) -> dict[str, Any]:
+    return {
+        "text": one.text,
+        "url": one.url,
+        "chunk_id": f"{one.slug}-{one.position}",
+        "position": one.position,
+        "title": one.title,
+        "content_hash": content_hash(one.text),
+    }
+
+
+def _seed_003(one: Passage) -> dict[str, Any]:
+    return {
+        "chunk_id": f"doc-{one.slug}-{one.position + 1:04}",
+        "text": one.text,
+        "source_path": f"docs/{one.slug}.md",
+        "slug": one.slug.replace("/", "-"),
+        "title": one.title,
+        "order_index": one.position + 1,
+    }
+
+
+def _seed_004(one: Passage) -> dict[str, Any]:
+    chunk_id = f"{one.slug}-{one.position}"
+    return {
+        "content": one.text,
+        "chunk_id": chunk_id,
+        "position": one.position,
+        "metadata": {
+            "url": one.url,
+            "section": f"Part {one.position + 1}",
+            "chunk_id": chunk_id,
+            "document_id": one.slug,
+            "document_title": one.title,
+            "source_type": "docusaurus-page",
+        },
+    }
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Their imports warn of their own matters, and one of them would report its use."""
+    os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def place(client: QdrantClient) -> dict[str, Any]:
+    """Where the client's server is, as those ask for it that connect themselves."""
+    return {"url": client.init_options["url"], "api_key": client.init_options["api_key"]}
+
+
+def langchain(client: QdrantClient, name: str) -> None:
+    """`langchain-qdrant`, as its guide has it, with where each chunk began."""
+    with _quiet():
+        from langchain_core.documents import Document
+        from langchain_qdrant import QdrantVectorStore
+
+        documents = [
+            Document(one.text, metadata={"source": one.url, "title": one.title, "start_index": one.start})
+            for one in PASSAGES
+        ]
+        QdrantVectorStore.from_documents(
+            documents, _langchain_embeddings(), collection_name=name, **place(client)
+        )
+
+
+def langchain_hybrid(client: QdrantClient, name: str) -> None:
+    """The same with a sparse vector of LangChain's, and files for sources."""
+    with _quiet():
+        from langchain_core.documents import Document
+        from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseEmbeddings, SparseVector
+
+        class Sparse(SparseEmbeddings):
+            def embed_documents(self, texts: list[str]) -> list[SparseVector]:
+                return [self.embed_query(text) for text in texts]
+
+            def embed_query(self, text: str) -> SparseVector:
+                return SparseVector(indices=[len(text)], values=[1.0])
+
+        documents = [
+            Document(one.text, metadata={"source": f"docs/{one.slug}.md", "chunk_index": one.position})
+            for one in PASSAGES
+        ]
+        QdrantVectorStore.from_documents(
+            documents,
+            _langchain_embeddings(),
+            sparse_embedding=Sparse(),
+            retrieval_mode=RetrievalMode.HYBRID,
+            vector_name="meaning",
+            collection_name=name,
+            **place(client),
+        )
+
+
+def _langchain_embeddings() -> Any:
+    from langchain_core.embeddings import Embeddings
+
+    class Hashed(Embeddings):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [vector(text) for text in texts]
+
+        def embed_query(self, text: str) -> list[float]:
+            return vector(text)
+
+    return Hashed()
+
+
+def llama_index(client: QdrantClient, name: str) -> None:
+    """`llama-index-vector-stores-qdrant`: documents, nodes that know theirs, and the store's own `add`."""
+    with _quiet():
+        from llama_index.core.schema import BaseNode, Document, NodeRelationship, TextNode
+        from llama_index.vector_stores.qdrant import QdrantVectorStore
+
+        documents = {
+            slug: Document(text="\n\n".join(texts), metadata={"url": f"{SITE}/{slug}", "title": title})
+            for slug, (title, texts) in PAGES.items()
+        }
+        nodes: list[BaseNode] = [
+            TextNode(
+                text=one.text,
+                id_=str(uuid5(UUID(int=0), f"{one.slug} {one.position}")),
+                metadata=dict(documents[one.slug].metadata),
+                relationships={NodeRelationship.SOURCE: documents[one.slug].as_related_node_info()},
+                start_char_idx=one.start,
+                end_char_idx=one.start + len(one.text),
+                embedding=vector(one.text),
+            )
+            for one in PASSAGES
+        ]
+        QdrantVectorStore(client=client, collection_name=name).add(nodes)
+
+
+def haystack(client: QdrantClient, name: str) -> None:
+    """`qdrant-haystack`: Haystack's own splitter, and the store's `write_documents`."""
+    with _quiet():
+        from haystack import Document
+        from haystack.components.preprocessors import DocumentSplitter
+        from haystack.utils import Secret
+        from haystack_integrations.document_stores.qdrant import QdrantDocumentStore
+
+        whole = [
+            Document(content="\n\n".join(texts), meta={"url": f"{SITE}/{slug}", "title": title})
+            for slug, (title, texts) in PAGES.items()
+        ]
+        split = DocumentSplitter(split_by="passage", split_length=1).run(documents=whole)["documents"]
+        for one in split:
+            one.embedding = vector(one.content or "")
+        store = QdrantDocumentStore(
+            url=place(client)["url"],
+            api_key=Secret.from_token(key) if (key := place(client)["api_key"]) else None,
+            index=name,
+            embedding_dim=EMBEDDER.dimension,
+            progress_bar=False,
+        )
+        store.write_documents(split)
+
+
+class Pipeline(NamedTuple):
+    """A pipeline, what its shape is called, and which of seed 000's fields its points have."""
+
+    fill: Fill
+    shape: str
+    complete: bool = False
+    hashed: bool = False
+    named_by: str = "url"
+    """How a golden set names the pages."""
+
+
+PIPELINES = {
+    "seed 000": Pipeline(by_hand(_seed_000), "retrieval-validation", complete=True, hashed=True),
+    "seed 001": Pipeline(by_hand(_seed_001), "retrieval-testing"),
+    "seed 002": Pipeline(by_hand(_seed_002), "retrieval-layer", hashed=True),
+    "seed 003": Pipeline(by_hand(_seed_003), "retrieval-api", named_by="page"),
+    "seed 004": Pipeline(by_hand(_seed_004), "retrieval-implementation"),
+    "langchain": Pipeline(langchain, "langchain"),
+    "langchain hybrid": Pipeline(langchain_hybrid, "langchain", named_by="page"),
+    "llama-index": Pipeline(llama_index, "llama-index"),
+    "haystack": Pipeline(haystack, "haystack"),
+}

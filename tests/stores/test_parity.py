@@ -1,0 +1,143 @@
+"""The embedded index, a server and a cluster give the same hits, in the same order, with the same scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pertinent.identity import digest
+from pertinent.ports import Entry, Fingerprint, VectorIndex
+from pertinent.ranking import SIDES, rank
+from pertinent.sources import open_source
+from pertinent.stores.edge import EdgeIndex
+from pertinent.stores.qdrant_builds import QdrantBuilds
+from pertinent.stores.qdrant_collection import CollectionOptions
+from pertinent.stores.qdrant_server import Server
+from pertinent.testing.index_suite import EMBEDDER, entries, fill
+from pertinent.types import Filters, Page, Ranking
+from pertinent.validation.golden import load
+
+from ..servers.fixtures import Place
+from ..servers.qdrant import Cluster
+
+pytestmark = pytest.mark.xdist_group("qdrant-cluster")
+
+BOOK = Path(__file__).parents[2] / "examples" / "handbook"
+MADE_WITH = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
+LIMIT = 50
+READ = 15
+SHOWN = 10
+CLOSE = 1e-5
+
+QUERIES = [
+    query.text for name in ("golden.yaml", "golden-hard.yaml") for query in load(BOOK / name).queries[::8]
+]
+FILTERS = [
+    Filters(),
+    Filters(source_type="docusaurus-page", url="https://handbook.example/docs/ros2"),
+    Filters(section="Pitfalls"),
+]
+
+Shown = list[tuple[float, str]]
+"""Score and chunk id, in order."""
+
+
+@pytest.fixture(scope="module")
+def given() -> list[Entry]:
+    pages = [one for one in open_source(str(BOOK)).read() if isinstance(one, Page)]
+    found = entries(pages)
+    assert len(found) > 300
+    return found
+
+
+@pytest.fixture(scope="module")
+def indexes(
+    tmp_path_factory: pytest.TempPathFactory, qdrant: Place, qdrant_cluster: Cluster, given: list[Entry]
+) -> Iterator[dict[str, VectorIndex]]:
+    name = f"test-parity-{digest(str(tmp_path_factory.getbasetemp()))}"
+    with ExitStack() as stack:
+        opened: dict[str, VectorIndex] = {
+            "edge": EdgeIndex.open(tmp_path_factory.mktemp("edge"), EMBEDDER.dimension),
+            "server": QdrantBuilds(qdrant.connect, name).open(MADE_WITH),
+            "server over HTTP": QdrantBuilds(partial(qdrant.connect, use_grpc=False), name).open(MADE_WITH),
+            "cluster": _on(qdrant_cluster, name, CollectionOptions(replicas=2)),
+            "cluster of three shards": _on(
+                qdrant_cluster, f"{name}-3", CollectionOptions(shards=3, replicas=2)
+            ),
+        }
+        stack.callback(qdrant.sweep, name)
+        for label, index in opened.items():
+            stack.callback(index.close)
+            if label != "server over HTTP":
+                fill(index, given)
+                index.finish()
+        yield opened
+
+
+def _on(cluster: Cluster, name: str, options: CollectionOptions) -> VectorIndex:
+    return QdrantBuilds(partial(Server, cluster.urls), name, options).open(MADE_WITH)
+
+
+def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> Shown:
+    """The first hits as the engine orders them: by score, and by chunk id where scores are equal."""
+    vector = EMBEDDER.embed_query(query)
+    found = index.candidates(vector, query, by=SIDES[ranking], limit=LIMIT, filters=filters)
+    ranked = rank(found, ranking)
+    points = ranked.point_ids[:READ]
+    chunks = index.chunks(points)
+    pairs = zip(ranked.scores, (chunks[point].chunk_id for point in points), strict=False)
+    return sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:SHOWN]
+
+
+def tied(shown: Shown) -> list[set[str]]:
+    """Which chunks stand at one height; those of the last, which may go on below the list, are left out."""
+    groups: list[set[str]] = [set()]
+    for (score, chunk), (next_score, _) in pairwise([*shown, (-1.0, "")]):
+        groups[-1].add(chunk)
+        if score - next_score > CLOSE:
+            groups.append(set())
+    return groups[:-2]
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "dense", "lexical"])
+@pytest.mark.parametrize("filters", FILTERS, ids=["all", "part of the book", "one heading"])
+def test_the_same_hits_with_the_same_scores(
+    indexes: dict[str, VectorIndex], ranking: Ranking, filters: Filters
+) -> None:
+    others = [
+        "server",
+        "server over HTTP",
+        "cluster",
+        *(["cluster of three shards"] if ranking == "dense" else []),
+    ]
+    found = 0
+    for query in QUERIES:
+        expected = hits(indexes["edge"], query, ranking, filters)
+        found += len(expected)
+        for other in others:
+            shown = hits(indexes[other], query, ranking, filters)
+            assert [one for one, _ in shown] == pytest.approx([one for one, _ in expected], abs=CLOSE), other
+            assert tied(shown) == tied(expected), (other, query)
+    assert found > len(QUERIES)
+
+
+def test_with_several_shards_the_words_of_each_are_counted_by_themselves(
+    indexes: dict[str, VectorIndex],
+) -> None:
+    """Qdrant takes a word's rarity from the shard that it searches: scores differ, hits hardly."""
+    kept, off = [], []
+    for query in QUERIES:
+        expected = hits(indexes["edge"], query, "hybrid", Filters())
+        shown = {
+            chunk: score
+            for score, chunk in hits(indexes["cluster of three shards"], query, "hybrid", Filters())
+        }
+        kept.append(sum(chunk in shown for _, chunk in expected) / len(expected))
+        off += [abs(shown[chunk] - score) for score, chunk in expected if chunk in shown]
+    assert 1e-4 < max(off) < 0.1
+    assert sum(kept) / len(kept) > 0.9

@@ -1,0 +1,156 @@
+"""The whole pipeline on a Qdrant server and PostgreSQL: the same answers and the same verdict as embedded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from pertinent.errors import InvalidInput, SyncRefused
+from pertinent.surfaces.http import create_app
+from pertinent.surfaces.library import Pertinent
+from pertinent.validation.report import ValidationReport
+
+from ..servers.fixtures import Place
+from ..servers.qdrant import Cluster
+
+HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
+GOLDEN = HANDBOOK / "golden.yaml"
+FAST = {"embedder": "testing:hashed-words", "query_cache": 0}
+QUESTIONS = ("How do ROS 2 nodes communicate?", "What is a URDF joint?", "inflation radius of a costmap")
+
+
+def found(pertinent: Pertinent, **options: Any) -> list[tuple[str, float]]:
+    return [
+        (hit.chunk.chunk_id, pytest.approx(hit.score, abs=1e-5))
+        for text in QUESTIONS
+        for hit in pertinent.search(text, **options).hits
+    ]
+
+
+def figures(report: ValidationReport) -> tuple[str, dict[str, float]]:
+    means = {name: round(mean.mean, 9) for name, mean in report.metrics["all"].items()}
+    return report.verdict, means
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The handbook in an embedded index."""
+    folder = tmp_path_factory.mktemp("embedded")
+    with Pertinent.open(folder, **FAST) as pertinent:
+        pertinent.index(HANDBOOK)
+    return folder
+
+
+def test_a_server_and_postgresql_answer_as_embedded_stores_do(
+    embedded: Path, tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
+) -> None:
+    servers = {
+        "qdrant_url": qdrant.url,
+        "qdrant_api_key": qdrant.key,
+        "qdrant_collection": collection,
+        "database_url": postgres_url,
+    }
+    with (
+        Pertinent.open(embedded, **FAST) as here,
+        Pertinent.open(tmp_path / "none", **FAST, **servers) as there,
+    ):
+        there.index(HANDBOOK)
+        for options in (
+            {},
+            {"ranking": "dense"},
+            {"ranking": "lexical"},
+            {"filters": {"section": "Pitfalls"}},
+        ):
+            assert found(here, **options) == found(there, **options)
+        assert figures(here.validate(GOLDEN, audit=True)) == figures(there.validate(GOLDEN, audit=True))
+        assert there.index(HANDBOOK).chunks_added == 0
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_embedded_index_is_taken_to_servers_without_embedding_again(
+    embedded: Path,
+    tmp_path: Path,
+    qdrant: Place,
+    collection: str,
+    postgres_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("something was embedded")
+
+    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as here:
+        usual = found(here)
+        with monkeypatch.context() as patch:
+            patch.setattr("pertinent.testing.embedder.HashedWords.embed_documents", refuse)
+            copied = here.migrate_to(qdrant.url, postgres_url)
+        assert copied == here.workspace.index().count()
+        with pytest.raises(InvalidInput, match="is there already"):
+            here.migrate_to(qdrant.url)
+        assert found(here) == usual
+    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
+    with Pertinent.open(tmp_path / "none", **FAST, **servers) as there:
+        assert found(there) == usual
+        assert there.validate(GOLDEN, audit=True, together=False).audit == []
+        # A sync after it finds nothing to do.
+        assert there.index(HANDBOOK).chunks_added == 0
+
+
+def test_a_catalog_that_holds_pages_is_not_overwritten(
+    embedded: Path, tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
+) -> None:
+    book = tmp_path / "book"
+    book.mkdir()
+    (book / "page.md").write_text("# A page\n\nIt was here before.\n")
+    with Pertinent.open(tmp_path / "other", **FAST, database_url=postgres_url) as other:
+        other.index(book)
+    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as here:
+        with pytest.raises(SyncRefused, match="already holds pages"):
+            here.migrate_to(qdrant.url, postgres_url)
+        # Nothing is left of the attempt.
+        assert here.migrate_to(qdrant.url) > 0
+
+
+def test_what_another_process_indexes_is_seen_by_a_service_without_a_restart(
+    tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
+) -> None:
+    book = tmp_path / "book"
+    book.mkdir()
+    (book / "page.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n")
+    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
+    with Pertinent.open(tmp_path / "a", **FAST, **servers) as writer:
+        writer.index(book, name="book")
+        with (
+            Pertinent.open(tmp_path / "b", **FAST, **servers) as reader,
+            TestClient(create_app(reader)) as client,
+        ):
+            ask = {"query": "rubber sole"}
+            before = client.post("/search", json=ask).json()["results"]
+            assert [one["title"] for one in before] == ["Gears"]
+            (book / "feet.md").write_text("# Feet\n\nA rubber sole grips the floor.\n")
+            writer.index(book, name="book")
+            best = client.post("/search", json=ask).json()["results"][0]
+            assert best["snippet"] == "A rubber sole grips the floor."
+            assert client.get("/health").json() == {"status": "ok", "qdrant": True, "postgres": True}
+
+
+@pytest.mark.slow
+def test_the_handbook_has_the_same_verdict_on_a_cluster(
+    tmp_path: Path, qdrant_cluster: Cluster, collection: str, postgres_url: str
+) -> None:
+    """With the real model, and each shard on two of three peers."""
+    with Pertinent.open(tmp_path / "here") as here:
+        here.index(HANDBOOK)
+        usual = figures(here.validate(GOLDEN))
+    servers = {
+        "qdrant_url": ",".join(node.url for node in qdrant_cluster.nodes),
+        "qdrant_collection": collection,
+        "qdrant_replicas": 2,
+        "database_url": postgres_url,
+    }
+    with Pertinent.open(tmp_path / "there", **servers) as there:
+        there.index(HANDBOOK)
+        assert figures(there.validate(GOLDEN, audit=True)) == usual
+    assert usual[0] == "PASS"

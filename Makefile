@@ -45,6 +45,7 @@ check: $(STAMP)dev
 	$(BIN)/mypy
 
 test: check
+	@$(BIN)/python -m tests.servers.binary
 	$(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 format: $(STAMP)dev

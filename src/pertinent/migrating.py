@@ -45,7 +45,7 @@ def copy_index(
         ]
         if missing:
             raise IndexFailure(
-                f"{len(missing)} chunks are not in the index, such as {missing[0]}; `pertinent doctor` tells why"
+                f"{len(missing)} chunks are not in the index, such as {missing[0]}: see `pertinent doctor`"
             )
         target.put(group, [vectors[point] for point in points])
         copied += len(group)

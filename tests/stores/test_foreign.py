@@ -399,15 +399,15 @@ class TestVectors:
         }
         give = lambda one: {"meaning": one, "image": one[:8], "other": one[::-1]}  # noqa: E731
         name = made(params, give)
-        with pytest.raises(
-            SettingsError, match=r"several dense vectors, 'meaning' .*'other' .*qdrant_vector"
-        ):
+        with pytest.raises(SettingsError, match=r"several dense vectors, 'meaning' .*'other' .*vector = "):
             opened(name)
         with pytest.raises(SettingsError, match="no dense vector 'sound'; there are 'image'"):
-            opened(name, vector="sound")
-        for chosen in (opened(name, vector="meaning"), opened(name, vector="other")):
+            opened(name, fields={"vector": "sound"})
+        for chosen in (opened(name, fields={"vector": "meaning"}), opened(name, fields={"vector": "other"})):
             assert chosen.dense.dimension == 64
-        best = engine(opened(name, vector="meaning")).search(Query("revolute joint limit")).hits[0]
+        best = (
+            engine(opened(name, fields={"vector": "meaning"})).search(Query("revolute joint limit")).hits[0]
+        )
         assert best.chunk.title == "Joints"
         assert opened(name, 8).dense.name == "image"
 

@@ -22,7 +22,7 @@ FAST = {"embedder": "testing:hashed-words", "query_cache": 0}
 QUESTIONS = ("How do ROS 2 nodes communicate?", "What is a URDF joint?", "inflation radius of a costmap")
 
 
-def found(pertinent: Pertinent, **options: Any) -> list[tuple[str, float]]:
+def found(pertinent: Pertinent, **options: Any) -> list[tuple[str, Any]]:
     return [
         (hit.chunk.chunk_id, pytest.approx(hit.score, abs=1e-5))
         for text in QUESTIONS

@@ -11,7 +11,7 @@ from ..errors import DimensionMismatch, InvalidInput, SettingsError, SyncRefused
 from ..identity import canonical_url
 from ..ports import Entry, Vector
 from ..types import Candidates, Chunk, Filters, PointId
-from .foreign_collection import Dense, check_lengths, choose, look_at, sample
+from .foreign_collection import Dense, check_lengths, choose, look_at, sample, split
 from .foreign_payload import Payload, Shape, to_chunk, value_at, words_of
 from .qdrant_server import Peer, Server
 from .qdrant_wire import known_by, named
@@ -52,16 +52,17 @@ class ForeignIndex:
         *,
         dimension: int | None = None,
         fields: Mapping[str, str] | None = None,
-        vector: str | None = None,
     ) -> Self:
         """The collection, its fields recognised or named; closing it closes the server.
 
-        Where `dimension` is given, it is the embedder's, and the vector must have it.
+        Where `dimension` is given, it is the embedder's, and the vector must have it. Which of several
+        vectors is searched may be named beside the fields, as `vector`.
         """
+        vector, named_fields = split(fields)
         try:
             dense = choose(look_at(server, name).dense, vector, dimension)
             check_lengths(server, name, dense)
-            shape = recognise([payload for _, payload in sample(server, name)], fields).shape
+            shape = recognise([payload for _, payload in sample(server, name)], named_fields).shape
         except SettingsError as error:
             server.close()
             raise SettingsError(f"the collection {name}: {error}") from error

@@ -25,6 +25,9 @@ SAMPLE: Final = 200
 UNIT: Final = 1e-3
 """How far from 1 a vector's length may be for a dot product to be a cosine."""
 
+VECTOR: Final = "vector"
+"""Under this name a caller names the vector, beside the fields."""
+
 _COMPARABLE: Final = ("Cosine", "Dot", "Euclid")
 _TOLD: Final = 10
 
@@ -74,10 +77,9 @@ class Examined:
     """Why it can't be searched; nothing where it can."""
 
 
-def examine(
-    server: Server, name: str, *, fields: Mapping[str, str] | None = None, vector: str | None = None
-) -> Examined:
+def examine(server: Server, name: str, fields: Mapping[str, str] | None = None) -> Examined:
     """Look at a collection, and go on where something about it is of no use."""
+    vector, named = split(fields)
     found = look_at(server, name)
     points = sample(server, name)
     payloads = [payload for _, payload in points]
@@ -90,7 +92,7 @@ def examine(
     except SettingsError as error:
         problems.append(str(error))
     try:
-        recognition = recognise(payloads, fields)
+        recognition = recognise(payloads, named)
     except SettingsError as error:
         problems.append(str(error))
     chunks = [to_chunk(payload, point, recognition.shape) for point, payload in points if recognition]
@@ -98,6 +100,12 @@ def examine(
     return Examined(
         server.url, found, len(points), tuple(keys(payloads)), recognition, searched, hashes, tuple(problems)
     )
+
+
+def split(fields: Mapping[str, str] | None) -> tuple[str | None, Mapping[str, str]]:
+    """What a caller names: the vector to search by, and the fields of the payload."""
+    named = dict(fields or {})
+    return named.pop(VECTOR, None), named
 
 
 def look_at(server: Server, name: str) -> Collection:

@@ -36,6 +36,8 @@ def _nullable(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     made = {name: _nullable(one) for name, one in value.items()}
+    if "const" in made and not isinstance(made["const"], dict):
+        made["enum"] = [made.pop("const")]
     if NOTHING not in made.get("anyOf", ()):
         return made
     others = [one for one in made.pop("anyOf") if one != NOTHING]

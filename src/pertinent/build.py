@@ -304,6 +304,8 @@ class Workspace:
             for part in (*self._retired.values(), self._index, self._catalog):
                 if part is not None:
                     part.close()
+            # A hosted model holds connections; a local one holds nothing.
+            getattr(self._embedder, "close", lambda: None)()
             self._index = self._catalog = self._engine = None
             self._retired.clear()
             self._closed = True

@@ -121,6 +121,11 @@ class Settings(BaseModel):
         dict[str, Any], Field(description="what a verdict needs, where a golden set does not say")
     ] = {}
 
+    @property
+    def asks_servers(self) -> bool:
+        """Whether anything of the pipeline is behind a network."""
+        return self.qdrant_url is not None or self.embedder.startswith(("cohere:", "openai:"))
+
     @field_validator("api_keys", "cors_origins", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:

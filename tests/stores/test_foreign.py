@@ -29,9 +29,11 @@ from pertinent.ports import Fingerprint
 from pertinent.stores.foreign import ForeignIndex
 from pertinent.stores.foreign_catalog import OVERLAP, ForeignCatalog, put_together
 from pertinent.stores.foreign_collection import examine, is_foreign
+from pertinent.stores.foreign_opening import ForeignCollection
 from pertinent.stores.foreign_payload import Shape, to_chunk
 from pertinent.stores.qdrant_builds import QdrantBuilds
 from pertinent.stores.qdrant_server import Server
+from pertinent.testing.embedder import HashedWords
 from pertinent.testing.index_suite import fill as fill_index
 from pertinent.types import Answer, Chunk, Filters, Ranking
 from pertinent.validation import integrity
@@ -543,6 +545,19 @@ class TestOpening:
         assert found.recognition is not None
         assert found.recognition.shape.name == "pertinent"
         ours.close()
+
+    def test_a_name_on_a_server_leads_to_index_and_catalog(self, qdrant: Place, seed_000: str) -> None:
+        there = ForeignCollection(qdrant.connect, seed_000)
+        assert there.exists()
+        assert not ForeignCollection(qdrant.connect, "nowhere").exists()
+        assert there.examine().collection.points == len(PASSAGES)
+        index, catalog = there.open(EMBEDDER)
+        assert index.count() == sum(page.chunks for page in catalog.pages())
+        index.close()
+        with pytest.raises(SyncRefused, match=seed_000):
+            there.refuse()
+        with pytest.raises(DimensionMismatch):
+            there.open(HashedWords(dimension=8))
 
     def test_an_alias_leads_to_their_collection(
         self, qdrant: Place, client: QdrantClient, seed_000: str, opened: Open

@@ -15,9 +15,18 @@ class CachedQueries:
         self._inner = inner
         self.name = inner.name
         self.model = inner.model
-        self.dimension = inner.dimension
         self.max_tokens = inner.max_tokens
         self._query = lru_cache(maxsize=size)(self._embed)
+
+    @property
+    def dimension(self) -> int:
+        # A hosted model may have to be asked for it, which a lexical search can do without.
+        return self._inner.dimension
+
+    def close(self) -> None:
+        """Give back the connections of a hosted model."""
+        if hasattr(self._inner, "close"):
+            self._inner.close()
 
     def _embed(self, text: str) -> Vector:
         vector = self._inner.embed_query(text)

@@ -169,10 +169,7 @@ class ForeignIndex:
 
     def refuse(self) -> NoReturn:
         """Say that nothing is written here, and what to do."""
-        raise SyncRefused(
-            f"the collection {self.name} on {self.url} is another pipeline's and is never written to: let "
-            "that pipeline change it, or set QDRANT_COLLECTION_NAME to another name for an index of your own"
-        )
+        raise refusal(self.name)
 
     def flush(self) -> None:
         """Nothing was written."""
@@ -182,6 +179,14 @@ class ForeignIndex:
 
     def close(self) -> None:
         self._server.close()
+
+
+def refusal(name: str) -> SyncRefused:
+    """The answer to whoever would change the collection."""
+    return SyncRefused(
+        f"the collection {name} is another pipeline's and is never written to: let that pipeline change it, "
+        "or set QDRANT_COLLECTION_NAME to another name for an index of your own"
+    )
 
 
 def _cosine(score: float, distance: str) -> float:

@@ -52,7 +52,7 @@ class Peer:
         self._over_http = OverHttp(self.reading, self.writing)
         # Behind a path there is a proxy, which knows of one port.
         self._may_use_grpc = use_grpc and not address.path
-        self._greeting = threading.Lock()
+        self._making = threading.Lock()
         self._wire: Wire | None = None
         self.version = ""
 
@@ -61,19 +61,20 @@ class Peer:
         return self._wire or self._over_http
 
     def greet(self) -> None:
-        """See once that a Qdrant answers here, which version, and whether its gRPC port is open too."""
-        if self._wire is not None:
-            return
-        with self._greeting:
-            if self._wire is None:
-                self.version = self.reading.info().version
-                self._wire = self._over_grpc if self._answers_grpc() else self._over_http
+        """See once that a Qdrant answers here, which version, and whether its gRPC port is open too.
+
+        Several threads may do so at once: none waits for another's answer.
+        """
+        if self._wire is None:
+            self.version = self.reading.info().version
+            self._wire = self._over_grpc if self._answers_grpc() else self._over_http
 
     def _answers_grpc(self) -> bool:
         if not self._may_use_grpc:
             return False
-        # The stubs are made on first use, which is not safe in many threads.
-        collections, _ = self.reading.grpc_collections, self.reading.grpc_points
+        with self._making:
+            # The stubs are made on first use, which is not safe in many threads.
+            collections, _ = self.reading.grpc_collections, self.reading.grpc_points
         try:
             collections.CollectionExists(
                 messages.CollectionExistsRequest(collection_name="any"), timeout=_PROBE_SECONDS

@@ -26,10 +26,11 @@ EXAMPLE = 60
 KEYS = 30
 
 MEANING = {
+    "text": "those points have nothing to show",
     "url": "those results have no address, count as incomplete, and no filter by url finds them",
     "title": "those results have no title, and count as incomplete",
     "section": "no filter by section finds them",
-    "position": "their pages are put together as they come, and they count as incomplete",
+    "position": "they count as incomplete, and their pages are put together by `start`, or as they come",
     "chunk_id": "the id of the point is used",
     "document_id": "a page is known by its url or path",
     "source_path": "a golden set names their pages by url",
@@ -82,15 +83,17 @@ def inspect(
     if settings.qdrant_url is None:
         raise InvalidInput("url", "name the Qdrant server with --url, or set QDRANT_URL")
     target = _target(write, overwrite=overwrite) if write else None
-    found = build.examine(settings)
+    found = build.foreign(settings).examine()
     if as_json:
         print_json(as_data(found))
     else:
-        show(layout(lambda out: _show(out, found)))
+        show(layout(lambda out: _show(out, found, hint=target is None)))
     if found.problems:
         for problem in found.problems:
             say(problem)
         raise typer.Exit(BAD_INPUT)
+    if target and found.collection.made_with is not None:
+        raise InvalidInput("write", "Pertinent made this collection: its address and its name are enough")
     if target:
         target.write_text(settings_file(found, settings.qdrant_url), encoding="utf-8")
         say(f"{target} is written; set `embedder` in it to the model that made the vectors")
@@ -105,7 +108,7 @@ def _target(name: str, *, overwrite: bool) -> Path:
     return path
 
 
-def _show(out: Console, found: Examined) -> None:
+def _show(out: Console, found: Examined, *, hint: bool) -> None:
     from rich.text import Text
 
     collection = found.collection
@@ -128,6 +131,9 @@ def _show(out: Console, found: Examined) -> None:
         return
     _show_fields(out, found)
     _show_missing(out, found)
+    if hint and not found.problems and collection.made_with is None:
+        out.print()
+        out.print("`pertinent inspect --write pertinent.toml` makes a settings file of this.")
 
 
 def _show_vectors(out: Console, found: Examined) -> None:

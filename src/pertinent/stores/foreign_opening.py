@@ -1,0 +1,41 @@
+"""Where a collection may be that another pipeline filled: whether it is there, what it holds, its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from ..ports import Embedder
+from .foreign import ForeignIndex, refusal
+from .foreign_catalog import ForeignCatalog
+from .foreign_collection import Examined, examine, is_foreign
+from .qdrant_server import Server
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignCollection:
+    """A name on a server, under which another pipeline may have a collection."""
+
+    connect: Callable[[], Server]
+    name: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Which field of its points is which, where that is not to be recognised."""
+
+    def exists(self) -> bool:
+        """Whether there is one, and it is not ours."""
+        with self.connect() as server:
+            return is_foreign(server, self.name)
+
+    def examine(self) -> Examined:
+        with self.connect() as server:
+            return examine(server, self.name, self.fields)
+
+    def open(self, embedder: Embedder) -> tuple[ForeignIndex, ForeignCatalog]:
+        """The index, and the catalog that is made from it; to be closed by closing the index."""
+        index = ForeignIndex.open(self.connect(), self.name, dimension=embedder.dimension, fields=self.fields)
+        return index, ForeignCatalog(index, embedder.name)
+
+    def refuse(self) -> NoReturn:
+        """Say that nothing is written there, and what to do."""
+        raise refusal(self.name)

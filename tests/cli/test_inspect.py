@@ -1,0 +1,256 @@
+"""`pertinent inspect`: what it shows of a collection, and the settings file that it makes opens it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from qdrant_client import QdrantClient, models
+
+from pertinent.identity import content_hash
+from pertinent.ports import Fingerprint
+from pertinent.stores.qdrant_builds import QdrantBuilds
+from pertinent.stores.qdrant_collection import CollectionOptions
+
+from ..servers.fixtures import Place
+from ..stores.pipelines import EMBEDDER, PASSAGES, PIPELINES, SITE, vector, write
+from .conftest import Run, Start
+
+pytestmark = [
+    pytest.mark.xdist_group("foreign"),
+    pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection"),
+]
+
+
+@pytest.fixture
+def client(qdrant: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[QdrantClient]:
+    """A client of the server that the environment names to the command, too."""
+    monkeypatch.setenv("QDRANT_URL", qdrant.url)
+    if qdrant.key:
+        monkeypatch.setenv("QDRANT_API_KEY", qdrant.key)
+    opened = QdrantClient(url=qdrant.url, api_key=qdrant.key)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def name(client: QdrantClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A collection's name, set for the command."""
+    made = f"theirs-{uuid4().hex[:12]}"
+    monkeypatch.setenv("QDRANT_COLLECTION_NAME", made)
+    yield made
+    client.delete_collection(made)
+
+
+def data(run: Run, *arguments: str) -> dict[str, Any]:
+    result = run("inspect", "--json", *arguments)
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_shows_the_collection_field_by_field(run: Run, client: QdrantClient, name: str) -> None:
+    PIPELINES["seed 003"].fill(client, name)
+    result = run("inspect")
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stdout.split())
+    assert f"{name} at http" in said
+    assert "6 points, 1 shard, 1 replica" in said
+    assert "without a name 64 Cosine searched" in said
+    assert "Fields recognised as retrieval-api, in 6 points looked at:" in said
+    assert "position order_index (from 1) 6 1" in said
+    assert "text text 6 Nodes exchange messages over topics." in said
+    missing = "content_hash: missing in all 6 points looked at; hash validation will count them as failed"
+    assert missing in said
+    assert "url: missing in all 6 points looked at; those results have no address" in said
+    assert "title:" not in said
+    assert "--write pertinent.toml" in said
+
+
+def test_says_the_same_as_data(run: Run, client: QdrantClient, name: str, qdrant: Place) -> None:
+    PIPELINES["langchain hybrid"].fill(client, name)
+    found = data(run)
+    assert (found["collection"], found["points"], found["looked_at"]) == (name, 6, 6)
+    assert found["server"].startswith(qdrant.url.rstrip("/"))
+    assert found["vectors"] == [
+        {"name": "meaning", "dimension": 64, "distance": "Cosine", "refusal": "", "searched": True}
+    ]
+    assert found["sparse_vectors"] == ["langchain-sparse"]
+    assert (found["shape"], found["position_base"], found["made_with"]) == ("langchain", 0, None)
+    fields = {one["name"]: one for one in found["fields"]}
+    assert fields["text"]["path"] == "page_content"
+    assert (fields["source_path"]["path"], fields["source_path"]["count"]) == ("metadata.source", 6)
+    assert fields["source_path"]["example"].startswith("docs/")
+    assert fields["url"] == {"name": "url", "path": None, "count": 0, "example": ""}
+    assert "missing in all 6 points" in found["missing"]["title"]
+    assert found["problems"] == []
+
+
+def test_counts_what_only_some_points_lack(run: Run, client: QdrantClient, name: str) -> None:
+    payloads: list[dict[str, Any]] = [
+        {"content": one.text, "url": one.url, "title": one.title, "content_hash": content_hash(one.text)}
+        for one in PASSAGES
+    ]
+    del payloads[0]["title"]
+    payloads[1]["content_hash"] = "5d41402abc4b2a76b9719d911017c592"
+    write(client, name, payloads, [one.text for one in PASSAGES])
+    found = data(run)
+    assert found["missing"]["title"].startswith("missing in 1 of 6 points looked at; ")
+    assert found["missing"]["content_hash"].startswith("1 of 6 points looked at have another than SHA-256")
+
+
+@pytest.mark.parametrize("pipeline", ["seed 003", "langchain", "llama-index"])
+def test_the_settings_file_opens_the_collection(
+    run: Run,
+    client: QdrantClient,
+    name: str,
+    qdrant: Place,
+    pipeline: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With nothing but the file: search, list, show and validate work, and writing is refused."""
+    PIPELINES[pipeline].fill(client, name)
+    done = run("inspect", "--write", "pertinent.toml")
+    assert done.exit_code == 0, done.output
+    assert "pertinent.toml is written" in done.stderr
+    written = tomllib.loads(Path("pertinent.toml").read_text(encoding="utf-8"))
+    assert (written["qdrant_url"], written["qdrant_collection"]) == (qdrant.url, name)
+    assert written["qdrant_fields"]["text"]
+    assert ("order_index" in written["qdrant_fields"]) == (pipeline == "seed 003")
+    for variable in ("QDRANT_URL", "QDRANT_COLLECTION_NAME"):
+        monkeypatch.delenv(variable)
+
+    found = run("search", "revolute joint limit", "--json", "--explain")
+    assert found.exit_code == 0, found.output
+    answer = json.loads(found.stdout)
+    assert answer["results"][0]["content"].startswith("A revolute joint")
+    assert (answer["metadata"]["ranking"], answer["metadata"]["notes"]) == ("dense", [])
+
+    listed = json.loads(run("list", "--json").stdout)
+    assert sorted(page["chunks"] for page in listed["pages"]) == [1, 2, 3]
+    shown = run("show", answer["results"][0]["chunk_id"], "--around", "1")
+    assert "A revolute joint turns" in shown.stdout
+
+    place = "page: docs/guide/joints.md" if pipeline == "seed 003" else f"url: {SITE}/guide/joints"
+    Path("golden.yaml").write_text(
+        "name: theirs\nqueries:\n- id: joints\n  text: revolute joint limit\n  labels:\n"
+        f"  - {{grade: 2, {place}, quote: revolute joint turns between}}\n",
+        encoding="utf-8",
+    )
+    judged = run("validate", "golden.yaml", "--audit", "--json")
+    report = json.loads(judged.stdout)
+    assert (judged.exit_code, report["mrr"], report["hash_validation_pass_rate"]) == (1, 1.0, 0.0)
+    assert report["label_faults"] == []
+    assert any("lacks" in one for one in report["audit"])
+
+    checked = run("doctor")
+    assert (checked.exit_code, "All is sound." in checked.stdout) == (0, True), checked.output
+
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text("# Page\n\nText.\n", encoding="utf-8")
+    for command in (("index", tmp_path / "docs"), ("reindex",)):
+        refused = run(*command)
+        assert (refused.exit_code, "never written to" in refused.stderr) == (1, True), refused.output
+
+
+def test_a_file_that_is_there_is_replaced_only_when_told(run: Run, client: QdrantClient, name: str) -> None:
+    PIPELINES["seed 000"].fill(client, name)
+    file = Path("mine.toml")
+    file.write_text("mine")
+    refused = run("inspect", "--write", "mine.toml")
+    assert refused.exit_code == 2
+    assert "--overwrite replaces it" in refused.stderr
+    assert file.read_text() == "mine"
+    assert run("inspect", "--write", "mine.toml", "--overwrite").exit_code == 0
+    assert "[qdrant_fields]" in file.read_text()
+    nowhere = run("inspect", "--write", "nowhere/mine.toml")
+    assert (nowhere.exit_code, "no folder nowhere" in nowhere.stderr) == (2, True)
+
+
+def test_fields_of_no_known_shape_are_shown_and_nothing_is_written(
+    run: Run, client: QdrantClient, name: str
+) -> None:
+    payloads = [{"body": {"plain": one.text}, "at": one.url} for one in PASSAGES]
+    write(client, name, payloads, [one.text for one in PASSAGES])
+    result = run("inspect", "--write", "pertinent.toml")
+    assert result.exit_code == 2
+    said = " ".join(result.stdout.split())
+    assert "body.plain 6 Nodes exchange messages over topics." in said
+    assert "[qdrant_fields] with text" in result.stderr
+    assert not Path("pertinent.toml").exists()
+
+    Path("pertinent.toml").write_text('[qdrant_fields]\ntext = "body.plain"\nurl = "at"\n')
+    named = run("inspect")
+    assert (named.exit_code, "as the settings name them" in named.stdout) == (0, True)
+    assert json.loads(run("search", "joint", "--json").stdout)["results"][0]["url"] == f"{SITE}/guide/joints"
+
+
+def test_the_vector_that_is_meant_is_named_and_kept(run: Run, client: QdrantClient, name: str) -> None:
+    cosine = models.Distance.COSINE
+    client.create_collection(
+        name, {one: models.VectorParams(size=64, distance=cosine) for one in ("body", "title")}
+    )
+    points = [
+        models.PointStruct(
+            id=number,
+            vector={"body": vector(one.text), "title": vector(one.title)},
+            payload={"page_content": one.text, "metadata": {"source": one.url}},
+        )
+        for number, one in enumerate(PASSAGES)
+    ]
+    client.upsert(name, points, wait=True)
+    unclear = run("inspect")
+    assert unclear.exit_code == 2
+    assert "several dense vectors" in unclear.stderr
+    Path("pertinent.toml").write_text('[qdrant_fields]\nvector = "body"\n')
+    assert run("inspect", "--write", "pertinent.toml", "--overwrite").exit_code == 0
+    fields = tomllib.loads(Path("pertinent.toml").read_text())["qdrant_fields"]
+    assert (fields["vector"], fields["text"]) == ("body", "page_content")
+
+
+def test_what_stands_in_the_points_does_not_command_the_terminal(
+    run: Run, client: QdrantClient, name: str
+) -> None:
+    evil = "\x1b]0;owned\x07\x1b[31mred \u202etxet[/bold]"
+    payloads = [{"page_content": evil, "metadata": {"source": evil, "\x1b[2J": evil}}]
+    write(client, name, payloads, ["red"])
+    for arguments in ((), ("--json",)):
+        shown = run("inspect", *arguments).output
+        assert not set("\x1b\x07\u202e") & set(shown)
+    assert "red txet[/bold]" in run("inspect").stdout
+
+
+def test_our_own_collection_is_told(run: Run, client: QdrantClient, qdrant: Place, collection: str) -> None:
+    made_with = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
+    QdrantBuilds(qdrant.connect, collection, CollectionOptions()).open(made_with).close()
+    result = run("inspect", "--collection", collection)
+    assert "Pertinent made it, with testing:hashed-words" in " ".join(result.stdout.split())
+
+
+def test_without_a_server_or_a_collection_it_says_what_to_give(run: Run, qdrant: Place) -> None:
+    unset = run("inspect")
+    assert (unset.exit_code, "--url, or set QDRANT_URL" in unset.stderr) == (2, True)
+    nowhere = run("inspect", "--url", qdrant.url, "--collection", "nowhere")
+    assert (nowhere.exit_code, "has no collection nowhere" in nowhere.stderr) == (2, True)
+    silent = run("inspect", "--url", "http://127.0.0.1:9")
+    assert (silent.exit_code, "can't be reached" in silent.stderr) == (3, True)
+
+
+def test_no_password_of_an_address_is_written() -> None:
+    from pertinent.surfaces.cli.inspect import without_password
+
+    given = "https://me:s3cret@a:6333, https://b:6333"
+    assert without_password(given) == "https://a:6333,https://b:6333"
+
+
+def test_the_installed_command_inspects(start: Start, client: QdrantClient, name: str, qdrant: Place) -> None:
+    PIPELINES["seed 000"].fill(client, name)
+    done = start("inspect", "--url", qdrant.url, "--collection", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "retrieval-validation" in done.stdout

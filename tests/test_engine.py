@@ -107,6 +107,18 @@ def test_a_passage_that_several_pages_share_is_shown_once(workspace: Workspace) 
     assert search(workspace.engine(), "source the workspace", filters=there).hits[0].chunk.text == partial
 
 
+def test_many_copies_of_one_text_do_not_crowd_out_the_rest(workspace: Workspace) -> None:
+    licence = "Source code is licensed as the file says."
+    copies = [page(f"copy-{n}", {"Licence": licence}, title="Same") for n in range(120)]
+    others = [page(f"other-{n}", {"Text": f"Other licensed source number {n}."}) for n in range(20)]
+    indexer = workspace.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*copies, *others)))
+    answer = search(workspace.engine(), "source code licensed as the file says", top_k=5)
+    assert len({hit.chunk.text for hit in answer.hits}) == len(answer.hits) == 5
+    every = search(workspace.engine(), "source code licensed as the file says", top_k=5, distinct=False)
+    assert len({hit.chunk.text for hit in every.hits}) == 1
+
+
 def test_a_threshold_leaves_out_what_scores_less(engine: Engine) -> None:
     everything = search(engine, "messages over topics", top_k=20)
     middle = everything.hits[2].score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -168,7 +169,6 @@ def test_rollback_goes_back_to_the_index_before_with_all_it_held(indexed: Path) 
         assert hits(pertinent) == before
         assert {c.chunk_id for c in pertinent.workspace.index().scan()} == {c.chunk_id for c in chunks}
         assert sum(page.chunks for page in pertinent.pages()) == len(chunks)
-        assert pertinent.workspace.catalog().pending() == []
     with opened(indexed, chunk_tokens=25) as pertinent, pytest.raises(FingerprintMismatch):
         hits(pertinent)
 
@@ -191,9 +191,10 @@ def test_what_was_synced_since_is_synced_again_after_a_rollback(indexed: Path, d
         pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
         pertinent.rollback()
     with opened(indexed) as pertinent:
-        assert len(pertinent.workspace.catalog().pending()) == 2
         summary = pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
-        assert summary.pages_changed + summary.pages_added == 2
+        # Every page is looked at, and only what is new is embedded.
+        assert summary.chunks_added == 2
+        assert pertinent.workspace.catalog().pending() == []
         texts = {chunk.text for chunk in pertinent.workspace.index().scan()}
         assert "The knee has a new hinge of brass." in texts
         assert "The ankle has a hinge as well." in texts
@@ -222,3 +223,42 @@ def test_searches_go_on_from_the_old_index_while_the_new_one_is_made(
         pertinent.reindex()
     assert len(seen) == 24
     assert all(one == usual for one in seen)
+
+
+def test_what_was_only_added_to_a_page_is_synced_after_a_rollback(indexed: Path, docs: Path) -> None:
+    with opened(indexed, chunk_tokens=20) as pertinent:
+        pertinent.reindex()
+        with (docs / "knee.md").open("a") as file:
+            file.write("\n## The warranty\n\nA knee is guaranteed for ten years.\n")
+        pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+        pertinent.rollback()
+    with opened(indexed) as pertinent:
+        pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+        texts = {chunk.text for chunk in pertinent.workspace.index().scan()}
+        assert "A knee is guaranteed for ten years." in texts
+
+
+def test_there_is_no_way_back_to_an_index_that_was_lost(indexed: Path) -> None:
+    shutil.rmtree(indexed / "data" / "index")
+    with opened(indexed) as pertinent:
+        pertinent.reindex()
+        usual = hits(pertinent)
+        with pytest.raises(NotFound, match="empty"):
+            pertinent.rollback()
+        assert hits(pertinent) == usual
+
+
+def test_a_stop_after_the_swap_keeps_the_new_build(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(indexed, chunk_tokens=20) as pertinent:
+        catalog: Any = pertinent.workspace.catalog()
+        swap = type(catalog).swap
+
+        def stopped(self: Any, *arguments: Any) -> None:
+            swap(self, *arguments)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(type(catalog), "swap", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            pertinent.reindex()
+    with opened(indexed, chunk_tokens=20) as pertinent:
+        assert hits(pertinent)

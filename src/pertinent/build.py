@@ -14,7 +14,7 @@ from .errors import FingerprintMismatch, IndexFailure, IndexLocked, NotFound, Se
 from .indexing import Indexer, Progress
 from .ports import Builds, Catalog, Embedder, Fingerprint, VectorIndex, Written
 from .settings import Settings
-from .types import Chunk, Page
+from .types import Chunk
 
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
@@ -196,6 +196,7 @@ class Workspace:
         build before it is taken, and refuse it by raising.
         """
         self.require()
+        self._refuse_full_disk()
         old = self._held_build()
         made_by = self._embedder or embedder(self.settings)
         number = 1 + max([old.build, *self._builds.numbers()])
@@ -209,7 +210,9 @@ class Workspace:
             self.catalog().swap(new, rebuilt)
         except BaseException:
             fresh.close()
-            self._builds.remove(number)
+            # What stopped us may have come after the swap.
+            if self.catalog().fingerprint() != new:
+                self._builds.remove(number)
             raise
         self._take(new, fresh)
         with self._opening:
@@ -220,8 +223,8 @@ class Workspace:
     def rollback(self) -> Fingerprint:
         """Go back to the build before the one in use; what has changed since then is marked to be synced.
 
-        Its chunks are recorded as that build has them. A page that was written since has others: it is
-        noted as pending, so that the next sync of its source writes it anew.
+        Its chunks are recorded as that build has them, and every page is noted as pending: the next sync of
+        its source looks at it anew, and writes and embeds only what has changed since.
         """
         self.require()
         present, before = self.catalog().fingerprint(), self.catalog().previous()
@@ -232,19 +235,20 @@ class Workspace:
         found: dict[str, list[Chunk]] = {}
         for chunk in old.scan():
             found.setdefault(chunk.document_id, []).append(chunk)
+        if not found:
+            old.close()
+            raise NotFound("the build to go back to is empty: the one in use took its place when it was lost")
         records = self.catalog().pages()
-        kept, stale = [], []
+        kept = []
         for record in records:
             page = self.catalog().page(record.document_id)
             chunks = sorted(found.pop(record.document_id, []), key=lambda chunk: chunk.position)
             if page is not None:
                 kept.append((record.source, (page, record.page_hash, chunks)))
-                if not _cut_from(page, chunks):
-                    stale.append(record.document_id)
         for gone in found:
             old.keep_only(gone, ())
+        self.catalog().begin([record.document_id for record in records])
         self.catalog().swap(before, kept)
-        self.catalog().begin(stale)
         self._take(before, old)
         return before
 
@@ -289,6 +293,8 @@ class Workspace:
         kept = {one.build for one in known if one is not None}
         for number in self._builds.numbers():
             if number not in kept:
+                if number in self._retired:
+                    self._retired.pop(number).close()
                 self._builds.remove(number)
 
     def require(self) -> None:
@@ -309,12 +315,6 @@ class Workspace:
             self._index = self._catalog = self._engine = None
             self._retired.clear()
             self._closed = True
-
-
-def _cut_from(page: Page, chunks: Sequence[Chunk]) -> bool:
-    """Whether the chunks are those of the page's text as it is now."""
-    whole = bool(chunks) or not page.sections
-    return whole and all(page.text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
 
 
 def fingerprint(settings: Settings, made_by: Embedder) -> Fingerprint:

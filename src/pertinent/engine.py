@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class Query:
     explain: bool = False
     fallback: Ranking | None = None
     """How to rank where the embedder does not answer; only `lexical` needs none."""
+    distinct: bool = True
+    """Whether a text that several pages share is shown once."""
+    anew: bool = field(default=False, compare=False)
+    """Whether an answer that was given before is not good enough."""
 
     def checked(self) -> Query:
         """The same query, or an error that names the field that is out of range."""
@@ -120,7 +124,7 @@ class Engine:
     def _search(self, query: Query) -> Generator[None, None, Answer]:
         """One search, which pauses after each stage."""
         query = query.checked()
-        known = self.recall(query)
+        known = None if query.anew else self.recall(query)
         if known is not None:
             return known
         version = self._index.version
@@ -139,7 +143,7 @@ class Engine:
         yield
         watch.resume()
         hits, left_out = self._select(ranked, query)
-        while query.per_page and len(hits) < query.top_k and _more(ranked, limit, query.threshold):
+        while len(hits) < query.top_k and _more(ranked, limit, query.threshold):
             limit *= WIDER
             ranked = self._ranked(query, vector, ranking, limit)
             hits, left_out = self._select(ranked, query)
@@ -201,7 +205,7 @@ class Engine:
                 left_out.append(
                     LeftOut(hit, f"score {hit.score:.3f} is below the threshold {query.threshold:g}")
                 )
-            elif hit.chunk.content_hash in texts:
+            elif query.distinct and hit.chunk.content_hash in texts:
                 left_out.append(LeftOut(hit, "its text is that of a better hit, word for word"))
             elif query.per_page is not None and pages[page] >= query.per_page:
                 left_out.append(LeftOut(hit, f"its page has {query.per_page} better hits already"))

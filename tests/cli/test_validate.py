@@ -104,7 +104,7 @@ def test_nothing_indexed_is_bad_input(run: Run) -> None:
         (["golden.yaml", "--concurrency", "0"], "concurrency"),
         (["golden.yaml", "--limit", "none"], "limit"),
         (["golden.yaml", "--threshold", "2"], "threshold"),
-        (["golden.yaml", "--max-regression", "2"], "max_regression"),
+        (["golden.yaml", "--max-regression", "0.1"], "goes with --baseline"),
         (["golden.yaml", "--require", "ndcg"], "NAME=VALUE"),
         (["golden.yaml", "--require", "bogus@3=0.5"], "bogus"),
         (["golden.yaml", "--require", "p@5=7"], "criteria.at_least"),
@@ -190,7 +190,9 @@ def test_a_significant_loss_against_the_baseline_fails(run: Run) -> None:
     # The section is still there, so the labels hold; but others now say more about joints.
     worse = run("validate", "--baseline", str(before), "--ranking", "lexical")
     assert worse.exit_code == 1
-    assert "worse than the baseline" in worse.stderr
+    assert "Worse than the baseline" in " ".join(worse.stdout.split())
+    newest = max(Path("validation_results").glob("report_*.json"), key=lambda path: path.stat().st_mtime_ns)
+    assert json.loads(newest.read_text())["verdict"] == "FAIL"
 
 
 def test_another_golden_set_as_baseline_is_refused_before_anything_runs(run: Run) -> None:
@@ -225,3 +227,19 @@ def test_a_beir_folder_is_run_against_its_own_judgments(run: Run, tmp_path: Path
     assert "nDCG@10 1.000" in result.stdout
     assert "recall@100" in result.stdout
     assert run("validate", f"beir:{folder}", "--folder", "beir", "--require", "p@5=0.9").exit_code == 1
+
+
+def test_chunk_ids_are_pinned_to_places_that_last(run: Run) -> None:
+    with Pertinent.open() as pertinent:
+        chunk = pertinent.search("revolute joint limits").hits[0].chunk
+    query = {
+        "id": "limits",
+        "text": "revolute joint limits",
+        "labels": [{"chunk": chunk.chunk_id, "grade": 2}],
+    }
+    write_golden(queries=[query])
+    assert run("validate", "--pin", "pinned.yaml").exit_code == 0
+    (label,) = yaml.safe_load(Path("pinned.yaml").read_text())["queries"][0]["labels"]
+    assert label["page"] == chunk.source_path
+    assert label["span"] == [chunk.start, chunk.end]
+    assert "chunk" not in label

@@ -131,9 +131,11 @@ class Collected:
         ranking: Ranking | None = None,
         per_page: int | None = None,
         filters: Filters = EVERYTHING,
+        distinct: bool = True,
     ) -> Answer:
         chosen = ranking or "dense"
-        answer = self._engine.search(Query(text, None, top_k, threshold, chosen, filters, per_page))
+        query = Query(text, None, top_k, threshold, chosen, filters, per_page, distinct=distinct)
+        answer = self._engine.search(query)
         return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
 
     def _placed(self, chunk: Chunk) -> Chunk:

@@ -200,6 +200,12 @@ class TestBuilds:
         index.close()
 
 
+@pytest.mark.parametrize("options", [{"shards": 0}, {"replicas": 0}, {"replicas": 2, "write_consistency": 3}])
+def test_options_that_contradict_each_other_are_refused(options: dict[str, int]) -> None:
+    with pytest.raises(SettingsError, match="replicas"):
+        CollectionOptions(**options)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("quantization", ["none", "scalar", "binary"])
 def test_finished_on_disk_and_quantised_scores_are_still_exact(
     qdrant: Place, collection: str, plain: QdrantClient, quantization: Any

@@ -410,7 +410,11 @@ class TestChunks:
     def test_one_that_does_not_is_lost_unless_the_label_has_another_place(self) -> None:
         found = resolve_label(BOOK, chunk="nodes-123")
         assert (found.status, found.detail) == ("lost", "no passage has the id nodes-123")
-        assert resolve_label(BOOK, chunk="nodes-123", page="docs/nodes.md").status == "exact"
+        # The whole page is not what was meant.
+        assert resolve_label(BOOK, chunk="nodes-123", page="docs/nodes.md").status == "lost"
+        assert (
+            resolve_label(BOOK, chunk="nodes-123", page="docs/topics.md", span=(0, 20)).status == "relocated"
+        )
 
     def test_a_pinned_label_keeps_its_words_and_not_the_id(self) -> None:
         chunk = TOPICS.chunks[0]

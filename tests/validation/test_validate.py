@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,18 @@ import numpy as np
 import pytest
 
 from pertinent.build import Workspace
+from pertinent.embedders.cached import CachedQueries
 from pertinent.errors import IndexFailure, InvalidInput
+from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local
+from pertinent.testing.embedder import HashedWords
 from pertinent.types import Answer
 from pertinent.validation import report as reports
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import GoldenSet
+from pertinent.validation.golden import GoldenSet, load
 from pertinent.validation.validate import NoVerdict, Options, fingerprint, validate
 
-from .conftest import Judge, golden
+from .conftest import PARTS, Judge, book, golden
 
 SEED_FIELDS = {
     "timestamp": str,
@@ -384,3 +388,93 @@ def test_the_corpus_and_the_model_are_in_the_fingerprints(judged: Judge) -> None
 def test_criteria_may_be_given_for_one_run(stored: Workspace) -> None:
     report = validate(Local(stored), golden(), Options(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
     assert "p@1" in [one.name for one in report.criteria]
+
+
+def test_a_store_that_dies_in_the_run_gives_no_verdict_whatever_was_refused(stored: Workspace) -> None:
+    """The empty query is refused before any store is asked, and must not hide that none answers."""
+    texts = [query.text for query in golden().queries]
+    report = validate(Failing(Local(stored), *texts), golden())
+    assert report.verdict == "INVALID"
+    assert "every search failed" in report.summary
+
+
+def test_the_seeds_figures_are_those_of_what_the_caller_got(judged: Judge) -> None:
+    """With top_k 2, what stands third is nobody's result, though it is read for the other measures."""
+    labels = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS]
+    report = judged(changed(golden(), "knee", top_k=2, labels=labels, paraphrase_group=None))
+    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    assert len(case.actual_results) == 2
+    assert case.metrics["p@5"] == 0.4
+    assert case.precision_at_k == 1.0
+    assert case.metrics["recall@10"] == 1.0
+
+
+def test_the_best_beyond_top_k_is_no_best(judged: Judge) -> None:
+    """CONTRACTS 12: rank_of_best is a rank among the results."""
+    last = {"page": "docs/camera.md", "anchor": "the-motor", "grade": 2}
+    report = judged(changed(golden(), "knee", labels=[last], paraphrase_group=None))
+    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    assert case.rank_of_best is None
+    assert case.metrics["rr_best"] == 0.0
+    assert case.metrics["rr"] > 0.0
+    ranks = [one.rank_of_best for one in report.test_cases if one.query.answerable]
+    assert report.mrr == pytest.approx(sum(1 / rank if rank else 0 for rank in ranks) / len(ranks))
+
+
+def test_a_query_whose_labels_are_all_lost_is_outside_the_means_and_named(judged: Judge) -> None:
+    lost = [{"page": "docs/gone.md", "quote": "nothing of it is left", "grade": 2}]
+    asked = changed(golden(criteria={"lost_labels": 1}), "knee", labels=lost, paraphrase_group=None)
+    report = judged(asked)
+    assert report.verdict == "PASS"
+    assert report.golden.scored == 7
+    assert report.avg_precision_at_5 == judged().avg_precision_at_5
+    assert any("can't be judged" in issue and "knee" in issue for issue in report.issues)
+
+
+@pytest.mark.parametrize("options", [{"threshold": 1.5}, {"concurrency": 0}, {"concurrency": 65}])
+def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        Options(**options)
+
+
+def test_the_settings_criteria_hold_from_python_too(stored: Workspace) -> None:
+    stored.settings = stored.settings.model_copy(update={"criteria": {"p95_latency_ms": 1e-9}})
+    assert Pertinent(stored).validate(golden()).verdict == "FAIL"
+
+
+def test_latency_is_never_that_of_something_remembered(stored: Workspace) -> None:
+    """Each query is embedded anew, however often it was asked."""
+    asked: list[str] = []
+
+    class Counting(HashedWords):
+        def embed_query(self, text: str) -> Any:
+            asked.append(text)
+            return super().embed_query(text)
+
+    cached = CachedQueries(Counting(), 100)
+    for _ in range(2):
+        validate(Local(stored, cached), golden(), Options(together=False))
+    timed_and_read_on = 2 * 2
+    assert asked.count("knee hinge") == timed_and_read_on
+
+
+def test_a_copy_of_a_labelled_text_counts_as_labelled(stored: Workspace) -> None:
+    from pertinent.indexing import Silent
+    from pertinent.testing.pages import Shelf
+
+    (knee,) = (one for one in book() if one.slug == "knee")
+    copy = replace(
+        knee, document_id="copy-1", url="https://book.example/docs/copy", source_path="docs/copy.md"
+    )
+    indexer = stored.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*book(), copy)))
+    report = validate(Local(stored), golden())
+    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    assert case.relevant == 2 * len(PARTS)
+    assert case.relevance_labels[0] == 2
+
+
+def test_a_golden_set_with_half_a_character_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "golden.json").write_text('{"queries": [{"id": "x", "text": "\\ud800"}]}')
+    with pytest.raises(InvalidInput, match="surrogate"):
+        load(tmp_path / "golden.json")

@@ -12,7 +12,7 @@ class CachedQueries:
     """An embedder that remembers the vectors of its last queries; documents pass through."""
 
     def __init__(self, inner: Embedder, size: int) -> None:
-        self._inner = inner
+        self.inner = inner
         self.name = inner.name
         self.model = inner.model
         self.max_tokens = inner.max_tokens
@@ -21,24 +21,24 @@ class CachedQueries:
     @property
     def dimension(self) -> int:
         # A hosted model may have to be asked for it, which a lexical search can do without.
-        return self._inner.dimension
+        return self.inner.dimension
 
     def close(self) -> None:
         """Give back the connections of a hosted model."""
-        if hasattr(self._inner, "close"):
-            self._inner.close()
+        if hasattr(self.inner, "close"):
+            self.inner.close()
 
     def _embed(self, text: str) -> Vector:
-        vector = self._inner.embed_query(text)
+        vector = self.inner.embed_query(text)
         # Many callers will share it.
         vector.setflags(write=False)
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._inner.count_tokens(texts)
+        return self.inner.count_tokens(texts)
 
     def embed_query(self, text: str) -> Vector:
         return self._query(text)
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
-        return self._inner.embed_documents(texts)
+        return self.inner.embed_documents(texts)

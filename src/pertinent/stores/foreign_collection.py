@@ -142,7 +142,8 @@ def choose(dense: Sequence[Dense], wanted: str | None, dimension: int | None) ->
     able = _named(dense, wanted) if wanted is not None else _fitting(dense, dimension)
     if len(able) > 1:
         raise SettingsError(
-            f"the points have several dense vectors, {_list(able)}: name one as qdrant_vector"
+            f"the points have several dense vectors, {_list(able)}: name one in pertinent.toml, "
+            '[qdrant_fields] with vector = "…"'
         )
     (chosen,) = able
     if chosen.refusal:

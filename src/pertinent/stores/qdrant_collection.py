@@ -14,7 +14,7 @@ from typing import Any, Literal
 from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from ..errors import DimensionMismatch, FingerprintMismatch, IndexFailure
+from ..errors import DimensionMismatch, FingerprintMismatch, IndexFailure, SettingsError
 from ..ports import Fingerprint
 from .payload import KEYWORDS
 from .qdrant_server import Peer, Server
@@ -48,6 +48,13 @@ class CollectionOptions:
 
     quantization: Quantization = "none"
     """Search with vectors of a quarter (scalar) or a 32nd (binary) of the size, then score exactly."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.write_consistency <= self.replicas or self.shards < 1:
+            raise SettingsError(
+                "a collection needs 1 shard or more, and from 1 to all of its replicas for a write, not "
+                f"{self.shards} shards, {self.replicas} replicas and {self.write_consistency} for a write"
+            )
 
 
 DEFAULT = CollectionOptions()

@@ -24,13 +24,16 @@ from .qdrant_errors import Passing, translated
 from .qdrant_wire import OverGrpc, OverHttp, Wire
 
 ATTEMPTS = 3
-"""How often an operation is tried before it is given up."""
+"""How often a read is tried before it is given up: somebody waits for it."""
+
+WRITE_ATTEMPTS = 8
+"""How often a write is tried: ten seconds are enough for a server to be started again."""
 
 WRITING = 6
 """How many times as long a write may take as a read: the server may be busy with indexing."""
 
 DEFAULT_PORT = 6333
-_PROBE_SECONDS = 1.0
+_PROBE_SECONDS = 2.0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ANSWERS = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
@@ -56,18 +59,19 @@ class Peer:
         self._wire: Wire | None = None
         self.version = ""
 
-    def wire(self) -> Wire:
-        """The faster way that this peer is open to; the peer must have answered before."""
-        return self._wire or self._over_http
-
     def greet(self) -> None:
-        """See once that a Qdrant answers here, which version, and whether its gRPC port is open too.
+        """See once that a Qdrant answers here, and which version."""
+        if not self.version:
+            self.version = self.reading.info().version
 
-        Several threads may do so at once: none waits for another's answer.
+    def wire(self) -> Wire:
+        """The faster way to a peer that answers: gRPC if its port is open too.
+
+        Several threads may look at once: none waits for another's answer.
         """
         if self._wire is None:
-            self.version = self.reading.info().version
             self._wire = self._over_grpc if self._answers_grpc() else self._over_http
+        return self._wire
 
     def _answers_grpc(self) -> bool:
         if not self._may_use_grpc:
@@ -103,6 +107,7 @@ class Server:
         self._key = _checked_key(key)
         self._timeout = timeout
         self._attempts = max(ATTEMPTS, len(addresses))
+        # One that hangs must leave time for the others.
         limits = (timeout / self._attempts, WRITING * timeout / self._attempts)
         self._peers = [Peer(one, self._key, limits=limits, use_grpc=use_grpc) for one in addresses]
         self._turn = 0
@@ -119,25 +124,26 @@ class Server:
 
     def read(self, call: Callable[Concatenate[Peer, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What a peer answers."""
-        return self._tried(lambda peer: call(peer, *args, **kwargs), self._timeout)
+        return self._tried(lambda peer: call(peer, *args, **kwargs), self._attempts, self._timeout)
 
     def write(self, call: Callable[Concatenate[Peer, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What a peer answers to a change, which must be one that can be made twice."""
-        return self._tried(lambda peer: call(peer, *args, **kwargs), WRITING * self._timeout)
+        attempts = max(WRITE_ATTEMPTS, self._attempts)
+        return self._tried(lambda peer: call(peer, *args, **kwargs), attempts, WRITING * self._timeout)
 
     def version(self) -> tuple[int, ...]:
         """The server's version; an error where none answers."""
         said = self.read(lambda peer: peer.version)
         return tuple(int(part) for part in re.findall(r"\d+", said)[:3])
 
-    def _tried(self, call: Callable[[Peer], T], limit: float) -> T:
+    def _tried(self, call: Callable[[Peer], T], attempts: int, limit: float) -> T:
         if self._closed:
             raise IndexFailure(f"the connection to {self.url} was closed; open it again")
         retries = stamina.retry_context(
             lambda error: _again(error, limit),
-            attempts=self._attempts,
+            attempts=attempts,
             timeout=limit,
-            wait_initial=0.1,
+            wait_initial=0.2,
             wait_max=2.0,
             wait_jitter=0.1,
         )
@@ -196,8 +202,11 @@ def _client(url: str, key: str | None, timeout: float) -> QdrantClient:
             check_compatibility=False,
             # Without TLS there is nothing to verify, and reading the certificates takes 30 ms.
             verify=parts.scheme == "https",
-            # A peer that comes back is to be found soon, not after gRPC's two minutes.
-            grpc_options={"grpc.initial_reconnect_backoff_ms": 200, "grpc.max_reconnect_backoff_ms": 2000},
+            # A peer that comes back is to be found between two attempts, not after gRPC's two minutes.
+            grpc_options={
+                "grpc.initial_reconnect_backoff_ms": 100,
+                "grpc.max_reconnect_backoff_ms": 400,
+            },
         )
 
 

@@ -12,6 +12,7 @@ from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, Written
 from ..types import Answer, Filters, Ranking
 from ..validation.compare import compare, regressions
+from ..validation.criteria import merged
 from ..validation.exchange import read
 from ..validation.report import ValidationReport
 from ..validation.subject import EVERYTHING, PageView
@@ -38,9 +39,12 @@ class Candidate:
         ranking: Ranking | None = None,
         per_page: int | None = None,
         filters: Filters = EVERYTHING,
+        distinct: bool = True,
     ) -> Answer:
         return self._engine.search(
-            Query(text, None, top_k, threshold, ranking or self._ranking, filters, per_page)
+            Query(
+                text, None, top_k, threshold, ranking or self._ranking, filters, per_page, distinct=distinct
+            )
         )
 
     def pages(self) -> Iterator[PageView]:
@@ -63,34 +67,34 @@ class Acceptance:
     ) -> None:
         self._workspace = workspace
         self._golden = read(os.fspath(golden))
+        self._criteria = merged(workspace.settings.criteria, self._golden.criteria)
         self._told = told
 
     def __call__(self, engine: Engine, written: Sequence[tuple[str, Written]], old: Fingerprint) -> None:
-        new = validate(
-            Candidate(engine, written, self._workspace.settings.ranking),
-            self._golden,
-            Options(diagnose=False),
-        )
+        candidate = Candidate(engine, written, self._workspace.settings.ranking)
+        new = validate(candidate, self._golden, Options(diagnose=False), self._criteria)
         self._told(f"new: {new.summary}")
         if new.verdict != "PASS":
             raise SyncRefused(f"the new index was not taken, the old one stays in use: {new.summary}")
         before = self._before(old)
-        if before is None:
-            return
         self._told(f"old: {before.summary}")
         if losses := regressions(compare(before, new), 0.0):
             raise SyncRefused(
                 f"the new index was not taken, the old one stays in use: it is worse, {'; '.join(losses)}"
             )
 
-    def _before(self, old: Fingerprint) -> ValidationReport | None:
+    def _before(self, old: Fingerprint) -> ValidationReport:
         """What the build in use gets, with the embedder that it was made with."""
         from .subjects import Local
 
         settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
         try:
             made_by = build.embedder(settings)
-            return validate(Local(self._workspace, made_by), self._golden, Options(diagnose=False))
+            return validate(
+                Local(self._workspace, made_by), self._golden, Options(diagnose=False), self._criteria
+            )
         except PertinentError as error:
-            self._told(f"old: not compared, since it can't be searched ({error})")
-            return None
+            raise SyncRefused(
+                f"the new index was not taken: the old one, made with {old.embedder}, can't be searched to "
+                f"compare them ({error}). `pertinent reindex` without --validate takes it all the same"
+            ) from error

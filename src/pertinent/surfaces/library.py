@@ -218,13 +218,15 @@ class Pertinent:
         The options are those of `pertinent.validation.validate.Options`, such as `ranking`, `audit` and
         `concurrency`. Nothing is written; `pertinent.validation.report.save` does that.
         """
+        from ..validation.criteria import merged
         from ..validation.exchange import read
         from ..validation.golden import GoldenSet
         from ..validation.validate import Options, validate
         from .subjects import Local
 
         asked = golden if isinstance(golden, GoldenSet) else read(os.fspath(golden))
-        return validate(Local(self.workspace), asked, Options(**options), progress=progress)
+        criteria = merged(self.workspace.settings.criteria, asked.criteria)
+        return validate(Local(self.workspace), asked, Options(**options), criteria, progress)
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
         """Seed 004's validation tests: whether each query finds the chunks that it should."""

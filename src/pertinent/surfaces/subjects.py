@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import httpx
 
 SECONDS = 60.0
+ANEW = {"cache-control": "no-cache"}
+"""What was answered before must not be measured."""
 PATIENCE = 5
 """How often a service that says it is asked too often is asked again."""
 
@@ -32,8 +35,9 @@ class Local:
     def __init__(self, workspace: Workspace, embedder: Embedder | None = None) -> None:
         workspace.require()
         self._workspace = workspace
-        # What was answered before must not be measured, so this engine remembers nothing.
-        self._engine = Engine(embedder or workspace.embedder(), workspace.index(), workspace.catalog())
+        made_by = embedder or workspace.embedder()
+        # What was answered or embedded before must not be measured, so this engine remembers nothing.
+        self._engine = Engine(getattr(made_by, "inner", made_by), workspace.index(), workspace.catalog())
 
     def facts(self) -> Mapping[str, str]:
         made_with = self._workspace.catalog().fingerprint()
@@ -54,9 +58,12 @@ class Local:
         ranking: Ranking | None = None,
         per_page: int | None = None,
         filters: Filters = EVERYTHING,
+        distinct: bool = True,
     ) -> Answer:
         chosen = ranking or self._workspace.settings.ranking
-        return self._engine.search(Query(text, None, top_k, threshold, chosen, filters, per_page))
+        return self._engine.search(
+            Query(text, None, top_k, threshold, chosen, filters, per_page, distinct=distinct)
+        )
 
     def pages(self) -> Iterator[PageView]:
         catalog = self._workspace.catalog()
@@ -115,6 +122,7 @@ class Remote:
         ranking: Ranking | None = None,
         per_page: int | None = None,
         filters: Filters = EVERYTHING,
+        distinct: bool = True,
     ) -> Answer:
         wanted = {
             "query_text": text,
@@ -123,27 +131,33 @@ class Remote:
             "ranking": ranking,
             "per_page": per_page,
             "filters": {name: value for name, value in asdict(filters).items() if value} or None,
+            "distinct": None if distinct else False,
         }
         body = {name: value for name, value in wanted.items() if value is not None}
-        found = self._told(lambda: self.client.post("/api/v1/search", json=body))
-        params = found["search_params"]
-        return Answer(
-            query=text,
-            ranking=params["ranking"],
-            hits=tuple(_hit(one) for one in found["results"]),
-            top_k=top_k,
-            threshold=threshold,
-            created_at=found["created_at"],
-            timings={"remote": found["query_time_ms"]},
-        )
+        found = self._told(lambda: self.client.post("/api/v1/search", json=body, headers=ANEW))
+        with self._understood():
+            return Answer(
+                query=text,
+                ranking=found["search_params"]["ranking"],
+                hits=tuple(_hit(one) for one in found["results"]),
+                top_k=top_k,
+                threshold=threshold,
+                created_at=found["created_at"],
+                timings={"remote": found["query_time_ms"]},
+            )
 
     def pages(self) -> Iterator[PageView]:
-        for record in self._get("/api/v1/documents")["documents"]:
-            page = self._get(f"/api/v1/documents/{record['document_id']}")
-            chunks = tuple(_passage(one, page) for one in page["passages"])
-            yield PageView(
-                page["document_id"], page["url"], page["title"], page["source_path"], page["text"], chunks
-            )
+        listed = self._get("/api/v1/documents")
+        with self._understood():
+            names = [record["document_id"] for record in listed["documents"]]
+        for name in names:
+            page = self._get(f"/api/v1/documents/{name}")
+            with self._understood():
+                chunks = tuple(_passage(one, page) for one in page["passages"])
+                view = PageView(
+                    page["document_id"], page["url"], page["title"], page["source_path"], page["text"], chunks
+                )
+            yield view
 
     def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         # The service does not tell its stores apart.
@@ -154,6 +168,15 @@ class Remote:
         wrong = integrity.gaps(pages)
         gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in wrong]
         return [*integrity.faults(chunk for page in pages for chunk in page.chunks), *gaps]
+
+    @contextmanager
+    def _understood(self) -> Iterator[None]:
+        try:
+            yield
+        except (KeyError, TypeError, AttributeError) as error:
+            raise IndexFailure(
+                f"{self.client.base_url} is no service of ours: {error!r} is missing"
+            ) from error
 
     def _get(self, path: str) -> dict[str, Any]:
         return self._told(lambda: self.client.get(path))
@@ -167,7 +190,7 @@ class Remote:
             for _ in range(PATIENCE):
                 if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
                     break
-                time.sleep(min(float(answer.headers.get("retry-after", 1)), SECONDS))
+                time.sleep(_patience(answer.headers.get("retry-after", "1")))
                 answer = ask()
             body = answer.json()
         except httpx.HTTPError as error:
@@ -178,6 +201,11 @@ class Remote:
             return body
         message = str(body.get("message", body) if isinstance(body, dict) else body)
         raise _error(answer.status_code, message)
+
+
+def _patience(said: str) -> float:
+    """The seconds to wait; a date is not reckoned with."""
+    return min(float(said), SECONDS) if said.isdecimal() else 1.0
 
 
 def _error(status: int, message: str) -> PertinentError:

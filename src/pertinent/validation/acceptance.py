@@ -158,10 +158,10 @@ def at_once(retrieval: Retrieval, cases: Sequence[Case]) -> Check:
         outcomes = list(pool.map(lambda case: retrieval.ask(case.query), again))
     wrong = []
     for case, outcome in zip(again, outcomes, strict=True):
-        alone = [hit.chunk.chunk_id for hit in case.outcome.hits]
-        if outcome.error and not case.outcome.error:
+        alone = [(hit.chunk.chunk_id, hit.score) for hit in case.outcome.shown]
+        if outcome.error:
             wrong.append(f"{case.query.id}: {outcome.error}")
-        elif [hit.chunk.chunk_id for hit in outcome.hits] != alone:
+        elif [(hit.chunk.chunk_id, hit.score) for hit in outcome.shown] != alone:
             wrong.append(f"{case.query.id}: another list than alone")
     return Check(
         name=f"{AT_ONCE} queries at once",

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from ..errors import InvalidInput
+from .criteria import Criterion
 from .report import Latency, Part, Query, TestCase, ValidationReport, Verdict
 from .statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 
@@ -136,6 +137,23 @@ def regressions(comparison: Comparison, max_regression: float) -> list[str]:
         for one in comparison.changes
         if -one.difference > max_regression + EQUAL and one.p < SIGNIFICANT
     ]
+
+
+def held_to(report: ValidationReport, losses: Sequence[str]) -> ValidationReport:
+    """The report with one criterion more: that nothing was lost against its baseline."""
+    baseline = Criterion(
+        name="baseline",
+        wanted=0,
+        value=len(losses),
+        passed=not losses,
+        n=report.golden.scored,
+        detail="means that were lost, significantly and by more than is allowed",
+    )
+    criteria = [*report.criteria, baseline]
+    if not losses or report.verdict == "INVALID":
+        return report.model_copy(update={"criteria": criteria})
+    summary = f"FAIL: {report.summary.partition(': ')[2]} Worse than the baseline: {'; '.join(losses)}."
+    return report.model_copy(update={"criteria": criteria, "verdict": "FAIL", "summary": summary})
 
 
 def visible(n: int) -> float:

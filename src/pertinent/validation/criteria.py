@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..errors import InvalidInput
+from .metrics import Measure
 
 
 class Criteria(BaseModel):
@@ -29,6 +33,30 @@ class Criteria(BaseModel):
         default=0, ge=0, description="How many labels may be lost before there is no verdict"
     )
     strict: bool = Field(default=False, description="Whether the acceptance checks count in the verdict too")
+
+
+def merged(
+    in_settings: Mapping[str, Any],
+    in_golden: Criteria,
+    further: Mapping[str, float] | None = None,
+    *,
+    strict: bool = False,
+) -> Criteria:
+    """The golden set's own word first, then the settings', then seed 000's; whoever asks may add to them."""
+    found = {**in_settings, **in_golden.model_dump(exclude_unset=True)}
+    if further:
+        found["at_least"] = {**found.get("at_least", {}), **further}
+    if strict:
+        found["strict"] = True
+    try:
+        criteria = Criteria.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(f"criteria.{place}", first["msg"]) from error
+    for name in criteria.at_least:
+        Measure.parse(name)
+    return criteria
 
 
 class Criterion(BaseModel):

@@ -13,8 +13,8 @@ from ..limits import ENGINE
 from ..types import Chunk, Filters, Hit
 from .golden import QueryFilters
 from .integrity import repeated
-from .judging import TOP, Case, found_ids
-from .runner import Outcome, Retrieval
+from .judging import TOP, Case, finite, found_ids
+from .runner import Retrieval
 
 Kind = Literal[
     "error",
@@ -45,7 +45,7 @@ class Rival(BaseModel):
     rank: int
     chunk_id: str
     title: str
-    score: float
+    score: float | None
     cosine: float | None
     lexical: float | None
     label: int | None
@@ -118,7 +118,7 @@ class Doctor:
         if not wanted:
             return []
         there = self._retrieval.subject.indexed([one for _, one in wanted if one in self._chunks])
-        deep = replace(self._retrieval, threshold=0.0).ask(case.query, DEEP)
+        deep = case.outcome.deep
         unfiltered = deep if case.query.filters == QueryFilters() else self._without_filters(case)
         misses = [
             self._miss(case, one, grade, deep, unfiltered, there=one in there or one not in self._chunks)
@@ -126,12 +126,19 @@ class Doctor:
         ]
         return sorted(misses, key=lambda miss: (-miss.grade, miss.rank or DEEP + 1))[:MISSED]
 
-    def _without_filters(self, case: Case) -> Outcome:
+    def _without_filters(self, case: Case) -> tuple[Hit, ...]:
         query = case.query.model_copy(update={"filters": QueryFilters()})
-        return replace(self._retrieval, threshold=0.0).ask(query, DEEP)
+        return self._retrieval.read_on(replace(case.outcome, query=query)).deep
 
     def _miss(
-        self, case: Case, wanted: str, grade: int, deep: Outcome, unfiltered: Outcome, *, there: bool
+        self,
+        case: Case,
+        wanted: str,
+        grade: int,
+        deep: Sequence[Hit],
+        unfiltered: Sequence[Hit],
+        *,
+        there: bool,
     ) -> Miss:
         chunk = self._chunks.get(wanted)
         title = chunk.breadcrumb if chunk else case.resolved.external_ids.get(wanted, wanted)
@@ -145,9 +152,9 @@ class Doctor:
                 kind=kind,
                 detail=detail,
                 rank=rank,
-                score=hit.score if hit else None,
-                cosine=parts.cosine if parts else None,
-                lexical=parts.lexical if parts else None,
+                score=finite(hit.score) if hit else None,
+                cosine=finite(parts.cosine) if parts else None,
+                lexical=finite(parts.lexical) if parts else None,
             )
 
         if not there:
@@ -167,12 +174,12 @@ class Doctor:
             return miss(
                 "below_threshold", f"it scores {hit.score:.3f}, below the threshold {threshold:g}", rank, hit
             )
-        return miss("outranked", f"it stands at rank {rank}{_weaker(hit, deep.hits)}", rank, hit)
+        return miss("outranked", f"it stands at rank {rank}{_weaker(hit, deep)}", rank, hit)
 
 
-def _place(outcome: Outcome, wanted: str, retrieval: Retrieval) -> tuple[int, Hit] | None:
-    ids = found_ids(outcome.hits, retrieval.unit)
-    return (ids.index(wanted) + 1, outcome.hits[ids.index(wanted)]) if wanted in ids else None
+def _place(hits: Sequence[Hit], wanted: str, retrieval: Retrieval) -> tuple[int, Hit] | None:
+    ids = found_ids(hits, retrieval.unit)
+    return (ids.index(wanted) + 1, hits[ids.index(wanted)]) if wanted in ids else None
 
 
 def _named(filters: Filters) -> list[str]:
@@ -197,19 +204,19 @@ def _weaker(hit: Hit, above: Sequence[Hit]) -> str:
 
 
 def _rivals(case: Case) -> list[Rival]:
-    labels = (*case.labels, *[None] * TOP)
+    shown = zip(case.outcome.shown[:TOP], case.labels[:TOP], strict=True)
     return [
         Rival(
             rank=rank,
             chunk_id=hit.chunk.chunk_id,
             title=hit.chunk.breadcrumb,
-            score=hit.score,
-            cosine=hit.scores.cosine,
-            lexical=hit.scores.lexical,
-            label=labels[rank - 1],
+            score=finite(hit.score),
+            cosine=finite(hit.scores.cosine),
+            lexical=finite(hit.scores.lexical),
+            label=label,
         )
-        for rank, hit in enumerate(case.outcome.hits[:TOP], start=1)
-        if not labels[rank - 1]
+        for rank, (hit, label) in enumerate(shown, start=1)
+        if not label
     ]
 
 
@@ -224,7 +231,7 @@ _CERTAIN: Mapping[Kind, str] = {
 
 def _main_reason(case: Case, misses: Sequence[Miss], unjudged: int) -> tuple[Kind, str]:
     relevant = sum(bool(label) for label in case.labels[:TOP])
-    twice = repeated([hit.chunk for hit in case.outcome.hits[:TOP]])
+    twice = repeated([hit.chunk for hit in case.outcome.shown[:TOP]])
     certain = Counter(miss.kind for miss in misses if miss.kind in _CERTAIN)
     if certain:
         kind = certain.most_common(1)[0][0]
@@ -232,7 +239,7 @@ def _main_reason(case: Case, misses: Sequence[Miss], unjudged: int) -> tuple[Kin
         return kind, f"{_CERTAIN[kind]}: {names}"
     if twice:
         return "crowded_out", f"{len(twice)} of the first {TOP} results repeat another one"
-    if unjudged and relevant + unjudged >= TOP - 1:
+    if unjudged and relevant + unjudged >= case.needed:
         return "unjudged", f"{unjudged} of the first {TOP} results are unjudged: label them first"
     if not misses:
         enough = "; ".join(case.complaints) or "fewer passages answer it than the criterion asks for"

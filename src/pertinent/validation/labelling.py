@@ -76,8 +76,8 @@ def _pooled(subject: Subject, query: GoldenQuery, unit: Unit) -> Iterable[Candid
                 per_page=1 if unit == "page" else None,
                 filters=query.filters.to_filters(),
             )
-        except InvalidInput:  # an edge case, such as the empty query: nothing answers it
-            return ()
+        except InvalidInput:  # an edge case, such as the empty query, or a side that the index lacks
+            continue
         for rank, hit in enumerate(answer.hits, start=1):
             passage = Passage(query.id, hit.chunk.document_id if unit == "page" else hit.chunk.chunk_id)
             if passage not in best or rank < best[passage].rank:

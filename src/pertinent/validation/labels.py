@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..identity import canonical_url
 from ..types import Chunk
-from .golden import GoldenQuery, GoldenSet, Label, Unit
+from .golden import GoldenQuery, GoldenSet, Label, Unit, dump
 from .quotes import Leaf, Place, Wording, fold, narrowed, wordings
 from .subject import PageView
 
@@ -102,6 +102,11 @@ def pin(golden: GoldenSet, pages: Iterable[PageView]) -> GoldenSet:
     return golden.model_copy(update={"queries": tuple(queries)})
 
 
+def lasting(golden: GoldenSet, pages: Sequence[PageView], path: str) -> None:
+    """Write the golden set so that none of its labels depends on how pages are cut."""
+    dump(pin(golden, pages), path)
+
+
 def pinned(label: Label, chunk: Chunk, page: PageView) -> Label:
     """The label with the chunk's page, words and span in place of its id."""
     return _pinned(label, chunk, Leaf(page, "passage"))
@@ -160,6 +165,9 @@ class _Corpus:
         self.by_id = {leaf.page.document_id: leaf for leaf in self.leaves}
         self.chunks = {chunk.chunk_id: (chunk, leaf) for leaf in self.leaves for chunk in leaf.page.chunks}
         self.outcomes: dict[Hashable, _Outcome] = {}
+        self._by_hash: dict[str, list[str]] = defaultdict(list)
+        for chunk, _ in self.chunks.values():
+            self._by_hash[chunk.content_hash].append(chunk.chunk_id)
         self.by_anchor: dict[str, list[Leaf]] = defaultdict(list)
         self._by_path: dict[str, list[Leaf]] = defaultdict(list)
         self._by_url: dict[str, list[Leaf]] = defaultdict(list)
@@ -168,6 +176,10 @@ class _Corpus:
             self._by_url[unquote(canonical_url(leaf.page.url))].append(leaf)
             for anchor in {chunk.anchor for chunk in leaf.page.chunks}:
                 self.by_anchor[anchor].append(leaf)
+
+    def same_text(self, chunks: Iterable[Chunk]) -> list[str]:
+        """The chunks and their copies on other pages: a search shows a text once, from whichever page."""
+        return [one for chunk in chunks for one in self._by_hash[chunk.content_hash]]
 
     def named(self, label: Label) -> list[Leaf]:
         """The pages that a label names: more than one where two sources have the same path."""
@@ -210,7 +222,7 @@ def _resolve_query(query: GoldenQuery, corpus: _Corpus) -> ResolvedQuery:
         leaf = corpus.by_id[place.document_id]
         names[place.document_id] = leaf.name
         chunks = leaf.covering(place)
-        for name in [place.document_id] if corpus.unit == "page" else [chunk.chunk_id for chunk in chunks]:
+        for name in [place.document_id] if corpus.unit == "page" else corpus.same_text(chunks):
             judgments[name] = max(grade, judgments.get(name, 0))
         if grade:
             # Headings and gaps are in no passage: with them, nothing could find all that is wanted.
@@ -248,6 +260,8 @@ def _outcome(label: Label, corpus: _Corpus) -> _Outcome:
     if not (label.page or label.url):
         return _Outcome("lost", detail=f"no passage has the id {label.chunk}")
     leaves = corpus.named(label)
+    if label.chunk and not label.quote and not _anchor(label):
+        return _by_span(label, leaves)
     if label.quote:
         return _by_quote(label, label.quote, leaves, corpus)
     if anchor := _anchor(label):
@@ -255,6 +269,15 @@ def _outcome(label: Label, corpus: _Corpus) -> _Outcome:
     wholes = [(leaf, Place(leaf.page.document_id, 0, len(leaf.page.text))) for leaf in leaves]
     exact = [_Outcome("exact", [place]) for leaf, place in wholes if leaf.counts(place)]
     return _best(exact) or _Outcome("lost", detail=f"the page {'has no text' if leaves else 'is gone'}")
+
+
+def _by_span(label: Label, leaves: Sequence[Leaf]) -> _Outcome:
+    """Where a chunk stood that is no more."""
+    if label.span is not None and len(leaves) == 1:
+        place = Place(leaves[0].page.document_id, *label.span)
+        if leaves[0].counts(place):
+            return _Outcome("relocated", [place], f"chunk {label.chunk} is gone; its span was taken")
+    return _Outcome("lost", detail=f"no passage has the id {label.chunk}")
 
 
 def _anchor(label: Label) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from datetime import datetime
@@ -17,8 +16,8 @@ from ..types import Hit
 from .acceptance import Check
 from .criteria import Criterion
 from .diagnosis import Diagnosis
-from .golden import Category, ExpectedCriteria, QueryType, Unit
-from .judging import Case
+from .golden import Category, ExpectedCriteria, QueryType, Unit, write_whole
+from .judging import Case, finite
 
 SCHEMA_VERSION = 1
 FOLDER = "validation_results"
@@ -71,7 +70,7 @@ class SearchResult(Part):
         """A hit, in the seed's words."""
         chunk = hit.chunk
         return cls(
-            similarity_score=hit.score if math.isfinite(hit.score) else None,
+            similarity_score=finite(hit.score),
             content=chunk.text,
             url=chunk.url,
             title=chunk.title,
@@ -84,8 +83,8 @@ class SearchResult(Part):
             anchor=chunk.anchor,
             start=chunk.start,
             end=chunk.end,
-            cosine=hit.scores.cosine,
-            lexical=hit.scores.lexical,
+            cosine=finite(hit.scores.cosine),
+            lexical=finite(hit.scores.lexical),
         )
 
 
@@ -231,16 +230,17 @@ def json_schema() -> dict[str, Any]:
 def save(report: ValidationReport, folder: str | os.PathLike[str]) -> Path:
     """Write the report under the name that its time gives it; a second one in that second gets a number."""
     place = Path(folder)
+    text = report.model_dump_json(indent=2) + "\n"
     try:
         place.mkdir(parents=True, exist_ok=True)
         stamp = datetime.fromisoformat(report.timestamp).strftime("%Y%m%d_%H%M%S")
         for number in range(1, 1000):
             target = place / (f"report_{stamp}.json" if number == 1 else f"report_{stamp}_{number}.json")
             try:
-                with target.open("x", encoding="utf-8") as file:
-                    file.write(report.model_dump_json(indent=2) + "\n")
+                target.touch(exist_ok=False)
             except FileExistsError:
                 continue
+            write_whole(target, text)
             return target
     except OSError as error:
         raise InvalidInput("output", f"can't write to {place}: {error.strerror or error}") from error

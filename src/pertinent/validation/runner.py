@@ -5,18 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import InvalidInput, PertinentError
+from ..limits import ENGINE
 from ..types import Answer, Hit, Ranking
 from .golden import GoldenQuery, Unit
 from .subject import Subject
 
-DEPTH = 10
-"""How far a list is read at least: further than most callers ask, so that nDCG@10 means something."""
-
-PAGES_DEPTH = 100
-"""The same where pages are judged."""
+DEPTH = ENGINE.top_k_max
+"""How far a list is read for the measures that look further than a caller does; outside the clock."""
 
 WARM_UP = ("a first query", "a second query, to be sure", "and one more before the clock runs")
 
@@ -30,16 +28,24 @@ class Outcome:
     answer: Answer | None = None
     refusal: str | None = None
     error: str | None = None
-
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        """The whole list, as deep as it was read."""
-        return self.answer.hits if self.answer else ()
+    deep: tuple[Hit, ...] = ()
+    """The same list read further, without a threshold."""
 
     @property
     def shown(self) -> tuple[Hit, ...]:
-        """What the caller who asked for `top_k` would have got."""
-        return self.hits[: self.query.top_k]
+        """What the caller who asked for `top_k` got."""
+        return self.answer.hits if self.answer else ()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """What was shown, and what a longer list would go on with."""
+        if self.answer is None or len(self.shown) < self.query.top_k:
+            return self.shown
+        seen = {hit.chunk.chunk_id for hit in self.shown}
+        further = [
+            hit for hit in self.deep if hit.chunk.chunk_id not in seen and hit.score >= self.answer.threshold
+        ]
+        return (*self.shown, *further)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +57,40 @@ class Retrieval:
     threshold: float = 0.0
     unit: Unit = "passage"
 
-    def ask(self, query: GoldenQuery, depth: int | None = None) -> Outcome:
+    def ask(self, query: GoldenQuery) -> Outcome:
         """The outcome of one query, with its time from the question to the answer."""
-        least = PAGES_DEPTH if self.unit == "page" else DEPTH
-        start = time.perf_counter()
         answer: Answer | None = None
         refusal = error = None
+        start = time.perf_counter()
         try:
-            answer = self.subject.search(
-                query.text,
-                top_k=depth or max(query.top_k, least),
-                threshold=self.threshold,
-                ranking=self.ranking,
-                per_page=1 if self.unit == "page" else None,
-                filters=query.filters.to_filters(),
-            )
+            answer = self._search(query, query.top_k, self.threshold)
         except InvalidInput as problem:
             refusal = str(problem)
         except PertinentError as problem:
             error = f"{type(problem).__name__}: {problem}"
         return Outcome(query, (time.perf_counter() - start) * 1000, answer, refusal, error)
+
+    def read_on(self, outcome: Outcome) -> Outcome:
+        """The outcome with its list read further; one that failed, or fails now, stays as it is."""
+        if outcome.answer is None:
+            return outcome
+        try:
+            return replace(outcome, deep=self._search(outcome.query, DEPTH, 0.0).hits)
+        except PertinentError:
+            return outcome
+
+    def _search(self, query: GoldenQuery, top_k: int, threshold: float) -> Answer:
+        by_page = self.unit == "page"
+        return self.subject.search(
+            query.text,
+            top_k=top_k,
+            threshold=threshold,
+            ranking=self.ranking,
+            per_page=1 if by_page else None,
+            filters=query.filters.to_filters(),
+            # Pages with one text are two pages to whoever judges pages.
+            distinct=not by_page,
+        )
 
     def warm_up(self) -> None:
         """Load whatever is loaded by the first query, outside any measurement."""
@@ -84,7 +104,7 @@ def ask_all(
     concurrency: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
-    """The outcome of every query, in order, with so many asked at a time."""
+    """The outcome of every query, in order, with so many asked at a time; then each list is read further."""
 
     def one(query: GoldenQuery) -> Outcome:
         outcome = retrieval.ask(query)
@@ -92,4 +112,5 @@ def ask_all(
         return outcome
 
     with ThreadPoolExecutor(concurrency) as pool:
-        return list(pool.map(one, queries))
+        outcomes = list(pool.map(one, queries))
+        return list(pool.map(retrieval.read_on, outcomes))

@@ -38,6 +38,7 @@ class Subject(Protocol):
         ranking: Ranking | None = None,
         per_page: int | None = None,
         filters: Filters = EVERYTHING,
+        distinct: bool = True,
     ) -> Answer:
         """Search anew; an answer that was given before is not good enough to be measured."""
 

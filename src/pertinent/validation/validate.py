@@ -15,22 +15,24 @@ from typing import Any
 import numpy as np
 
 from ..errors import EmbedderError, PertinentError, StoreError
+from ..limits import ENGINE, check_count
 from ..timing import utc_now
 from ..types import Ranking
 from . import integrity, preflight
 from .acceptance import Check, at_once, checks
-from .criteria import Criteria, Criterion
+from .criteria import Criteria, Criterion, merged
 from .diagnosis import Diagnosis, Doctor
 from .golden import GoldenSet
 from .insights import insights
 from .judging import Case, judge
 from .labels import ResolvedQuery, resolve
-from .metrics import Measure
+from .metrics import evaluate_all
 from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport, Verdict
 from .runner import Retrieval, ask_all
 from .statistics import Latencies, intervals, latency_summary
 from .subject import PageView, Subject
 
+MOST_AT_ONCE = 64
 SEED = 20251216
 """Of the bootstrap: the same run has the same intervals."""
 
@@ -48,6 +50,10 @@ class Options:
     diagnose: bool = True
     path: str | None = None
     """Where the golden set was read from."""
+
+    def __post_init__(self) -> None:
+        ENGINE.check_threshold(self.threshold)
+        check_count("concurrency", self.concurrency, MOST_AT_ONCE)
 
 
 @dataclass(slots=True)
@@ -74,9 +80,7 @@ def validate(
 ) -> ValidationReport:
     """Run the golden set on the subject, and say what is to be thought of it."""
     watched = progress or Silent()
-    criteria = criteria or golden.criteria
-    for name in criteria.at_least:
-        Measure.parse(name)
+    criteria = merged({}, criteria or golden.criteria)
     started = utc_now()
     pages = _read(subject)
     resolved = resolve(golden, pages)
@@ -142,7 +146,8 @@ class _Assembly:
 
     @property
     def scored(self) -> list[Case]:
-        return [case for case in self.cases if case.query.scored]
+        """What the means are of; a query whose answers are all lost can't be judged."""
+        return [case for case in self.cases if case.query.scored and not case.lost]
 
     def report(
         self, found: list[Check], diagnoses: Sequence[Diagnosis | None], audit: list[str] | None
@@ -180,9 +185,8 @@ class _Assembly:
             golden=self._golden(),
             preflight=preflight.notes(self.golden, self.resolved, self.criteria),
             label_faults=[
-                LabelFault(query=query.id, place=one.label.place, status=one.status, detail=one.detail)
+                LabelFault(query=query.id, place=one.label.place, status=one.status, detail=one.detail)  # type: ignore[arg-type]  # never exact
                 for query, one in faults
-                if one.status != "exact"
             ],
             audit=audit,
             fingerprints=self._fingerprints(),
@@ -245,8 +249,9 @@ class _Assembly:
     def _verdict(
         self, criteria: Sequence[Criterion], found: Sequence[Check], lost: int
     ) -> tuple[Verdict, str]:
-        if self.cases and all(case.outcome.error for case in self.cases):
-            return "INVALID", f"every search failed: {self.cases[0].outcome.error}"
+        asked = [case.outcome for case in self.cases if case.outcome.refusal is None]
+        if asked and all(outcome.error for outcome in asked):
+            return "INVALID", f"every search failed: {asked[0].error}"
         if not self.scored:
             return "INVALID", "no query has an answer, so there is nothing to measure"
         if lost > self.criteria.lost_labels:
@@ -310,6 +315,10 @@ class _Assembly:
 def fingerprint(golden: GoldenSet) -> str:
     """The same for golden sets that ask and judge the same, however their files are written."""
     asked = golden.model_dump(mode="json", exclude={"description", "criteria", "name"})
+    for query in asked["queries"]:
+        query.pop("note")
+        for label in query["labels"]:
+            label.pop("note")
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
@@ -317,8 +326,6 @@ def _values(cases: Sequence[Case], name: str) -> list[float]:
     known = all(name in case.metrics for case in cases)
     if known:
         return [case.metrics[name] for case in cases]
-    from .metrics import evaluate_all
-
     table = evaluate_all(
         [case.ranking for case in cases], [case.resolved.judgments for case in cases], [name]
     )
@@ -351,4 +358,8 @@ def _percentile_detail(latency: Latencies | None) -> str:
 def _bound(criterion: Criterion) -> str:
     if criterion.name.startswith("p95"):
         return f"below {criterion.wanted:g}"
-    return f"{criterion.wanted:g}" if criterion.name == "audit" else f"at least {criterion.wanted:g}"
+    return (
+        f"{criterion.wanted:g}"
+        if criterion.name in ("audit", "baseline")
+        else f"at least {criterion.wanted:g}"
+    )

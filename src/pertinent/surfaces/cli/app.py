@@ -15,6 +15,7 @@ from . import (
     compare,
     doctor,
     index,
+    inspect,
     label,
     migrate,
     pages,
@@ -160,6 +161,7 @@ app.command("search", cls=Command)(search.search)
 app.command("show", cls=Command)(show.show)
 app.command("list", cls=Command)(pages.list_pages)
 app.command("settings", cls=Command)(settings.settings)
+app.command("inspect", cls=Command)(inspect.inspect)
 app.command("doctor", cls=Command)(doctor.doctor)
 app.command("validate", cls=Command)(validate.validate)
 app.command("compare", cls=Command)(compare.compare)

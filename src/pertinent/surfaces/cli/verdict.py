@@ -74,7 +74,7 @@ def _criteria(report: ValidationReport) -> Table:
 
 def _wanted(one: Criterion) -> str:
     below = one.name.startswith("p95")
-    return f"{'<' if below else '=' if one.name == 'audit' else sign('≥', '>=')} {one.wanted:g}"
+    return f"{'<' if below else '=' if one.name in ('audit', 'baseline') else sign('≥', '>=')} {one.wanted:g}"
 
 
 def _interval(one: Criterion | Mean) -> str:

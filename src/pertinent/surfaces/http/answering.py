@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 import orjson
@@ -155,7 +155,9 @@ async def _remembered(shared: Service, query: Query) -> Answer | None:
 async def answer_query(request: Request, query: Query) -> Answer:
     """Search, and tell the observer how it went."""
     shared = service(request)
-    answer = await _remembered(shared, query)
+    if "no-cache" in request.headers.get("cache-control", ""):
+        query = replace(query, anew=True)
+    answer = None if query.anew else await _remembered(shared, query)
     if answer is None:
         answer = await within(shared, shared.crowd.search(query))
     shared.observer.searched(answer, route=request.scope["path"], request_id=request.state.request_id)

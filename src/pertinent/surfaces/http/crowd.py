@@ -51,9 +51,9 @@ class Crowd:
             # Whoever gave up waiting needs no answer.
             taken = [one for one in taken if not one[1].done()]
             if taken:
-                self._busy += 1
                 queries = [query for query, _ in taken]
                 work = asyncio.get_running_loop().run_in_executor(self._threads(), self._search, queries)
+                self._busy += 1
                 work.add_done_callback(lambda done, taken=taken: self._hand_back(done, taken))  # type: ignore[misc]
 
     def _hand_back(self, done: asyncio.Future[list[Outcome]], taken: list[Waiting]) -> None:

@@ -73,6 +73,9 @@ class SearchQuery(Body):
         Field(description="At most so many results of one page"),
     ] = None
     explain: Annotated[bool, Field(description="Add the stages' times and what was left out")] = False
+    distinct: Annotated[bool, Field(description="Whether a text that several pages share is listed once")] = (
+        True
+    )
     fallback: Annotated[
         Literal["lexical"] | None, Field(description="How to rank while the embedding model does not answer")
     ] = None
@@ -188,6 +191,7 @@ async def search(request: Request, body: SearchQuery) -> Response:
         per_page=body.per_page,
         explain=body.explain,
         fallback=body.fallback,
+        distinct=body.distinct,
     )
     answer = await answer_query(request, query)
     if not answer.hits and not query.explain:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .chunking import CHUNKER_VERSION
 from .engine import Engine
@@ -15,6 +16,10 @@ from .indexing import Indexer, Progress
 from .ports import Builds, Catalog, Embedder, Fingerprint, VectorIndex, Written
 from .settings import Settings
 from .types import Chunk
+
+if TYPE_CHECKING:
+    from .stores.foreign_opening import ForeignCollection
+    from .stores.qdrant_server import Server
 
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
@@ -79,10 +84,7 @@ def builds(settings: Settings) -> Builds:
         return EdgeBuilds(settings.folder.resolve() / INDEX_FOLDER)
     from .stores.qdrant_builds import QdrantBuilds
     from .stores.qdrant_collection import CollectionOptions
-    from .stores.qdrant_server import Server
 
-    url, timeout = settings.qdrant_url, settings.qdrant_timeout
-    key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
     options = CollectionOptions(
         shards=settings.qdrant_shards,
         replicas=settings.qdrant_replicas,
@@ -90,7 +92,21 @@ def builds(settings: Settings) -> Builds:
         on_disk=settings.qdrant_on_disk,
         quantization=settings.qdrant_quantization,
     )
-    return QdrantBuilds(lambda: Server(url, key, timeout=timeout), settings.qdrant_collection, options)
+    return QdrantBuilds(lambda: _server(settings), settings.qdrant_collection, options)
+
+
+def foreign(settings: Settings) -> ForeignCollection:
+    """Where a collection of another pipeline may be."""
+    from .stores.foreign_opening import ForeignCollection
+
+    return ForeignCollection(lambda: _server(settings), settings.qdrant_collection, settings.qdrant_fields)
+
+
+def _server(settings: Settings) -> Server:
+    from .stores.qdrant_server import Server
+
+    key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
+    return Server(settings.qdrant_url or "", key, timeout=settings.qdrant_timeout)
 
 
 Accept = Callable[[Engine, Sequence[tuple[str, Written]], Fingerprint], None]
@@ -107,6 +123,7 @@ class Workspace:
         self._catalog: Catalog | None = None
         self._index: VectorIndex | None = None
         self._engine: Engine | None = None
+        self._foreign: bool | None = None
         self._number = 0
         """Which build the open index is."""
         self._retired: dict[int, VectorIndex] = {}
@@ -118,7 +135,7 @@ class Workspace:
         with self._opening:
             if self._embedder is None:
                 made = embedder(self.settings)
-                if self._has_catalog() and (found := self.catalog().fingerprint()):
+                if not self.is_foreign and self._has_catalog() and (found := self.catalog().fingerprint()):
                     check_fingerprint(found, fingerprint(self.settings, made))
                 self._embedder = made
             return self._embedder
@@ -128,13 +145,32 @@ class Workspace:
         with self._opening:
             if self._closed:
                 raise StoreError("this was closed; open it again with Pertinent.open")
+            if self._catalog is None and self.is_foreign:
+                self._open_foreign()
             if self._catalog is None:
                 self._catalog = catalog(self.settings)
             return self._catalog
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the collection is one that another pipeline filled: it is read, and never written to."""
+        with self._opening:
+            if self._foreign is None:
+                self._foreign = self.settings.qdrant_url is not None and foreign(self.settings).exists()
+            return self._foreign
+
+    def _open_foreign(self) -> None:
+        self._index, self._catalog = foreign(self.settings).open(self.embedder())
+
+    def _refuse_foreign(self) -> None:
+        if self.is_foreign:
+            foreign(self.settings).refuse()
+
     def index(self) -> VectorIndex:
         """The index, made where there is none."""
         with self._opening:
+            if self._index is None and self.is_foreign:
+                self._open_foreign()
             if self._index is None:
                 found = self.catalog().fingerprint()
                 if found is None:
@@ -170,6 +206,7 @@ class Workspace:
 
     def indexer(self, progress: Progress) -> Indexer:
         """What syncs sources."""
+        self._refuse_foreign()
         self._refuse_full_disk()
         if found := self.catalog().fingerprint():
             check_fingerprint(found, _without_loading(self.settings, found))
@@ -195,6 +232,7 @@ class Workspace:
         to. A build that was broken off is made again from its beginning. `accept` may look at the new
         build before it is taken, and refuse it by raising.
         """
+        self._refuse_foreign()
         self.require()
         self._refuse_full_disk()
         old = self._held_build()
@@ -226,6 +264,7 @@ class Workspace:
         Its chunks are recorded as that build has them, and every page is noted as pending: the next sync of
         its source looks at it anew, and writes and embeds only what has changed since.
         """
+        self._refuse_foreign()
         self.require()
         present, before = self.catalog().fingerprint(), self.catalog().previous()
         if before is None or present is None or before.build not in self._builds.numbers():
@@ -254,6 +293,7 @@ class Workspace:
 
     def drop_old(self) -> int | None:
         """Remove the build before the one in use; its number, or None where there is none."""
+        self._refuse_foreign()
         before = self.catalog().previous()
         if before is None:
             return None
@@ -299,6 +339,8 @@ class Workspace:
 
     def require(self) -> None:
         """Refuse to go on where nothing was ever indexed: that is no empty answer."""
+        if self.is_foreign:
+            return
         if not self._has_catalog() or not self.catalog().fingerprint() or not self.catalog().pages():
             raise NotFound(
                 f"nothing is indexed in {self.settings.folder} yet; `pertinent index PATH` does that"

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import structlog
 from qdrant_client import QdrantClient, models
 
 from pertinent.identity import content_hash
@@ -25,6 +26,13 @@ pytestmark = [
     pytest.mark.xdist_group("foreign"),
     pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _log_of_its_own() -> Iterator[None]:
+    """The command's log goes to the stderr that it has here, which is closed when it ends."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -84,6 +84,7 @@ class Ranked:
         ranking: Ranking | None = None,
         per_page: int | None = None,
         filters: Filters = EVERYTHING,
+        distinct: bool = True,
     ) -> Answer:
         if not text.strip():
             raise InvalidInput("text", "must not be empty")

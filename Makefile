@@ -46,7 +46,7 @@ check: $(STAMP)dev
 
 test: check
 	@$(BIN)/python -m tests.servers.binary
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 format: $(STAMP)dev
 	$(BIN)/ruff check --fix .

@@ -323,7 +323,9 @@ class Workspace:
                 except IndexLocked:
                     raise
                 except IndexFailure:
-                    # Damaged: nobody can have it open.
+                    # A server may only be slow; a folder is damaged, and nobody can have it open.
+                    if self.settings.qdrant_url is not None:
+                        raise
                     self._builds.remove(old.build)
             return old
 

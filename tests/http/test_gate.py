@@ -194,21 +194,21 @@ def test_the_rate_is_each_keys_own(serve: Serve) -> None:
     service = serve(rate_limit=2, api_keys=KEYS)
     for key in KEYS:
         headers = [(b"x-api-key", key.encode())]
-        statuses = [service.client.get("/health", headers=headers).status_code for _ in range(3)]
+        statuses = [service.client.get("/api/v1/documents", headers=headers).status_code for _ in range(3)]
         assert statuses == [200, 200, 429]
 
 
 def test_guesses_at_keys_are_counted_by_address(serve: Serve) -> None:
     service = serve(rate_limit=2, api_keys=KEYS)
-    guesses = [service.client.get("/health", headers={"x-api-key": f"guess-{n}"}) for n in range(3)]
+    guesses = [service.client.get("/api/v1/documents", headers={"x-api-key": f"guess-{n}"}) for n in range(3)]
     assert [one.status_code for one in guesses] == [401, 401, 429]
-    assert service.client.get("/health", headers={"x-api-key": KEYS[0]}).status_code == 200
+    assert service.client.get("/api/v1/documents", headers={"x-api-key": KEYS[0]}).status_code == 200
 
 
 def test_the_rate_without_keys_is_each_addresss_own(serve: Serve) -> None:
     service = serve(rate_limit=1)
-    service.client.get("/health", headers={"x-api-key": "one"})
-    assert service.client.get("/health", headers={"x-api-key": "two"}).status_code == 429
+    service.client.get("/api/v1/documents", headers={"x-api-key": "one"})
+    assert service.client.get("/api/v1/documents", headers={"x-api-key": "two"}).status_code == 429
 
 
 def preflight(service: Service, origin: str = ORIGIN, method: str = "POST") -> Any:
@@ -291,17 +291,18 @@ def test_every_answer_has_the_security_headers(service: Service, method: str, pa
 def test_failures_of_the_gate_have_them_too(serve: Serve) -> None:
     service = serve(api_keys=KEYS, rate_limit=1)
     for status in (401, 429):
-        answer = service.client.get("/health")
+        answer = service.client.get("/api/v1/documents")
         assert answer.status_code == status
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["content-security-policy"]
         assert answer.headers["x-request-id"]
 
 
-def test_looking_at_the_page_uses_up_no_rate(serve: Serve) -> None:
+def test_looking_at_the_page_and_probing_use_up_no_rate(serve: Serve) -> None:
     service = serve(rate_limit=1)
-    files = ["/static/manual.js", "/static/favicon.svg", "/docs/assets/swagger-ui.css"]
-    assert [service.client.get(path).status_code for path in files] == [200] * 3
+    files = ["/static/manual.js", "/static/favicon.svg", "/docs/assets/swagger-ui.css", "/openapi.json"]
+    probes = ["/livez", "/readyz", "/metrics", "/health", "/api/v1/health"]
+    assert {service.client.get(path).status_code for path in files + probes} == {200}
     assert [service.search().status_code for _ in range(2)] == [200, 429]
 
 

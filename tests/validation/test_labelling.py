@@ -505,19 +505,6 @@ class TestDesk:
                 desk.judge(shown, 1, *wrong)
         assert len(desk.log.lines()) == 1
 
-    def test_ten_thousand_judgments_are_no_burden(self, path: Path) -> None:
-        log = Log.beside(path)
-        lines = [
-            judgment(
-                "a", f"chunk {n}", "ann", Label(grade=1, page="docs/nodes.md", quote=f"q {n}", judge="ann")
-            )
-            for n in range(10_000)
-        ]
-        log.path.write_text("".join(one.model_dump_json(exclude_none=True) + "\n" for one in lines))
-        start = time.perf_counter()
-        log.add(judgment("a", "x", "ann", None))
-        assert time.perf_counter() - start < 2.0
-
 
 class TestAgreement:
     def views(self, pairs: Sequence[tuple[int | None, int | None]]) -> dict[Passage, dict[str | None, int]]:

@@ -50,6 +50,8 @@ class Options:
     diagnose: bool = True
     path: str | None = None
     """Where the golden set was read from."""
+    limit: int | None = None
+    """How many of its queries were asked, where not all were."""
 
     def __post_init__(self) -> None:
         ENGINE.check_threshold(self.threshold)
@@ -170,7 +172,7 @@ class _Assembly:
             metadata_completeness_rate=rates[0],
             hash_validation_pass_rate=rates[1],
             test_cases=[TestCase.of(case, why) for case, why in zip(self.cases, diagnoses, strict=True)],
-            summary=f"{verdict}: {reason}",
+            summary=f"{verdict}: {reason}{self._partly()}",
             issues=[
                 *integrity.faults(results),
                 *(audit or ()),
@@ -192,6 +194,10 @@ class _Assembly:
             fingerprints=self._fingerprints(),
             options={**asdict(self.options), "criteria": self.criteria.model_dump()},
         )
+
+    def _partly(self) -> str:
+        limit = self.options.limit
+        return "" if limit is None else f" Only the first {limit} queries of the golden set were asked."
 
     def _criteria(
         self, latency: Latencies | None, rates: tuple[float, float], audit: list[str] | None
@@ -309,7 +315,9 @@ class _Assembly:
         for page in sorted(self.pages, key=lambda page: page.document_id):
             for chunk in page.chunks:
                 corpus.update(f"{chunk.chunk_id}\0{chunk.content_hash}\0".encode())
-        return {"golden": fingerprint(self.golden), "corpus": corpus.hexdigest(), **self.subject.facts()}
+        facts = {"golden": fingerprint(self.golden), "corpus": corpus.hexdigest(), **self.subject.facts()}
+        answered = next((case.outcome.answer for case in self.cases if case.outcome.answer), None)
+        return {**facts, "ranking": answered.ranking} if answered else facts
 
 
 def fingerprint(golden: GoldenSet) -> str:

@@ -157,15 +157,17 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         raise InvalidInput("max_regression", "goes with --baseline")
     settings = choices(context).load().settings
     place = golden or _usual_place(settings.golden)
+    first = None if limit is None else check_count("limit", number(limit), 10**9)
     options = Options(
         ranking=ranking,
         threshold=ENGINE.check_threshold(number(threshold)),
         concurrency=check_count("concurrency", number(concurrency), MOST_AT_ONCE),
         audit=audit,
         path=place,
+        limit=first,
     )
     allowed = replace(ENGINE, threshold="max_regression").check_threshold(number(max_regression or "0.0"))
-    asked = exchange.read(place, None if limit is None else check_count("limit", number(limit), 10**9))
+    asked = exchange.read(place, first)
     criteria = merged(settings.criteria, asked.criteria, _required(require or ()), strict=strict)
     before = report.load(baseline) if baseline else None
     if before and before.fingerprints.get("golden") != fingerprint(asked):

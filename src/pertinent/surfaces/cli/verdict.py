@@ -82,14 +82,21 @@ def _interval(one: Criterion | Mean) -> str:
 
 
 def _checks(report: ValidationReport) -> Table:
-    table = Table(box=None, pad_edge=False, title="\nAcceptance", title_justify="left", title_style="bold")
+    table = Table(
+        box=None,
+        pad_edge=False,
+        title="\nAcceptance (counts with --strict)",
+        title_justify="left",
+        title_style="bold",
+    )
     table.add_column("")
     table.add_column("check")
     table.add_column("found", justify="right")
     table.add_column("wanted")
     for one in report.checks:
-        value = "" if one.value is None else f"{one.value:.3g}"
-        table.add_row(_mark(passed=one.passed), one.name, value, one.wanted)
+        value = "not measured" if one.value is None else f"{one.value:.3g}"
+        mark = Text(sign("–", "-")) if one.value is None else _mark(passed=one.passed)
+        table.add_row(mark, one.name, value, one.wanted)
     return table
 
 

@@ -23,8 +23,8 @@ BODY_LIMIT = 64 * 1024
 OPEN = frozenset({"/livez"})
 """The routes that need no key."""
 
-PAGE = ("/static/", "/docs/assets/")
-"""The page's own files, some twenty for each look at it, which no rate counts."""
+UNCOUNTED = ("/static/", "/docs/assets/", "/openapi.json", "/readyz", "/metrics", "/health", "/api/v1/health")
+"""What no rate counts: the page's own files, some twenty for each look at it, and probes."""
 
 _ALMOST = 1 - 1e-9
 """One request, but for what the clock's rounding takes away."""
@@ -116,7 +116,7 @@ class Gate:
             key = _key(headers)
             known = self._known(key)
             admitted = known or not self._keys
-            if not (admitted and scope["path"].startswith(PAGE)):
+            if not (admitted and scope["path"].startswith(UNCOUNTED)):
                 # Who guesses keys is counted by address, and so can't guess many.
                 self._count(key if known else (scope.get("client") or ("unknown",))[0])
             if not admitted:

@@ -478,3 +478,15 @@ def test_a_golden_set_with_half_a_character_is_refused(tmp_path: Path) -> None:
     (tmp_path / "golden.json").write_text('{"queries": [{"id": "x", "text": "\\ud800"}]}')
     with pytest.raises(InvalidInput, match="surrogate"):
         load(tmp_path / "golden.json")
+
+
+def test_judges_of_a_passage_outvote_the_label_of_its_whole_section(judged: Judge) -> None:
+    """Each passage has the lower median of its judges, whatever place each of them pointed at."""
+    section = {"page": "docs/knee.md", "anchor": "the-hinge", "grade": 2}
+    words = {"page": "docs/knee.md", "quote": "The hinge of the knee belongs to the knee alone", "grade": 0}
+    votes = [section, {**words, "judge": "ann"}, {**words, "judge": "ben"}]
+    report = judged(changed(golden(), "knee", labels=votes, paraphrase_group=None))
+    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    assert case.relevant == 0
+    assert case.judged[0]
+    assert case.relevance_labels[0] == 0

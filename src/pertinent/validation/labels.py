@@ -214,30 +214,32 @@ class _Outcome(NamedTuple):
 
 def _resolve_query(query: GoldenQuery, corpus: _Corpus) -> ResolvedQuery:
     labels = tuple(_resolved(label, corpus) for label in query.labels)
-    grades = _agreed(labels)
-    judgments: dict[str, int] = {}
+    judgments = _agreed(labels, corpus)
     names: dict[str, str] = {}
-    wanted: list[Wanted] = []
-    for place, grade in grades.items():
-        leaf = corpus.by_id[place.document_id]
-        names[place.document_id] = leaf.name
-        chunks = leaf.covering(place)
-        for name in [place.document_id] if corpus.unit == "page" else corpus.same_text(chunks):
-            judgments[name] = max(grade, judgments.get(name, 0))
-        if grade:
-            # Headings and gaps are in no passage: with them, nothing could find all that is wanted.
-            spans = [(max(place.start, chunk.start), min(place.end, chunk.end)) for chunk in chunks]
-            wanted += [Wanted(place.document_id, *span, grade) for span in spans]
-    return ResolvedQuery(query.id, labels, judgments, tuple(wanted), names)
-
-
-def _agreed(labels: Iterable[Resolved]) -> dict[Place, int]:
-    """A grade for each place: a judge's highest, and of several judges' the lower median."""
-    votes: dict[Place, dict[str | None, int]] = defaultdict(dict)
+    wanted: dict[Place, Wanted] = {}
     for one in labels:
         for place in one.places:
-            votes[place][one.label.judge] = max(one.label.grade, votes[place].get(one.label.judge, 0))
-    return {place: sorted(vote.values())[(len(vote) - 1) // 2] for place, vote in votes.items()}
+            leaf = corpus.by_id[place.document_id]
+            names[place.document_id] = leaf.name
+            for chunk in leaf.covering(place) if one.label.grade else ():
+                # Headings and gaps are in no passage: with them, nothing could find all that is wanted.
+                part = Place(place.document_id, max(place.start, chunk.start), min(place.end, chunk.end))
+                grade = judgments[place.document_id if corpus.unit == "page" else chunk.chunk_id]
+                if grade:
+                    wanted[part] = Wanted(*part, min(grade, one.label.grade))
+    return ResolvedQuery(query.id, labels, judgments, tuple(wanted.values()), names)
+
+
+def _agreed(labels: Iterable[Resolved], corpus: _Corpus) -> dict[str, int]:
+    """A grade for each passage, or page: a judge's highest, and of several judges' the lower median."""
+    votes: dict[str, dict[str | None, int]] = defaultdict(dict)
+    for one in labels:
+        judge, grade = one.label.judge, one.label.grade
+        for place in one.places:
+            chunks = corpus.by_id[place.document_id].covering(place)
+            for name in [place.document_id] if corpus.unit == "page" else corpus.same_text(chunks):
+                votes[name][judge] = max(grade, votes[name].get(judge, 0))
+    return {name: sorted(vote.values())[(len(vote) - 1) // 2] for name, vote in votes.items()}
 
 
 def _resolved(label: Label, corpus: _Corpus) -> Resolved:

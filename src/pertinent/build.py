@@ -194,6 +194,12 @@ class Workspace:
     def _has_catalog(self) -> bool:
         return self.settings.database_url is not None or (self.settings.folder / CATALOG_FILE).exists()
 
+    def known(self, chunk_ids: Sequence[str]) -> set[str]:
+        """Which of the chunks there are."""
+        if self.is_foreign:
+            return {one for one in chunk_ids if self.catalog().chunk(one)}
+        return set(self.catalog().describe(chunk_ids))
+
     def engine(self) -> Engine:
         """What answers queries; refused where nothing was indexed yet."""
         with self._opening:
@@ -228,9 +234,8 @@ class Workspace:
         """Build the index anew beside the old one with the present settings, then take it; counts chunks.
 
         The texts come from the catalog. The old build answers, and keeps other processes out, until the
-        catalog records the swap; searches that are under way then end on it, and it is kept to go back
-        to. A build that was broken off is made again from its beginning. `accept` may look at the new
-        build before it is taken, and refuse it by raising.
+        catalog records the swap; then it is kept to go back to. `accept` may look at the new build before
+        it is taken, and refuse it by raising.
         """
         self._refuse_foreign()
         self.require()
@@ -259,10 +264,9 @@ class Workspace:
         return fresh.count()
 
     def rollback(self) -> Fingerprint:
-        """Go back to the build before the one in use; what has changed since then is marked to be synced.
+        """Go back to the build before the one in use; the next sync writes what has changed since.
 
-        Its chunks are recorded as that build has them, and every page is noted as pending: the next sync of
-        its source looks at it anew, and writes and embeds only what has changed since.
+        Its chunks are recorded as that build has them, and every page is noted as pending.
         """
         self._refuse_foreign()
         self.require()
@@ -276,7 +280,7 @@ class Workspace:
             found.setdefault(chunk.document_id, []).append(chunk)
         if not found:
             old.close()
-            raise NotFound("the build to go back to is empty: the one in use took its place when it was lost")
+            raise NotFound("the build to go back to is empty: it was lost when the one in use was made")
         records = self.catalog().pages()
         kept = []
         for record in records:

@@ -31,6 +31,18 @@ from .types import Filters
 TOLERANCE = 1e-3
 """How far from 1 the length of a vector may be."""
 
+OWN = (
+    "fingerprint",
+    "unfinished changes",
+    "stored chunks",
+    "drift",
+    "hashes",
+    "slices",
+    "positions",
+    "vectors",
+)
+"""What only an index of our own promises; of another pipeline's collection `pertinent inspect` tells."""
+
 _PROBE = "Is everything sound?"
 
 
@@ -74,6 +86,8 @@ class Doctor:
             ("positions", lambda: self._audit(positions, "each page's chunks run 0, 1, 2 …"), False),
             ("vectors", self._vectors, False),
         ):
+            if name in OWN and self._workspace and self._workspace.is_foreign:
+                continue
             check = _timed(name, look)
             yield check
             if needed and check.findings:

@@ -237,7 +237,7 @@ class Pertinent:
         return run_tests(
             checked,
             lambda text: self.search(text, wanted),
-            lambda chunk_ids: set(self.workspace.catalog().describe(chunk_ids)),
+            self.workspace.known,
         )
 
     def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -61,9 +61,17 @@ class Local:
         distinct: bool = True,
     ) -> Answer:
         chosen = ranking or self._workspace.settings.ranking
-        return self._engine.search(
+        answer = self._engine.search(
             Query(text, None, top_k, threshold, chosen, filters, per_page, distinct=distinct)
         )
+        if not self._workspace.is_foreign:
+            return answer
+        return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
+
+    def _placed(self, chunk: Chunk) -> Chunk:
+        """The chunk with its span: points of others don't tell it, the pages put together from them do."""
+        there = self._workspace.catalog().chunk(chunk.chunk_id)
+        return replace(chunk, start=there.start, end=there.end) if there else chunk
 
     def pages(self) -> Iterator[PageView]:
         catalog = self._workspace.catalog()
@@ -74,11 +82,16 @@ class Local:
             yield PageView(record.document_id, record.url, record.title, record.source_path, text, chunks)
 
     def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+        if self._workspace.is_foreign:
+            # Its pages were read from the index itself.
+            return set(chunk_ids)
         points = {point_id(chunk_id): chunk_id for chunk_id in chunk_ids}
         return {points[point] for point in self._workspace.index().embedding_keys(list(points))}  # type: ignore[index]
 
     def audit(self) -> list[str]:
         index, catalog = self._workspace.index(), self._workspace.catalog()
+        if self._workspace.is_foreign:
+            return integrity.faults(index.scan())
         stored = audit.take_inventory(index, catalog)
         made_with = catalog.fingerprint()
         findings = [

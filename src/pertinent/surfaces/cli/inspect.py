@@ -11,7 +11,7 @@ import typer
 from ...errors import InvalidInput
 from ...identity import shorten
 from .failures import BAD_INPUT, say
-from .opening import _retries_on_stderr, choices
+from .opening import choices, retries_on_stderr
 from .terminal import clean, layout, one_line, print_json
 from .terminal import write as show
 
@@ -83,7 +83,7 @@ def inspect(
     if settings.qdrant_url is None:
         raise InvalidInput("url", "name the Qdrant server with --url, or set QDRANT_URL")
     target = _target(write, overwrite=overwrite) if write else None
-    _retries_on_stderr()
+    retries_on_stderr()
     found = build.foreign(settings).examine()
     if as_json:
         print_json(as_data(found))

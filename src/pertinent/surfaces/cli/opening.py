@@ -43,17 +43,17 @@ def opened(context: typer.Context, **settings: object) -> Iterator[Pertinent]:
     chosen = choices(context)
     with Pertinent.open(chosen.folder, embedder=chosen.embedder, **settings) as pertinent:
         if pertinent.workspace.settings.asks_servers:
-            _retries_on_stderr()
+            retries_on_stderr()
         yield pertinent
 
 
-def _retries_on_stderr() -> None:
+def retries_on_stderr() -> None:
     """A server that is asked again is told of in the log, which must stay out of what is printed."""
     import sys
 
     import structlog
 
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 
 
 def number(text: str) -> int | float | str:

@@ -47,7 +47,7 @@ async def validate(request: Request, body: ValidationRequest) -> Response:
         return shared.engine().search(Query(text, top_k=body.top_k, ranking=shared.ranking))
 
     def known(chunk_ids: Sequence[str]) -> set[str]:
-        return set(shared.pertinent.workspace.catalog().describe(chunk_ids))
+        return shared.pertinent.workspace.known(chunk_ids)
 
     run = await in_thread(request, lambda: run_tests(body.tests, search, known))
     return JSON(run.model_dump(mode="json"))

@@ -36,6 +36,8 @@ def test_a_chunk_is_given_alone_by_default(service: Service) -> None:
         "citation",
         "content_hash",
         "created_at",
+        "start",
+        "end",
     }
 
 

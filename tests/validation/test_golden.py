@@ -285,7 +285,7 @@ class TestDumping:
         golden.dump(self.MADE, tmp_path / name)
         before = (tmp_path / name).read_bytes()
         half = self.MADE.model_copy(update={"description": "half a pair: \ud800"})
-        with pytest.raises(InvalidInput, match=r"can't be written|invalid Unicode character"):
+        with pytest.raises(InvalidInput, match=r"can't be written|invalid Unicode character|surrogate"):
             golden.dump(half, tmp_path / name)
         for part in ("write_text", "replace"):
             with pytest.MonkeyPatch.context() as patch:

@@ -34,7 +34,7 @@ class Outcome:
     @property
     def shown(self) -> tuple[Hit, ...]:
         """What the caller who asked for `top_k` got."""
-        return self.answer.hits if self.answer else ()
+        return self.answer.hits[: self.query.top_k] if self.answer else ()
 
     @property
     def hits(self) -> tuple[Hit, ...]:

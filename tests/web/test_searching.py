@@ -130,7 +130,9 @@ def test_the_options_change_ranking_and_threshold(reader: Reader) -> None:
     expect(options).to_have_attribute("aria-expanded", "true")
     reader.page.get_by_role("radio", name="Words only").check()
     expect(reader.page.get_by_text("changed")).to_be_visible()
-    reader.page.get_by_role("slider").fill("0.05")
+    # The address changes at once, the request goes out when the hand has come to rest.
+    with reader.page.expect_request(lambda one: '"similarity_threshold":0.05' in (one.post_data or "")):
+        reader.page.get_by_role("slider").fill("0.05")
     expect(reader.status).to_contain_text("passage")
     expect(reader.page).to_have_url(re.compile("least=0.05"))
     assert address(reader) == {"q": ["friction"], "ranking": ["lexical"], "least": ["0.05"]}

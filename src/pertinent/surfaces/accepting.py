@@ -7,45 +7,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .. import build
 from ..build import Workspace
-from ..engine import Engine, Query
+from ..engine import Engine
 from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, Written
-from ..types import Answer, Filters, Ranking
+from ..types import Ranking
 from ..validation.compare import compare, regressions
 from ..validation.criteria import merged
 from ..validation.exchange import read
 from ..validation.report import ValidationReport
-from ..validation.subject import EVERYTHING, PageView
+from ..validation.subject import PageView
 from ..validation.validate import Options, validate
+from .subjects import InProcess, Local
 
 
-class Candidate:
+class Candidate(InProcess):
     """A build that is not in use yet, as something to be judged."""
 
     def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]], ranking: Ranking) -> None:
-        self._engine = engine
+        super().__init__(engine, ranking)
         self._written = written
-        self._ranking = ranking
 
     def facts(self) -> Mapping[str, str]:
         return {"subject": "candidate"}
-
-    def search(
-        self,
-        text: str,
-        *,
-        top_k: int,
-        threshold: float = 0.0,
-        ranking: Ranking | None = None,
-        per_page: int | None = None,
-        filters: Filters = EVERYTHING,
-        distinct: bool = True,
-    ) -> Answer:
-        return self._engine.search(
-            Query(
-                text, None, top_k, threshold, ranking or self._ranking, filters, per_page, distinct=distinct
-            )
-        )
 
     def pages(self) -> Iterator[PageView]:
         for _, (page, _, chunks) in self._written:
@@ -85,8 +68,6 @@ class Acceptance:
 
     def _before(self, old: Fingerprint) -> ValidationReport:
         """What the build in use gets, with the embedder that it was made with."""
-        from .subjects import Local
-
         settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
         try:
             made_by = build.embedder(settings)

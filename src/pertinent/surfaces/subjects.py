@@ -29,25 +29,12 @@ PATIENCE = 5
 """How often a service that says it is asked too often is asked again."""
 
 
-class Local:
-    """The pipeline that the settings name, in this process."""
+class InProcess:
+    """What answers in this process: an engine, and the ranking that is usual for it."""
 
-    def __init__(self, workspace: Workspace, embedder: Embedder | None = None) -> None:
-        workspace.require()
-        self._workspace = workspace
-        made_by = embedder or workspace.embedder()
-        # What was answered or embedded before must not be measured, so this engine remembers nothing.
-        self._engine = Engine(getattr(made_by, "inner", made_by), workspace.index(), workspace.catalog())
-
-    def facts(self) -> Mapping[str, str]:
-        made_with = self._workspace.catalog().fingerprint()
-        known = asdict(made_with) if made_with else {}
-        return {
-            "subject": "local",
-            "pertinent": version("pertinent"),
-            **{name: str(value) for name, value in known.items()},
-            "ranking": self._workspace.settings.ranking,
-        }
+    def __init__(self, engine: Engine, ranking: Ranking) -> None:
+        self._engine = engine
+        self._ranking = ranking
 
     def search(
         self,
@@ -60,10 +47,36 @@ class Local:
         filters: Filters = EVERYTHING,
         distinct: bool = True,
     ) -> Answer:
-        chosen = ranking or self._workspace.settings.ranking
-        answer = self._engine.search(
-            Query(text, None, top_k, threshold, chosen, filters, per_page, distinct=distinct)
+        return self._engine.search(
+            Query(
+                text, None, top_k, threshold, ranking or self._ranking, filters, per_page, distinct=distinct
+            )
         )
+
+
+class Local(InProcess):
+    """The pipeline that the settings name, in this process."""
+
+    def __init__(self, workspace: Workspace, embedder: Embedder | None = None) -> None:
+        workspace.require()
+        self._workspace = workspace
+        made_by = embedder or workspace.embedder()
+        # What was answered or embedded before must not be measured, so this engine remembers nothing.
+        engine = Engine(getattr(made_by, "inner", made_by), workspace.index(), workspace.catalog())
+        super().__init__(engine, workspace.settings.ranking)
+
+    def facts(self) -> Mapping[str, str]:
+        made_with = self._workspace.catalog().fingerprint()
+        known = asdict(made_with) if made_with else {}
+        return {
+            "subject": "local",
+            "pertinent": version("pertinent"),
+            **{name: str(value) for name, value in known.items()},
+            "ranking": self._workspace.settings.ranking,
+        }
+
+    def search(self, text: str, **options: Any) -> Answer:
+        answer = super().search(text, **options)
         if not self._workspace.is_foreign:
             return answer
         return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from pertinent.surfaces.cli import index as command
-from pertinent.surfaces.cli.progress import Lines
+from pertinent.surfaces.cli.progress import Lines, progress
 from pertinent.surfaces.library import Pertinent
 
 from .conftest import PAGES, Run
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def row(name: str, shown: str) -> list[int]:
@@ -118,3 +117,24 @@ def test_ctrl_c_exits_with_130_and_says_that_the_next_run_goes_on(
     assert result.exit_code == 130
     assert "goes on from there" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_ctrl_c_waits_for_the_step_under_way() -> None:
+    with pytest.raises(KeyboardInterrupt), progress() as told:
+        told.stage("Embedding", 3)
+        signal.raise_signal(signal.SIGINT)
+        reached = "the end of the step"
+        told.advance()
+        reached = "the next step"
+    assert reached == "the end of the step"
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_pressed_twice_does_not_wait() -> None:
+    with pytest.raises(KeyboardInterrupt), progress():
+        signal.raise_signal(signal.SIGINT)
+        reached = "between"
+        signal.raise_signal(signal.SIGINT)
+        reached = "after"
+    assert reached == "between"

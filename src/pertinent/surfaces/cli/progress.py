@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from .terminal import console
@@ -98,9 +100,56 @@ class Lines:
         return f"{self._name}: {self._done:,} of {self._total:,}, {rate:.1f} a second, {left:.0f} s left"
 
 
-def progress() -> Bars | Lines:
+class Stoppable:
+    """Ctrl-C ends the work between two steps; pressed again, it ends it at once.
+
+    An interrupt that is raised wherever the program happens to be may strike
+    inside a library that is tidying up, which then prints it and goes on.
+    """
+
+    def __init__(self, shown: Bars | Lines) -> None:
+        self._shown = shown
+        self._pressed = False
+        self._before = signal.getsignal(signal.SIGINT)
+        # Python lets only the main thread hear signals.
+        self._hears = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Self:
+        if self._hears:
+            signal.signal(signal.SIGINT, self._press)
+        self._shown.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._shown.__exit__(kind, error, trace)
+        if self._hears:
+            signal.signal(signal.SIGINT, self._before)
+
+    def stage(self, name: str, total: int | None) -> None:
+        """The stage before has ended; this one begins."""
+        self._stop_if_pressed()
+        self._shown.stage(name, total)
+
+    def advance(self, steps: int = 1) -> None:
+        """So much more is done."""
+        self._shown.advance(steps)
+        self._stop_if_pressed()
+
+    def _press(self, number: int, frame: FrameType | None) -> None:
+        if self._pressed:
+            signal.default_int_handler(number, frame)
+        self._pressed = True
+
+    def _stop_if_pressed(self) -> None:
+        if self._pressed:
+            raise KeyboardInterrupt
+
+
+def progress() -> Stoppable:
     """What suits where stderr goes."""
-    return Bars() if console(stderr=True).is_terminal else Lines()
+    return Stoppable(Bars() if console(stderr=True).is_terminal else Lines())
 
 
 def _line(text: str) -> None:

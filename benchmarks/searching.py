@@ -51,7 +51,7 @@ class Quick:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) + 2 for text in texts]
 
-    def embed_query(self, text: str) -> Vector:
+    def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
         raise NotImplementedError
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
@@ -108,7 +108,7 @@ def _one(
     engine: Engine, embedder: LocalEmbedder, index: EdgeIndex, text: str, figures: dict[str, list[float]]
 ) -> None:
     start = time.perf_counter()
-    vector = embedder.embed_query(text)
+    vector = embedder.embed_queries([text])[0]
     figures["embed_ms"].append((time.perf_counter() - start) * 1000)
     figures["raw_index_ms"].append(_raw(index._shard, vector, text))
     start = time.perf_counter()

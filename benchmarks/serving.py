@@ -69,7 +69,7 @@ def _model_alone(queries: list[str]) -> float:
     sample = queries[:1200]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         start = time.perf_counter()
-        list(pool.map(embedder.embed_query, sample))
+        list(pool.map(lambda text: embedder.embed_queries([text]), sample))
         return len(sample) / (time.perf_counter() - start)
 
 
@@ -81,7 +81,7 @@ def _parts(folder: str, queries: list[str]) -> tuple[float, float]:
         embeds, raws = [], []
         for text in queries[:200]:
             start = time.perf_counter()
-            vector = embedder.embed_query(text)
+            vector = embedder.embed_queries([text])[0]
             embeds.append((time.perf_counter() - start) * 1000)
             raws.append(searching._raw(index._shard, vector, text))
         return statistics.median(embeds), statistics.median(raws)

@@ -159,7 +159,7 @@ def test_every_stage_is_timed(engine: Engine) -> None:
 
 
 def test_a_vector_alone_is_ranked_dense_and_has_no_lexical_score(engine: Engine) -> None:
-    vector = HashedWords().embed_query("revolute joint")
+    vector = HashedWords().embed_queries(["revolute joint"])[0]
     answer = engine.search(Query(text=None, vector=vector))
     assert answer.ranking == "dense"
     assert answer.hits[0].chunk.slug == "joints"
@@ -324,8 +324,8 @@ def test_each_query_is_timed_for_itself_when_several_are_searched_together(engin
 class Speechless(HashedWords):
     """An embedder whose service is down."""
 
-    def embed_query(self, text: str) -> Any:
-        raise EmbedderError(f"no answer for {text!r}")
+    def embed_queries(self, texts: Any) -> Any:
+        raise EmbedderError(f"no answer for {texts!r}")
 
 
 def without_model(workspace: Workspace) -> Engine:

@@ -25,8 +25,8 @@ class Other(HashedWords):
 
     name = OTHER
 
-    def embed_query(self, text: str) -> Any:
-        return -super().embed_query(text)
+    def embed_queries(self, texts: Any) -> Any:
+        return [-vector for vector in super().embed_queries(texts)]
 
     def embed_documents(self, texts: Any) -> Iterator[Any]:
         return (-vector for vector in super().embed_documents(texts))
@@ -35,12 +35,15 @@ class Other(HashedWords):
 class Noise(Other):
     """A model that knows nothing: every text has a vector of its own, near to none."""
 
-    def embed_query(self, text: str) -> Any:
-        vector = np.random.default_rng(len(text)).standard_normal(self.dimension).astype(np.float32)
-        return vector / np.linalg.norm(vector)
+    def embed_queries(self, texts: Any) -> Any:
+        return [self._noise(text) for text in texts]
 
     def embed_documents(self, texts: Any) -> Iterator[Any]:
-        return (self.embed_query(text[::-1] * 3) for text in texts)
+        return (self._noise(text[::-1] * 3) for text in texts)
+
+    def _noise(self, text: str) -> Any:
+        vector = np.random.default_rng(len(text)).standard_normal(self.dimension).astype(np.float32)
+        return vector / np.linalg.norm(vector)
 
 
 @pytest.fixture

@@ -118,7 +118,7 @@ class Doctor:
 
     def _model(self) -> tuple[str, list[Finding]]:
         embedder = build.embedder(self._opened.settings)
-        vector = embedder.embed_query(_PROBE)
+        vector = embedder.embed_queries([_PROBE])[0]
         length = float((vector * vector).sum()) ** 0.5
         self._embedder = embedder
         findings = []
@@ -143,7 +143,7 @@ class Doctor:
         index = self._opened.index()
         found = self._opened.catalog().fingerprint()
         if self._embedder and found and found.dimension == self._embedder.dimension:
-            vector = self._embedder.embed_query(_PROBE)
+            vector = self._embedder.embed_queries([_PROBE])[0]
             index.candidates(vector, _PROBE, by=("dense", "lexical"), limit=1, filters=Filters())
         return f"answers; {index.count():,} points", []
 

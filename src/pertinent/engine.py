@@ -6,7 +6,7 @@ embed the query → candidates of both sides → rank → threshold, per page, t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from .memory import Memory
 from .ports import Catalog, Description, Embedder, Vector, VectorIndex
 from .ranking import SIDES, Ranked, batches, rank
 from .timing import Stopwatch, utc_now
-from .types import Answer, Chunk, Filters, Hit, LeftOut, Ranking
+from .types import Answer, Chunk, Filters, Hit, LeftOut, PointId, Ranking
 
 CANDIDATES = 50
 """How many points each side proposes at least."""
@@ -28,7 +28,13 @@ DEPTH = 4
 WIDER = 4
 """By how much more is asked for where one page took up the list."""
 
+CHUNKS_PER_ANSWER = 4
+"""How many chunks are kept at hand for each answer that is remembered."""
+
 EVERYTHING = Filters()
+
+Embedded = Vector | EmbedderError
+"""What became of a text that was to be embedded."""
 
 NO_CATALOG = "the catalog did not answer; results are as the index has them"
 NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
@@ -82,6 +88,8 @@ class Engine:
         self._index = index
         self._catalog = catalog
         self._memory: Memory[Answer] = Memory(remembered)
+        self._at_hand: Memory[Chunk] = Memory(CHUNKS_PER_ANSWER * remembered)
+        """Chunks as the catalog describes them, by their points."""
 
     def search(self, query: Query) -> Answer:
         """The best passages for the query, in order, and how they came about."""
@@ -98,16 +106,29 @@ class Engine:
         """
         searches = [self._search(query) for query in queries]
         answers: dict[int, Answer | Exception] = {}
+        told: dict[int, Embedded] = {}
         while len(answers) < len(searches):
+            to_embed: dict[int, str] = {}
             for place, search in enumerate(searches):
                 if place not in answers:
                     try:
-                        next(search)
+                        text = search.send(told.get(place))
                     except StopIteration as end:
                         answers[place] = end.value
                     except Exception as error:  # the answer to its own query alone
                         answers[place] = error
+                    else:
+                        to_embed |= {} if text is None else {place: text}
+            told = self._embed(to_embed)
         return [answers[place] for place in range(len(searches))]
+
+    def _embed(self, texts: Mapping[int, str]) -> dict[int, Embedded]:
+        if not texts:
+            return {}
+        try:
+            return dict(zip(texts, self._embedder.embed_queries(list(texts.values())), strict=True))
+        except EmbedderError as error:
+            return dict.fromkeys(texts, error)
 
     def recall(self, query: Query) -> Answer | None:
         """The answer to a checked query that was given before, if nothing has changed since."""
@@ -121,8 +142,8 @@ class Engine:
         watch.lap("received")
         return replace(known, created_at=utc_now(), timings=timings | watch.stages, remembered=True)
 
-    def _search(self, query: Query) -> Generator[None, None, Answer]:
-        """One search, which pauses after each stage."""
+    def _search(self, query: Query) -> Generator[str | None, Embedded | None, Answer]:
+        """One search, which pauses after each stage: after the first for the vector of a text."""
         query = query.checked()
         known = None if query.anew else self.recall(query)
         if known is not None:
@@ -131,23 +152,22 @@ class Engine:
         created_at = utc_now()
         watch = Stopwatch()
         watch.lap("received")
-        yield
-        watch.resume()
-        vector, ranking, notes = self._embedded(query)
+        embedded = yield query.text if query.vector is None else None
+        vector, ranking, notes = self._embedded(query, embedded)
         watch.lap("embedded")
-        yield
+        yield None
         watch.resume()
         limit = max(CANDIDATES, DEPTH * query.top_k)
         ranked = self._ranked(query, vector, ranking, limit)
         watch.lap("searched")
-        yield
+        yield None
         watch.resume()
         hits, left_out = self._select(ranked, query)
         while len(hits) < query.top_k and _more(ranked, limit, query.threshold):
             limit *= WIDER
             ranked = self._ranked(query, vector, ranking, limit)
             hits, left_out = self._select(ranked, query)
-        hits, more = self._described(hits)
+        hits, more = self._described(hits, query)
         notes = (*notes, *more)
         watch.lap("filtered")
         answer = Answer(
@@ -172,7 +192,9 @@ class Engine:
         )
         return rank(found, ranking)
 
-    def _embedded(self, query: Query) -> tuple[Vector | None, Ranking, tuple[str, ...]]:
+    def _embedded(
+        self, query: Query, embedded: Embedded | None
+    ) -> tuple[Vector | None, Ranking, tuple[str, ...]]:
         """The query's vector, the ranking that can be had, and why it is not the one asked for."""
         ranking = query.ranking
         notes: tuple[str, ...] = ()
@@ -183,12 +205,11 @@ class Engine:
             ranking = "dense"
         if query.vector is not None:
             return checked_vector(query.vector, self._embedder.dimension), ranking, notes
-        try:
-            return self._embedder.embed_query(query.text or ""), ranking, notes
-        except EmbedderError:
-            if "lexical" not in (query.ranking, query.fallback) or "lexical" not in self._index.sides:
-                raise
-            return None, "lexical", (*notes, NO_EMBEDDER)
+        if not isinstance(embedded, EmbedderError):
+            return embedded, ranking, notes
+        if "lexical" not in (query.ranking, query.fallback) or "lexical" not in self._index.sides:
+            raise embedded
+        return None, "lexical", (*notes, NO_EMBEDDER)
 
     def _select(self, ranked: Ranked, query: Query) -> tuple[list[Hit], list[LeftOut]]:
         """The first hits that pass threshold and per page, and where asked the next best that don't.
@@ -199,7 +220,7 @@ class Engine:
         left_out: list[LeftOut] = []
         pages: Counter[str] = Counter()
         texts: set[str] = set()
-        for hit in self._hits(ranked, query.top_k):
+        for hit in self._hits(ranked, query):
             page = hit.chunk.document_id
             if hit.score < query.threshold:
                 left_out.append(
@@ -220,10 +241,10 @@ class Engine:
                 break
         return hits, left_out[:EXPLAINED] if query.explain else []
 
-    def _hits(self, ranked: Ranked, size: int) -> Iterator[Hit]:
+    def _hits(self, ranked: Ranked, query: Query) -> Iterator[Hit]:
         """The ranked points with their chunks, read only as far as they are needed."""
-        for places in batches(ranked.scores, size):
-            chunks = self._index.chunks(ranked.point_ids[places.start : places.stop])
+        for places in batches(ranked.scores, query.top_k):
+            chunks = self._chunks(ranked.point_ids[places.start : places.stop], query)
             hits = [
                 Hit(chunks[point], ranked.scores[place], ranked.parts(place), point)
                 for place in places
@@ -231,15 +252,25 @@ class Engine:
             ]
             yield from sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id))
 
-    def _described(self, hits: list[Hit]) -> tuple[list[Hit], tuple[str, ...]]:
+    def _chunks(self, points: Sequence[PointId], query: Query) -> dict[PointId, Chunk]:
+        known = {} if query.anew else self._at_hand.recall_all(points, self._index.version)
+        missing = [point for point in points if point not in known]
+        return known | self._index.chunks(missing) if missing else known
+
+    def _described(self, hits: list[Hit], query: Query) -> tuple[list[Hit], tuple[str, ...]]:
         """The hits as the catalog describes them; without it, as the index does."""
-        if not hits:
+        version = self._index.version
+        known = {} if query.anew else self._at_hand.recall_all([hit.point_id for hit in hits], version)
+        if all(hit.point_id in known for hit in hits):
             return hits, ()
         try:
             rows = self._catalog.describe([hit.chunk.chunk_id for hit in hits])
         except CatalogFailure:
             return hits, (NO_CATALOG,)
-        return [_as_described(hit, rows.get(hit.chunk.chunk_id)) for hit in hits], ()
+        described = [_as_described(hit, rows.get(hit.chunk.chunk_id)) for hit in hits]
+        if version is not None:
+            self._at_hand.keep_all({hit.point_id: hit.chunk for hit in described}, version)
+        return described, ()
 
 
 def neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:

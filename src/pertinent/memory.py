@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Generic, TypeVar
 
+Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
@@ -21,18 +22,30 @@ class Memory(Generic[Value]):
 
     def recall(self, key: Hashable, version: object) -> Value | None:
         """The value kept for the key, if it is of this version."""
+        return self.recall_all([key], version).get(key)
+
+    def recall_all(self, keys: Iterable[Key], version: object) -> dict[Key, Value]:
+        """The values kept for these keys, as far as they are of this version."""
         with self._lock:
-            if version != self._version or key not in self._values:
-                return None
-            self._values.move_to_end(key)
-            return self._values[key]
+            if version != self._version:
+                return {}
+            found = {key: self._values[key] for key in keys if key in self._values}
+            for key in found:
+                self._values.move_to_end(key)
+            return found
 
     def keep(self, key: Hashable, version: object, value: Value) -> None:
         """Keep a value that was made at this version."""
+        self.keep_all({key: value}, version)
+
+    def keep_all(self, values: Mapping[Key, Value], version: object) -> None:
+        """Keep values that were made at this version."""
         with self._lock:
             if version != self._version:
                 self._values.clear()
                 self._version = version
-            self._values[key] = value
-            if len(self._values) > self._size:
+            for key, value in values.items():
+                self._values[key] = value
+                self._values.move_to_end(key)
+            while len(self._values) > self._size:
                 self._values.popitem(last=False)

@@ -46,7 +46,8 @@ class Embedder(Protocol):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each text takes, the special ones included."""
 
-    def embed_query(self, text: str) -> Vector: ...
+    def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        """A vector for each text, in order; those that come together may cost less than each alone."""
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         """A vector for each text, in order, as they are made."""

@@ -72,7 +72,7 @@ def lose_a_point(folder: Path) -> None:
 def add_a_stray_point(folder: Path) -> None:
     with opened(folder) as workspace:
         stray = replace(a_chunk(workspace), chunk_id="nowhere-1", document_id="nowhere")
-        vector = workspace.embedder().embed_query("stray")
+        vector = workspace.embedder().embed_queries(["stray"])[0]
         workspace.index().put([entry(stray)], [vector])
 
 

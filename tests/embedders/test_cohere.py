@@ -33,7 +33,7 @@ def embedder(wire: Wire) -> Iterator[CohereEmbedder]:
 
 
 def test_queries_and_documents_are_told_apart(embedder: Embedder, wire: Wire) -> None:
-    query = embedder.embed_query("nodes")
+    query = embedder.embed_queries(["nodes"])[0]
     (document,) = embedder.embed_documents(["nodes"])
     assert [asked.body for asked in wire.asked] == [
         {
@@ -75,14 +75,14 @@ def test_of_another_model_the_service_is_asked(wire: Wire) -> None:
 def test_an_answer_of_another_length_than_the_model_has_is_refused(embedder: Embedder, wire: Wire) -> None:
     wire.dimension = 384
     with pytest.raises(EmbedderError, match=r"Cohere at http.* 384 elements, where it should have 1024, for"):
-        embedder.embed_query("nodes")
+        embedder.embed_queries(["nodes"])[0]
 
 
 @pytest.mark.parametrize("fault", ["500", "429", "dropped"])
 def test_the_sdk_does_not_ask_again_by_itself(embedder: Embedder, wire: Wire, fault: str) -> None:
     wire.always = fault  # type: ignore[assignment]
     with pytest.raises(EmbedderError) as caught:
-        embedder.embed_query("nodes")
+        embedder.embed_queries(["nodes"])[0]
     assert len(wire.asked) == 1
     assert "tried" not in str(caught.value)
 
@@ -95,7 +95,7 @@ def test_the_error_of_the_sdk_is_the_cause_where_it_keeps_the_key_to_itself(
     for fault, tactless, kept in (("400", False, True), ("400", True, False), ("401", False, False)):
         wire.always, wire.tactless = fault, tactless  # type: ignore[assignment]
         with pytest.raises(EmbedderError) as caught:
-            embedder.embed_query("nodes")
+            embedder.embed_queries(["nodes"])[0]
         assert isinstance(caught.value.__cause__, ApiError) is kept
 
 

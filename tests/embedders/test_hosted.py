@@ -111,7 +111,7 @@ def test_vectors_come_in_order_at_unit_length_in_batches(make: Make, wire: Wire)
 
 def test_a_query_is_one_text(make: Make, wire: Wire) -> None:
     embedder = make()
-    vector = embedder.embed_query("how?")
+    vector = embedder.embed_queries(["how?"])[0]
     assert np.allclose(vector, unit_of("how?", kind_of(embedder, "query"), 8), atol=1e-6)
     assert [asked.texts for asked in wire.asked] == [["how?"]]
 
@@ -125,7 +125,8 @@ def test_many_threads_may_ask_at_once(make: Make) -> None:
     embedder = make()
     kind = kind_of(embedder, "query")
     with ThreadPoolExecutor(8) as pool:
-        for text, vector in zip(TEXTS[:60], pool.map(embedder.embed_query, TEXTS[:60]), strict=True):
+        asked = pool.map(lambda text: embedder.embed_queries([text])[0], TEXTS[:60])
+        for text, vector in zip(TEXTS[:60], asked, strict=True):
             assert np.allclose(vector, unit_of(text, kind, 8), atol=1e-6)
 
 
@@ -180,7 +181,7 @@ def test_a_wait_that_is_too_long_is_not_waited(make: Make, wire: Wire, naps: lis
     wire.retry_after = "3600"
     wire.always = "429"
     with pytest.raises(EmbedderError, match=r"HTTP 429 .* asks to wait 3600 s"):
-        make().embed_query("how?")
+        make().embed_queries(["how?"])[0]
     assert naps == []
     assert len(wire.asked) == 1
 
@@ -191,7 +192,7 @@ def test_a_wait_that_is_too_long_is_not_waited(make: Make, wire: Wire, naps: lis
 def failure(embedder: HostedEmbedder) -> EmbedderError:
     """Both ways of asking fail, and in the same way."""
     with pytest.raises(EmbedderError) as of_query:
-        embedder.embed_query("how?")
+        embedder.embed_queries(["how?"])[0]
     with pytest.raises(EmbedderError) as of_documents:
         list(embedder.embed_documents(TEXTS[:3]))
     assert type(of_query.value) is type(of_documents.value) is EmbedderError
@@ -277,7 +278,7 @@ def test_the_key_is_shown_nowhere(
     embedder = make(IMPATIENT)
     shown = [repr(embedder), str(embedder), everything(embedder)]
     try:
-        embedder.embed_query("how?")
+        embedder.embed_queries(["how?"])[0]
         assert fault is None
     except EmbedderError as error:
         shown += [str(error), repr(error), *traceback.format_exception(error)]
@@ -303,7 +304,7 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(kind: Any) -> N
 
 def test_white_space_around_a_key_is_no_part_of_it(wire: Wire) -> None:
     embedder = OpenAIEmbedder("wired", f" {KEY}\n", base_url=wire.url, terms=TERMS)
-    embedder.embed_query("how?")
+    embedder.embed_queries(["how?"])[0]
     embedder.close()
     assert wire.asked[0].headers["Authorization"] == f"Bearer {KEY}"
 
@@ -331,12 +332,12 @@ def test_a_dimension_that_nobody_told_is_found_by_one_request(wire: Wire) -> Non
 
 def test_the_first_answer_tells_the_dimension_as_well(wire: Wire) -> None:
     embedder = OpenAIEmbedder("wired", base_url=wire.url, terms=TERMS)
-    embedder.embed_query("how?")
+    embedder.embed_queries(["how?"])[0]
     assert embedder.dimension == 8
     assert len(wire.asked) == 1
     wire.dimension = 9
     with pytest.raises(EmbedderError, match="9 elements, where it should have 8"):
-        embedder.embed_query("how?")
+        embedder.embed_queries(["how?"])[0]
     embedder.close()
 
 
@@ -557,7 +558,7 @@ def test_documents_are_held_up_by_the_budget_and_queries_are_not(monkeypatch: py
     embedder = Scripted(angles, 1, Terms(concurrency=1, tokens_per_minute=6))
     embedder._budget = TokenBudget(6, clock)
     for _ in range(5):
-        embedder.embed_query("1")
+        embedder.embed_queries(["1"])[0]
     assert clock.now == 1000.0
     assert len(list(embedder._vectors(["1"], "document", QUICK, clock))) == 1
     list(embedder._vectors(["2"], "document", QUICK, clock))

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pertinent.embedders import local
-from pertinent.embedders.local import LocalEmbedder
+from pertinent.embedders.local import ALIKE, LocalEmbedder, _of_one_length
 from pertinent.errors import EmbedderError, SettingsError
 
 TEXTS = [
@@ -37,24 +39,34 @@ def test_a_vector_has_384_elements_and_unit_length(minilm: LocalEmbedder) -> Non
 
 
 def test_what_is_alike_is_near(minilm: LocalEmbedder) -> None:
-    query, near, far, *_ = (minilm.embed_query(text) for text in TEXTS)
+    query, near, far, *_ = (minilm.embed_queries([text])[0] for text in TEXTS)
     assert float(query @ near) > 0.4
     assert float(query @ far) < 0.2
 
 
 def test_a_text_has_the_same_vector_alone_in_company_and_on_many_threads(minilm: LocalEmbedder) -> None:
-    alone = [minilm.embed_query(text) for text in TEXTS]
-    together = list(minilm.embed_documents(TEXTS))
+    alone = [minilm.embed_queries([text])[0] for text in TEXTS]
+    as_documents = list(minilm.embed_documents(TEXTS))
     with ThreadPoolExecutor(8) as pool:
-        threaded = list(pool.map(minilm.embed_query, TEXTS))
-    for one, two, three in zip(alone, together, threaded, strict=True):
+        threaded = list(pool.map(lambda text: minilm.embed_queries([text])[0], TEXTS))
+    for one, two, three in zip(alone, as_documents, threaded, strict=True):
         assert one.tobytes() == two.tobytes() == three.tobytes()
+    # Padded to one length and multiplied at once, a sum of many numbers is rounded otherwise.
+    assert np.allclose(alone, minilm.embed_queries(TEXTS), rtol=0, atol=1e-6)
+
+
+@given(lengths=st.lists(st.integers(1, 300), max_size=30))
+def test_queries_are_run_together_with_those_alike_in_length_and_none_is_left_out(lengths: list[int]) -> None:
+    groups = list(_of_one_length(lengths))
+    assert sorted(place for group in groups for place in group) == list(range(len(lengths)))
+    for group in groups:
+        assert max(lengths[place] for place in group) <= ALIKE * min(lengths[place] for place in group)
 
 
 def test_vectors_come_in_the_order_of_the_texts(minilm: LocalEmbedder) -> None:
     texts = [f"number {n}" for n in range(40)]
     for text, vector in zip(texts, minilm.embed_documents(texts), strict=True):
-        assert np.array_equal(vector, minilm.embed_query(text))
+        assert np.array_equal(vector, minilm.embed_queries([text])[0])
 
 
 def test_tokens_are_counted_with_the_special_ones_and_without_a_limit(minilm: LocalEmbedder) -> None:
@@ -63,7 +75,7 @@ def test_tokens_are_counted_with_the_special_ones_and_without_a_limit(minilm: Lo
 
 
 def test_what_is_too_long_is_cut_at_256_tokens(minilm: LocalEmbedder) -> None:
-    cut, longer = (minilm.embed_query("word " * n) for n in (254, 1000))
+    cut, longer = (minilm.embed_queries(["word " * n])[0] for n in (254, 1000))
     assert np.array_equal(cut, longer)
 
 
@@ -117,7 +129,7 @@ def test_any_exported_folder_is_loaded_the_same_way(tmp_path: Path, minilm: Loca
     loaded = LocalEmbedder.folder(exported(tmp_path / "mine"))
     assert loaded.max_tokens == 128
     assert loaded.name.startswith("onnx:mine@")
-    assert np.array_equal(loaded.embed_query(TEXTS[0]), minilm.embed_query(TEXTS[0]))
+    assert np.array_equal(loaded.embed_queries([TEXTS[0]])[0], minilm.embed_queries([TEXTS[0]])[0])
 
 
 def test_a_folder_without_its_files_says_which(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_an_answer_of_another_shape_is_refused(answer: object, said: str) -> Non
 def test_prefixes_go_before_what_they_are_for(wire: Wire) -> None:
     prefixes = Prefixes("query: ", "passage: ")
     embedder = OpenAIEmbedder("e5", KEY, base_url=wire.url, prefixes=prefixes, terms=TERMS)
-    embedder.embed_query("nodes")
+    embedder.embed_queries(["nodes"])[0]
     list(embedder.embed_documents(["nodes"]))
     assert [asked.texts for asked in wire.asked] == [["query: nodes"], ["passage: nodes"]]
     assert embedder.count_tokens([""]) == [5]
@@ -103,10 +103,10 @@ def test_a_wrong_address_and_an_unknown_model_look_alike_so_both_are_named(
 ) -> None:
     wire.always = "404"
     with pytest.raises(EmbedderError, match=r"127\.0\.0\.1.*'nomic-embed-text'.*its name and the address"):
-        embedder.embed_query("nodes")
+        embedder.embed_queries(["nodes"])[0]
 
 
 def test_a_server_that_wants_a_key_says_so(embedder: Embedder, wire: Wire) -> None:
     wire.always = "401"
     with pytest.raises(EmbedderError, match=r"wants a key \(HTTP 401\): check OPENAI_API_KEY"):
-        embedder.embed_query("nodes")
+        embedder.embed_queries(["nodes"])[0]

@@ -216,7 +216,7 @@ def test_health_is_error_with_503_when_the_index_does_not_answer(
 def breaking(service: Service, monkeypatch: pytest.MonkeyPatch, error: Exception, part: str) -> None:
     workspace = service.pertinent.workspace
     target: Any = workspace.embedder() if part == "embedder" else workspace.index()
-    monkeypatch.setattr(target, "embed_query" if part == "embedder" else "candidates", fail(error))
+    monkeypatch.setattr(target, "embed_queries" if part == "embedder" else "candidates", fail(error))
 
 
 @pytest.mark.parametrize("route", ["/search", "/api/v1/search"])

@@ -233,7 +233,7 @@ def test_a_search_that_takes_too_long_is_unavailable(
 ) -> None:
     service = serve(request_timeout=0.05)
     ended = threading.Event()
-    monkeypatch.setattr(service.pertinent.workspace.embedder(), "embed_query", lambda _: ended.wait(5))
+    monkeypatch.setattr(service.pertinent.workspace.embedder(), "embed_queries", lambda _: ended.wait(5))
     start = time.perf_counter()
     field = "query" if route == "/search" else "query_text"
     message = problem(service.client.post(route, json={field: "torque"}), 503, "service_unavailable")

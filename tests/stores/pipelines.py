@@ -68,7 +68,7 @@ Fill = Callable[[QdrantClient, str], None]
 
 
 def vector(text: str) -> list[float]:
-    return [float(one) for one in EMBEDDER.embed_query(text)]
+    return [float(one) for one in EMBEDDER.embed_queries([text])[0]]
 
 
 def write(client: QdrantClient, name: str, payloads: Sequence[dict[str, Any]], texts: Sequence[str]) -> None:

@@ -58,7 +58,7 @@ def test_searches_go_on_when_a_peer_dies(fragile_cluster: Cluster, collection: s
     index = opened(fragile_cluster.urls, collection)
     fill(index)
     index.finish()
-    vector = EMBEDDER.embed_query("messages over topics")
+    vector = EMBEDDER.embed_queries(["messages over topics"])[0]
     stop = threading.Event()
 
     def search() -> tuple[set[object], float]:

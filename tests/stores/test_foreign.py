@@ -184,13 +184,15 @@ class TestEveryPipeline:
     def test_a_score_is_the_cosine(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
         _, name = theirs
         index = opened(name)
-        query = EMBEDDER.embed_query("messages over topics")
+        query = EMBEDDER.embed_queries(["messages over topics"])[0]
         found = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
         chunks = index.chunks(found.point_ids)
         assert found.bm25 is None
         assert found.cosine is not None
         for point, cosine in zip(found.point_ids, found.cosine, strict=True):
-            assert cosine == pytest.approx(float(EMBEDDER.embed_query(chunks[point].text) @ query), abs=1e-5)
+            assert cosine == pytest.approx(
+                float(EMBEDDER.embed_queries([chunks[point].text])[0] @ query), abs=1e-5
+            )
 
     def test_its_pages_are_put_together_in_order(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
         _, name = theirs
@@ -357,8 +359,10 @@ class TestVectors:
     ) -> None:
         index = opened(made(models.VectorParams(size=64, distance=distance)))
         answer = engine(index).search(Query("revolute joint limit", ranking="dense", top_k=6))
-        query = EMBEDDER.embed_query("revolute joint limit")
-        expected = [max(0.0, float(EMBEDDER.embed_query(hit.chunk.text) @ query)) for hit in answer.hits]
+        query = EMBEDDER.embed_queries(["revolute joint limit"])[0]
+        expected = [
+            max(0.0, float(EMBEDDER.embed_queries([hit.chunk.text])[0] @ query)) for hit in answer.hits
+        ]
         assert [hit.score for hit in answer.hits] == pytest.approx(expected, abs=1e-5)
         assert answer.hits[0].chunk.title == "Joints"
 
@@ -482,7 +486,7 @@ class TestFilters:
 
         with filled(client, fill) as name:
             index = opened(name)
-            query = EMBEDDER.embed_query("same words")
+            query = EMBEDDER.embed_queries(["same words"])[0]
             sent = requests(monkeypatch)
             found = index.candidates(query, None, by=["dense"], limit=5, filters=Filters(url=f"{SITE}/guide"))
         assert found.point_ids == [101]

@@ -85,7 +85,7 @@ def _on(cluster: Cluster, name: str, options: CollectionOptions) -> VectorIndex:
 
 def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> Shown:
     """The first hits as the engine orders them: by score, and by chunk id where scores are equal."""
-    vector = EMBEDDER.embed_query(query)
+    vector = EMBEDDER.embed_queries([query])[0]
     found = index.candidates(vector, query, by=SIDES[ranking], limit=LIMIT, filters=filters)
     ranked = rank(found, ranking)
     points = ranked.point_ids[:READ]

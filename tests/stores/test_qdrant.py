@@ -69,7 +69,7 @@ def plain(qdrant: Place) -> Iterator[QdrantClient]:
 
 
 def search(index: QdrantIndex, query: str = "messages over topics") -> dict[Any, tuple[float, float]]:
-    vector = EMBEDDER.embed_query(query)
+    vector = EMBEDDER.embed_queries([query])[0]
     return by_point(index.candidates(vector, query, by=["dense", "lexical"], limit=50, filters=Filters()))
 
 

@@ -447,9 +447,9 @@ def test_latency_is_never_that_of_something_remembered(stored: Workspace) -> Non
     asked: list[str] = []
 
     class Counting(HashedWords):
-        def embed_query(self, text: str) -> Any:
-            asked.append(text)
-            return super().embed_query(text)
+        def embed_queries(self, texts: Any) -> Any:
+            asked.extend(texts)
+            return super().embed_queries(texts)
 
     cached = CachedQueries(Counting(), 100)
     for _ in range(2):

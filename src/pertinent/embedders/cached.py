@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
+from ..memory import Memory
 from ..ports import Embedder, Vector
 
 
@@ -16,7 +16,7 @@ class CachedQueries:
         self.name = inner.name
         self.model = inner.model
         self.max_tokens = inner.max_tokens
-        self._query = lru_cache(maxsize=size)(self._embed)
+        self._vectors: Memory[Vector] = Memory(size)
 
     @property
     def dimension(self) -> int:
@@ -28,17 +28,19 @@ class CachedQueries:
         if hasattr(self.inner, "close"):
             self.inner.close()
 
-    def _embed(self, text: str) -> Vector:
-        vector = self.inner.embed_query(text)
-        # Many callers will share it.
-        vector.setflags(write=False)
-        return vector
-
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self.inner.count_tokens(texts)
 
-    def embed_query(self, text: str) -> Vector:
-        return self._query(text)
+    def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        known = self._vectors.recall_all(texts, None)
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        made = dict(zip(new, self.inner.embed_queries(new), strict=True)) if new else {}
+        for vector in made.values():
+            # Many callers will share it.
+            vector.setflags(write=False)
+        self._vectors.keep_all(made, None)
+        both = known | made
+        return [both[text] for text in texts]
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         return self.inner.embed_documents(texts)

@@ -121,9 +121,11 @@ class HostedEmbedder(ABC):
         """An estimate, as the service alone knows: see `estimate_tokens`."""
         return [estimate_tokens(text) for text in texts]
 
-    def embed_query(self, text: str) -> Vector:
-        (vector,) = self._vectors([text], "query", self._terms.queries, threading.Event())
-        return vector
+    def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        """One request for all that fit into one."""
+        batches = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
+        asked = [self._vectors(one, "query", self._terms.queries, threading.Event()) for one in batches]
+        return [vector for batch in asked for vector in batch]
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         """Vectors in order; at most `concurrency` batches are asked for ahead of what was taken."""

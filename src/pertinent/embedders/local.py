@@ -1,8 +1,7 @@
 """Embeddings in this process: an ONNX model and its tokenizer, no network, no key.
 
-Each text is run by itself, without padding. The model's int8 activations are scaled over the whole
-batch, so a text embedded beside others would get a slightly different vector than alone; and on a
-CPU a batch is no faster than as many single runs, one per core.
+Documents are run one by one, on all cores: at their length a batch is no faster on a CPU. Queries that
+come together are run together. A vector is the same either way, but for the last bits of its numbers.
 """
 
 from __future__ import annotations
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM_TOKENS = 256
+ALIKE = 1.5
+"""How much longer than the shortest a text may be that is run together with it."""
+
 _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
 
 
@@ -99,8 +101,16 @@ class LocalEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
-    def embed_query(self, text: str) -> Vector:
-        return self._embed(text)
+    def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        """Queries that come together, run together where they are alike in length.
+
+        They are so short that the model's time goes into fetching its weights, once for all of them.
+        """
+        tokens = [self._tokens(text) for text in texts]
+        vectors: dict[int, Vector] = {}
+        for places in _of_one_length([len(ids) for ids in tokens]):
+            vectors.update(zip(places, self._run([tokens[place] for place in places]), strict=True))
+        return [vectors[place] for place in range(len(texts))]
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         """Vectors in order, with only a few texts under way at a time."""
@@ -108,19 +118,40 @@ class LocalEmbedder:
             yield from _in_order(pool, self._embed, texts, ahead=self._workers * 4)
 
     def _embed(self, text: str) -> Vector:
-        ids = self._tokenizer.encode(text).ids
-        if len(ids) > self.max_tokens:
-            ids = [*ids[: self.max_tokens - 1], ids[-1]]
-        tokens = np.array([ids], dtype=np.int64)
-        feed = {"input_ids": tokens, "attention_mask": np.ones_like(tokens)}
+        return self._run([self._tokens(text)])[0]
+
+    def _tokens(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text).ids
+        return ids if len(ids) <= self.max_tokens else [*ids[: self.max_tokens - 1], ids[-1]]
+
+    def _run(self, tokens: Sequence[Sequence[int]]) -> list[Vector]:
+        lengths = [len(ids) for ids in tokens]
+        padded = np.zeros((len(tokens), max(lengths)), dtype=np.int64)
+        mask = np.zeros_like(padded)
+        for row, ids in enumerate(tokens):
+            padded[row, : len(ids)] = ids
+            mask[row, : len(ids)] = 1
+        feed = {"input_ids": padded, "attention_mask": mask}
         if "token_type_ids" in self._inputs:
-            feed["token_type_ids"] = np.zeros_like(tokens)
+            feed["token_type_ids"] = np.zeros_like(padded)
         try:
             (states, *_) = self._session.run(None, feed)
         except Exception as error:
             raise EmbedderError(f"the model {self.name} failed: {error}") from error
-        mean = np.asarray(states)[0].mean(axis=0)
-        return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12), dtype=np.float32)
+        means = [states[row, :length].mean(axis=0) for row, length in enumerate(lengths)]
+        return [np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12), np.float32) for mean in means]
+
+
+def _of_one_length(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Places of texts that are alike in length: a short one is not filled up to a long one's."""
+    group: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if group and lengths[place] > lengths[group[0]] * ALIKE:
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
 
 
 def _in_order(

@@ -348,7 +348,7 @@ def generate_query_embedding(query: str) -> QueryEmbedding:
     """The query's vector, made by the configured model; 1 to 1000 characters."""
     text = RETRIEVAL_LAYER.check_query(query)
     embedder = default().workspace.embedder()
-    return QueryEmbedding(embedder.embed_query(text).tolist(), text, embedder.model)
+    return QueryEmbedding(embedder.embed_queries([text])[0].tolist(), text, embedder.model)
 
 
 def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) -> list[RetrievalResult]:

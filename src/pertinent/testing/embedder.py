@@ -32,8 +32,8 @@ class HashedWords:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(_WORD.findall(text)) + 2 for text in texts]
 
-    def embed_query(self, text: str) -> Vector:
-        return self._embed(text)
+    def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        return [self._embed(text) for text in texts]
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         for text in texts:

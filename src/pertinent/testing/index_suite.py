@@ -80,10 +80,11 @@ class IndexSuite:
 
     def test_dense_candidates_have_exact_cosines(self, index: VectorIndex) -> None:
         given = fill(index)
-        query = EMBEDDER.embed_query("messages over topics")
+        query = EMBEDDER.embed_queries(["messages over topics"])[0]
         found = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
         exact: dict[PointId, float] = {
-            point_id(e.chunk.chunk_id): float(EMBEDDER.embed_query(e.embedded_text) @ query) for e in given
+            point_id(e.chunk.chunk_id): float(EMBEDDER.embed_queries([e.embedded_text])[0] @ query)
+            for e in given
         }
         assert dict(zip(found.point_ids, found.cosine or [], strict=True)) == pytest.approx(exact, abs=1e-5)
         assert found.bm25 is None
@@ -99,7 +100,7 @@ class IndexSuite:
 
     def test_a_candidate_of_one_side_has_the_score_of_the_other(self, index: VectorIndex) -> None:
         fill(index)
-        vector = EMBEDDER.embed_query("a service answers one request")
+        vector = EMBEDDER.embed_queries(["a service answers one request"])[0]
         both = index.candidates(vector, "revolute joint", by=["dense", "lexical"], limit=1, filters=Filters())
         everything = index.candidates(
             vector, "revolute joint", by=["dense", "lexical"], limit=100, filters=Filters()
@@ -132,7 +133,7 @@ class IndexSuite:
         self, index: VectorIndex, filters: Filters, expected: set[str]
     ) -> None:
         fill(index)
-        vector = EMBEDDER.embed_query("messages")
+        vector = EMBEDDER.embed_queries(["messages"])[0]
         for by in (["dense"], ["dense", "lexical"]):
             found = index.candidates(vector, "messages request joint", by=by, limit=100, filters=filters)
             chunks = index.chunks(found.point_ids)
@@ -145,7 +146,7 @@ class IndexSuite:
 
     def test_describing_changes_the_fields_and_keeps_the_vector(self, index: VectorIndex) -> None:
         first = fill(index)[0]
-        vector = EMBEDDER.embed_query(first.embedded_text)
+        vector = EMBEDDER.embed_queries([first.embedded_text])[0]
         moved = replace(first, chunk=replace(first.chunk, position=7, title="Renamed"))
         index.describe([moved])
         point = point_id(first.chunk.chunk_id)
@@ -174,7 +175,7 @@ class IndexSuite:
             index.candidates(np.ones(3, dtype=np.float32), None, by=["dense"], limit=5, filters=Filters())
 
     def test_an_empty_index_has_no_candidates(self, index: VectorIndex) -> None:
-        vector = EMBEDDER.embed_query("anything")
+        vector = EMBEDDER.embed_queries(["anything"])[0]
         found = index.candidates(vector, "anything", by=["dense", "lexical"], limit=5, filters=Filters())
         assert found.point_ids == []
         assert list(index.scan()) == []
@@ -197,7 +198,7 @@ class IndexSuite:
 
     def test_many_threads_search_while_one_writes(self, index: VectorIndex) -> None:
         fill(index)
-        vector = EMBEDDER.embed_query("messages over topics")
+        vector = EMBEDDER.embed_queries(["messages over topics"])[0]
         stop = threading.Event()
 
         def write() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -23,7 +24,11 @@ Waiting = tuple[Query, asyncio.Future[Answer]]
 
 
 class Crowd:
-    """Hands waiting queries to threads, a few at a time. Lives on one event loop."""
+    """Lets threads take waiting queries, a few at a time. Lives on one event loop.
+
+    A thread takes its next party by itself as soon as it has done with the last: to be handed one, it
+    would have to wait until the loop has sent off the answers before.
+    """
 
     def __init__(
         self,
@@ -34,37 +39,46 @@ class Crowd:
         self._search = search
         self._threads = threads
         self._workers = workers or os.cpu_count() or 1
+        self._lock = threading.Lock()
         self._busy = 0
         self._waiting: deque[Waiting] = deque()
 
     async def search(self, query: Query) -> Answer:
         """The answer to the query, when its turn has come."""
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting.append((query, answer))
-        self._hand_out()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Answer] = loop.create_future()
+        with self._lock:
+            self._waiting.append((query, answer))
+            idle = self._busy < self._workers
+            self._busy += idle
+        if idle:
+            self._threads().submit(self._work, loop)
         return await answer
 
-    def _hand_out(self) -> None:
-        while self._waiting and self._busy < self._workers:
-            share = -(-len(self._waiting) // self._workers)
-            taken = [self._waiting.popleft() for _ in range(min(share, MOST))]
-            # Whoever gave up waiting needs no answer.
-            taken = [one for one in taken if not one[1].done()]
-            if taken:
-                queries = [query for query, _ in taken]
-                work = asyncio.get_running_loop().run_in_executor(self._threads(), self._search, queries)
-                self._busy += 1
-                work.add_done_callback(lambda done, taken=taken: self._hand_back(done, taken))  # type: ignore[misc]
+    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
+        while taken := self._take():
+            outcomes: Sequence[Outcome]
+            try:
+                outcomes = self._search([query for query, _ in taken])
+            except Exception as error:
+                outcomes = [error] * len(taken)
+            loop.call_soon_threadsafe(_hand_back, taken, outcomes)
 
-    def _hand_back(self, done: asyncio.Future[list[Outcome]], taken: list[Waiting]) -> None:
-        self._busy -= 1
-        error = asyncio.CancelledError() if done.cancelled() else done.exception()
-        outcomes = [error] * len(taken) if error is not None else done.result()
-        for (_, answer), outcome in zip(taken, outcomes, strict=True):
-            if answer.done():
-                continue
-            if isinstance(outcome, Answer):
-                answer.set_result(outcome)
-            else:
-                answer.set_exception(outcome)
-        self._hand_out()
+    def _take(self) -> list[Waiting]:
+        with self._lock:
+            # Whoever gave up waiting needs no answer.
+            while self._waiting and self._waiting[0][1].done():
+                self._waiting.popleft()
+            share = min(-(-len(self._waiting) // self._workers), MOST)
+            self._busy -= not share
+            return [self._waiting.popleft() for _ in range(share)]
+
+
+def _hand_back(taken: Sequence[Waiting], outcomes: Sequence[Outcome]) -> None:
+    for (_, answer), outcome in zip(taken, outcomes, strict=True):
+        if answer.done():
+            continue
+        if isinstance(outcome, Answer):
+            answer.set_result(outcome)
+        else:
+            answer.set_exception(outcome)

@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from ...errors import PertinentError
@@ -27,6 +28,7 @@ from .label_desk import LabelDesk
 from .observing import Observer
 from .problems import Problem, of_error, of_status, of_validation
 from .report_list import ReportList
+from .shortcut import Shortcut
 
 
 def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAPI:
@@ -126,7 +128,12 @@ def _add_failures(app: FastAPI, observer: Observer) -> None:
 
 
 def _add_layers(app: FastAPI, observer: Observer, settings: Settings) -> None:
-    # The last added is the outermost: envelope, CORS, gate, routes.
+    # The last added is the outermost: envelope, CORS, gate, shortcut, routes.
+    searches = (retrieval_api.search, v1_api.search)
+    known = [route for api in (retrieval_api, v1_api) for route in api.router.routes]
+    app.add_middleware(
+        Shortcut, routes=[one for one in known if isinstance(one, APIRoute) and one.endpoint in searches]
+    )
     app.add_middleware(
         Gate,
         observer=observer,

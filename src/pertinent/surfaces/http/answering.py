@@ -153,12 +153,12 @@ async def _remembered(shared: Service, query: Query) -> Answer | None:
 
 
 async def answer_query(request: Request, query: Query) -> Answer:
-    """Search, and tell the observer how it went."""
+    """Search; how it went is told to the observer when the answer has been sent."""
     shared = service(request)
     if "no-cache" in request.headers.get("cache-control", ""):
         query = replace(query, anew=True)
     answer = None if query.anew else await _remembered(shared, query)
     if answer is None:
         answer = await within(shared, shared.crowd.search(query))
-    shared.observer.searched(answer, route=request.scope["path"], request_id=request.state.request_id)
+    request.state.answer = answer
     return answer

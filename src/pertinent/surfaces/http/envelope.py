@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Mapping
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .observing import Observer
@@ -21,13 +20,13 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-_HEADERS: Mapping[str, str] = {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "content-security-policy": PAGE_POLICY,
-}
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"content-security-policy", PAGE_POLICY.encode()),
+)
 
 
 class Envelope:
@@ -58,7 +57,7 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(MutableHeaders(scope=message), request_id)
+                _add_headers(message["headers"], request_id)
             elif method == "HEAD":
                 message = {**message, "body": b""}
             await send(message)
@@ -68,6 +67,8 @@ class Envelope:
         finally:
             route = getattr(scope.get("route"), "path", "unmatched")
             self._observer.answered(route, method, status, time.perf_counter() - start)
+            if (answer := scope["state"].get("answer")) is not None:
+                self._observer.searched(answer, route=scope["path"], request_id=request_id)
 
 
 def _request_id(headers: Headers) -> str:
@@ -75,7 +76,8 @@ def _request_id(headers: Headers) -> str:
     return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
 
 
-def _add_headers(headers: MutableHeaders, request_id: str) -> None:
-    headers["x-request-id"] = request_id
-    for name, value in _HEADERS.items():
-        headers.setdefault(name, value)
+def _add_headers(headers: list[tuple[bytes, bytes]], request_id: str) -> None:
+    """Add those that the route has not set itself."""
+    there = {name for name, _ in headers}
+    headers.extend(header for header in _HEADERS if header[0] not in there)
+    headers.append((b"x-request-id", request_id.encode()))

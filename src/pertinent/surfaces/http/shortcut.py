@@ -7,7 +7,6 @@ which tells what is wrong with it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, get_type_hints
 
@@ -67,8 +66,8 @@ def _read(content_type: str, messages: Iterable[Message], model: type[BaseModel]
     if content_type.partition(";")[0].strip().lower() != "application/json":
         return None
     try:
-        return model.model_validate(json.loads(b"".join(one.get("body", b"") for one in messages)))
-    except (ValueError, RecursionError, ValidationError):
+        return model.model_validate_json(b"".join(one.get("body", b"") for one in messages))
+    except ValidationError:
         return None
 
 

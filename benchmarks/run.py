@@ -12,8 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import crawling
 import indexing
 import quality
+import quantising
 import searching
 import serving
 import startup
@@ -27,6 +29,8 @@ MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "startup": startup.measure,
     "serving": serving.measure,
     "validating": validating.measure,
+    "quantising": quantising.measure,
+    "crawling": crawling.measure,
 }
 
 

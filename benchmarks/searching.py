@@ -16,8 +16,8 @@ import qdrant_edge as qdrant
 
 from pertinent.embedders.local import LocalEmbedder
 from pertinent.engine import CANDIDATES, Engine, Query
-from pertinent.indexing import Silent
 from pertinent.ports import Vector
+from pertinent.progress import Silent
 from pertinent.sources import open_source
 from pertinent.stores import lexical
 from pertinent.stores.edge import DENSE, LEXICAL, EdgeIndex

@@ -12,29 +12,45 @@ import pertinent
 
 ROOT = Path(pertinent.__file__).parent
 
-CORE = {"types", "errors", "identity", "timing", "memory", "limits", "ranking", "chunking", "ports"}
+CORE = {
+    "types",
+    "errors",
+    "identity",
+    "timing",
+    "memory",
+    "limits",
+    "ranking",
+    "chunking",
+    "ports",
+    "progress",
+}
 ALLOWED: dict[str, set[str]] = {
     "types": set(),
     "errors": set(),
     "timing": set(),
     "memory": set(),
+    "progress": set(),
     "identity": set(),
     "limits": {"types", "errors"},
     "ranking": {"types"},
     "chunking": {"types", "identity"},
     "ports": {"types"},
     "settings": {"types", "errors"},
+    "disk": {"errors"},
+    "succession": CORE,
     "engine": CORE,
     "indexing": CORE,
     "audit": CORE,
-    "doctor": CORE | {"audit"} | {"engine", "indexing", "build", "settings"},
+    "links": {"errors"},
+    "doctor": CORE | {"audit", "links"} | {"engine", "indexing", "build", "settings"},
     "sources": CORE | {"sources"},
     "embedders": CORE,
     "stores": CORE | {"stores"},
     "validation": CORE,
-    "migrating": CORE,
+    "migrating": CORE | {"build", "settings", "stores"},
     "testing": CORE | {"testing", "sources"},
-    "build": CORE | {"engine", "indexing", "settings", "embedders", "stores", "testing"},
+    "build": CORE
+    | {"disk", "succession", "engine", "indexing", "settings", "embedders", "stores", "testing"},
     "surfaces": CORE
     | {"engine", "indexing", "validation", "migrating", "audit", "doctor", "settings", "build", "sources"}
     | {"stores", "surfaces"},

@@ -13,8 +13,8 @@ import pytest
 from pertinent.build import Workspace
 from pertinent.engine import Engine, Query, neighbours
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
-from pertinent.indexing import Silent
 from pertinent.ports import Description
+from pertinent.progress import Silent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Answer, Filters, Ranking

@@ -10,7 +10,8 @@ from pertinent import indexing
 from pertinent.build import Workspace
 from pertinent.engine import Query
 from pertinent.errors import SyncRefused
-from pertinent.indexing import Indexer, Plan, Silent, Summary
+from pertinent.indexing import Indexer, Plan, Summary
+from pertinent.progress import Silent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Chunk, Page, Unreadable

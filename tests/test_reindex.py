@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from pertinent import build
 from pertinent.errors import FingerprintMismatch, NotFound, SyncRefused
+from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 
@@ -265,3 +267,118 @@ def test_a_stop_after_the_swap_keeps_the_new_build(indexed: Path, monkeypatch: p
             pertinent.reindex()
     with opened(indexed, chunk_tokens=20) as pertinent:
         assert hits(pertinent)
+
+
+class Paid(Other):
+    """Counts the texts that all runs together paid for, and may die at one of them."""
+
+    texts: list[str] = []  # noqa: RUF012 - the runs share it on purpose
+    calls: list[int] = []  # noqa: RUF012
+    dies_at: int | None = None
+
+    def embed_documents(self, texts: Any) -> Iterator[Any]:
+        self.calls.append(len(texts))
+        for text, vector in zip(texts, super().embed_documents(texts), strict=True):
+            if len(self.texts) == self.dies_at:
+                raise KeyboardInterrupt
+            self.texts.append(text)
+            yield vector
+
+
+@pytest.fixture
+def paid(monkeypatch: pytest.MonkeyPatch) -> type[Paid]:
+    use(monkeypatch, Paid)
+    monkeypatch.setattr(Paid, "texts", [])
+    monkeypatch.setattr(Paid, "calls", [])
+    monkeypatch.setattr(Paid, "dies_at", None)
+    return Paid
+
+
+def die(tmp_path: Path, paid: type[Paid], at: int) -> None:
+    paid.dies_at = at
+    with opened(tmp_path, embedder=OTHER, chunk_tokens=20) as pertinent, pytest.raises(KeyboardInterrupt):
+        pertinent.reindex()
+    paid.dies_at = None
+
+
+def test_a_reindex_that_dies_goes_on_where_it_was(indexed: Path, paid: type[Paid]) -> None:
+    die(indexed, paid, 70)
+    assert builds(indexed) == ["001", "002"]
+    with opened(indexed) as before:
+        assert hits(before)
+    die(indexed, paid, 75)
+    with opened(indexed, embedder=OTHER, chunk_tokens=20) as pertinent:
+        chunks = pertinent.reindex()
+        assert builds(indexed) == ["001", "002"]
+        assert pertinent.workspace.index().count() == chunks == sum(one.chunks for one in pertinent.pages())
+        assert hits(pertinent)
+    assert len(set(paid.texts)) == chunks
+    # What was embedded and not written yet when it died is lost: 70 are two batches and 6, then 5 more.
+    assert len(paid.texts) == chunks + 6 + 5
+
+
+def test_a_reindex_that_goes_on_has_the_pages_as_they_are_now(
+    indexed: Path, docs: Path, paid: type[Paid]
+) -> None:
+    die(indexed, paid, 70)
+    (docs / "battery.md").unlink()
+    (docs / "camera.md").write_text("# The camera\n\n## The lens\n\nThe camera has a lens of glass.\n")
+    with opened(indexed) as pertinent:
+        pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+    with opened(indexed, embedder=OTHER, chunk_tokens=20) as pertinent:
+        pertinent.reindex()
+        inside = sorted(chunk.chunk_id for chunk in pertinent.workspace.index().scan())
+        catalog = pertinent.workspace.catalog()
+        assert inside == sorted(c.chunk_id for p in catalog.pages() for c in catalog.chunks(p.document_id))
+
+
+def test_an_unfinished_index_of_other_settings_is_not_gone_on_with(indexed: Path, paid: type[Paid]) -> None:
+    die(indexed, paid, 70)
+    with opened(indexed, chunk_tokens=20) as pertinent:
+        pertinent.reindex()
+        assert hits(pertinent)
+    assert builds(indexed) == ["001", "003"]
+
+
+def test_an_unfinished_index_that_is_damaged_is_begun_anew(indexed: Path, paid: type[Paid]) -> None:
+    die(indexed, paid, 70)
+    (indexed / "data" / "index" / "002" / "edge_config.json").write_text("{")
+    with opened(indexed, embedder=OTHER, chunk_tokens=20) as pertinent:
+        pertinent.reindex()
+        assert hits(pertinent)
+
+
+def test_a_reindex_embeds_the_chunks_of_several_pages_together(indexed: Path, paid: type[Paid]) -> None:
+    with opened(indexed, embedder=OTHER) as pertinent:
+        assert pertinent.reindex() == 24
+    assert paid.calls == [24]
+
+
+@pytest.mark.parametrize(
+    ("changed", "needed"),
+    [
+        ({"chunk_tokens": 20}, ["chunk_tokens = 120"]),
+        ({"embedder": OTHER}, ['embedder = "testing:hashed-words"']),
+        (
+            {"embedder": OTHER, "chunk_tokens": 20},
+            ['embedder = "testing:hashed-words"', "chunk_tokens = 120"],
+        ),
+    ],
+)
+def test_after_a_rollback_the_settings_that_changed_are_named(
+    indexed: Path, changed: dict[str, Any], needed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, Other)
+    with opened(indexed, **changed) as pertinent:
+        pertinent.reindex()
+        assert pertinent.workspace.to_set() == []
+        pertinent.rollback()
+        assert pertinent.workspace.to_set() == needed
+    settings = {"embedder": "testing:hashed-words", "chunk_tokens": 120, **changed}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"PERTINENT_{name.upper()}", str(value))
+    rolled = CliRunner().invoke(app, ["--folder", str(indexed / "data"), "reindex", "--rollback"])
+    # Back to the one of the present settings.
+    assert rolled.stdout == "The index before is in use again.\n"
+    rolled = CliRunner().invoke(app, ["--folder", str(indexed / "data"), "reindex", "--rollback"])
+    assert rolled.stdout.splitlines()[1:] == ["It needs:", *(f"  {line}" for line in needed)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,21 +10,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .chunking import CHUNKER_VERSION
+from .disk import refuse_full
 from .engine import Engine
-from .errors import FingerprintMismatch, IndexFailure, IndexLocked, NotFound, SettingsError, StoreError
-from .indexing import Indexer, Progress
+from .errors import (
+    FingerprintMismatch,
+    IndexFailure,
+    IndexLocked,
+    NotFound,
+    SettingsError,
+    StoreError,
+    SyncRefused,
+)
+from .indexing import Indexer
 from .ports import Builds, Catalog, Embedder, Fingerprint, VectorIndex, Written
+from .progress import Progress
 from .settings import Settings
-from .types import Chunk
+from .succession import Succession
 
 if TYPE_CHECKING:
     from .stores.foreign_opening import ForeignCollection
+    from .stores.qdrant_builds import QdrantBuilds
     from .stores.qdrant_server import Server
 
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
-DISK_RESERVE = 100 * 2**20
-"""How much must be free on the disk before anything is written."""
 
 
 def embedder(settings: Settings) -> Embedder:
@@ -76,12 +85,17 @@ def catalog(settings: Settings) -> Catalog:
     return SqlCatalog.open(f"sqlite:///{(settings.folder / CATALOG_FILE).resolve()}")
 
 
-def builds(settings: Settings) -> Builds:
+def builds(settings: Settings, catalog_id: Callable[[], str]) -> Builds:
     """Where the builds of the vector index are kept."""
     if settings.qdrant_url is None:
         from .stores.edge import EdgeBuilds
 
         return EdgeBuilds(settings.folder.resolve() / INDEX_FOLDER)
+    return server_builds(settings, catalog_id)
+
+
+def server_builds(settings: Settings, catalog_id: Callable[[], str]) -> QdrantBuilds:
+    """The builds on a Qdrant server; none but those that belong to the catalog are ours."""
     from .stores.qdrant_builds import QdrantBuilds
     from .stores.qdrant_collection import CollectionOptions
 
@@ -92,7 +106,7 @@ def builds(settings: Settings) -> Builds:
         on_disk=settings.qdrant_on_disk,
         quantization=settings.qdrant_quantization,
     )
-    return QdrantBuilds(lambda: _server(settings), settings.qdrant_collection, options)
+    return QdrantBuilds(lambda: _server(settings), settings.qdrant_collection, options, catalog_id)
 
 
 def foreign(settings: Settings) -> ForeignCollection:
@@ -126,8 +140,8 @@ class Workspace:
         self._foreign: bool | None = None
         self._number = 0
         """Which build the open index is."""
-        self._retired: dict[int, VectorIndex] = {}
-        self._builds = builds(settings)
+        self._builds = builds(settings, lambda: self.catalog().catalog_id())
+        self._succession = Succession(self._builds, self.catalog, remote=settings.qdrant_url is not None)
         self._closed = False
 
     def embedder(self) -> Embedder:
@@ -177,12 +191,14 @@ class Workspace:
                     found = fingerprint(self.settings, self.embedder())
                     self.catalog().set_fingerprint(found)
                 opened = self._builds.open(found)
-                if not opened.count() and self._expects_chunks():
-                    opened.close()
-                    raise IndexFailure(
-                        f"the index in {self.settings.folder} is empty, but the catalog has pages; "
-                        "`pertinent reindex` makes it anew from the texts in the catalog"
-                    )
+                if not opened.count():
+                    if self._expects_chunks():
+                        opened.close()
+                        raise IndexFailure(
+                            f"the index in {self.settings.folder} is empty, but the catalog has pages; "
+                            "`pertinent reindex` makes it anew from the texts in the catalog"
+                        )
+                    self._builds.use(found.build)
                 self._index, self._number = opened, found.build
             return self._index
 
@@ -213,54 +229,40 @@ class Workspace:
     def indexer(self, progress: Progress) -> Indexer:
         """What syncs sources."""
         self._refuse_foreign()
-        self._refuse_full_disk()
+        refuse_full(self.settings.folder)
         if found := self.catalog().fingerprint():
             check_fingerprint(found, _without_loading(self.settings, found))
         return Indexer(self.embedder, self.index(), self.catalog(), self.settings.chunk_tokens, progress)
-
-    def _refuse_full_disk(self) -> None:
-        """The index is mapped into memory: a disk that fills up would end the process without a word."""
-        place = next(
-            one for one in (self.settings.folder, *self.settings.folder.resolve().parents) if one.exists()
-        )
-        free = shutil.disk_usage(place).free
-        if free < DISK_RESERVE:
-            raise IndexFailure(
-                f"only {free // 2**20} MB are free in {self.settings.folder}; make room for at least "
-                f"{DISK_RESERVE // 2**20} MB, or choose another --folder"
-            )
 
     def reindex(self, progress: Progress, accept: Accept | None = None) -> int:
         """Build the index anew beside the old one with the present settings, then take it; counts chunks.
 
         The texts come from the catalog. The old build answers, and keeps other processes out, until the
         catalog records the swap; then it is kept to go back to. `accept` may look at the new build before
-        it is taken, and refuse it by raising.
+        it is taken, and refuse it with SyncRefused. One that broke off is kept, and the next with the same
+        settings goes on with it.
         """
         self._refuse_foreign()
         self.require()
-        self._refuse_full_disk()
+        refuse_full(self.settings.folder)
         old = self._held_build()
         made_by = self._embedder or embedder(self.settings)
-        number = 1 + max([old.build, *self._builds.numbers()])
-        new = replace(fingerprint(self.settings, made_by), build=number)
-        fresh = self._builds.open(new)
+        new, fresh = self._succession.begin(fingerprint(self.settings, made_by))
         indexer = Indexer(lambda: made_by, fresh, self.catalog(), self.settings.chunk_tokens, progress)
         try:
             rebuilt = indexer.rebuild()
             if accept is not None:
                 accept(Engine(made_by, fresh, self.catalog()), rebuilt, old)
             self.catalog().swap(new, rebuilt)
-        except BaseException:
+        except BaseException as error:
             fresh.close()
-            # What stopped us may have come after the swap.
-            if self.catalog().fingerprint() != new:
-                self._builds.remove(number)
+            if isinstance(error, SyncRefused):
+                self._builds.remove(new.build)
             raise
         self._take(new, fresh)
         with self._opening:
             self._embedder = made_by
-        self._sweep()
+        self._succession.sweep()
         return fresh.count()
 
     def rollback(self) -> Fingerprint:
@@ -274,26 +276,28 @@ class Workspace:
         if before is None or present is None or before.build not in self._builds.numbers():
             raise NotFound("there is no build to go back to; `pertinent reindex` keeps the one it replaces")
         self._held_build()
-        old = self._retired.pop(before.build, None) or self._builds.open(before)
-        found: dict[str, list[Chunk]] = {}
-        for chunk in old.scan():
-            found.setdefault(chunk.document_id, []).append(chunk)
-        if not found:
+        old = self._succession.open(before)
+        kept = self._succession.recorded(old)
+        if not kept:
             old.close()
             raise NotFound("the build to go back to is empty: it was lost when the one in use was made")
-        records = self.catalog().pages()
-        kept = []
-        for record in records:
-            page = self.catalog().page(record.document_id)
-            chunks = sorted(found.pop(record.document_id, []), key=lambda chunk: chunk.position)
-            if page is not None:
-                kept.append((record.source, (page, record.page_hash, chunks)))
-        for gone in found:
-            old.keep_only(gone, ())
-        self.catalog().begin([record.document_id for record in records])
+        self.catalog().begin([page.document_id for _, (page, _, _) in kept])
         self.catalog().swap(before, kept)
         self._take(before, old)
         return before
+
+    def to_set(self) -> list[str]:
+        """What the settings must say for the index in use, where they say something else."""
+        found = self.catalog().fingerprint()
+        if found is None:
+            return []
+        wanted = _without_loading(self.settings, found)
+        tokens = re.search(r"tokens=(\d+)", found.chunker)
+        lines = {
+            f'embedder = "{found.embedder}"': found.embedder != wanted.embedder,
+            f"chunk_tokens = {tokens[1] if tokens else ''}": found.chunker != wanted.chunker,
+        }
+        return [line for line, differs in lines.items() if differs]
 
     def drop_old(self) -> int | None:
         """Remove the build before the one in use; its number, or None where there is none."""
@@ -302,9 +306,7 @@ class Workspace:
         if before is None:
             return None
         with self._opening:
-            if before.build in self._retired:
-                self._retired.pop(before.build).close()
-        self._builds.remove(before.build)
+            self._succession.remove(before.build)
         self.catalog().forget_previous()
         return before.build
 
@@ -313,7 +315,7 @@ class Workspace:
         self._builds.use(made_with.build)
         with self._opening:
             if self._index is not None:
-                self._retired[self._number] = self._index
+                self._succession.retired[self._number] = self._index
             self._index, self._number, self._embedder, self._engine = opened, made_with.build, None, None
 
     def _held_build(self) -> Fingerprint:
@@ -333,16 +335,6 @@ class Workspace:
                     self._builds.remove(old.build)
             return old
 
-    def _sweep(self) -> None:
-        """Remove all builds but the one in use and the one before it."""
-        known = (self.catalog().fingerprint(), self.catalog().previous())
-        kept = {one.build for one in known if one is not None}
-        for number in self._builds.numbers():
-            if number not in kept:
-                if number in self._retired:
-                    self._retired.pop(number).close()
-                self._builds.remove(number)
-
     def require(self) -> None:
         """Refuse to go on where nothing was ever indexed: that is no empty answer."""
         if self.is_foreign:
@@ -355,13 +347,12 @@ class Workspace:
     def close(self) -> None:
         """Close whatever was opened."""
         with self._opening:
-            for part in (*self._retired.values(), self._index, self._catalog):
+            for part in (self._succession, self._index, self._catalog):
                 if part is not None:
                     part.close()
             # A hosted model holds connections; a local one holds nothing.
             getattr(self._embedder, "close", lambda: None)()
             self._index = self._catalog = self._engine = None
-            self._retired.clear()
             self._closed = True
 
 

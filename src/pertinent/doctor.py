@@ -1,6 +1,6 @@
 """Is everything sound? Each check gives plain findings, and each finding says what to run.
 
-    settings → catalog → model → fingerprint → index → unfinished changes → drift → hashes
+    settings → catalog → model → fingerprint → index → unfinished changes → drift → hashes → links
 
 A check that can't be made because the one before it failed is left out. Damage to what is stored is
 mended by marking the pages as pending in the catalog (`repair`): the next sync of their source then
@@ -10,10 +10,10 @@ writes them anew, and embeds only what is no longer there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from . import build
+from . import build, links
 from .audit import Finding, Inventory, drift, hashes, positions, slices, take_inventory, vectors
 from .errors import (
     EmbedderError,
@@ -25,6 +25,7 @@ from .errors import (
     StoreError,
 )
 from .ports import Embedder
+from .progress import Progress, Silent
 from .settings import Loaded
 from .types import Filters
 
@@ -64,8 +65,15 @@ Look = Callable[[], tuple[str, list[Finding]]]
 class Doctor:
     """Examines what the settings name; writes nothing but the marks of `repair`."""
 
-    def __init__(self, load: Callable[[], Loaded]) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Loaded],
+        anchors_of: links.AnchorsOf | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         self._load = load
+        self._anchors_of = anchors_of
+        self._progress = progress or Silent()
         self._workspace: build.Workspace | None = None
         self._embedder: Embedder | None = None
         self._inventory: Inventory | None = None
@@ -92,6 +100,8 @@ class Doctor:
             yield check
             if needed and check.findings:
                 return
+        if self._anchors_of is not None:
+            yield self._links(self._anchors_of)
 
     def repair(self, checks: Iterable[Check]) -> list[str]:
         """Mark the damaged pages, so that the next sync writes them anew; which they are."""
@@ -172,6 +182,21 @@ class Doctor:
         made_by = found.embedder if found else ""
         return "each was made from its chunk", vectors(self._taken, self._opened.index(), made_by)
 
+    def _links(self, anchors_of: links.AnchorsOf) -> Check:
+        """Every stored address, asked of the site; that it can't be reached is not that it is wrong."""
+        began = time.perf_counter()
+        pages = links.on_the_web((chunk.url, chunk.anchor) for chunk in self._opened.index().scan())
+        self._progress.stage("Checking links", len(pages))
+        broken = links.check(pages, anchors_of, told=self._progress.advance)
+        cited = sum(map(len, pages.values()))
+        return Check(
+            "links",
+            f"{cited:,} addresses on {len(pages):,} pages exist" if pages else "no page is on the web",
+            tuple(Finding(f"{one.address}: {one.problem}", _LINK_REMEDIES[one.kind]) for one in broken),
+            time.perf_counter() - began,
+            failed=any(one.kind == "not reached" for one in broken),
+        )
+
     @property
     def _opened(self) -> build.Workspace:
         if self._workspace is None:
@@ -186,6 +211,12 @@ class Doctor:
 
 
 AGAIN = "`pertinent index SOURCE`, with the options it was indexed with"
+
+_LINK_REMEDIES: Mapping[links.Kind, str] = {
+    "page gone": AGAIN,
+    "anchor missing": AGAIN,
+    "not reached": "run this again when the site answers",
+}
 
 _REMEDIES: tuple[tuple[type[PertinentError], str], ...] = (
     (NotFound, "`pertinent index SOURCE`"),

@@ -167,7 +167,7 @@ class Engine:
             limit *= WIDER
             ranked = self._ranked(query, vector, ranking, limit)
             hits, left_out = self._select(ranked, query)
-        hits, more = self._described(hits, query)
+        hits, more = self._described(hits, query, version)
         notes = (*notes, *more)
         watch.lap("filtered")
         answer = Answer(
@@ -257,12 +257,17 @@ class Engine:
         missing = [point for point in points if point not in known]
         return known | self._index.chunks(missing) if missing else known
 
-    def _described(self, hits: list[Hit], query: Query) -> tuple[list[Hit], tuple[str, ...]]:
-        """The hits as the catalog describes them; without it, as the index does."""
-        version = self._index.version
+    def _described(
+        self, hits: list[Hit], query: Query, version: int | None
+    ) -> tuple[list[Hit], tuple[str, ...]]:
+        """The hits as the catalog describes them; without it, as the index does.
+
+        They are kept under the version at which the search began: a sync may have gone on since.
+        """
         known = {} if query.anew else self._at_hand.recall_all([hit.point_id for hit in hits], version)
         if all(hit.point_id in known for hit in hits):
-            return hits, ()
+            # Another search may have had them described since this one read them.
+            return [replace(hit, chunk=known[hit.point_id]) for hit in hits], ()
         try:
             rows = self._catalog.describe([hit.chunk.chunk_id for hit in hits])
         except CatalogFailure:

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
 from . import identity
 from .chunking import chunk_page, embedded_text
 from .errors import SyncRefused
 from .ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex, Written
+from .progress import Progress, Silent
 from .timing import Stopwatch, utc_now
 from .types import Chunk, Page, Unreadable
 
@@ -32,22 +32,6 @@ GROUP = 128
 
 BATCH = 32
 """How many vectors are made before they are written: the most that a kill can cost."""
-
-
-class Progress(Protocol):
-    """Told how far a sync is; every method may do nothing."""
-
-    def stage(self, name: str, total: int | None) -> None: ...
-
-    def advance(self, steps: int = 1) -> None: ...
-
-
-class Silent:
-    """Tells nobody."""
-
-    def stage(self, name: str, total: int | None) -> None: ...
-
-    def advance(self, steps: int = 1) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +199,8 @@ class Indexer:
     def rebuild(self) -> list[tuple[str, Written]]:
         """Fill the index, a new one, with every page of the catalog, without the pages' sources.
 
-        Gives back what the catalog has to record once the new index takes the old one's place.
+        What a rebuild that broke off has left there is gone on with. Gives back what the catalog has to
+        record once the new index takes the old one's place.
         """
         self.progress.stage("Chunking pages", None)
         rebuilt = []
@@ -226,19 +211,19 @@ class Indexer:
                 rebuilt.append((record.source, change))
                 self.progress.advance()
         self.progress.stage("Embedding", sum(len(change.to_embed) for _, change in rebuilt))
-        for _, change in rebuilt:
-            self._fill(change)
+        for group in _groups([change for _, change in rebuilt]):
+            self._fill(group)
+        if self.index.count() != sum(len(change.entries) for _, change in rebuilt):
+            # The rebuild that broke off may have written pages that are no longer there.
+            kept = {change.page.document_id for _, change in rebuilt}
+            for gone in {chunk.document_id for chunk in self.index.scan()} - kept:
+                self.index.keep_only(gone, [])
         self.progress.stage("Optimising the index", None)
         self.index.finish()
         return [(source, _written(change)) for source, change in rebuilt]
 
-    def _fill(self, change: PageChange) -> None:
-        self._embed([entry for entry in change.entries if entry.chunk.chunk_id in change.to_embed])
-        points = [identity.point_id(entry.chunk.chunk_id) for entry in change.entries]
-        self.index.keep_only(change.page.document_id, points)
-
-    def _write(self, source: str, group: Sequence[PageChange]) -> None:
-        self.catalog.begin([change.page.document_id for change in group])
+    def _fill(self, group: Sequence[PageChange]) -> None:
+        """Have the index hold these pages as they are now."""
         entries = [(entry, entry.chunk.chunk_id in c.to_embed) for c in group for entry in c.entries]
         self._embed([entry for entry, new in entries if new])
         self.index.describe([entry for entry, new in entries if not new])
@@ -246,6 +231,10 @@ class Indexer:
             points = [identity.point_id(entry.chunk.chunk_id) for entry in change.entries]
             self.index.keep_only(change.page.document_id, points)
         self.index.flush()
+
+    def _write(self, source: str, group: Sequence[PageChange]) -> None:
+        self.catalog.begin([change.page.document_id for change in group])
+        self._fill(group)
         self.catalog.commit(source, [_written(change) for change in group])
 
     def _embed(self, entries: Sequence[Entry]) -> None:
@@ -286,7 +275,20 @@ def guard(plan: Plan, *, allow_shrink: bool) -> None:
 
 def hash_of(page: Page) -> str:
     """Tells whether a page is as it was: all that is stored of it, and nothing else."""
-    return identity.content_hash(json.dumps(astuple(page), ensure_ascii=False))
+    sections = [
+        (one.path, one.anchor, [(block.kind, block.start, block.end) for block in one.blocks])
+        for one in page.sections
+    ]
+    fields = (
+        page.document_id,
+        page.url,
+        page.title,
+        page.source_path,
+        page.slug,
+        page.source_type,
+        page.text,
+    )
+    return identity.content_hash(json.dumps((*fields, sections), ensure_ascii=False))
 
 
 def _fit(page: Page, seen: Set[str], elsewhere: Mapping[str, str]) -> Page | Unreadable:
@@ -305,8 +307,12 @@ def _gone(known: Iterable[PageRecord], seen: Set[str], unreadable: Sequence[Unre
     """The pages that are no longer in the source; none, where one that can't be read may be any of them."""
     if not all(one.named for one in unreadable):
         return []
-    unread = {one.source_path for one in unreadable}
-    return [record for record in known if record.document_id not in seen and record.source_path not in unread]
+    unread = {name for one in unreadable for name in (one.source_path, one.url) if name}
+    return [
+        record
+        for record in known
+        if record.document_id not in seen and not {record.source_path, record.url} & unread
+    ]
 
 
 def refuse_homonym(source: Source, known_at: str | None) -> None:

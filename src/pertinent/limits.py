@@ -24,7 +24,7 @@ class Limits:
     def check_query(self, text: object) -> str:
         """The query itself, or an error that says what is wrong with it."""
         if not isinstance(text, str):
-            raise InvalidInput(self.query, f"must be text, not {type(text).__name__}")
+            raise InvalidInput(self.query, f"must be text, not {repr(text)[:60]}")
         if not text.strip():
             raise InvalidInput(self.query, f"must not be empty; give 1 to {self.query_max} characters")
         if len(text) > self.query_max:

@@ -199,6 +199,15 @@ class Catalog(Protocol):
 
     def forget_previous(self) -> None: ...
 
+    def building(self) -> Fingerprint | None:
+        """What a build is made with that was begun and has not come into use."""
+
+    def begin_build(self, fingerprint: Fingerprint) -> None:
+        """Note that a build is being made, so that a broken one can be gone on with."""
+
+    def catalog_id(self) -> str:
+        """Tells this catalog from every other: a server's collection belongs to one."""
+
     def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
         """Record every page, with its source, as a new build has it, and that build as the one in use."""
 

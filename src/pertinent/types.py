@@ -51,6 +51,8 @@ class Unreadable:
     reason: str
     named: bool = True
     """Whether the path is that of the page; if not, it may be any page that is missing."""
+    url: str = ""
+    """The page's address, where it is known: another kind of source may have called its path otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def test_an_unreadable_file_is_named_the_rest_is_indexed_and_the_exit_is_1(run: 
     (docs / "broken.md").write_bytes(b"\xff\xfe# Bad")
     result = run("index", docs)
     assert result.exit_code == 1
-    assert "1 file could not be read" in result.stderr
+    assert "1 page could not be read" in result.stderr
     assert re.search(r"^ +docs/broken\.md: .+", result.stderr, re.MULTILINE)
     assert row("pages", result.stdout) == [len(PAGES), 0, 0, 0]
 

@@ -236,7 +236,9 @@ def test_what_stands_in_the_points_does_not_command_the_terminal(
 
 def test_our_own_collection_is_told(run: Run, client: QdrantClient, qdrant: Place, collection: str) -> None:
     made_with = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
-    QdrantBuilds(qdrant.connect, collection, CollectionOptions()).open(made_with).close()
+    builds = QdrantBuilds(qdrant.connect, collection, CollectionOptions())
+    builds.open(made_with).close()
+    builds.use(made_with.build)
     result = run("inspect", "--collection", collection)
     assert "Pertinent made it, with testing:hashed-words" in " ".join(result.stdout.split())
 

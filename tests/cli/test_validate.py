@@ -106,7 +106,8 @@ def test_nothing_indexed_is_bad_input(run: Run) -> None:
         (["golden.yaml", "--threshold", "2"], "threshold"),
         (["golden.yaml", "--max-regression", "0.1"], "goes with --baseline"),
         (["golden.yaml", "--require", "ndcg"], "NAME=VALUE"),
-        (["golden.yaml", "--require", "bogus@3=0.5"], "bogus"),
+        (["golden.yaml", "--require", "bogus@3=0.5"], "'bogus@3' is not known; there are p@3, p@5"),
+        (["golden.yaml", "--require", "span_recall@7=0.5"], "span_recall@5"),
         (["golden.yaml", "--require", "p@5=7"], "criteria.at_least"),
         (["golden.yaml", "--baseline", "nowhere.json"], "nowhere.json can't be read"),
         (["golden.yaml", "--url", "localhost"], "http://"),
@@ -121,10 +122,72 @@ def test_bad_input_is_named_and_nothing_is_written(run: Run, arguments: list[str
     assert not Path("validation_results").exists()
 
 
+@pytest.mark.parametrize("option", ["--output", "--junit", "--markdown", "--pin"])
+@pytest.mark.parametrize("place", ["taken/within/x", "folder"])
+def test_what_can_not_be_written_is_found_before_anything_is_asked(
+    run: Run, monkeypatch: pytest.MonkeyPatch, option: str, place: str
+) -> None:
+    """A file stands where a folder is needed, or a folder where a file is."""
+    write_golden()
+    Path("taken").write_text("")
+    Path("folder").mkdir()
+    if (option, place) == ("--output", "folder"):
+        place = "taken"
+    monkeypatch.setattr("pertinent.validation.validate.validate", _never)
+    result = run("validate", option, place)
+    assert result.exit_code == 2
+    assert f"{option.removeprefix('--')}: can't write" in result.stderr
+    assert not Path("validation_results").exists()
+
+
+def _never(*_: Any) -> None:
+    raise AssertionError("it was asked")
+
+
+def test_a_file_that_may_not_be_changed_is_found_before_anything_is_asked(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_golden()
+    Path("results.xml").write_text("kept")
+    monkeypatch.setattr("os.access", lambda path, _: Path(path).name != "results.xml")
+    result = run("validate", "--junit", "results.xml")
+    assert result.exit_code == 2
+    assert "can't write results.xml: it may not be changed" in result.stderr
+    assert Path("results.xml").read_text() == "kept"
+
+
 def test_without_a_golden_set_it_says_what_to_do(run: Run) -> None:
     result = run("validate")
     assert result.exit_code == 2
     assert "there is no golden.yaml here" in result.stderr
+
+
+def test_a_narrow_terminal_cuts_no_word_short(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten kinds of query don't fit beside each other in 80 columns."""
+    kinds = [("specific", "factual"), ("broad", "conceptual"), ("paraphrase", "contextual")]
+    queries = [
+        {**QUERIES[0], "id": kind, "text": f"{kind} limits", "query_type": kind, "category": category}
+        for kind, category in kinds
+    ]
+    write_golden(queries=queries)
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = run("validate").stdout
+    assert max(len(line) for line in narrow.splitlines() if not line.startswith("Written")) <= 80
+    assert "…" not in narrow.partition("Means")[2].partition("What stands out")[0]
+    for kind, category in kinds:
+        assert kind in narrow.partition("Means by type")[2]
+        assert category in narrow.partition("Means by category")[2]
+    monkeypatch.setenv("COLUMNS", "120")
+    wide = run("validate").stdout
+    assert "Means by category" not in wide
+    assert "contextual" in wide.partition("Means")[2]
+
+
+def test_one_query_is_one(run: Run) -> None:
+    write_golden(queries=QUERIES[:1])
+    told = " ".join(run("validate", "--limit", "1").output.split())
+    assert "1 queries " not in told.replace("1/1 queries", "")
+    assert "Only the first query of the golden set was asked" in told
 
 
 def test_json_is_the_report_and_nothing_else(run: Run) -> None:
@@ -148,6 +211,9 @@ def test_requirements_and_strictness_are_added_to_the_criteria(run: Run) -> None
     write_golden(answer_threshold=0.0)
     assert run("validate").exit_code == 0
     assert run("validate", "--require", "p@5=1.0").exit_code == 1
+    met = run("validate", "--require", "span_recall@5=0.01", "--require", "success@1=0.1")
+    assert met.exit_code == 0
+    assert "span_recall@5" in met.stdout.partition("Criteria")[2].partition("Acceptance")[0]
     strict = run("validate", "--strict")
     assert strict.exit_code == 1
     assert "queries without an answer" in strict.stdout

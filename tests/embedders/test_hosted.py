@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stamina.instrumentation import set_on_retry_hooks
 
 from pertinent.chunking import chunk_page
 from pertinent.embedders import hosted, local
@@ -27,6 +28,7 @@ from pertinent.embedders.openai import OpenAIEmbedder
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.ports import Vector
 from pertinent.sources import open_source
+from pertinent.surfaces.cli.opening import retries_on_stderr
 from pertinent.testing.pages import page
 from pertinent.types import Page
 
@@ -606,3 +608,22 @@ def test_retry_after_has_two_forms(
 )
 def test_what_a_service_says_is_quoted_from_any_shape(body: object, quote: str) -> None:
     assert Service("it", "http://nowhere", "model", "NO_KEY").quote(body) == quote
+
+
+def test_whoever_waits_on_the_command_line_is_told_in_one_line_without_the_key(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    quick = Terms(queries=Patience(timeout=5, attempts=2, first_wait=0.01, longest_wait=1))
+    retries_on_stderr()
+    try:
+        with Wire() as wire:
+            wire.faults.append("500")
+            asking = CohereEmbedder("wired", KEY, base_url=wire.url, dimension=wire.dimension, terms=quick)
+            asking.embed_queries(["a knee"])
+            asking.close()
+    finally:
+        set_on_retry_hooks(None)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert re.fullmatch(r"pertinent: .*HTTP 500.*; asking again in 0\.\d s\n", printed.err)
+    assert KEY not in printed.err

@@ -20,7 +20,8 @@ from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import HostedEmbedder, Patience, Terms
 from pertinent.embedders.openai import OpenAIEmbedder
 from pertinent.errors import EmbedderError
-from pertinent.indexing import Silent, Summary
+from pertinent.indexing import Summary
+from pertinent.progress import Silent
 from pertinent.settings import Settings
 from pertinent.testing.pages import Shelf, page
 

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from structlog.testing import LogCapture
 
 from pertinent.build import Workspace
-from pertinent.indexing import Silent
+from pertinent.progress import Silent
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observing import Observer

@@ -56,6 +56,17 @@ def test_every_route_but_livez_needs_a_key(locked: Service, method: str, path: s
     assert admitted.status_code != 401
 
 
+def test_who_has_no_key_is_told_how_to_get_on(locked: Service) -> None:
+    none = problem(locked.client.get("/health"), 401, "unauthorized")
+    wrong = problem(locked.client.get("/health", headers={"x-api-key": "wrong-guess"}), 401, "unauthorized")
+    for message in (none, wrong):
+        for way in ("Authorization: Bearer KEY", "X-API-Key: KEY", "`api_keys`", "PERTINENT_API_KEYS"):
+            assert way in message
+        assert not any(key in message for key in (*KEYS, "wrong-guess"))
+    assert "asks for a key" in none
+    assert "none of this service's" in wrong
+
+
 def test_livez_needs_no_key(locked: Service) -> None:
     assert locked.client.get("/livez").json() == {"status": "ok"}
 

@@ -68,10 +68,72 @@ def test_a_query_without_a_result_is_a_line_too(service: Service) -> None:
     assert (line["results"], line["top_chunk"], line["top_score"]) == (0, None, None)
 
 
-def test_what_the_caller_does_wrong_is_no_error_in_the_log(service: Service) -> None:
-    service.search("")
+KEY = "a-long-and-secret-key"
+
+
+def test_each_request_that_is_refused_is_one_line_without_what_was_sent(serve: Serve) -> None:
+    service = serve(api_keys=[KEY], rate_limit=5, cors_origins=["https://book.example"])
+    known, wrong = {"x-api-key": KEY}, {"authorization": "Bearer a-wrong-guess"}
+    body: dict[str, Any] = {"query": "private words", "private field": 1}
+    asked: list[tuple[str, int, str, Any]] = [
+        ("/search", 400, "validation_error", {"json": body, "headers": known}),
+        ("/search", 400, "validation_error", {"content": b"private words", "headers": known}),
+        ("/api/v1/search", 401, "unauthorized", {"json": body, "headers": wrong}),
+        ("/search", 413, "payload_too_large", {"content": b"private " * 9000, "headers": known}),
+        ("/api/v1/chunks/x?around=private", 400, "validation_error", {"headers": known}),
+        ("/nope", 404, "not_found", {"headers": known}),
+        ("/search", 429, "rate_limited", {"json": body, "headers": known}),
+        ("/livez", 413, "payload_too_large", {"content": b"private " * 9000}),
+    ]
+    for number, (path, status, _, options) in enumerate(asked):
+        method = "GET" if path.startswith(("/api/v1/chunks", "/nope")) else "POST"
+        headers = {**options.pop("headers", {}), "x-request-id": str(number)}
+        assert service.client.request(method, path, headers=headers, **options).status_code == status
+    assert service.logged.entries == [
+        {
+            "event": "refused",
+            "log_level": "info",
+            "request_id": str(number),
+            "route": "/api/v1/chunks/{chunk_id}" if "chunks" in path else path,
+            "status": status,
+            "error": error,
+        }
+        for number, (path, status, error, _) in enumerate(asked)
+        if status != 404
+    ]
+    for secret in (KEY, "guess", "private"):
+        assert secret not in str(service.logged.entries)
+
+
+def test_a_preflight_that_is_refused_is_a_line(serve: Serve) -> None:
+    service = serve(cors_origins=["https://book.example"])
+    headers = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+    service.client.options("/search", headers=headers)
+    (line,) = service.logged.entries
+    assert (line["event"], line["route"], line["status"]) == ("refused", "/search", 400)
+
+
+def test_a_long_path_is_cut_in_the_log(serve: Serve) -> None:
+    service = serve(api_keys=[KEY])
+    service.client.get("/" + "x" * 5000)
+    (line,) = service.lines("refused")
+    assert len(line["route"]) == 200
+
+
+def test_who_looks_for_what_there_is_not_is_not_logged(service: Service) -> None:
     service.client.get("/nope")
+    service.client.get("/search")
     assert service.logged.entries == []
+
+
+def test_what_goes_wrong_inside_is_one_line_too(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise IndexFailure("down")
+
+    monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
+    service.search()
+    (line,) = service.logged.entries
+    assert (line["event"], line["detail"]) == ("service_unavailable", "down")
 
 
 def metrics(service: Service) -> dict[str, float]:

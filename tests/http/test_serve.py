@@ -362,7 +362,10 @@ def test_what_is_not_http_does_no_harm(server: Server) -> None:
     connection.request("GET", "/health", headers=upgrade)
     assert connection.getresponse().status == 200
     connection.close()
-    assert server.ask("nodes")[0] == 200
+    assert server.ask("nodes", **{"X-Request-ID": "after"})[0] == 200
+    server.until(lambda line: '"after"' in line)
+    told = [json.loads(line) for line in server.said if not line.startswith("pertinent: ")]
+    assert "Invalid HTTP request received." in {line.get("detail") for line in told}
 
 
 def test_a_chunked_body_that_is_too_large_is_refused(server: Server) -> None:

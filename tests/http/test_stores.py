@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from pertinent.build import Workspace
+from pertinent.errors import CatalogFailure
 from pertinent.surfaces.http import answering
 
 from .conftest import Serve, Service, fill, problem, settings_in
@@ -218,6 +219,73 @@ def test_an_answer_that_is_remembered_is_the_same_but_for_its_id_and_its_time(
         del answer["created_at"], answer["query_time_ms"]
     assert first[1] == second[1]
     assert len(service.lines("search")) == 4
+    workspace.close()
+
+
+def test_no_cache_reads_both_stores_afresh(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = fill(Workspace(settings_in(tmp_path / "memory", query_cache=10)))
+    service = serve(workspace)
+
+    def titles(route: str, **headers: str) -> set[str]:
+        field = "query" if route == "/search" else "query_text"
+        found = service.client.post(route, json={field: "the torque of joints"}, headers=headers).json()
+        shown = [one.get("title") or one["metadata"]["document_title"] for one in found["results"]]
+        return set(shown)
+
+    for route in ("/search", "/api/v1/search"):
+        before = titles(route)
+        change(workspace, f"UPDATE documents SET title = 'New for {route}'")  # noqa: S608 - a path of ours
+        assert titles(route) == before
+        assert titles(route, **{"cache-control": "max-age=0, no-cache"}) == {f"New for {route}"}
+        assert titles(route) == {f"New for {route}"}
+
+    asked: list[str] = []
+    index = workspace.index()
+    candidates, chunks = index.candidates, index.chunks
+
+    def noted_candidates(*arguments: Any, **options: Any) -> Any:
+        asked.append("candidates")
+        return candidates(*arguments, **options)
+
+    def noted_chunks(points: Any) -> Any:
+        asked.append("chunks")
+        return chunks(points)
+
+    def nearest(**headers: str) -> None:
+        body = {"query_text": "the torque of joints", "similarity_threshold": 1.0}
+        assert service.client.post("/api/v1/search", json=body, headers=headers).json()["nearest"]
+
+    nearest()
+    monkeypatch.setattr(index, "candidates", noted_candidates)
+    monkeypatch.setattr(index, "chunks", noted_chunks)
+    nearest()
+    assert asked == []
+    nearest(**{"cache-control": "no-cache"})
+    # Once for what passes, and once for what comes nearest.
+    assert asked == ["candidates", "chunks"] * 2
+    workspace.close()
+
+
+@pytest.mark.usefixtures("fresh_health")
+def test_what_is_not_at_hand_is_partial_while_the_catalog_is_down(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = fill(Workspace(settings_in(tmp_path / "memory", query_cache=10)))
+    service = serve(workspace)
+    assert service.v1().json()["status"] == "success"
+
+    def down(*_: object) -> None:
+        raise CatalogFailure("gone")
+
+    for name in ("describe", "ping"):
+        monkeypatch.setattr(workspace.catalog(), name, down)
+    found = service.v1("Nodes publish messages on topics").json()
+    assert found["status"] == "partial"
+    assert found["results"]
+    monkeypatch.undo()
+    assert service.v1("Nodes publish messages on topics").json()["status"] == "success"
     workspace.close()
 
 

@@ -186,8 +186,8 @@ class TestLabelling:
         service = serve(golden=golden, cors_origins=["https://friend.example"])
         shown = following(service)
         service.client.headers.update({"sec-fetch-site": site, "origin": "https://evil.example"})
-        assert "page of this service" in problem(judge(service, shown, 2), 400, "validation_error")
-        problem(service.client.post(f"{LABELS}/undo", json={}), 400, "validation_error")
+        assert "page of this service" in problem(judge(service, shown, 2), 403, "forbidden")
+        problem(service.client.post(f"{LABELS}/undo", json={}), 403, "forbidden")
         service.client.headers["origin"] = "https://friend.example"
         assert judge(service, shown, 2).status_code == 200
         service.client.headers.update({"sec-fetch-site": "same-origin", "origin": "https://own.example"})
@@ -203,6 +203,8 @@ class TestLabelling:
     def test_without_a_golden_set_it_says_how_to_set_one(self, service: Service) -> None:
         for response in (
             service.client.get(f"{LABELS}/next"),
+            service.client.post(LABELS, json={"query_id": "q", "chunk_id": "c", "grade": 1}),
+            service.client.post(LABELS, json={}),
             service.client.post(f"{LABELS}/undo", json={}),
             service.client.get(f"{LABELS}/agreement"),
         ):
@@ -390,6 +392,40 @@ class TestReports:
         assert re.search(r"2026-01-03 12:00 UTC: 12\sms, FAIL", plots[2])
         names = [unescape(one) for one in re.findall(r'aria-label="([^"]+):', "".join(plots))]
         assert names == ["Queries with P@5 ≥ 0.80", "MRR", "p95 latency"]
+
+    @pytest.mark.parametrize(
+        ("changes", "title"),
+        [
+            ({"limit": 1}, "hybrid ranking, the first query only"),
+            ({"limit": 20}, "hybrid ranking, the first 20 queries only"),
+            ({"threshold": 0.3}, "hybrid ranking, threshold 0.3"),
+            ({"ranking": "dense"}, "dense ranking"),
+        ],
+    )
+    def test_runs_that_were_asked_in_another_way_have_a_trend_of_their_own(
+        self,
+        reading: Service,
+        folder: Path,
+        reported: ValidationReport,
+        changes: dict[str, Any],
+        title: str,
+    ) -> None:
+        way = {
+            "options": {**reported.options, **changes},
+            "fingerprints": reported.fingerprints | {"ranking": changes.get("ranking", "hybrid")},
+        }
+        for day in (1, 3, 5):
+            saved(folder, reported, day)
+        for day in (2, 4):
+            saved(folder, reported, day, **way)
+        page = unescape(reading.client.get("/reports").text)
+        plots = re.findall(r"<svg.*?</svg>", page, re.S)
+        assert [plot.count("<circle") for plot in plots] == [3, 3, 3, 2, 2, 2]
+        headings = re.findall(r'<h2 id="trend-\d">([^<\n]*)', page.replace("<b>", "("))
+        assert [heading.strip() for heading in headings] == [
+            '("robots", hybrid ranking',
+            f'("robots", {title}',
+        ]
 
     def test_what_others_wrote_is_text_on_every_page(
         self, reading: Service, folder: Path, reported: ValidationReport

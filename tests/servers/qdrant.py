@@ -36,12 +36,15 @@ class Node:
     peers: Node | None = None
     """Another node of the same cluster, itself for the first of one; None for a server by itself."""
 
+    certificate: Path | None = None
+    """A file with a certificate and its key, to be reached by TLS alone."""
+
     port: int = field(default_factory=lambda: free_ports(3))
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.certificate else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def uri(self) -> str:
@@ -75,6 +78,18 @@ class Node:
             "QDRANT__CLUSTER__ENABLED": "true" if self.peers else "false",
             "QDRANT__CLUSTER__P2P__PORT": f"{self.port + 2}",
             **({"QDRANT__SERVICE__API_KEY": self.key} if self.key else {}),
+            **(self._tls(self.certificate) if self.certificate else {}),
+        }
+
+    def _tls(self, certificate: Path) -> dict[str, str]:
+        # Qdrant takes the first thing in the file for the key.
+        mark = "-----BEGIN PRIVATE KEY"
+        key = self.folder / "key.pem"
+        key.write_text(mark + certificate.read_text().partition(mark)[2])
+        return {
+            "QDRANT__SERVICE__ENABLE_TLS": "true",
+            "QDRANT__TLS__CERT": f"{certificate}",
+            "QDRANT__TLS__KEY": f"{key}",
         }
 
     def wait(self) -> None:
@@ -83,7 +98,8 @@ class Node:
         until = time.monotonic() + START_SECONDS
         while self.process.poll() is None and time.monotonic() < until:
             try:
-                if httpx.get(f"{self.url}/readyz", timeout=1, trust_env=False).is_success:
+                # It is on this machine, and whether it is trusted is the tests' own question.
+                if httpx.get(f"{self.url}/readyz", timeout=1, trust_env=False, verify=False).is_success:  # noqa: S501
                     return
             except httpx.TransportError:
                 pass
@@ -121,9 +137,11 @@ class Node:
 
 
 @contextmanager
-def running(program: Path, folder: Path, key: str | None = None) -> Iterator[Node]:
+def running(
+    program: Path, folder: Path, key: str | None = None, certificate: Path | None = None
+) -> Iterator[Node]:
     """A server by itself."""
-    node = Node(program, folder, key)
+    node = Node(program, folder, key, certificate=certificate)
     try:
         node.start()
         node.wait()

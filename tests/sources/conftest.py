@@ -8,6 +8,10 @@ import pytest
 from pertinent.sources.markdown import MarkdownSource
 from pertinent.types import Page, Unreadable
 
+from .docusaurus_build import built_handbook
+
+__all__ = ["Make", "built_handbook", "make", "pages", "read"]
+
 Make = Callable[[dict[str, str | bytes]], Path]
 
 

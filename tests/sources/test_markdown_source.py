@@ -289,11 +289,6 @@ def test_a_given_name_is_the_sources_name(make: Make) -> None:
     assert (source.name, source.total) == ("mine", 1)
 
 
-def test_live_sites_are_refused_with_the_way_out() -> None:
-    with pytest.raises(SourceError, match="--base-url"):
-        open_source("https://handbook.example")
-
-
 def test_a_pipe_is_passed_over_and_a_name_that_is_no_text_is_told(tmp_path: Path) -> None:
     (tmp_path / "good.md").write_text("# Good\n\nText.\n")
     os.mkfifo(tmp_path / "pipe.md")

@@ -33,6 +33,7 @@ from pertinent.stores.foreign_opening import ForeignCollection
 from pertinent.stores.foreign_payload import Shape, to_chunk
 from pertinent.stores.qdrant_builds import QdrantBuilds
 from pertinent.stores.qdrant_server import Server
+from pertinent.surfaces import library
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.index_suite import fill as fill_index
 from pertinent.types import Answer, Chunk, Filters, Ranking
@@ -532,6 +533,25 @@ class TestOpening:
             assert (hit.chunk.url, hit.chunk.position) == (f"{SITE}/guide/joints", 0)
             assert integrity.missing(hit.chunk) == ["title", "timestamp", "content_hash"]
 
+    def test_passages_without_an_address_are_left_out_of_what_must_have_one(
+        self, client: QdrantClient, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        payloads = [
+            {"text": one.text, **({"url": one.url} if number else {})} for number, one in enumerate(PASSAGES)
+        ]
+        with filled(client, lambda c, n: write(c, n, payloads, [one.text for one in PASSAGES])) as name:
+            monkeypatch.setenv("QDRANT_URL", qdrant.url)
+            monkeypatch.setenv("QDRANT_COLLECTION_NAME", name)
+            monkeypatch.setenv("PERTINENT_EMBEDDER", EMBEDDER.name)
+            monkeypatch.setenv("PERTINENT_QDRANT_FIELDS", '{"text": "text", "url": "url"}')
+            vector = EMBEDDER.embed_queries([PASSAGES[0].text])[0].tolist()
+            with pytest.warns(UserWarning, match="1 of 6 passages lack"):
+                results = library.retrieve_content_chunks(vector, limit=6)
+            library.close_default()
+        assert len(results) == 5
+        # Where a passage stands on its page was not stored.
+        assert {one.position for one in results} == {0}
+
     def test_an_empty_collection_has_no_shape(self, client: QdrantClient, opened: Open) -> None:
         with filled(client, lambda c, n: write(c, n, [], [])) as name:
             with pytest.raises(SettingsError, match="no points"):
@@ -540,8 +560,10 @@ class TestOpening:
 
     def test_ours_are_told_from_others(self, qdrant: Place, collection: str, seed_000: str) -> None:
         made_with = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
-        ours = QdrantBuilds(qdrant.connect, collection).open(made_with)
+        builds = QdrantBuilds(qdrant.connect, collection)
+        ours = builds.open(made_with)
         fill_index(ours)
+        builds.use(made_with.build)
         with qdrant.connect() as server:
             assert not is_foreign(server, collection)
             assert not is_foreign(server, "nowhere")

@@ -21,7 +21,7 @@ from pertinent.identity import point_id
 from pertinent.ports import Fingerprint
 from pertinent.stores.qdrant import QdrantIndex
 from pertinent.stores.qdrant_builds import QdrantBuilds
-from pertinent.stores.qdrant_collection import CollectionOptions
+from pertinent.stores.qdrant_collection import CollectionOptions, fingerprint, info
 from pertinent.stores.qdrant_server import Server
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, by_point, entries, fill
 from pertinent.types import Filters
@@ -71,6 +71,13 @@ def plain(qdrant: Place) -> Iterator[QdrantClient]:
 def search(index: QdrantIndex, query: str = "messages over topics") -> dict[Any, tuple[float, float]]:
     vector = EMBEDDER.embed_queries([query])[0]
     return by_point(index.candidates(vector, query, by=["dense", "lexical"], limit=50, filters=Filters()))
+
+
+def kept_with(qdrant: Place, name: str) -> Fingerprint | None:
+    """What a collection was made with, as the server keeps it."""
+    with qdrant.connect() as server:
+        present = info(server, name)
+        return None if present is None else fingerprint(present)
 
 
 def many(number: int) -> list[Any]:
@@ -131,9 +138,11 @@ class TestBuilds:
     def test_the_alias_points_at_the_one_in_use(
         self, builds: QdrantBuilds, plain: QdrantClient, collection: str
     ) -> None:
-        assert builds.in_use() is None
         first = builds.open(MADE_WITH)
         given = fill(first)
+        # One that is being filled is nobody's yet.
+        assert builds.in_use() is None
+        builds.use(1)
         builds.open(replace(MADE_WITH, build=2)).close()
         assert builds.in_use() == 1
         assert plain.count(collection).count == len(given)
@@ -142,13 +151,47 @@ class TestBuilds:
         assert plain.count(collection).count == 0
         first.close()
 
-    def test_what_was_written_is_there_when_opened_again(self, builds: QdrantBuilds) -> None:
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_another_catalog_is_kept_out(self, qdrant: Place, collection: str, number: int) -> None:
+        ours = QdrantBuilds(qdrant.connect, collection, catalog=lambda: "ours")
+        theirs = QdrantBuilds(qdrant.connect, collection, catalog=lambda: "theirs")
+        index = ours.open(MADE_WITH)
+        given = fill(index)
+        ours.use(1)
+        with pytest.raises(IndexFailure, match=r"another catalog.*QDRANT_COLLECTION_NAME.*DATABASE_URL"):
+            theirs.open(replace(MADE_WITH, build=number))
+        with pytest.raises(IndexFailure, match="another catalog"):
+            theirs.remove(1)
+        assert (ours.numbers(), theirs.numbers()) == ([1], [])
+        assert index.count() == len(given)
+        index.close()
+        ours.open(MADE_WITH).close()
+
+    def test_a_collection_belongs_to_the_catalog_that_writes_first(
+        self, qdrant: Place, collection: str
+    ) -> None:
+        first, second = (
+            QdrantBuilds(qdrant.connect, collection, catalog=lambda name=name: name).open(MADE_WITH)  # type: ignore[misc]
+            for name in ("one that only looks", "one that writes")
+        )
+        given = fill(second)
+        for call in (fill, lambda index: index.keep_only("page-1", []), lambda index: index.describe(given)):
+            with pytest.raises(IndexFailure, match="another catalog"):
+                call(first)
+        assert second.count() == len(given)
+        assert kept_with(qdrant, f"{collection}_001") == MADE_WITH
+        first.close()
+        second.close()
+
+    def test_what_was_written_is_there_when_opened_again(
+        self, builds: QdrantBuilds, qdrant: Place, collection: str
+    ) -> None:
         first = builds.open(MADE_WITH)
         given = fill(first)
         first.close()
         again = builds.open(MADE_WITH)
         assert again.count() == len(given)
-        assert again.stored_fingerprint() == MADE_WITH
+        assert kept_with(qdrant, f"{collection}_001") == MADE_WITH
         again.close()
 
     @pytest.mark.parametrize("changed", [{"embedder": "other:model"}, {"chunker": "x"}, {"lexical": "x"}])

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from pertinent.errors import InvalidInput, SyncRefused
+from pertinent import migrating
+from pertinent.errors import IndexFailure, InvalidInput, SyncRefused
+from pertinent.indexing import BATCH
+from pertinent.stores.qdrant import QdrantIndex
+from pertinent.stores.qdrant_builds import QdrantBuilds
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
+from pertinent.testing.embedder import HashedWords
 from pertinent.validation.report import ValidationReport
 
 from ..servers.fixtures import Place
@@ -87,7 +94,7 @@ def test_an_embedded_index_is_taken_to_servers_without_embedding_again(
             patch.setattr("pertinent.testing.embedder.HashedWords.embed_documents", refuse)
             copied = here.migrate_to(qdrant.url, postgres_url)
         assert copied == here.workspace.index().count()
-        with pytest.raises(InvalidInput, match="is there already"):
+        with pytest.raises(IndexFailure, match="belongs to another catalog"):
             here.migrate_to(qdrant.url)
         assert found(here) == usual
     servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
@@ -111,6 +118,134 @@ def test_a_catalog_that_holds_pages_is_not_overwritten(
             here.migrate_to(qdrant.url, postgres_url)
         # Nothing is left of the attempt.
         assert here.migrate_to(qdrant.url) > 0
+        with pytest.raises(InvalidInput, match="is there already"):
+            here.migrate_to(qdrant.url)
+
+
+def in_use(qdrant: Place, collection: str) -> int | None:
+    return QdrantBuilds(qdrant.connect, collection).in_use()
+
+
+@pytest.mark.parametrize(
+    "breaks", ["QdrantIndex.put", "QdrantIndex.finish", "copy_catalog", "QdrantBuilds.use"]
+)
+def test_a_migration_that_dies_is_begun_again(
+    embedded: Path,
+    tmp_path: Path,
+    qdrant: Place,
+    collection: str,
+    postgres_url: str,
+    breaks: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(migrating, "GROUP", 100)
+    place, _, name = breaks.rpartition(".")
+    places: dict[str, Any] = {"QdrantIndex": QdrantIndex, "QdrantBuilds": QdrantBuilds, "": migrating}
+    broken = places[place]
+    usual, calls = getattr(broken, name), []
+
+    def dying(*arguments: Any) -> Any:
+        calls.append(name)
+        if len(calls) == (2 if name == "put" else 1):
+            raise KeyboardInterrupt
+        return usual(*arguments)
+
+    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as here:
+        with monkeypatch.context() as patch:
+            patch.setattr(broken, name, dying)
+            with pytest.raises(KeyboardInterrupt):
+                here.migrate_to(qdrant.url, postgres_url)
+        # The alias never shows a part.
+        assert in_use(qdrant, collection) is None
+        assert here.migrate_to(qdrant.url, postgres_url) == here.workspace.index().count()
+        expected = found(here)
+    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
+    with Pertinent.open(tmp_path / "none", **FAST, **servers) as there:
+        assert found(there) == expected
+    assert in_use(qdrant, collection) == 1
+
+
+def test_a_migration_to_the_same_catalog_that_dies_is_begun_again(
+    embedded: Path, qdrant: Place, collection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as here:
+        with monkeypatch.context() as patch:
+            patch.setattr(QdrantIndex, "finish", lambda _: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                here.migrate_to(qdrant.url)
+        assert in_use(qdrant, collection) is None
+        assert here.migrate_to(qdrant.url) == here.workspace.index().count()
+        assert in_use(qdrant, collection) == 1
+
+
+def test_a_sync_that_broke_off_before_a_migration_is_mended_after_it(
+    embedded: Path, tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
+) -> None:
+    shutil.copytree(embedded, tmp_path / "copy")
+    with Pertinent.open(tmp_path / "copy", **FAST, qdrant_collection=collection) as here:
+        page, whole = here.pages()[0], here.workspace.index().count()
+        here.workspace.catalog().begin([page.document_id])
+        here.workspace.index().keep_only(page.document_id, [])
+        assert here.migrate_to(qdrant.url, postgres_url) == whole - page.chunks
+    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
+    with Pertinent.open(tmp_path / "none", **FAST, **servers) as there:
+        assert there.workspace.catalog().pending() == [page.document_id]
+        there.index(HANDBOOK)
+        assert there.workspace.index().count() == whole
+        assert there.workspace.catalog().pending() == []
+
+
+def test_two_catalogs_do_not_share_a_collection(tmp_path: Path, qdrant: Place, collection: str) -> None:
+    for name in ("gears", "feet"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.md").write_text(f"# The {name}\n\nAll about the {name}.\n")
+    server = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
+    with (
+        Pertinent.open(tmp_path / "a", **FAST, **server) as first,
+        Pertinent.open(tmp_path / "b", **FAST, **server) as second,
+    ):
+        # Whoever only looks claims nothing.
+        assert second.plan(tmp_path / "feet").chunks_to_embed == 1
+        first.index(tmp_path / "gears", name="book")
+        with pytest.raises(IndexFailure, match=r"another catalog.*QDRANT_COLLECTION_NAME"):
+            second.index(tmp_path / "feet", name="book")
+        assert [hit.chunk.title for hit in first.search("feet").hits] == ["The gears"]
+    elsewhere = server | {"qdrant_collection": f"{collection}-b"}
+    with Pertinent.open(tmp_path / "b", **FAST, **elsewhere) as second:
+        second.index(tmp_path / "feet", name="book")
+        assert [hit.chunk.title for hit in second.search("feet").hits] == ["The feet"]
+
+
+def test_a_reindex_on_a_server_that_dies_goes_on_where_it_was(
+    tmp_path: Path, qdrant: Place, collection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
+    with Pertinent.open(tmp_path / "a", **FAST, **server) as pertinent:
+        pertinent.index(HANDBOOK)
+    usual, paid = HashedWords.embed_documents, 0
+
+    def dying(self: HashedWords, texts: Any) -> Iterator[Any]:
+        nonlocal paid
+        for vector in usual(self, texts):
+            if paid == 200:
+                raise KeyboardInterrupt
+            paid += 1
+            yield vector
+
+    small = {**FAST, "chunk_tokens": 100}
+    with monkeypatch.context() as patch:
+        patch.setattr(HashedWords, "embed_documents", dying)
+        with Pertinent.open(tmp_path / "a", **small, **server) as pertinent:
+            with pytest.raises(KeyboardInterrupt):
+                pertinent.reindex()
+            assert in_use(qdrant, collection) == 1
+    with Pertinent.open(tmp_path / "a", **small, **server) as pertinent:
+        chunks = pertinent.reindex()
+        made_by: Any = pertinent.workspace.embedder()
+        # What was embedded and not written yet when it died is lost.
+        assert made_by.embedded + paid - chunks < BATCH
+        assert found(pertinent)
+    assert in_use(qdrant, collection) == 2
 
 
 def test_what_another_process_indexes_is_seen_by_a_service_without_a_restart(

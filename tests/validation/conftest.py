@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pertinent.build import Workspace
-from pertinent.indexing import Silent
+from pertinent.progress import Silent
 from pertinent.settings import Settings
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import Shelf, page

@@ -294,6 +294,17 @@ class TestTables:
             for row in csv.reader(file):
                 assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) for cell in row)
 
+    def test_the_address_that_a_set_gives_a_page_stands_beside_each_of_its_labels(
+        self, tmp_path: Path
+    ) -> None:
+        query = GoldenQuery(
+            id="q", text="?", labels=(Label(page="a.md", grade=1), Label(page="b.md", grade=0))
+        )
+        made = GoldenSet(pages={"a.md": "https://x.org/a"}, queries=(query,))
+        exchange.write_table(made, tmp_path / "x.csv")
+        first, second = exchange.read_table(tmp_path / "x.csv").queries[0].labels
+        assert (first.url, second.url) == ("https://x.org/a", None)
+
     def test_the_columns_are_those_of_the_guide_and_more_only_where_needed(self, tmp_path: Path) -> None:
         plain = GoldenQuery(id="q", text="What?", labels=(Label(page="a.md", quote='say "a, b"', grade=1),))
         exchange.write_table(GoldenSet(queries=(plain,)), tmp_path / "x.csv")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -58,6 +60,32 @@ def test_it_holds_the_edge_cases_of_seed_000(golden: GoldenSet) -> None:
     assert any(len(text.split()) >= 50 for text in texts)
     assert any(query.top_k == 100 for query in edges)
     assert any(not query.answerable and text.strip() for query, text in zip(edges, texts, strict=True))
+
+
+def test_more_results_than_there_are_give_those_that_there_are(
+    indexed: Pertinent, report: ValidationReport
+) -> None:
+    (case,) = (case for case in report.test_cases if case.query.id == "edge-top-k-beyond")
+    (page,) = (page for page in indexed.pages() if page.source_path.endswith("/02-joints.md"))
+    assert case.query.top_k == 100
+    assert {result.url for result in case.actual_results} == {page.url}
+    assert len(case.actual_results) == page.chunks < 100
+    assert case.status == "passed"
+
+
+@pytest.mark.parametrize("name", ["golden.yaml", "golden-hard.yaml"])
+def test_its_labels_are_found_by_address_where_the_index_knows_no_paths(
+    name: str, indexed: Pertinent
+) -> None:
+    """As in an index of the live site, which has its own ids and the paths of its addresses."""
+    from_source = list(Local(indexed.workspace).pages())
+    from_site = [replace(page, source_path=urlsplit(page.url).path) for page in from_source]
+    asked = load(HANDBOOK / name)
+    labels = [label for one in resolve(asked, from_site).values() for label in one.labels]
+    assert {label.status for label in labels} == {"exact"}
+    known = {page.source_path: page.url for page in from_source}
+    assert asked.pages.items() <= known.items()
+    assert {label.label.page for label in labels} == asked.pages.keys()
 
 
 def test_it_passes_with_the_default_settings(report: ValidationReport) -> None:

@@ -463,7 +463,7 @@ class TestDesk:
         settings_now = stored.settings.model_copy(update={"chunk_tokens": 30})
         stored.close()
         again = Workspace(settings_now)
-        from pertinent.indexing import Silent
+        from pertinent.progress import Silent
 
         again.reindex(Silent())
         anew = Desk.open(Local(again), str(path))

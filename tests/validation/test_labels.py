@@ -126,6 +126,18 @@ class TestPages:
         assert resolve_label([empty], page="docs/empty.md").detail == "the page has no text"
         assert resolve_label([empty], unit="page", page="docs/empty.md").status == "exact"
 
+    def test_a_page_that_has_no_path_here_is_found_by_the_address_that_the_set_gives_it(self) -> None:
+        """An index of the live site has other paths than the source."""
+        knee, hip = (view(page(name, {"Hinge": f"A hinge of the {name} bends."})) for name in ("knee", "hip"))
+        site = [replace(one, source_path=f"site/{one.title}") for one in (knee, hip)]
+        asked = golden(Label(page="docs/hip.md", anchor="hinge", grade=2))
+        (gone,) = resolve(asked, site)["q"].labels
+        assert gone.status == "lost"
+        addressed = asked.model_copy(update={"pages": {"docs/hip.md": hip.url}})
+        for pages in (site, [knee, hip]):
+            (found,) = resolve(addressed, pages)["q"].labels
+            assert (found.status, found.document_id) == ("exact", hip.document_id)
+
     def test_pages_without_path_or_address_are_not_those_of_a_label_without(self) -> None:
         nameless = replace(NODES, source_path="", url="")
         assert resolve_label([nameless], url="https://book.example/docs/nodes").status == "lost"

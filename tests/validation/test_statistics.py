@@ -6,6 +6,7 @@ import math
 import tracemalloc
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -20,14 +21,15 @@ from pertinent.validation.statistics import (
     Interval,
     Weights,
     half_width,
-    interval,
     intervals,
     latency_summary,
-    needed,
-    percentile,
     permutation_test,
     weighted_kappa,
+    wilson,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 TIMES = st.lists(st.floats(0, 1e6), min_size=1, max_size=50)
 MEASURED = st.lists(st.floats(0, 1), min_size=1, max_size=30)
@@ -39,19 +41,20 @@ SKEWED = np.random.default_rng(7).exponential(0.2, 20)
 SHIFTED = np.random.default_rng(8).normal(0.08, 0.25, 40)
 
 
-@given(TIMES, st.floats(0, 100))
-def test_a_percentile_lies_on_the_line_between_its_two_neighbours(times: list[float], q: float) -> None:
+def interval(values: ArrayLike, **options: Any) -> Interval:
+    """The interval of one column alone."""
+    return intervals({"values": values}, **options)["values"]
+
+
+def on_the_line(times: list[float], q: float) -> float:
+    """A percentile by its definition: on the line between its two neighbours."""
     ordered = sorted(times)
     place = (len(ordered) - 1) * q / 100
     below, above = ordered[math.floor(place)], ordered[math.ceil(place)]
-    found = percentile(times, q)
-    assert found == pytest.approx(below + (above - below) * (place - math.floor(place)))
-    assert found is not None
-    assert ordered[0] <= found <= ordered[-1]
+    return below + (above - below) * (place - math.floor(place))
 
 
-def test_no_values_have_no_percentile_and_no_summary() -> None:
-    assert percentile([], 95) is None
+def test_no_times_have_no_summary() -> None:
     assert latency_summary([]) is None
 
 
@@ -74,11 +77,11 @@ def test_a_percentile_of_too_few_times_is_marked_as_the_maximum(n: int, p95: boo
 
 
 @given(TIMES)
-def test_the_summary_is_in_order_and_its_percentiles_are_those_of_percentile(times: list[float]) -> None:
+def test_the_summary_is_in_order_and_its_percentiles_lie_on_the_line(times: list[float]) -> None:
     found = latency_summary(times)
     assert found is not None
     assert found.p50 <= found.p95 <= found.p99 <= found.max == max(times)
-    assert [found.p50, found.p95, found.p99] == [percentile(times, q) for q in (50, 95, 99)]
+    assert [found.p50, found.p95, found.p99] == pytest.approx([on_the_line(times, q) for q in (50, 95, 99)])
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
@@ -114,9 +117,25 @@ def test_an_interval_of_equal_values_is_that_value(value: float, n: int) -> None
 
 
 def test_no_values_have_no_interval() -> None:
-    assert interval([]) is None
     assert intervals({}) == {}
     assert intervals({"p@5": [], "rr": []}) == {}
+
+
+@given(st.integers(1, 400), st.data())
+@settings(deadline=None)
+def test_the_interval_of_a_share_is_wilsons(n: int, data: st.DataObject) -> None:
+    hits = data.draw(st.integers(0, n))
+    found = wilson(hits, n)
+    expected = stats.binomtest(hits, n).proportion_ci(method="wilson")
+    assert (found.mean, found.n) == (hits / n, n)
+    assert [found.low, found.high] == pytest.approx([expected.low, expected.high], abs=1e-6)
+    assert 0.0 <= found.low <= found.mean <= found.high <= 1.0
+
+
+def test_the_interval_of_a_share_has_a_width_where_the_bootstrap_has_none() -> None:
+    assert interval([1.0] * 8).low == 1.0
+    assert wilson(8, 8).low == pytest.approx(0.676, abs=1e-3)
+    assert wilson(0, 8).high == pytest.approx(0.324, abs=1e-3)
 
 
 def test_columns_that_share_the_drawing_get_the_interval_that_each_gets_alone() -> None:
@@ -273,20 +292,3 @@ def test_the_expected_width_is_about_the_width_that_comes_out() -> None:
     found = interval(values)
     assert found is not None
     assert half_width(200, float(values.std())) == pytest.approx((found.high - found.low) / 2, rel=0.1)
-
-
-def test_a_difference_of_five_hundredths_takes_some_70_to_200_pairs() -> None:
-    assert (needed(0.05, sd=0.15), needed(0.05, sd=0.25)) == (71, 197)
-    assert needed(-0.05) == needed(0.05)
-
-
-def test_that_many_pairs_show_the_difference_in_about_four_of_five_trials() -> None:
-    n = needed(0.1, sd=0.2)
-    trials = np.random.default_rng(9).normal(0.1, 0.2, (200, n))
-    seen = sum(permutation_test(trial, resamples=399) < 0.05 for trial in trials)
-    assert 0.7 < seen / len(trials) < 0.9
-
-
-def test_no_number_of_queries_shows_a_difference_of_0() -> None:
-    with pytest.raises(InvalidInput, match="difference"):
-        needed(0.0)

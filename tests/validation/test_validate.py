@@ -8,6 +8,7 @@ import math
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,18 @@ import pytest
 from pertinent.build import Workspace
 from pertinent.embedders.cached import CachedQueries
 from pertinent.errors import IndexFailure, InvalidInput
+from pertinent.progress import Silent
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.embedder import HashedWords
+from pertinent.testing.pages import Shelf
 from pertinent.types import Answer
+from pertinent.validation import rendering, runner
 from pertinent.validation import report as reports
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import GoldenSet, load
-from pertinent.validation.validate import NoVerdict, Options, fingerprint, validate
+from pertinent.validation.golden import GoldenSet, fingerprint, load
+from pertinent.validation.runner import WARM_UP
+from pertinent.validation.validate import NoVerdict, Options, validate
 
 from .conftest import PARTS, Judge, book, golden
 
@@ -191,6 +196,28 @@ def test_an_unknown_measure_is_refused_before_anything_runs(judged: Judge) -> No
         judged(golden(criteria={"at_least": {"bogus@3": 0.5}}))
 
 
+def test_every_measure_of_the_report_may_be_asked_for(judged: Judge) -> None:
+    names = list(judged(together=False).metrics["all"])
+    assert "span_recall@5" in names
+    asked = golden(criteria={"at_least": dict.fromkeys([*names, "p@7", "ndcg"], 0.001)})
+    report = judged(asked, together=False)
+    found = {one.name: one for one in report.criteria}
+    for name in names:
+        assert found[name].value == pytest.approx(report.metrics["all"][name].mean)
+    assert {"p@7", "ndcg"} <= set(found)
+
+
+def test_the_share_of_queries_has_an_interval_with_a_width_though_all_reach_it(judged: Judge) -> None:
+    """Of eight that are all good the bootstrap can only draw good ones; Wilson's interval says more."""
+    report = judged(golden(criteria={"at_least": {"success@5": 0.5}}), together=False)
+    shares = [one for one in report.criteria if one.name.startswith(("queries with", "success@5"))]
+    assert [one.value for one in shares] == [1.0, 1.0]
+    for one in shares:
+        assert [one.low, one.high] == pytest.approx([0.676, 1.0], abs=1e-3)
+        assert "Wilson" in one.detail
+    assert report.metrics["all"]["success@5"].low == 1.0
+
+
 def test_every_criterion_has_its_value_and_the_means_their_intervals(judged: Judge) -> None:
     report = judged()
     assert [one.name for one in report.criteria] == [
@@ -246,7 +273,7 @@ def test_a_search_that_fails_counts_0_and_is_never_dropped(stored: Workspace) ->
     assert (case.status, case.precision_at_k) == ("error", 0.0)
     assert case.diagnosis is not None
     assert case.diagnosis.kind == "error"
-    assert any("1 searches failed" in issue and "on fire" in issue for issue in broken.issues)
+    assert any("1 search failed, and counts 0" in issue and "on fire" in issue for issue in broken.issues)
 
 
 def test_a_store_that_is_down_gives_no_verdict(stored: Workspace) -> None:
@@ -290,7 +317,7 @@ def test_a_ceiling_below_the_criterion_is_told_beforehand(judged: Judge) -> None
 
 def test_few_queries_are_told_to_be_few(judged: Judge) -> None:
     report = judged()
-    assert any("8 queries are few" in note and "±" in note for note in report.preflight)
+    assert any("only 8 queries" in note and "±" in note for note in report.preflight)
     assert report.latency is not None
     assert report.latency.p95_is_maximum
     assert any("p95 of 10 queries is the maximum" in issue for issue in report.issues)
@@ -304,7 +331,29 @@ def test_the_same_query_twice_is_told(judged: Judge) -> None:
 
 def test_a_query_that_should_have_an_answer_but_no_label_is_told(judged: Judge) -> None:
     report = judged(changed(golden(), "taxes", answerable=True))
-    assert any("no label says where: taxes" in note for note in report.preflight)
+    assert any(
+        "1 query should have an answer, but no label says where: taxes" in one for one in report.preflight
+    )
+    assert report.verdict == "INVALID"
+    assert report.summary.startswith("INVALID: no label says what answers taxes: label it, or say")
+
+
+def test_labels_that_say_only_what_is_wrong_are_not_enough(judged: Judge) -> None:
+    wrong = [{"page": "docs/knee.md", "anchor": "the-hinge", "grade": 0}]
+    report = judged(changed(golden(), "taxes", answerable=True, labels=wrong))
+    assert report.verdict == "INVALID"
+    assert "taxes" in report.summary
+
+
+def test_paraphrase_groups_that_share_too_little_are_named_with_their_share(judged: Judge) -> None:
+    report = judged(changed(golden(), "knee-again", text="the spring of the camera"), together=False)
+    found = next(check for check in report.checks if check.name == "paraphrases")
+    assert found.n == 4
+    assert found.value == pytest.approx(0.75)
+    assert found.detail == ["group knee, 0% in common: knee, knee-again"]
+    assert found.passed
+    assert "on average" in found.wanted
+    assert "group knee, 0% in common: knee, knee-again" in rendering.html(report)
 
 
 def test_many_at_once_get_the_same_answers(judged: Judge) -> None:
@@ -374,6 +423,7 @@ def test_full_precision_is_kept(judged: Judge, tmp_path: Path) -> None:
 def test_fingerprints_tell_golden_sets_apart_but_not_their_wording() -> None:
     asked = golden()
     assert fingerprint(asked) == fingerprint(golden(name="other", description="words"))
+    assert fingerprint(asked) == fingerprint(golden(pages={"docs/knee.md": "https://book.example/docs/knee"}))
     assert fingerprint(asked) != fingerprint(changed(asked, "knee", text="another question"))
     assert fingerprint(asked) != fingerprint(changed(asked, "knee", labels=[]))
 
@@ -458,10 +508,67 @@ def test_latency_is_never_that_of_something_remembered(stored: Workspace) -> Non
     assert asked.count("knee hinge") == timed_and_read_on
 
 
-def test_a_copy_of_a_labelled_text_counts_as_labelled(stored: Workspace) -> None:
-    from pertinent.indexing import Silent
-    from pertinent.testing.pages import Shelf
+class Ticking(Failing):
+    """Each search takes as long as it says, by a clock that nothing else moves."""
 
+    def __init__(self, inner: Local) -> None:
+        super().__init__(inner, "never asked")
+        self.now = 0.0
+        self.texts: list[str] = []
+
+    def search(self, text: str, **options: Any) -> Answer:
+        self.texts.append(text)
+        self.now += 60.0 if text in (*WARM_UP, "is anybody there") else 0.002
+        return self._inner.search(text, **options)
+
+
+def test_the_warm_up_is_outside_the_latencies(stored: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is loaded by the first searches, be it a minute each, is nobody's latency."""
+    subject = Ticking(Local(stored))
+    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: subject.now))
+    report = validate(subject, golden(), Options(together=False, diagnose=False))
+    assert subject.texts[: len(WARM_UP)] == list(WARM_UP)
+    first = next(place for place, text in enumerate(subject.texts) if text == golden().queries[0].text)
+    assert not {*subject.texts[first:]} & {*WARM_UP, "is anybody there"}
+    assert report.latency is not None
+    assert report.latency.n == len(golden().queries)
+    assert report.latency.max == pytest.approx(2.0)
+    assert report.latency.mean == pytest.approx(2.0)
+
+
+class Watching:
+    """Writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int | None]] = []
+        self.steps: dict[str, int] = {}
+
+    def stage(self, name: str, total: int | None) -> None:
+        self.stages.append((name, total))
+        self.steps[name] = 0
+
+    def advance(self, steps: int = 1) -> None:
+        self.steps[self.stages[-1][0]] += steps
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_progress_is_told_for_each_query(stored: Workspace, concurrency: int) -> None:
+    told = Watching()
+    asked = changed(golden(), "knee", expected_criteria={"min_score": 1.0})
+    report = validate(Local(stored), asked, Options(concurrency=concurrency, audit=True), progress=told)
+    failed = sum(case.status == "failed" for case in report.test_cases)
+    assert told.stages == [
+        ("Asking", 10),
+        ("Reading on", 10),
+        ("Asking fifty at once", None),
+        ("Looking into failures", failed),
+        ("Auditing", None),
+    ]
+    assert [told.steps[name] for name, total in told.stages if total is not None] == [10, 10, failed]
+    assert failed == 1
+
+
+def test_a_copy_of_a_labelled_text_counts_as_labelled(stored: Workspace) -> None:
     (knee,) = (one for one in book() if one.slug == "knee")
     copy = replace(
         knee, document_id="copy-1", url="https://book.example/docs/copy", source_path="docs/copy.md"
@@ -470,8 +577,28 @@ def test_a_copy_of_a_labelled_text_counts_as_labelled(stored: Workspace) -> None
     indexer.apply(indexer.plan(Shelf(*book(), copy)))
     report = validate(Local(stored), golden())
     (case,) = (case for case in report.test_cases if case.query.id == "knee")
-    assert case.relevant == 2 * len(PARTS)
     assert case.relevance_labels[0] == 2
+
+
+def test_a_text_on_two_pages_is_one_answer_and_not_half_of_it(stored: Workspace, judged: Judge) -> None:
+    """A search shows it once, so that nothing could find the other half; it is found from either page."""
+    whole = judged(together=False)
+    (knee,) = (one for one in book() if one.slug == "knee")
+    copy = replace(
+        knee, document_id="copy-1", url="https://book.example/docs/copy", source_path="docs/copy.md"
+    )
+    indexer = stored.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*book(), copy)))
+    twice = judged(together=False)
+    for before, after in zip(whole.test_cases, twice.test_cases, strict=True):
+        assert after.relevant == before.relevant
+    (case,) = (case for case in twice.test_cases if case.query.id == "knee")
+    assert case.metrics["recall@10"] == 1.0
+    good = sum(label > 0 for label in case.relevance_labels)
+    assert case.metrics["span_recall@5"] == pytest.approx(good / len(PARTS), abs=0.02)
+    few = [query for query in golden().model_dump(mode="json")["queries"] if query["id"] == "knee"]
+    few[0]["labels"] = few[0]["labels"][:3]
+    assert judged(GoldenSet.model_validate({"queries": few}), together=False).golden.ceiling == 0.0
 
 
 def test_a_golden_set_with_half_a_character_is_refused(tmp_path: Path) -> None:

@@ -70,7 +70,9 @@ def code_block(language: str, title: str, code: str) -> list[BlockPiece]:
     longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
     ticks = "`" * max(3, longest + 1)
     caption = [BlockPiece("prose", " ".join(title.split()))] if title.strip() else []
-    return [*caption, BlockPiece("code", f"{ticks}{language}\n{code}\n{ticks}")]
+    # On a built page nobody can tell a fence of text from one without a language.
+    shown = "" if language == "text" else language
+    return [*caption, BlockPiece("code", f"{ticks}{shown}\n{code}\n{ticks}")]
 
 
 def _without_magic_comments(code: str, language: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple, Self
+from uuid import uuid4
 
 import sqlalchemy as sa
 
@@ -150,8 +151,10 @@ class SqlCatalog:
         with self._write() as connection:
             self._record(connection, rows)
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
-            if before is not None:
+            # A second process may have made the same build: it is no build to go back to.
+            if before is not None and before.build != fingerprint.build:
                 connection.execute(_PUT_META, _fingerprint_row(before, "previous"))
+            connection.execute(sa.delete(meta).where(meta.c.key == "building"))
 
     def sources(self) -> Mapping[str, str]:
         """Name and location of each source."""
@@ -180,6 +183,24 @@ class SqlCatalog:
         """No longer know the build before the one in use; its index was removed."""
         with self._write() as connection:
             connection.execute(sa.delete(meta).where(meta.c.key == "previous"))
+
+    def building(self) -> Fingerprint | None:
+        """What the build was begun with that has not come into use."""
+        return self._fingerprint("building")
+
+    def begin_build(self, fingerprint: Fingerprint) -> None:
+        """Note that a build is being made."""
+        with self._write() as connection:
+            connection.execute(_PUT_META, _fingerprint_row(fingerprint, "building"))
+
+    def catalog_id(self) -> str:
+        """Tell this catalog from every other; the id is made when it is first asked for."""
+        if not (rows := self._read(_META, key="catalog_id")):
+            with self._write() as connection:
+                # Two processes may ask at once: the first one's stays.
+                connection.execute(_NEW_META, {"key": "catalog_id", "value": uuid4().hex})
+            rows = self._read(_META, key="catalog_id")
+        return str(rows[0][0])
 
     def _fingerprint(self, key: str) -> Fingerprint | None:
         rows = self._read(_META, key=key)
@@ -239,6 +260,7 @@ _PUT_CHUNK = _upsert(documents, keep=["created_at"])
 _PUT_PENDING = _upsert(pending)
 _PUT_SOURCE = _upsert(sources)
 _PUT_META = _upsert(meta)
+_NEW_META = _upsert(meta, keep=["value"])
 
 # Seed 003's own statement; SQLite has no arrays.
 _DESCRIBE = {

@@ -40,6 +40,8 @@ _ADVICE = {
     "must be owner": "let the owner of the table run `pertinent index` once, or grant ownership",
     "password authentication": "check the user and the password in DATABASE_URL",
     "fatal:  database": "make the database first, with `createdb`, or correct DATABASE_URL",
+    "does not support ssl": "turn TLS on there, or take sslmode out of DATABASE_URL",
+    "certificate verify failed": "name the certificate of who signed it, as sslrootcert in DATABASE_URL",
     "queuepool limit": "ask from fewer threads at once",
     "connection": "check that the server runs and that DATABASE_URL names it",
 }

@@ -107,6 +107,16 @@ class ForeignCatalog:
     def forget_previous(self) -> None:
         self._index.refuse()
 
+    def building(self) -> Fingerprint | None:
+        return None
+
+    def begin_build(self, fingerprint: Fingerprint) -> None:  # noqa: ARG002
+        self._index.refuse()
+
+    def catalog_id(self) -> str:
+        """None: its collection belongs to no catalog."""
+        return ""
+
     def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:  # noqa: ARG002
         self._index.refuse()
 

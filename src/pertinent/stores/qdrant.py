@@ -15,7 +15,7 @@ from ..ports import Entry, Fingerprint, Vector
 from ..types import Candidates, Chunk, Filters, PointId
 from . import lexical
 from .payload import conditions, to_chunk, to_payload
-from .qdrant_collection import DENSE, LEXICAL, fingerprint, info
+from .qdrant_collection import DENSE, LEXICAL, OVERSAMPLING, claim
 from .qdrant_server import Peer, Server
 from .qdrant_wire import Point, Question, Terms, known_by, matching, named
 
@@ -43,8 +43,18 @@ class QdrantIndex:
     version = None
     """Others may write to the server too."""
 
-    def __init__(self, server: Server, collection: str, made_with: Fingerprint) -> None:
+    def __init__(
+        self,
+        server: Server,
+        collection: str,
+        made_with: Fingerprint,
+        catalog: str = "",
+        oversampling: float = OVERSAMPLING,
+    ) -> None:
         self._server = server
+        self._catalog = catalog
+        self._claimed = False
+        self._oversampling = oversampling
         self._collection = collection
         self._made_with = made_with
 
@@ -65,7 +75,14 @@ class QdrantIndex:
         queries = self._queries(vector, text)
         matches = conditions(filters)
         scores: dict[str, dict[PointId, float]] = {side: {} for side in self.sides}
-        self._ask([Question(side, queries[side], limit, matches) for side in by if side in queries], scores)
+        self._ask(
+            [
+                Question(side, queries[side], limit, matches, oversampling=self._oversampling)
+                for side in by
+                if side in queries
+            ],
+            scores,
+        )
         points = list(scores[DENSE] | scores[LEXICAL])
         missing = {side: [one for one in points if one not in scores[side]] for side in queries}
         rest = [Question(s, queries[s], len(ids), among=ids) for s, ids in missing.items() if ids]
@@ -119,6 +136,7 @@ class QdrantIndex:
         return peer.reading.retrieve(self._collection, names, with_payload=fields)
 
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
+        self._claim()
         points = [_point(entry, vector) for entry, vector in zip(entries, vectors, strict=True)]
         batches = [points[start : start + BATCH] for start in range(0, len(points), BATCH)]
         if len(batches) == 1:
@@ -127,10 +145,17 @@ class QdrantIndex:
             with ThreadPoolExecutor(WRITERS) as pool:
                 list(pool.map(self._put, batches))
 
+    def _claim(self) -> None:
+        """Before anything is written: whoever only looks claims nothing."""
+        if not self._claimed:
+            claim(self._server, self._collection, self._made_with, self._catalog)
+            self._claimed = True
+
     def _put(self, points: list[Point]) -> None:
         self._server.write(lambda peer: peer.wire().put(self._collection, points))
 
     def describe(self, entries: Sequence[Entry]) -> None:
+        self._claim()
         for start in range(0, len(entries), BATCH):
             changes: list[models.UpdateOperation] = [
                 models.OverwritePayloadOperation(
@@ -146,6 +171,7 @@ class QdrantIndex:
         peer.writing.batch_update_points(self._collection, changes, wait=True, ordering=_IN_ORDER)
 
     def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
+        self._claim()
         kept = models.HasIdCondition(has_id=[named(point) for point in point_ids])
         others = models.Filter(must=[matching("document_id", document_id)], must_not=[kept])
         self._server.write(
@@ -193,11 +219,6 @@ class QdrantIndex:
 
     def _wake(self, peer: Peer) -> None:
         peer.writing.update_collection(self._collection, optimizers_config=models.OptimizersConfigDiff())
-
-    def stored_fingerprint(self) -> Fingerprint | None:
-        """What the index was made with, as the server keeps it."""
-        present = info(self._server, self._collection)
-        return None if present is None else fingerprint(present)
 
     def close(self) -> None:
         self._server.close()

@@ -10,7 +10,17 @@ from qdrant_client import models
 from ..errors import IndexFailure
 from ..ports import Fingerprint
 from .qdrant import QdrantIndex
-from .qdrant_collection import DEFAULT, CollectionOptions, ensure, fingerprint, info, refuse_old, remove
+from .qdrant_collection import (
+    DEFAULT,
+    CollectionOptions,
+    belongs,
+    ensure,
+    info,
+    oversampling,
+    refuse_old,
+    refuse_other,
+    remove,
+)
 from .qdrant_server import Peer, Server
 
 
@@ -25,18 +35,21 @@ class QdrantBuilds:
     connect: Callable[[], Server]
     name: str
     options: CollectionOptions = DEFAULT
+    catalog: Callable[[], str] = str
+    """The id of the catalog that the builds belong to; no other's builds are listed, opened or removed."""
 
     def open(self, made_with: Fingerprint) -> QdrantIndex:
         server = self.connect()
         try:
             refuse_old(server)
             self._refuse_homonym(server)
-            if ensure(server, self._collection(made_with.build), made_with, self.options):
-                self._use_first(server, made_with.build)
+            self._refuse_neighbour(server)
+            name = self._collection(made_with.build)
+            present = ensure(server, name, made_with, self.options, self.catalog())
         except BaseException:
             server.close()
             raise
-        return QdrantIndex(server, self._collection(made_with.build), made_with)
+        return QdrantIndex(server, name, made_with, self.catalog(), oversampling(present))
 
     def use(self, number: int) -> None:
         """Point the alias at the build, at once for everybody."""
@@ -56,7 +69,7 @@ class QdrantBuilds:
 
     def remove(self, number: int) -> None:
         with self.connect() as server:
-            remove(server, self._collection(number))
+            remove(server, self._collection(number), self.catalog())
 
     def _collection(self, number: int) -> str:
         return f"{self.name}_{number:03}"
@@ -67,7 +80,7 @@ class QdrantBuilds:
 
     def _is_ours(self, server: Server, collection: str) -> bool:
         present = info(server, collection)
-        return present is not None and fingerprint(present) is not None
+        return present is not None and belongs(present, self.catalog())
 
     def _refuse_homonym(self, server: Server) -> None:
         """The alias can't have the name of a collection."""
@@ -78,9 +91,12 @@ class QdrantBuilds:
                 "go by that name: set QDRANT_COLLECTION_NAME to another"
             )
 
-    def _use_first(self, server: Server, number: int) -> None:
-        if self._in_use(server) is None:
-            server.write(self._point_at, number)
+    def _refuse_neighbour(self, server: Server) -> None:
+        """Another catalog's builds may have other numbers than ours; the alias is one for all."""
+        number = self._in_use(server)
+        present = None if number is None else info(server, self._collection(number))
+        if number is not None and present is not None:
+            refuse_other(self._collection(number), present, self.catalog())
 
     def _in_use(self, server: Server) -> int | None:
         aliases = server.read(lambda peer: peer.reading.get_aliases()).aliases

@@ -1,7 +1,8 @@
 """A build of an index as a collection on a Qdrant server: how it is made, and told from another's.
 
-What the build was made with is kept in the collection's metadata, under `pertinent`. A collection
-without that mark is another's, and is neither written to nor removed.
+What the build was made with is kept in the collection's metadata, under `pertinent`, and from the first
+write on the id of the catalog that it belongs to. A collection without that mark is another's, and is
+neither written to nor removed; nor is one of another catalog: each sync would undo the other's.
 """
 
 from __future__ import annotations
@@ -22,12 +23,18 @@ from .qdrant_server import Peer, Server
 DENSE = "dense"
 LEXICAL = "lexical"
 MARK = "pertinent"
+CATALOG = "catalog"
 OLDEST = (1, 16)
 """The first version that keeps metadata with a collection."""
 
 _FIELDS = tuple(Fingerprint.__dataclass_fields__)
 
 Quantization = Literal["none", "scalar", "binary"]
+
+OVERSAMPLING = 2.0
+OVERSAMPLING_BITS = 8.0
+"""How many times as many small vectors as hits are scored again with the whole ones, so that a score stays
+a cosine; of those with a bit a dimension more, or every tenth of the best ten hits would be missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +77,33 @@ def refuse_old(server: Server) -> None:
         )
 
 
-def ensure(server: Server, name: str, made_with: Fingerprint, options: CollectionOptions) -> bool:
-    """Have the collection, and refuse one that is something else; whether it was made just now."""
+def ensure(
+    server: Server, name: str, made_with: Fingerprint, options: CollectionOptions, catalog: str
+) -> models.CollectionInfo:
+    """Have the collection, and refuse one that is something else, or another catalog's."""
     present = info(server, name)
-    new = present is None
     if present is None:
         server.write(_create, name, made_with, options)
         present = info(server, name)
         if present is None:
             raise IndexFailure(f"the collection {name} was made at {server.url}, and is gone again")
+    refuse_other(name, present, catalog)
     _check(name, present, made_with)
     # Also on opening: the run that made the collection may have been killed before this.
     for field in KEYWORDS:
         if field not in present.payload_schema:
             server.write(_index_field, name, field)
-    return new
+    return present
 
 
-def remove(server: Server, name: str) -> None:
+def remove(server: Server, name: str, catalog: str) -> None:
     """Remove the collection, if there is one; another's is refused."""
     present = info(server, name)
     if present is None:
         return
     if fingerprint(present) is None:
         raise IndexFailure(_foreign(name))
+    refuse_other(name, present, catalog)
     server.write(_delete, name)
 
 
@@ -116,6 +126,40 @@ def fingerprint(present: models.CollectionInfo) -> Fingerprint | None:
     kept = (present.config.metadata or {}).get(MARK)
     # A field that another version of Pertinent did not know is empty, and so no present one's.
     return Fingerprint(**{name: kept.get(name, "") for name in _FIELDS}) if isinstance(kept, dict) else None
+
+
+def belongs(present: models.CollectionInfo, catalog: str) -> bool:
+    """Whether a collection is a build of this catalog's, or of none yet."""
+    return fingerprint(present) is not None and _owner(present) in ("", catalog)
+
+
+def claim(server: Server, name: str, made_with: Fingerprint, catalog: str) -> None:
+    """Have the collection belong to the catalog; refused where it is another's."""
+    present = info(server, name)
+    if present is None:
+        return
+    if catalog and fingerprint(present) is not None and not _owner(present):
+        server.write(_mark, name, {**asdict(made_with), CATALOG: catalog})
+        present = info(server, name) or present
+    refuse_other(name, present, catalog)
+
+
+def _owner(present: models.CollectionInfo) -> str:
+    return str((present.config.metadata or {}).get(MARK, {}).get(CATALOG, ""))
+
+
+def _mark(peer: Peer, name: str, mark: Mapping[str, Any]) -> None:
+    peer.writing.update_collection(name, metadata={MARK: mark})
+
+
+def refuse_other(name: str, present: models.CollectionInfo, catalog: str) -> None:
+    """Refuse the collection that another catalog fills."""
+    if fingerprint(present) is not None and not belongs(present, catalog):
+        raise IndexFailure(
+            f"the collection {name} belongs to another catalog, on another machine or in another folder, and "
+            "is left alone: set QDRANT_COLLECTION_NAME to another, or DATABASE_URL to the catalog that both "
+            "are to share. If that catalog is lost, remove the collection from the server"
+        )
 
 
 def _check(name: str, present: models.CollectionInfo, made_with: Fingerprint) -> None:
@@ -180,6 +224,12 @@ def _quantization(options: CollectionOptions) -> Any:
     if options.quantization == "binary":
         return models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True))
     return None
+
+
+def oversampling(present: models.CollectionInfo) -> float:
+    """How many times as many points as are wanted must be looked at for the collection's quantisation."""
+    of_bits = isinstance(present.config.quantization_config, models.BinaryQuantization)
+    return OVERSAMPLING_BITS if of_bits else OVERSAMPLING
 
 
 def _index_field(peer: Peer, name: str, field: str) -> None:

@@ -97,9 +97,26 @@ def _not_heard(url: str, cause: Exception) -> IndexFailure:
     """An answer that did not come, or is none."""
     if isinstance(cause, httpx.TimeoutException):
         return _too_slow(url)
+    if isinstance(cause, httpx.ConnectError) and (refused := _no_tls(url, str(cause))):
+        return refused
     if isinstance(cause, httpx.TransportError):
         return _unreachable(url, _short(str(cause)) or type(cause).__name__)
     return _no_qdrant(url)
+
+
+def _no_tls(url: str, said: str) -> IndexFailure | None:
+    """Why no secure connection could be made; asking again would not help."""
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        return IndexFailure(
+            f"{_server(url)} shows a certificate that is not trusted here ({_short(said)}): set "
+            "SSL_CERT_FILE to a file with the certificate of who signed it"
+        )
+    if "SSL" in said:
+        return IndexFailure(
+            f"{_server(url)} makes no secure connection ({_short(said)}): write http:// in QDRANT_URL if it "
+            "has no TLS"
+        )
+    return None
 
 
 def _server(url: str) -> str:

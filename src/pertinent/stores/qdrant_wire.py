@@ -35,6 +35,8 @@ class Question:
     limit: int
     matches: Mapping[str, str] = field(default_factory=dict)
     among: Sequence[PointId] = ()
+    oversampling: float = 1.0
+    """How many times as many quantised vectors are looked at, to be scored again with the whole ones."""
 
 
 class Point(NamedTuple):
@@ -56,10 +58,6 @@ class Wire(Protocol):
 
     def put(self, collection: str, points: Sequence[Point]) -> None:
         """Return when the points can be found, and would be found after a failure of the power."""
-
-
-# With quantised vectors the few best are scored again with the exact ones: a score stays a cosine.
-_OVERSAMPLING = 2.0
 
 
 class OverHttp:
@@ -96,7 +94,7 @@ def _http_query(question: Question) -> models.QueryRequest:
         limit=question.limit,
         filter=_http_filter(question),
         params=models.SearchParams(
-            quantization=models.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
+            quantization=models.QuantizationSearchParams(rescore=True, oversampling=question.oversampling)
         ),
         with_payload=False,
     )
@@ -174,7 +172,7 @@ def _grpc_query(collection: str, question: Question) -> grpc.QueryPoints:
         limit=question.limit,
         filter=_grpc_filter(question),
         params=grpc.SearchParams(
-            quantization=grpc.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
+            quantization=grpc.QuantizationSearchParams(rescore=True, oversampling=question.oversampling)
         ),
         with_payload=grpc.WithPayloadSelector(enable=False),
     )

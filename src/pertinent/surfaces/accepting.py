@@ -20,7 +20,7 @@ from ..validation.validate import Options, validate
 from .subjects import InProcess, Local
 
 
-class Candidate(InProcess):
+class NewBuild(InProcess):
     """A build that is not in use yet, as something to be judged."""
 
     def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]], ranking: Ranking) -> None:
@@ -54,8 +54,8 @@ class Acceptance:
         self._told = told
 
     def __call__(self, engine: Engine, written: Sequence[tuple[str, Written]], old: Fingerprint) -> None:
-        candidate = Candidate(engine, written, self._workspace.settings.ranking)
-        new = validate(candidate, self._golden, Options(diagnose=False), self._criteria)
+        new_build = NewBuild(engine, written, self._workspace.settings.ranking)
+        new = validate(new_build, self._golden, Options(diagnose=False), self._criteria)
         self._told(f"new: {new.summary}")
         if new.verdict != "PASS":
             raise SyncRefused(f"the new index was not taken, the old one stays in use: {new.summary}")

@@ -6,6 +6,7 @@ import atexit
 import os
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,18 +15,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..build import Workspace, builds, catalog
+from ..build import Workspace
 from ..engine import Query, checked_vector, neighbours
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
-from ..indexing import Plan, Progress, Silent, Summary
+from ..indexing import Plan, Summary
 from ..limits import ENGINE, RETRIEVAL_IMPLEMENTATION, RETRIEVAL_LAYER, RETRIEVAL_TESTING, check_count
 from ..ports import PageRecord
+from ..progress import Progress, Silent
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking
 from .response import query_response
 
 if TYPE_CHECKING:
+    from ..ports import Source
+    from ..sources.site import Choice, Limits
     from ..validation.expectations import ValidationRun
     from ..validation.golden import GoldenSet
     from ..validation.report import ValidationReport
@@ -51,12 +55,14 @@ class Pertinent:
         *,
         base_url: str | None = None,
         name: str | None = None,
+        choice: Choice | None = None,
+        limits: Limits | None = None,
         progress: Progress | None = None,
     ) -> Plan:
-        """What indexing the source would do now; nothing is written."""
-        from ..sources import open_source
-
-        opened = open_source(os.fspath(source), base_url=base_url, name=name)
+        """What indexing the source would do now; nothing is written but what a crawl remembers."""
+        # Where there is no folder yet, none is made.
+        memory = self._crawls if self._crawls.parent.exists() else None
+        opened = self._source(source, base_url, name, choice, limits, memory)
         with self._planning() as workspace:
             return workspace.indexer(progress or Silent()).plan(opened)
 
@@ -67,7 +73,7 @@ class Pertinent:
             self.workspace.require()
         except NotFound:
             with tempfile.TemporaryDirectory() as folder:
-                elsewhere = {"folder": Path(folder), "database_url": None}
+                elsewhere = {"folder": Path(folder), "database_url": None, "qdrant_url": None}
                 empty = Workspace(self.workspace.settings.model_copy(update=elsewhere))
                 try:
                     yield empty
@@ -82,16 +88,40 @@ class Pertinent:
         *,
         base_url: str | None = None,
         name: str | None = None,
+        choice: Choice | None = None,
+        limits: Limits | None = None,
         allow_shrink: bool = False,
         progress: Progress | None = None,
     ) -> Summary:
-        """Make the index say what the source says: a folder of Markdown, or `beir:DIR`."""
-        from ..sources import open_source
+        """Make the index say what the source says: a folder of Markdown, a live site, or `beir:DIR`.
 
-        opened = open_source(os.fspath(source), base_url=base_url, name=name)
+        Which pages of a site are wanted and how far its crawl may go is said by `choice` and `limits`
+        (`pertinent.sources.site`).
+        """
+        opened = self._source(source, base_url, name, choice, limits, self._crawls)
         with self._indexing:
             indexer = self.workspace.indexer(progress or Silent())
             return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
+
+    def _source(
+        self,
+        spec: str | os.PathLike[str],
+        base_url: str | None,
+        name: str | None,
+        choice: Choice | None,
+        limits: Limits | None,
+        memory: Path | None,
+    ) -> Source:
+        from ..sources import open_source
+
+        return open_source(
+            os.fspath(spec), base_url=base_url, name=name, memory=memory, choice=choice, limits=limits
+        )
+
+    @property
+    def _crawls(self) -> Path:
+        """Where what was fetched from sites is remembered."""
+        return self.workspace.settings.folder / "crawl.sqlite3"
 
     def remove(self, source: str) -> int:
         """Take a source, by its name, and all its pages out of the index; how many pages that were."""
@@ -129,39 +159,13 @@ class Pertinent:
         Nothing is embedded again, and what is here stays. `qdrant_url` and `database_url` are to be set
         from then on.
         """
-        from ..migrating import copy_catalog, copy_index
-        from ..stores.edge import EdgeIndex
+        from ..migrating import migrate
 
-        here = self.workspace
-        here.require()
-        source, made_with = here.index(), here.catalog().fingerprint()
-        if not isinstance(source, EdgeIndex) or made_with is None:
-            raise InvalidInput("qdrant_url", "this index is on a server already")
-        there = {"qdrant_url": qdrant_url, "database_url": database_url or here.settings.database_url}
-        settings = load({**here.settings.model_dump(exclude_defaults=True), **there}).settings
+        here = self.workspace.settings
+        there = {"qdrant_url": qdrant_url, "database_url": database_url or here.database_url}
+        settings = load({**here.model_dump(exclude_defaults=True), **there}).settings
         with self._indexing:
-            target = builds(settings)
-            if made_with.build in target.numbers():
-                raise InvalidInput(
-                    "qdrant_collection",
-                    f"{settings.qdrant_collection!r} is there already; choose another name",
-                )
-            index = target.open(made_with)
-            try:
-                copied = copy_index(here.catalog(), source, index, made_with, progress or Silent())
-                if database_url is not None:
-                    other = catalog(settings)
-                    try:
-                        copy_catalog(here.catalog(), other, made_with)
-                    finally:
-                        other.close()
-            except BaseException:
-                index.close()
-                target.remove(made_with.build)
-                raise
-            index.close()
-            target.use(made_with.build)
-        return copied
+            return migrate(self.workspace, settings, progress or Silent())
 
     def rollback(self) -> str:
         """Go back to the index that the last `reindex` replaced; the embedder that it was made with."""
@@ -352,22 +356,26 @@ def generate_query_embedding(query: str) -> QueryEmbedding:
 
 
 def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) -> list[RetrievalResult]:
-    """The passages nearest to a vector, best first; an empty list where nothing is near."""
+    """The passages nearest to a vector, best first; one without text or address is left out, and told of."""
     limit = RETRIEVAL_LAYER.check_top_k(limit)
     workspace = default().workspace
     engine = workspace.engine()
     vector = checked_vector(query_embedding, workspace.embedder().dimension)
     answer = engine.search(Query(text=None, vector=vector, top_k=limit, ranking="dense"))
+    whole = [hit for hit in answer.hits if hit.chunk.text and is_url(hit.chunk.url)]
+    if incomplete := len(answer.hits) - len(whole):
+        told = f"{incomplete} of {len(answer.hits)} passages lack their text or address and were left out"
+        warnings.warn(f"{told}: `pertinent inspect` shows what the collection has", stacklevel=2)
     return [
         RetrievalResult(
             text=hit.chunk.text,
             source_url=hit.chunk.url,
             relevance_score=hit.score,
             chunk_id=hit.chunk.chunk_id,
-            position=hit.chunk.position,
+            position=max(hit.chunk.position, 0),
             title=hit.chunk.title,
         )
-        for hit in answer.hits
+        for hit in whole
     ]
 
 

@@ -123,6 +123,18 @@ def _configure_logs() -> None:
         logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
+    server = logging.getLogger("uvicorn")
+    server.handlers = [_AsLine(logging.WARNING)]
+    server.propagate = False
+
+
+class _AsLine(logging.Handler):
+    """What the server below has to say, such as of bytes that are no HTTP, in the form of all other lines."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log = structlog.get_logger("pertinent")
+        told = log.error if record.levelno >= logging.ERROR else log.warning
+        told("server", detail=record.getMessage(), exc_info=record.exc_info)
 
 
 def _as_json(event: Any, default: Callable[[Any], Any]) -> bytes:

@@ -267,6 +267,26 @@ class CatalogSuite:
                 for record in catalog.pages()
             } == pages
 
+    def test_a_build_is_known_as_begun_until_it_is_taken(self, catalog: Catalog) -> None:
+        first = Fingerprint("one", 8, "chunker", "lexical")
+        second = replace(first, embedder="two", build=2)
+        assert catalog.building() is None
+        catalog.set_fingerprint(first)
+        catalog.begin_build(replace(second, build=7))
+        catalog.begin_build(second)
+        assert (catalog.building(), catalog.fingerprint(), catalog.previous()) == (second, first, None)
+        catalog.swap(second, [("s", written("a", ["one"]))])
+        assert (catalog.building(), catalog.fingerprint(), catalog.previous()) == (None, second, first)
+        # Another process took the same build too: the way back stays.
+        catalog.swap(second, [])
+        assert catalog.previous() == first
+
+    def test_it_has_one_id_whoever_asks(self, catalog: Catalog) -> None:
+        with ThreadPoolExecutor(8) as pool:
+            found = set(pool.map(lambda _: catalog.catalog_id(), range(8)))
+        assert len(found) == 1
+        assert found != {""}
+
     def test_fifty_threads_read_whole_pages_while_one_writes(self, catalog: Catalog) -> None:
         versions = [written("a", [f"{version} {number}" for number in range(10)]) for version in range(2)]
         fixed = written("b", [str(number) for number in range(5)])

@@ -104,21 +104,27 @@ def _duplicates(cases: Sequence[Case]) -> Check:
 
 
 def _paraphrases(cases: Sequence[Case]) -> Check:
-    groups: dict[str, list[Sequence[str]]] = defaultdict(list)
+    groups: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
         if case.query.paraphrase_group:
-            groups[case.query.paraphrase_group].append(case.ranking)
+            groups[case.query.paraphrase_group].append(case)
     overlaps = {
-        name: value for name, lists in groups.items() if (value := metrics.group_overlap(lists)) is not None
+        name: value
+        for name, ones in groups.items()
+        if (value := metrics.group_overlap([one.ranking for one in ones])) is not None
     }
     value = fmean(overlaps.values()) if overlaps else None
     return Check(
         name="paraphrases",
         value=value,
-        wanted=f"the wordings of a question share at least {OVERLAP:.0%} of their first three results",
+        wanted=f"the wordings of a question share {OVERLAP:.0%} of their first three results, on average",
         passed=value is None or value >= OVERLAP,
         n=len(overlaps),
-        detail=[f"{name}: {share:.0%} in common" for name, share in overlaps.items() if share < OVERLAP],
+        detail=[
+            f"group {name}, {share:.0%} in common: {', '.join(one.query.id for one in groups[name])}"
+            for name, share in sorted(overlaps.items(), key=lambda pair: pair[1])
+            if share < OVERLAP
+        ],
     )
 
 

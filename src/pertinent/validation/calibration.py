@@ -21,6 +21,7 @@ from .golden import GoldenQuery, GoldenSet
 from .judging import found_ids
 from .labels import ResolvedQuery
 from .metrics import RELEVANT
+from .phrases import counted
 from .report import Part, Rate
 from .runner import Outcome
 from .statistics import METHOD, Column
@@ -259,8 +260,8 @@ def _bounds(scores: Scores, seed: int, resamples: int) -> tuple[float, float]:
 def _small(scores: Scores) -> list[str]:
     kinds = (("an answer", scores.answerable), ("none", scores.unanswerable))
     return [
-        f"only {len(column)} queries have {what}: one more or less moves its share by {1 / len(column):.0%}; "
-        f"at least {FEW} are needed, better 30"
+        f"only {counted(len(column), 'query has', 'queries have')} {what}: one more or less moves its share "
+        f"by {1 / len(column):.0%}; at least {FEW} are needed, better 30"
         for what, column in kinds
         if len(column) < FEW
     ]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import InvalidInput
-from .metrics import Measure
+from .metrics import check_measure
 
 
 class Criteria(BaseModel):
@@ -55,7 +55,7 @@ def merged(
         place = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(f"criteria.{place}", first["msg"]) from error
     for name in criteria.at_least:
-        Measure.parse(name)
+        check_measure(name)
     return criteria
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..limits import ENGINE
 from ..types import Chunk, Filters, Hit
-from .golden import QueryFilters
+from .golden import QueryFilters, Unit
 from .integrity import repeated
 from .judging import TOP, Case, finite, found_ids
 from .runner import Retrieval
@@ -84,21 +84,23 @@ class Diagnosis(BaseModel):
 class Doctor:
     """Looks into failed queries, with a deeper search where that tells more."""
 
-    def __init__(self, retrieval: Retrieval, chunks: Mapping[str, Chunk]) -> None:
+    def __init__(self, retrieval: Retrieval, chunks: Mapping[str, Chunk], answer_threshold: float) -> None:
         self._retrieval = retrieval
         self._chunks = chunks
+        self._answer_threshold = answer_threshold
 
     def diagnose(self, case: Case) -> Diagnosis | None:
         """The reason; None for a query that passed."""
         if case.passed:
             return None
         outcome = case.outcome
-        if outcome.error is not None:
-            return Diagnosis(kind="error", detail=outcome.error)
-        if outcome.refusal is not None:
-            return Diagnosis(kind="refused", detail=outcome.refusal)
-        if not case.query.answerable:
+        if said := outcome.error or outcome.refusal:
+            return Diagnosis(kind="error" if outcome.error else "refused", detail=said)
+        if not case.query.answerable and any(hit.score >= self._answer_threshold for hit in outcome.shown):
             return Diagnosis(kind="false_answer", detail="; ".join(case.complaints), rivals=_rivals(case))
+        if not case.query.scored or case.enough:
+            # What was not found among the first five is then no reason.
+            return Diagnosis(kind="other", detail="; ".join(case.complaints))
         if case.lost:
             return Diagnosis(kind="lost_labels", detail="every label that would answer it is lost")
         return self._retrieval_failure(case)
@@ -110,21 +112,31 @@ class Doctor:
         return Diagnosis(kind=kind, detail=detail, misses=misses, rivals=_rivals(case), unjudged=unjudged)
 
     def _misses(self, case: Case) -> list[Miss]:
-        first = set(case.ranking[:TOP])
-        wanted = [
-            (grade, one) for one, grade in case.resolved.judgments.items() if grade and one not in first
-        ]
-        wanted.sort(key=lambda pair: -pair[0])
+        wanted = self._wanted(case)
         if not wanted:
             return []
-        there = self._retrieval.subject.indexed([one for _, one in wanted if one in self._chunks])
+        known = [one for copies in wanted for one in copies if one in self._chunks]
+        absent = {*known} - self._retrieval.subject.indexed(known)
         deep = case.outcome.deep
         unfiltered = deep if case.query.filters == QueryFilters() else self._without_filters(case)
         misses = [
-            self._miss(case, one, grade, deep, unfiltered, there=one in there or one not in self._chunks)
-            for grade, one in wanted
+            self._miss(case, copies, deep, unfiltered, there=not absent.issuperset(copies))
+            for copies in wanted
         ]
         return sorted(misses, key=lambda miss: (-miss.grade, miss.rank or DEEP + 1))[:MISSED]
+
+    def _wanted(self, case: Case) -> list[list[str]]:
+        """What is relevant and not among the first five: each text once, with its copies on other pages."""
+        first = {self._text(one) for one in found_ids(case.outcome.shown[:TOP], self._retrieval.unit)}
+        copies: dict[str, list[str]] = defaultdict(list)
+        for one, grade in case.resolved.judgments.items():
+            if grade and self._text(one) not in first:
+                copies[self._text(one)].append(one)
+        return list(copies.values())
+
+    def _text(self, one: str) -> str:
+        """What tells a text from others: a search shows it once, from whichever page. A page is itself."""
+        return self._chunks[one].content_hash if one in self._chunks else one
 
     def _without_filters(self, case: Case) -> tuple[Hit, ...]:
         query = case.query.model_copy(update={"filters": QueryFilters()})
@@ -133,13 +145,16 @@ class Doctor:
     def _miss(
         self,
         case: Case,
-        wanted: str,
-        grade: int,
+        copies: Sequence[str],
         deep: Sequence[Hit],
         unfiltered: Sequence[Hit],
         *,
         there: bool,
     ) -> Miss:
+        unit = self._retrieval.unit
+        found = _place(deep, copies, unit)
+        elsewhere = found or _place(unfiltered, copies, unit)
+        wanted = found_ids([elsewhere[1]], unit)[0] if elsewhere else copies[0]
         chunk = self._chunks.get(wanted)
         title = chunk.breadcrumb if chunk else case.resolved.external_ids.get(wanted, wanted)
 
@@ -148,7 +163,7 @@ class Doctor:
             return Miss(
                 chunk_id=wanted,
                 title=title,
-                grade=grade,
+                grade=case.resolved.judgments[wanted],
                 kind=kind,
                 detail=detail,
                 rank=rank,
@@ -159,13 +174,12 @@ class Doctor:
 
         if not there:
             return miss("not_indexed", "it is in the catalog, but the index does not have it")
-        found = _place(deep, wanted, self._retrieval)
         if found is None:
-            elsewhere = _place(unfiltered, wanted, self._retrieval)
             if elsewhere is not None:
                 names = ", ".join(_named(case.query.filters.to_filters()))
                 return miss("filtered_out", f"the query's filter on {names} keeps it out", *elsewhere)
-            return miss("not_found", f"it is not among the first {DEEP} results")
+            among = f"first {DEEP}" if len(deep) >= DEEP else f"{len(deep)}"
+            return miss("not_found", f"it is not among the {among} results")
         rank, hit = found
         if chunk is not None and hit.chunk.text != chunk.text and self._retrieval.unit == "passage":
             return miss("changed", "the index has another text than the catalog", rank, hit)
@@ -174,12 +188,14 @@ class Doctor:
             return miss(
                 "below_threshold", f"it scores {hit.score:.3f}, below the threshold {threshold:g}", rank, hit
             )
-        return miss("outranked", f"it stands at rank {rank}{_weaker(hit, deep)}", rank, hit)
+        why = f", and top_k is {case.query.top_k}" if rank <= TOP else _weaker(hit, deep)
+        return miss("outranked", f"it stands at rank {rank}{why}", rank, hit)
 
 
-def _place(hits: Sequence[Hit], wanted: str, retrieval: Retrieval) -> tuple[int, Hit] | None:
-    ids = found_ids(hits, retrieval.unit)
-    return (ids.index(wanted) + 1, hits[ids.index(wanted)]) if wanted in ids else None
+def _place(hits: Sequence[Hit], wanted: Sequence[str], unit: Unit) -> tuple[int, Hit] | None:
+    """The rank and the hit of the first of what is wanted."""
+    ids = found_ids(hits, unit)
+    return next(((rank, hits[rank - 1]) for rank, one in enumerate(ids, start=1) if one in wanted), None)
 
 
 def _named(filters: Filters) -> list[str]:

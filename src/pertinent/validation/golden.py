@@ -6,6 +6,7 @@ and most edits of the text.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..errors import InvalidInput
 from ..limits import ENGINE
@@ -157,6 +158,11 @@ class GoldenSet(Strict):
         default=ANSWER_THRESHOLD, ge=0.0, le=1.0, description="A result below it is no answer"
     )
     criteria: Criteria = Criteria()
+    pages: dict[str, str] = Field(
+        default_factory=dict,
+        description="The address of each page that labels name by its path: so they are found in an index "
+        "of the live site too, which knows no paths",
+    )
     queries: tuple[GoldenQuery, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -165,6 +171,13 @@ class GoldenSet(Strict):
         if twice:
             raise ValueError(f"these query ids stand more than once: {', '.join(twice)}")
         return self
+
+    @field_validator("pages")
+    @classmethod
+    def _addresses_are_addresses(cls, pages: dict[str, str]) -> dict[str, str]:
+        for url in pages.values():
+            urlsplit(url)  # raises a ValueError for what is none
+        return pages
 
 
 def json_schema() -> dict[str, Any]:
@@ -229,6 +242,16 @@ def dump(golden: GoldenSet, path: str | os.PathLike[str]) -> None:
     if parse(text, str(target)) != golden:
         raise InvalidInput("golden", f"{target} can't be written: it would not be read the same")
     write_whole(target, text)
+
+
+def fingerprint(golden: GoldenSet) -> str:
+    """The same for golden sets that ask and judge the same, however their files are written."""
+    asked = golden.model_dump(mode="json", exclude={"description", "criteria", "name", "pages"})
+    for query in asked["queries"]:
+        query.pop("note")
+        for label in query["labels"]:
+            label.pop("note")
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
 def write_whole(target: Path, text: str, encoding: str = "utf-8") -> None:

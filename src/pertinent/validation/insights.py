@@ -10,9 +10,9 @@ from .acceptance import Check
 from .diagnosis import Diagnosis, Kind
 from .golden import GoldenSet
 from .judging import Case
+from .phrases import counted, listed, queries
 from .statistics import Latencies
 
-NAMED = 5
 WEAK = 0.1
 """By how much a kind of query must lie below the others to be called weak."""
 JUDGED = 0.9
@@ -50,19 +50,13 @@ def insights(
     ]
 
 
-def _names(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    return ", ".join(ids[:NAMED]) + more
-
-
 def _errors(cases: Sequence[Case]) -> list[str]:
     failed = [case for case in cases if case.outcome.error]
     if not failed:
         return []
     kinds = Counter(case.outcome.error for case in failed).most_common(1)[0][0]
-    return [
-        f"{len(failed)} searches failed, and count 0: {_names([one.query.id for one in failed])} ({kinds})"
-    ]
+    have = counted(len(failed), "search failed, and counts", "searches failed, and count")
+    return [f"{have} 0: {listed([one.query.id for one in failed])} ({kinds})"]
 
 
 def _reasons(cases: Sequence[Case], diagnoses: Sequence[Diagnosis | None]) -> list[str]:
@@ -71,7 +65,7 @@ def _reasons(cases: Sequence[Case], diagnoses: Sequence[Diagnosis | None]) -> li
         if why is not None and why.kind in _HELP:
             by_kind[why.kind].append(case.query.id)
     return [
-        f"{len(ids)} failed as {kind.replace('_', ' ')}: {_names(ids)}; {_HELP[kind]}"
+        f"{queries(len(ids))} failed as {kind.replace('_', ' ')}: {listed(ids)}; {_HELP[kind]}"
         for kind, ids in sorted(by_kind.items(), key=lambda pair: -len(pair[1]))
     ]
 
@@ -104,8 +98,7 @@ def _unjudged(cases: Sequence[Case]) -> list[str]:
 
 def _checks(checks: Sequence[Check]) -> list[str]:
     return [
-        f"{check.name}: {check.wanted}, but: {'; '.join(check.detail[:NAMED])}"
-        + (f" and {len(check.detail) - NAMED} more" if len(check.detail) > NAMED else "")
+        f"{check.name}: {check.wanted}, but: {listed(check.detail, between='; ')}"
         for check in checks
         if not check.passed
     ]
@@ -120,13 +113,11 @@ def _own_rules(golden: GoldenSet, cases: Sequence[Case]) -> list[str]:
             told += [f"query {case.query.id!r}: {reason}" for reason in reasons]
     unknown = [case.query.id for case in cases if case.query.scored and case.lost]
     if unknown:
-        told.append(
-            f"{len(unknown)} queries can't be judged, since all their labels are lost: {_names(unknown)}"
-        )
+        told.append(f"{queries(len(unknown))} can't be judged, since all labels are lost: {listed(unknown)}")
     quiet = [case.query.id for case in cases if not case.query.answerable and case.passed]
     if quiet:
         told.append(
-            f"{len(quiet)} queries without an answer got none above {golden.answer_threshold:g}, as expected"
+            f"{queries(len(quiet))} without an answer got none above {golden.answer_threshold:g}, as expected"
         )
     return told
 
@@ -136,7 +127,7 @@ def _latency(latency: Latencies | None) -> list[str]:
         return []
     told = []
     if latency.p95_is_maximum:
-        told.append(f"p95 of {latency.n} queries is the maximum: at least 20 are needed for a percentile")
+        told.append(f"p95 of {queries(latency.n)} is the maximum: at least 20 are needed for a percentile")
     if latency.p99_is_maximum:
-        told.append(f"p99 of {latency.n} queries is the maximum: at least 100 are needed for a percentile")
+        told.append(f"p99 of {queries(latency.n)} is the maximum: at least 100 are needed for a percentile")
     return told

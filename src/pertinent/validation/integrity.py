@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ..types import Chunk
+from .phrases import counted
 from .subject import PageView
 
 FIELDS = ("url", "title", "chunk_index", "content", "timestamp", "content_hash")
@@ -52,7 +53,8 @@ def faults(chunks: Iterable[Chunk]) -> list[str]:
             found.append(f"{name} lacks {', '.join(absent)}")
         if chunk.content_hash and not hash_holds(chunk):
             found.append(f"{name}: its text is not the one that its hash was made from")
-    return found[:NAMED] + ([f"and {len(found) - NAMED} more damaged chunks"] if len(found) > NAMED else [])
+    more = counted(len(found) - NAMED, "more fault", "more faults")
+    return found[:NAMED] + ([f"and {more} of chunks"] if len(found) > NAMED else [])
 
 
 def gaps(pages: Iterable[PageView]) -> list[str]:

@@ -15,7 +15,6 @@ from .labels import ResolvedQuery
 from .runner import Outcome
 
 MEASURES = metrics.MEASURES
-SPAN_RECALL = "span_recall@5"
 TOP = 5
 TOPICAL = 3
 """How many of the first five results of a specific query must name its topic (seed 000)."""
@@ -28,7 +27,7 @@ class Case:
     outcome: Outcome
     resolved: ResolvedQuery
     ranking: tuple[str, ...]
-    """What was found, by chunk or by page, as the labels name it."""
+    """What was found, by chunk or by page, as the labels name it; every copy of a text has one name."""
     labels: tuple[int | None, ...]
     """The label of each result; None where nobody has judged it."""
     metrics: Mapping[str, float]
@@ -59,6 +58,11 @@ class Case:
         return metrics.precision_at_k(self.labels, self.query.top_k)
 
     @property
+    def enough(self) -> bool:
+        """Whether as many of the first five are relevant as must be, whatever else the query lacks."""
+        return sum(bool(label) for label in self.labels[:TOP]) >= self.needed
+
+    @property
     def lost(self) -> bool:
         """Whether all that would answer it is lost: then it can't be judged."""
         relevant = [label for label in self.resolved.labels if label.label.grade]
@@ -69,16 +73,19 @@ def judge(
     golden: GoldenSet, outcomes: Sequence[Outcome], resolved: Mapping[str, ResolvedQuery], criteria: Criteria
 ) -> list[Case]:
     """Every outcome beside its labels."""
-    judgments = [resolved[outcome.query.id].judgments for outcome in outcomes]
-    rankings = [tuple(found_ids(outcome.hits, golden.unit)) for outcome in outcomes]
-    table = metrics.evaluate_all(rankings, judgments, MEASURES)
+    texts = [resolved[outcome.query.id].texts for outcome in outcomes]
+    rankings = [
+        tuple(map(resolved[outcome.query.id].text_of, found_ids(outcome.hits, golden.unit)))
+        for outcome in outcomes
+    ]
+    table = metrics.evaluate_all(rankings, texts, MEASURES)
     cases = []
     for place, outcome in enumerate(outcomes):
         known = resolved[outcome.query.id]
         labels = tuple(known.judgments.get(one) for one in found_ids(outcome.shown, golden.unit))
         measured = {name: float(column[place]) for name, column in table.items()}
         measured |= _seed_figures(labels, known)
-        measured[SPAN_RECALL] = _span_recall(outcome.shown[:TOP], known)
+        measured[metrics.SPAN_RECALL] = _span_recall(outcome.shown[:TOP], known)
         complaints = _complaints(outcome, measured, criteria, golden.answer_threshold)
         cases.append(
             Case(
@@ -113,7 +120,8 @@ def found_ids(hits: Sequence[Hit], unit: Unit) -> list[str]:
 
 def _span_recall(hits: Sequence[Hit], resolved: ResolvedQuery) -> float:
     wanted = [(one.document_id, one.start, one.end) for one in resolved.wanted]
-    found = [(hit.chunk.document_id, hit.chunk.start, hit.chunk.end) for hit in hits]
+    chunks = [one for hit in hits for one in resolved.copies.get(hit.chunk.chunk_id, [hit.chunk])]
+    found = [(one.document_id, one.start, one.end) for one in chunks]
     return metrics.span_recall(wanted, found)
 
 

@@ -42,7 +42,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Tally:
     """How far a judge is."""
 
     judged: int
@@ -125,7 +125,7 @@ class Look:
     """What a judge finds on the desk: the passage that is next, if there is one."""
 
     candidate: Candidate | None
-    progress: Progress
+    progress: Tally
     undoable: bool
     """Whether the judge has said anything that could be taken back."""
 
@@ -188,7 +188,7 @@ class Desk:
         )
         total = len(self.candidates)
         waiting = queue(list(self.candidates.values()), self._views(said), judge, skipped)
-        progress = Progress(total - len(waiting), sum(one.passage in skipped for one in waiting), total)
+        progress = Tally(total - len(waiting), sum(one.passage in skipped for one in waiting), total)
         return Look(waiting[0] if waiting else None, progress, bool(mine))
 
     def find(self, query: str, chunk: str) -> Candidate:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -81,11 +81,22 @@ class ResolvedQuery:
     wanted: tuple[Wanted, ...]
     external_ids: Mapping[str, str]
     """What the source itself calls each page that has a judgment: its path, or BEIR's `_id`."""
+    copies: Mapping[str, Sequence[Chunk]] = field(default_factory=dict)
+    """The chunks that share the text of a judged one, by the id of each, where there are several."""
+
+    def text_of(self, chunk_id: str) -> str:
+        """One id for all copies of a text: a search shows it once, from whichever page."""
+        return self.copies[chunk_id][0].chunk_id if chunk_id in self.copies else chunk_id
+
+    @property
+    def texts(self) -> dict[str, int]:
+        """The judgments with each text once: what a search can find, and is measured by."""
+        return {self.text_of(one): grade for one, grade in self.judgments.items()}
 
 
 def resolve(golden: GoldenSet, pages: Iterable[PageView]) -> dict[str, ResolvedQuery]:
     """Every query's labels on these pages, by the query's id."""
-    corpus = _Corpus(pages, golden.unit)
+    corpus = _Corpus(pages, golden.unit, golden.pages)
     return {query.id: _resolve_query(query, corpus) for query in golden.queries}
 
 
@@ -159,15 +170,18 @@ def _quote(chunk: Chunk, place: Place, leaf: Leaf) -> str | None:
 class _Corpus:
     """All pages, by every name that a label may use."""
 
-    def __init__(self, pages: Iterable[PageView], unit: Unit) -> None:
+    def __init__(
+        self, pages: Iterable[PageView], unit: Unit, addresses: Mapping[str, str] | None = None
+    ) -> None:
         self.unit = unit
+        self._addresses = addresses or {}
         self.leaves = [Leaf(page, unit) for page in pages]
         self.by_id = {leaf.page.document_id: leaf for leaf in self.leaves}
         self.chunks = {chunk.chunk_id: (chunk, leaf) for leaf in self.leaves for chunk in leaf.page.chunks}
-        self.outcomes: dict[Hashable, _Outcome] = {}
-        self._by_hash: dict[str, list[str]] = defaultdict(list)
+        self.known: dict[Hashable, _Found] = {}
+        self._by_hash: dict[str, list[Chunk]] = defaultdict(list)
         for chunk, _ in self.chunks.values():
-            self._by_hash[chunk.content_hash].append(chunk.chunk_id)
+            self._by_hash[chunk.content_hash].append(chunk)
         self.by_anchor: dict[str, list[Leaf]] = defaultdict(list)
         self._by_path: dict[str, list[Leaf]] = defaultdict(list)
         self._by_url: dict[str, list[Leaf]] = defaultdict(list)
@@ -177,16 +191,17 @@ class _Corpus:
             for anchor in {chunk.anchor for chunk in leaf.page.chunks}:
                 self.by_anchor[anchor].append(leaf)
 
-    def same_text(self, chunks: Iterable[Chunk]) -> list[str]:
-        """The chunks and their copies on other pages: a search shows a text once, from whichever page."""
-        return [one for chunk in chunks for one in self._by_hash[chunk.content_hash]]
+    def same_text(self, chunk: Chunk) -> list[Chunk]:
+        """The chunk and its copies on other pages."""
+        return self._by_hash[chunk.content_hash]
 
     def named(self, label: Label) -> list[Leaf]:
         """The pages that a label names: more than one where two sources have the same path."""
         by_path = self._by_path.get(label.page, []) if label.page else []
         if not by_path and label.page in self.by_id:
             by_path = [self.by_id[label.page]]
-        by_url = self._by_url.get(unquote(canonical_url(label.url)), []) if label.url else []
+        url = label.url or self._addresses.get(label.page or "")
+        by_url = self._by_url.get(unquote(canonical_url(url)), []) if url else []
         return [leaf for leaf in by_path if leaf in by_url] or by_path or by_url
 
     @cached_property
@@ -206,7 +221,7 @@ class _Corpus:
         return min((self._by_word.get(word, []) for word in inner), key=len, default=self.leaves)
 
 
-class _Outcome(NamedTuple):
+class _Found(NamedTuple):
     status: Status
     places: Sequence[Place] = ()
     detail: str = ""
@@ -227,7 +242,9 @@ def _resolve_query(query: GoldenQuery, corpus: _Corpus) -> ResolvedQuery:
                 grade = judgments[place.document_id if corpus.unit == "page" else chunk.chunk_id]
                 if grade:
                     wanted[part] = Wanted(*part, min(grade, one.label.grade))
-    return ResolvedQuery(query.id, labels, judgments, tuple(wanted.values()), names)
+    judged = [] if corpus.unit == "page" else [corpus.chunks[one][0] for one in judgments]
+    copies = {one.chunk_id: same for one in judged if len(same := corpus.same_text(one)) > 1}
+    return ResolvedQuery(query.id, labels, judgments, tuple(wanted.values()), names, copies)
 
 
 def _agreed(labels: Iterable[Resolved], corpus: _Corpus) -> dict[str, int]:
@@ -237,17 +254,18 @@ def _agreed(labels: Iterable[Resolved], corpus: _Corpus) -> dict[str, int]:
         judge, grade = one.label.judge, one.label.grade
         for place in one.places:
             chunks = corpus.by_id[place.document_id].covering(place)
-            for name in [place.document_id] if corpus.unit == "page" else corpus.same_text(chunks):
+            same = [one.chunk_id for chunk in chunks for one in corpus.same_text(chunk)]
+            for name in [place.document_id] if corpus.unit == "page" else same:
                 votes[name][judge] = max(grade, votes[name].get(judge, 0))
     return {name: sorted(vote.values())[(len(vote) - 1) // 2] for name, vote in votes.items()}
 
 
 def _resolved(label: Label, corpus: _Corpus) -> Resolved:
     pointed_at = (label.page, label.url, label.anchor, label.quote, label.span, label.chunk)
-    if pointed_at not in corpus.outcomes:
+    if pointed_at not in corpus.known:
         # Queries share places, as the wordings of one question do.
-        corpus.outcomes[pointed_at] = _outcome(label, corpus)
-    status, places, detail = corpus.outcomes[pointed_at]
+        corpus.known[pointed_at] = _found(label, corpus)
+    status, places, detail = corpus.known[pointed_at]
     if not places:
         return Resolved(label, "lost", None, 0, 0, (), detail)
     chunks = [chunk for place in places for chunk in corpus.by_id[place.document_id].covering(place)]
@@ -255,12 +273,12 @@ def _resolved(label: Label, corpus: _Corpus) -> Resolved:
     return Resolved(label, status, *places[0], ids, detail, tuple(places[1:]))
 
 
-def _outcome(label: Label, corpus: _Corpus) -> _Outcome:
+def _found(label: Label, corpus: _Corpus) -> _Found:
     if label.chunk in corpus.chunks:
         chunk, _ = corpus.chunks[label.chunk]
-        return _Outcome("exact", [Place(chunk.document_id, chunk.start, chunk.end)])
+        return _Found("exact", [Place(chunk.document_id, chunk.start, chunk.end)])
     if not (label.page or label.url):
-        return _Outcome("lost", detail=f"no passage has the id {label.chunk}")
+        return _Found("lost", detail=f"no passage has the id {label.chunk}")
     leaves = corpus.named(label)
     if label.chunk and not label.quote and not _anchor(label):
         return _by_span(label, leaves)
@@ -269,17 +287,17 @@ def _outcome(label: Label, corpus: _Corpus) -> _Outcome:
     if anchor := _anchor(label):
         return _by_anchor(anchor, leaves, corpus)
     wholes = [(leaf, Place(leaf.page.document_id, 0, len(leaf.page.text))) for leaf in leaves]
-    exact = [_Outcome("exact", [place]) for leaf, place in wholes if leaf.counts(place)]
-    return _best(exact) or _Outcome("lost", detail=f"the page {'has no text' if leaves else 'is gone'}")
+    exact = [_Found("exact", [place]) for leaf, place in wholes if leaf.counts(place)]
+    return _best(exact) or _Found("lost", detail=f"the page {'has no text' if leaves else 'is gone'}")
 
 
-def _by_span(label: Label, leaves: Sequence[Leaf]) -> _Outcome:
+def _by_span(label: Label, leaves: Sequence[Leaf]) -> _Found:
     """Where a chunk stood that is no more."""
     if label.span is not None and len(leaves) == 1:
         place = Place(leaves[0].page.document_id, *label.span)
         if leaves[0].counts(place):
-            return _Outcome("relocated", [place], f"chunk {label.chunk} is gone; its span was taken")
-    return _Outcome("lost", detail=f"no passage has the id {label.chunk}")
+            return _Found("relocated", [place], f"chunk {label.chunk} is gone; its span was taken")
+    return _Found("lost", detail=f"no passage has the id {label.chunk}")
 
 
 def _anchor(label: Label) -> str:
@@ -287,15 +305,15 @@ def _anchor(label: Label) -> str:
     return (label.anchor or unquote(urlsplit(label.url or "").fragment)).removeprefix("#")
 
 
-def _by_anchor(anchor: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Outcome:
+def _by_anchor(anchor: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Found:
     found = [places for leaf in leaves if (places := leaf.sections(anchor))]
     if leaves:
         best = _best([_one_or_all(places, "sections have this anchor") for places in found])
-        return best or _Outcome("lost", detail=_no_section(leaves[0], anchor))
+        return best or _Found("lost", detail=_no_section(leaves[0], anchor))
     others = corpus.by_anchor.get(anchor, [])
     if len(others) == 1:
-        return _Outcome("relocated", others[0].sections(anchor), f"now on {others[0].name}")
-    return _Outcome("lost", detail=f"the page is gone, and {len(others)} others have a section {anchor}")
+        return _Found("relocated", others[0].sections(anchor), f"now on {others[0].name}")
+    return _Found("lost", detail=f"the page is gone, and {len(others)} others have a section {anchor}")
 
 
 def _no_section(leaf: Leaf, anchor: str) -> str:
@@ -313,33 +331,33 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _by_quote(label: Label, quote: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Outcome:
+def _by_quote(label: Label, quote: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Found:
     verbatim = _best([_chosen(found, leaf, label) for leaf in leaves if (found := leaf.stands(quote))])
     if verbatim:
         return verbatim
     if any(leaf.find(wording) for leaf in leaves for wording in wordings(quote)):
-        return _Outcome("lost", detail="stands only in a heading, which is in no passage; give its anchor")
+        return _Found("lost", detail="stands only in a heading, which is in no passage; give its anchor")
     changed = [found for leaf in leaves if (found := leaf.resembles(quote))]
-    outcome = _best([_Outcome("relocated", found, "the text has changed") for found in changed])
+    outcome = _best([_Found("relocated", found, "the text has changed") for found in changed])
     return outcome or _elsewhere(label, quote, leaves, corpus)
 
 
-def _chosen(found: Sequence[Place], leaf: Leaf, label: Label) -> _Outcome:
+def _chosen(found: Sequence[Place], leaf: Leaf, label: Label) -> _Found:
     """Which of the places is meant, all of them on one page."""
     still = [place for place in found if place[1:] == label.span]
     if still:
-        return _Outcome("exact", still)
+        return _Found("exact", still)
     sections = leaf.sections(anchor) if (anchor := _anchor(label)) else []
     places = narrowed(found)
     places = [place for place in places if any(map(place.overlaps, sections))] or places
     if label.span and len(places) > 1:
         start = label.span[0]
         nearest = min(places, key=lambda place: abs(place.start - start))
-        return _Outcome("relocated", [nearest], "stands elsewhere on the page now, and more than once")
+        return _Found("relocated", [nearest], "stands elsewhere on the page now, and more than once")
     return _one_or_all(places, f"places on {leaf.name} have this text")
 
 
-def _elsewhere(label: Label, quote: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Outcome:
+def _elsewhere(label: Label, quote: str, leaves: Sequence[Leaf], corpus: _Corpus) -> _Found:
     """The quote on other pages than its own, which is gone or no longer has it."""
     for wording in wordings(quote):
         holding = corpus.holding(wording)
@@ -349,27 +367,27 @@ def _elsewhere(label: Label, quote: str, leaves: Sequence[Leaf], corpus: _Corpus
             ((leaf, found),) = hits
             moved = _chosen(found, leaf, label)
             status: Status = "ambiguous" if moved.status == "ambiguous" else "relocated"
-            return _Outcome(status, moved.places, f"now on {leaf.name}")
+            return _Found(status, moved.places, f"now on {leaf.name}")
         if hits:
             every = [place for _, found in hits for place in narrowed(found)]
-            return _Outcome("ambiguous", every, f"now on {len(hits)} pages, such as {hits[0][0].name}")
+            return _Found("ambiguous", every, f"now on {len(hits)} pages, such as {hits[0][0].name}")
     where = f"neither on {leaves[0].name} nor elsewhere" if leaves else "nowhere, and its page is gone"
-    return _Outcome("lost", detail=f"its text is {where}")
+    return _Found("lost", detail=f"its text is {where}")
 
 
-def _best(outcomes: Sequence[_Outcome]) -> _Outcome | None:
+def _best(outcomes: Sequence[_Found]) -> _Found | None:
     """The surest of the pages that share a name, and all of them where they are equally sure."""
     for status in ("exact", "relocated", "ambiguous"):
         same = [one for one in outcomes if one.status == status]
         if len(same) > 1:
             every = [place for one in same for place in one.places]
-            return _Outcome("ambiguous", every, f"{len(same)} pages have this name")
+            return _Found("ambiguous", every, f"{len(same)} pages have this name")
         if same:
             return same[0]
     return None
 
 
-def _one_or_all(places: Sequence[Place], what: str) -> _Outcome:
+def _one_or_all(places: Sequence[Place], what: str) -> _Found:
     if len(places) == 1:
-        return _Outcome("exact", places)
-    return _Outcome("ambiguous", places, f"{len(places)} {what}")
+        return _Found("exact", places)
+    return _Found("ambiguous", places, f"{len(places)} {what}")

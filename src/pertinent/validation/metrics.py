@@ -38,7 +38,10 @@ MEASURES = (
     *("success@1", "success@5", "success@10"),
     *("judged@5", "judged@10"),
 )
-"""What every run is measured by."""
+"""What every run is measured by, and can be read off a ranking."""
+
+SPAN_RECALL = "span_recall@5"
+"""What every run is measured by too; it needs the places of the results, not only their order."""
 
 Column = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -160,9 +163,9 @@ class Measure:
         parts = re.fullmatch(r"([a-z_]+)(?:@([1-9][0-9]{0,5}))?", name)
         family, cutoff = parts.groups() if parts else ("", None)
         if family not in FAMILIES:
-            known = ", ".join(FAMILIES)
+            known = ", ".join((*MEASURES, SPAN_RECALL))
             raise InvalidInput(
-                "measure", f"{name!r} is not known; there are {known}, with a cutoff such as @10"
+                "measure", f"{name!r} is not known; there are {known}, and most with another cutoff too"
             )
         if cutoff is None and family not in WITHOUT_CUTOFF:
             raise InvalidInput("measure", f"{name!r} needs a cutoff, such as {family}@5")
@@ -173,12 +176,10 @@ class Measure:
         return FAMILIES[self.family](judged, self.cutoff)
 
 
-def evaluate(
-    ranking: Sequence[str], judgments: Mapping[str, int], measures: Sequence[str] = MEASURES
-) -> dict[str, float]:
-    """The measures of one query's ranking, by name."""
-    table = evaluate_all([ranking], [judgments], measures)
-    return {name: float(column[0]) for name, column in table.items()}
+def check_measure(name: str) -> None:
+    """Refuse what is no measure, with those that there are."""
+    if name != SPAN_RECALL:
+        Measure.parse(name)
 
 
 def evaluate_all(
@@ -201,19 +202,9 @@ def rank_of_best(labels: Sequence[int | None], best: int) -> int | None:
     return labels.index(best) + 1 if best >= RELEVANT and best in labels else None
 
 
-def mrr(ranks: Sequence[int | None]) -> float:
-    """Seed 000's MRR: the mean of 1/rank, 0 for a query without one; 0 for no queries at all."""
-    return sum(1.0 / rank if rank else 0.0 for rank in ranks) / max(1, len(ranks))
-
-
 def ceiling(judgments: Mapping[str, int], k: int) -> float:
     """The highest P@k that any ranking can reach with these labels."""
     return min(k, sum(label >= RELEVANT for label in judgments.values())) / k
-
-
-def by_page(ids: Iterable[str], page_of: Mapping[str, str]) -> list[str]:
-    """A ranking of chunks as a ranking of their pages, each where its best chunk stood."""
-    return list(dict.fromkeys(page_of[one] for one in ids))
 
 
 def span_recall(wanted: Sequence[Span], found: Sequence[Span]) -> float:

@@ -10,6 +10,7 @@ from . import metrics
 from .criteria import Criteria
 from .golden import GoldenQuery, GoldenSet, Label
 from .labels import Resolved, ResolvedQuery
+from .phrases import counted, listed, queries
 from .statistics import half_width
 
 TOLD = 10
@@ -37,7 +38,7 @@ def ceiling(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: 
 
 
 def _ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) -> float:
-    return metrics.ceiling(resolved[query.id].judgments, 5)
+    return metrics.ceiling(resolved[query.id].texts, 5)
 
 
 def faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[tuple[GoldenQuery, Resolved]]:
@@ -62,7 +63,8 @@ def _labels(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[st
             for query, label in ones[:TOLD]
         ]
         if len(ones) > TOLD:
-            told.append(f"and {len(ones) - TOLD} more labels are {status}")
+            more = counted(len(ones) - TOLD, "more label is", "more labels are")
+            told.append(f"and {more} {status}")
     return told
 
 
@@ -76,8 +78,8 @@ def _ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria
         return []
     able = ceiling(golden, resolved, criteria)
     told = [
-        f"{len(low)} queries can't reach P@5 {criteria.precision_at_5:.2f}, since too few passages answer "
-        f"them; the highest that the labels allow: {', '.join(low[:TOLD])}"
+        f"{queries(len(low))} can't reach P@5 {criteria.precision_at_5:.2f}, since too few passages are an "
+        f"answer; the highest that the labels allow: {listed(low, TOLD)}"
     ]
     if able < criteria.queries_reaching:
         told.append(
@@ -87,13 +89,18 @@ def _ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria
     return told
 
 
-def _unlabelled(golden: GoldenSet) -> list[str]:
-    bare = [
+def unlabelled(golden: GoldenSet) -> list[str]:
+    """The queries that should have an answer, and have no label that says where."""
+    return [
         query.id for query in golden.queries if query.scored and not any(one.grade for one in query.labels)
     ]
+
+
+def _unlabelled(golden: GoldenSet) -> list[str]:
+    bare = unlabelled(golden)
     if not bare:
         return []
-    return [f"{len(bare)} queries should have an answer, but no label says where: {', '.join(bare[:TOLD])}"]
+    return [f"{queries(len(bare))} should have an answer, but no label says where: {listed(bare, TOLD)}"]
 
 
 def _duplicates(golden: GoldenSet) -> list[str]:
@@ -111,6 +118,6 @@ def _size(golden: GoldenSet) -> list[str]:
     if not count or width <= PRECISE:
         return []
     return [
-        f"{count} queries are few: a mean over them is uncertain by about ±{width:.2f}, so a smaller "
-        "difference than that says nothing"
+        f"only {queries(count)} with an answer: a mean over so few is uncertain by about ±{width:.2f}, so a "
+        "smaller difference than that says nothing"
     ]

@@ -134,7 +134,7 @@ class TestCase(Part):
             complaints=list(case.complaints),
             error=outcome.error or outcome.refusal,
             diagnosis=diagnosis,
-            relevant=sum(grade > 0 for grade in case.resolved.judgments.values()),
+            relevant=sum(grade > 0 for grade in case.resolved.texts.values()),
         )
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ..errors import InvalidInput, PertinentError
 from ..limits import ENGINE
@@ -15,6 +16,8 @@ from .subject import Subject
 
 DEPTH = ENGINE.top_k_max
 """How far a list is read for the measures that look further than a caller does; outside the clock."""
+
+_Given = TypeVar("_Given", GoldenQuery, "Outcome")
 
 WARM_UP = ("a first query", "a second query, to be sure", "and one more before the clock runs")
 
@@ -104,13 +107,27 @@ def ask_all(
     concurrency: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
-    """The outcome of every query, in order, with so many asked at a time; then each list is read further."""
+    """The outcome of every query, in order, with so many asked at a time."""
+    return _each(retrieval.ask, queries, concurrency, advance)
 
-    def one(query: GoldenQuery) -> Outcome:
-        outcome = retrieval.ask(query)
+
+def read_all(
+    retrieval: Retrieval,
+    outcomes: Sequence[Outcome],
+    concurrency: int = 1,
+    advance: Callable[[], None] = lambda: None,
+) -> list[Outcome]:
+    """The outcomes with their lists read further, when no clock runs any more."""
+    return _each(retrieval.read_on, outcomes, concurrency, advance)
+
+
+def _each(
+    work: Callable[[_Given], Outcome], given: Sequence[_Given], concurrency: int, advance: Callable[[], None]
+) -> list[Outcome]:
+    def one(item: _Given) -> Outcome:
+        outcome = work(item)
         advance()
         return outcome
 
     with ThreadPoolExecutor(concurrency) as pool:
-        outcomes = list(pool.map(one, queries))
-        return list(pool.map(retrieval.read_on, outcomes))
+        return list(pool.map(one, given))

@@ -85,12 +85,6 @@ class Agreement:
     n: int
 
 
-def percentile(values: ArrayLike, q: float) -> float | None:
-    """The value that q % of the values do not exceed, by numpy's linear method; None for no values."""
-    column = _column(values)
-    return float(np.percentile(column, q, method=METHOD)) if column.size else None
-
-
 def latency_summary(milliseconds: ArrayLike) -> Latencies | None:
     """The times in short; None where none were taken."""
     times = _column(milliseconds)
@@ -107,13 +101,6 @@ def latency_summary(milliseconds: ArrayLike) -> Latencies | None:
         p95_is_maximum=times.size < 20,  # noqa: PLR2004  one in twenty is over the 95th percentile
         p99_is_maximum=times.size < 100,  # noqa: PLR2004  and one in a hundred over the 99th
     )
-
-
-def interval(
-    values: ArrayLike, seed: int = 0, resamples: int = 2000, confidence: float = 0.95
-) -> Interval | None:
-    """The mean with its bootstrap interval; None for no values."""
-    return intervals({"values": values}, seed, resamples, confidence).get("values")
 
 
 def intervals(
@@ -133,6 +120,18 @@ def intervals(
         name: Interval(float(means[place]), float(low[place]), float(high[place]), len(rows))
         for place, name in enumerate(table)
     }
+
+
+def wilson(hits: int, n: int) -> Interval:
+    """The share of hits among n, and Wilson's 95 % interval: it has a width also where all are hits, or none.
+
+    The bootstrap of values that are all the same can only draw that value.
+    """
+    share, weight = hits / n, Z_95**2 / n
+    middle = (share + weight / 2) / (1 + weight)
+    reach = Z_95 / (1 + weight) * math.sqrt(share * (1 - share) / n + weight / (4 * n))
+    # Rounding must not carry an end past the share itself.
+    return Interval(share, min(share, max(0.0, middle - reach)), max(share, min(1.0, middle + reach)), n)
 
 
 def permutation_test(differences: ArrayLike, seed: int = 0, resamples: int = 9999) -> float:
@@ -174,13 +173,6 @@ def weighted_kappa(
 def half_width(n: int, sd: float = SPREAD) -> float:
     """By how much a mean of n values in [0, 1] may be off either way, with 95 % confidence; at most 1."""
     return min(1.0, Z_95 * sd / math.sqrt(n)) if n else 1.0
-
-
-def needed(difference: float, sd: float = PAIRED_SPREAD) -> int:
-    """How many queries two runs need in common for a difference of means to be seen in 4 of 5 trials."""
-    if not difference:
-        raise InvalidInput("difference", "must not be 0: no number of queries shows that nothing changed")
-    return math.ceil(((Z_95 + Z_80) * sd / difference) ** 2)
 
 
 def _column(values: ArrayLike) -> Column:

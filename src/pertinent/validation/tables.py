@@ -56,7 +56,7 @@ def write_table(golden: GoldenSet, path: AnyPath) -> None:
     A cell that a spreadsheet would take for a formula gets an apostrophe, which reading takes away.
     """
     rows = [
-        {**_query_cells(query), **(_label_cells(label) if label else {})}
+        {**_query_cells(query), **(_label_cells(label, golden.pages) if label else {})}
         for query in golden.queries
         for label in query.labels or (None,)
     ]
@@ -147,8 +147,10 @@ def _query_cells(query: GoldenQuery) -> dict[str, str]:
     return {name: str(cell) for name, cell in cells.items()}
 
 
-def _label_cells(label: Label) -> dict[str, str]:
+def _label_cells(label: Label, addresses: Mapping[str, str]) -> dict[str, str]:
     cells = label.model_dump(exclude_none=True)
+    if url := label.url or addresses.get(label.page or ""):
+        cells["url"] = url
     if label.span:
         cells["span"] = "{}..{}".format(*label.span)
     return {name: str(cell) for name, cell in cells.items()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...types import Ranking
+from ...validation.phrases import queries
 from .opening import opened
 from .terminal import layout, one_line, print_json, sign, write
 
@@ -73,16 +74,18 @@ def calibrate(
 def _run(subject: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
     from ...validation.calibration import calibrate
     from ...validation.labels import resolve
-    from ...validation.runner import Retrieval, ask_all
+    from ...validation.runner import Retrieval, ask_all, read_all
     from .progress import progress
 
     resolved = resolve(golden, subject.pages())
     # What is broken is told at once, not once for every query.
     subject.search("is anybody there", top_k=1, ranking=ranking)
     with progress() as told:
-        told.stage("asking", len(golden.queries))
+        told.stage("Asking", len(golden.queries))
         retrieval = Retrieval(subject, ranking, unit=golden.unit)
-        outcomes = ask_all(retrieval, golden.queries, advance=told.advance)
+        asked = ask_all(retrieval, golden.queries, advance=told.advance)
+        told.stage("Reading on", len(asked))
+        outcomes = read_all(retrieval, asked, advance=told.advance)
     return calibrate(golden, outcomes, resolved)
 
 
@@ -92,7 +95,7 @@ def print_calibration(out: Console, found: Calibration) -> None:
 
     left_out = f"; {len(found.left_out)} gave no score" if found.left_out else ""
     out.print(
-        f"{one_line(found.golden)}, ranking {found.ranking}: {found.answerable} queries with an answer, "
+        f"{one_line(found.golden)}, ranking {found.ranking}: {queries(found.answerable)} with an answer, "
         f"{found.unanswerable} without{left_out}"
     )
     out.print()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...errors import InvalidInput
+from ...validation.phrases import queries
 from .failures import INCOMPLETE, say
 from .opening import number
 from .terminal import layout, one_line, print_json, sign, write
@@ -92,7 +93,7 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
     out.print(_changes(compared.changes))
     out.print()
     out.print(
-        f"{compared.n} queries; {BETTER_SAME_WORSE} counts those that are better, the same and worse. So "
+        f"{queries(compared.n)}; {BETTER_SAME_WORSE} counts those that are better, the same and worse. So "
         f"many show a difference of {compared.visible:.2f} in 4 of 5 trials, and may miss a smaller one."
     )
     for note in compared.notes:
@@ -102,7 +103,7 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
         out.print()
         passing = ", ".join(one_line(one.query) for one in compared.newly_passing)
         out.print(
-            Text.assemble((f"{_queries(compared.newly_passing)} newly passing: ", "bold green"), passing)
+            Text.assemble((f"{queries(len(compared.newly_passing))} newly passing: ", "bold green"), passing)
         )
     if compared.differs:
         out.print()
@@ -153,17 +154,13 @@ def _print_failing(out: Console, turns: Sequence[Turn]) -> None:
 
     if turns:
         out.print()
-        out.print(Text(f"{_queries(turns)} newly failing", style="bold red"))
+        out.print(Text(f"{queries(len(turns))} newly failing", style="bold red"))
     for one in turns:
         text = one_line(one.text)
         asked = text if len(text) <= ASKED else text[:ASKED] + sign("…", "...")
         out.print(Padding(Text.assemble((one_line(one.query), "bold"), f"  {asked}"), (0, 0, 0, 2)))
         told = f"{one.before} {sign('→', '->')} {one.after}: {one_line(one.reason)}"
         out.print(Padding(Text(told, style="dim"), (0, 0, 0, 4)))
-
-
-def _queries(turns: Sequence[Turn]) -> str:
-    return "1 query" if len(turns) == 1 else f"{len(turns)} queries"
 
 
 def _differs(compared: Comparison) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ...doctor import Check
+    from ...sources.site.anchors import SiteAnchors
 
 
 def doctor(
@@ -28,27 +30,50 @@ def doctor(
             "--repair", help="Mark the damaged pages, so that the next `pertinent index` writes them anew."
         ),
     ] = False,
+    links: Annotated[
+        bool,
+        typer.Option("--links", help="Ask the site, too, whether every stored url#anchor exists."),
+    ] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="With --links: where a copy of the site is served, such as a preview."
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="With --at: the address that the copy has on the web."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Check settings, model, stores and every chunk; says what to run.
 
     Exits with 0 when all is sound, with 1 when something was found, and with 3
-    when a store or the model can't be used at all.
+    when a store, the model or a page can't be reached at all.
 
-    For example: pertinent doctor --repair && pertinent index docs/
+    For example:
+      pertinent doctor --repair && pertinent index docs/
+      pertinent doctor --links
+      pertinent doctor --links --at http://localhost:3000/docs --base-url https://example.org/docs
     """
     from ...doctor import Doctor
+    from .progress import progress
 
-    patient = Doctor(choices(context).load)
+    if at and not links:
+        raise typer.BadParameter("goes with --links", param_hint="--at")
+    if base_url and not at:
+        raise typer.BadParameter("goes with --at", param_hint="--base-url")
     checks: list[Check] = []
-    try:
+    with ExitStack() as open_until_done:
+        anchors_of = open_until_done.enter_context(_site(at, base_url)) if links else None
+        told = open_until_done.enter_context(progress()) if links else None
+        patient = Doctor(choices(context).load, anchors_of, told)
+        open_until_done.callback(patient.close)
         for check in patient.examine():
             checks.append(check)
             if not as_json:
                 write(layout(partial(_print_check, check=check)))
         marked = patient.repair(checks) if repair else []
-    finally:
-        patient.close()
     if as_json:
         print_json(_as_data(checks, marked))
     else:
@@ -57,6 +82,12 @@ def doctor(
         raise typer.Exit(PART_FAILED)
     if any(check.findings for check in checks) and not _all_marked(checks, marked):
         raise typer.Exit(INCOMPLETE)
+
+
+def _site(at: str | None, base_url: str | None) -> SiteAnchors:
+    from ...sources.site.anchors import SiteAnchors
+
+    return SiteAnchors(at, base_url)
 
 
 def _print_check(out: Console, check: Check) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from ...errors import InvalidInput, NotFound
+from ...validation.phrases import counted
 from .failures import INTERRUPTED, say
 from .opening import opened
 from .terminal import clean, layout, one_line, sign, write
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ...validation.agreement import Judge, Pair
-    from ...validation.labelling import Candidate, Desk, Progress
+    from ...validation.labelling import Candidate, Desk, Tally
 
 GRADES = ("0", "1", "2")
 INDENT = 4
@@ -218,7 +219,7 @@ class _Session:
             self._show(look.candidate, look.progress)
         return look.candidate
 
-    def _show(self, candidate: Candidate, progress: Progress) -> None:
+    def _show(self, candidate: Candidate, progress: Tally) -> None:
         write(layout(lambda out: _draw(out, candidate, progress, self._note)))
 
     def _farewell(self) -> None:
@@ -233,12 +234,12 @@ _COMPLETE = "Everything is judged. u takes the last judgment back, q quits."
 _NOTHING = "There is nothing to judge: no query that may have an answer finds a passage."
 
 
-def _counted(progress: Progress) -> str:
+def _counted(progress: Tally) -> str:
     skipped = f", {progress.skipped} skipped" if progress.skipped else ""
     return f"{progress.judged:,} of {progress.total:,} passages judged{skipped}"
 
 
-def _draw(out: Console, candidate: Candidate, progress: Progress, note: str | None) -> None:
+def _draw(out: Console, candidate: Candidate, progress: Tally, note: str | None) -> None:
     from rich.padding import Padding
     from rich.rule import Rule
     from rich.text import Text
@@ -282,7 +283,8 @@ def _draw_pairs(out: Console, desk: Desk, pairs: Sequence[Pair]) -> None:
         kappa = "not defined: both gave one grade throughout" if pair.kappa is None else f"{pair.kappa:.2f}"
         same = pair.n - len(pair.disagreements)
         out.print(Text(f"{first} and {second}", style="bold"))
-        out.print(f"weighted kappa {kappa} over {pair.n:,} passages; the same grade for {same:,}")
+        judged = counted(pair.n, "passage", "passages")
+        out.print(f"weighted kappa {kappa} over {judged}; the same grade for {same:,}")
         if pair.disagreements:
             table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
             table.add_column(first, justify="right")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...errors import InvalidInput
-from .opening import choices
+from .opening import choices, retries_on_stderr
 from .terminal import write
 
 
@@ -53,6 +53,7 @@ def migrate_to(
         raise InvalidInput("url", "name the Qdrant server with --url, or set QDRANT_URL")
     from ...build import Workspace
 
+    retries_on_stderr()
     embedded = settings.model_copy(update={"qdrant_url": None})
     with Pertinent(Workspace(embedded)) as pertinent, progress() as told:
         copied = pertinent.migrate_to(there, database_url, told)

@@ -7,8 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .failures import say
+
 if TYPE_CHECKING:
     import typer
+    from stamina.instrumentation import RetryDetails
 
     from ...settings import Loaded
     from ..library import Pertinent
@@ -48,12 +51,14 @@ def opened(context: typer.Context, **settings: object) -> Iterator[Pertinent]:
 
 
 def retries_on_stderr() -> None:
-    """A server that is asked again is told of in the log, which must stay out of what is printed."""
-    import sys
+    """Whoever waits while a server is asked again is told why, apart from what is printed."""
+    from stamina.instrumentation import set_on_retry_hooks
 
-    import structlog
+    set_on_retry_hooks([_asked_again])
 
-    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+
+def _asked_again(details: RetryDetails) -> None:
+    say(f"{details.caused_by}; asking again in {details.wait_for:.1f} s")
 
 
 def number(text: str) -> int | float | str:

@@ -48,8 +48,9 @@ def reindex(
         raise InvalidInput("reindex", "--validate, --rollback and --drop-old are three different things")
     with opened(context) as pertinent:
         if rollback:
-            made_by = pertinent.rollback()
-            write(f"The index before is in use again. It was made with {made_by}: set that embedder.\n")
+            pertinent.rollback()
+            lines = [f"  {line}\n" for line in pertinent.workspace.to_set()]
+            write("The index before is in use again.\n" + "".join(["It needs:\n", *lines] if lines else []))
         elif drop_old:
             dropped = pertinent.drop_old()
             write("The old index was removed.\n" if dropped else "There was no old index.\n")

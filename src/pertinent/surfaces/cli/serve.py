@@ -43,6 +43,11 @@ def serve(
     """
     from ..serving import run
 
+    if watch and watch.lower().startswith(("http://", "https://")):
+        raise typer.BadParameter(
+            "a live site does not tell when it changes; run `pertinent index` from time to time instead",
+            param_hint="--watch",
+        )
     with opened(context, host=host, port=port, golden=golden) as pertinent:
         settings = pertinent.workspace.settings
         if not _loopback(settings.host) and not settings.api_keys:

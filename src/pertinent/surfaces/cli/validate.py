@@ -16,6 +16,7 @@ from ...types import Ranking
 from .failures import BAD_INPUT, say
 from .opening import choices, number, opened
 from .terminal import layout, print_json, write
+from .writing import check_file, check_folder
 
 if TYPE_CHECKING:
     from ...validation.report import ValidationReport
@@ -65,7 +66,8 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="A further mean that must be reached, such as ndcg@10=0.6. May be repeated.",
+            help="A further mean that must be reached, such as ndcg@10=0.6 or span_recall@5=0.3. May be "
+            "repeated.",
             show_default=False,
             rich_help_panel=_JUDGED,
         ),
@@ -148,8 +150,10 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     from ...validation import exchange, report
     from ...validation.compare import compare, held_to, regressions
     from ...validation.criteria import merged
+    from ...validation.golden import fingerprint
     from ...validation.labels import lasting
-    from ...validation.validate import MOST_AT_ONCE, NoVerdict, Options, fingerprint
+    from ...validation.options import MOST_AT_ONCE, Options
+    from ...validation.validate import NoVerdict
     from ...validation.validate import validate as judge
     from .progress import progress
 
@@ -158,20 +162,25 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     settings = choices(context).load().settings
     place = golden or _usual_place(settings.golden)
     first = None if limit is None else check_count("limit", number(limit), 10**9)
+    asked = exchange.read(place, first)
     options = Options(
         ranking=ranking,
         threshold=ENGINE.check_threshold(number(threshold)),
         concurrency=check_count("concurrency", number(concurrency), MOST_AT_ONCE),
         audit=audit,
         path=place,
-        limit=first,
+        # A golden set that has fewer was asked in full.
+        limit=None if first is None or len(asked.queries) < first else first,
     )
     allowed = replace(ENGINE, threshold="max_regression").check_threshold(number(max_regression or "0.0"))
-    asked = exchange.read(place, first)
     criteria = merged(settings.criteria, asked.criteria, _required(require or ()), strict=strict)
     before = report.load(baseline) if baseline else None
     if before and before.fingerprints.get("golden") != fingerprint(asked):
         raise InvalidInput("baseline", f"{baseline} was made with another golden set than {place}")
+    check_folder("output", Path(output or settings.reports))
+    for option, file in (("junit", junit), ("markdown", markdown), ("pin", pin)):
+        if file:
+            check_file(option, Path(file))
     try:
         with _subject(context, url) as subject, progress() as told:
             found = judge(subject, asked, options, criteria, told)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from ...validation.rendering.figures import checked
 from .compare import print_comparison
 from .terminal import one_line, sign
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 COLOURS = {"PASS": "bold green", "FAIL": "bold red", "INVALID": "bold yellow"}
 PASSAGE_MEASURES = ("p@5", "rr_best", "rr", "ndcg@10", "recall@10", "success@5", "span_recall@5", "judged@5")
 PAGE_MEASURES = ("ndcg@10", "rr", "recall@10", "recall@100", "success@1", "success@5", "success@10", "map")
+NAMES = len("span_recall@5")
 ISSUES = 12
 """How many issues are told here; the report has all."""
 
@@ -39,15 +41,18 @@ def print_verdict(
     out.print("")
     out.print(_criteria(report))
     out.print(_checks(report))
-    out.print(_means(report))
+    for table in _means(report, out.width):
+        out.print(table)
     if compared is not None:
         out.print("")
         print_comparison(out, compared, ("baseline", "now"))
     told = [*report.preflight, *report.issues]
     if told:
         out.print(Text("\nWhat stands out", style="bold"))
+    points = Table.grid(padding=(0, 1, 0, 0))
     for issue in told[:ISSUES]:
-        out.print(f"{sign('•', '-')} {one_line(issue)}")
+        points.add_row(sign("•", "-"), one_line(issue))
+    out.print(points)
     if len(told) > ISSUES:
         out.print(f"  and {len(told) - ISSUES} more in the report")
     out.print("")
@@ -94,32 +99,49 @@ def _checks(report: ValidationReport) -> Table:
     table.add_column("found", justify="right")
     table.add_column("wanted")
     for one in report.checks:
-        value = "not measured" if one.value is None else f"{one.value:.3g}"
         mark = Text(sign("–", "-")) if one.value is None else _mark(passed=one.passed)
-        table.add_row(mark, one.name, value, one.wanted)
+        table.add_row(mark, one.name, checked(one), one.wanted)
     return table
 
 
-def _means(report: ValidationReport) -> Table:
-    """A row for each measure, a column for each kind of query."""
-    names = PAGE_MEASURES if report.golden.unit == "page" else PASSAGE_MEASURES
+def _means(report: ValidationReport, width: int) -> list[Table]:
+    """A row for each measure, a column for each kind of query; categories apart where it is narrow."""
     groups = [group for group in report.metrics if "/" not in group]
-    groups.sort(key=lambda group: (group != "all", group.startswith("category")))
-    table = Table(box=None, pad_edge=False, title="\nMeans", title_justify="left", title_style="bold")
-    table.add_column("", no_wrap=True)
+    types = sorted(group for group in groups if group.startswith("type:"))
+    categories = sorted(group for group in groups if group.startswith("category:"))
+    together = ["all", *types, *categories]
+    if not groups or sum(map(_width, together)) <= width - NAMES:
+        return [_table_of_means(report, "Means", together if groups else [])]
+    titles = {"Means by type": ["all", *types], "Means by category": categories}
+    return [_table_of_means(report, title, some) for title, some in titles.items() if some]
+
+
+def _width(group: str) -> int:
+    """How wide the column of a group is, with its gap; that of all has its interval beside it."""
+    return len("  0.000  0.00-0.00") if group == "all" else 2 + len(_name(group))
+
+
+def _name(group: str) -> str:
+    return group.partition(":")[2] or group
+
+
+def _table_of_means(report: ValidationReport, title: str, groups: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, title=f"\n{title}", title_justify="left", title_style="bold")
+    table.add_column("", no_wrap=True, min_width=NAMES)
     for group in groups:
-        table.add_column(group.partition(":")[2] or group, justify="right")
+        table.add_column(_name(group), justify="right", no_wrap=True)
         if group == "all":
             table.add_column("95 %", justify="right", style="dim", no_wrap=True)
-    for name in names:
+    for name in PAGE_MEASURES if report.golden.unit == "page" else PASSAGE_MEASURES:
         row = [name]
         for group in groups:
-            row.append(f"{report.metrics[group][name].mean:.3f}")
-            if group == "all":
-                row.append(_narrow(report.metrics[group][name]))
+            mean = report.metrics[group][name]
+            row += [f"{mean.mean:.3f}", *([_narrow(mean)] if group == "all" else [])]
         table.add_row(*row)
-    counts = [str(next(iter(report.metrics[group].values())).n) for group in groups]
-    table.add_row("queries", *counts[:1], *([""] if counts else []), *counts[1:], style="dim")
+    counts = []
+    for group in groups:
+        counts += [str(next(iter(report.metrics[group].values())).n), *([""] if group == "all" else [])]
+    table.add_row("queries", *counts, style="dim")
     return table
 
 

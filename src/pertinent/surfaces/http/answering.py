@@ -152,11 +152,15 @@ async def _remembered(shared: Service, query: Query) -> Answer | None:
     return shared.engine().recall(query.checked()) if found.status == "ok" else None
 
 
+def as_asked(request: Request, query: Query) -> Query:
+    """The query, anew where the caller wants nothing that is remembered."""
+    return replace(query, anew=True) if "no-cache" in request.headers.get("cache-control", "") else query
+
+
 async def answer_query(request: Request, query: Query) -> Answer:
     """Search; how it went is told to the observer when the answer has been sent."""
     shared = service(request)
-    if "no-cache" in request.headers.get("cache-control", ""):
-        query = replace(query, anew=True)
+    query = as_asked(request, query)
     answer = None if query.anew else await _remembered(shared, query)
     if answer is None:
         answer = await within(shared, shared.crowd.search(query))

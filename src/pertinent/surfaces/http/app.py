@@ -23,6 +23,7 @@ from . import documents_api, labels_api, pages, reports_pages, retrieval_api, v1
 from .answering import JSON, Service, service
 from .described import Described
 from .envelope import Envelope
+from .failing import answer
 from .gate import Cors, Gate, RateLimit
 from .label_desk import LabelDesk
 from .observing import Observer
@@ -95,27 +96,26 @@ def _add_probes(app: FastAPI) -> None:
 
 
 def _add_failures(app: FastAPI, observer: Observer) -> None:
-    def answered(problem: Problem) -> Response:
+    def answered(problem: Problem, request: Request) -> Response:
         observer.failed(problem.error)
-        return JSON(problem.body, status_code=problem.status, headers=problem.headers)
+        return answer(problem, request.scope)
 
     async def ours(request: Request, error: PertinentError) -> Response:
         problem = of_error(error)
         if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             kind, detail = type(error).__name__, str(error)
             observer.log.error(problem.error, request_id=request.state.request_id, kind=kind, detail=detail)
-        return answered(problem)
+        return answered(problem, request)
 
-    async def ready(_: Request, error: Problem) -> Response:
-        return answered(error)
+    async def ready(request: Request, error: Problem) -> Response:
+        return answered(error, request)
 
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
-        return answered(of_validation(list(error.errors())))
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        return answered(of_validation(list(error.errors())), request)
 
-    async def framework(_: Request, error: HTTPException) -> Response:
-        problem = of_status(error.status_code, error.detail)
-        problem.headers.update(error.headers or {})
-        return answered(problem)
+    async def framework(request: Request, error: HTTPException) -> Response:
+        problem = of_status(error.status_code, request.method, error.headers or {})
+        return answered(problem, request)
 
     handlers: dict[type[Exception], Any] = {
         PertinentError: ours,

@@ -12,9 +12,16 @@ import uuid
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ...identity import shorten
 from .observing import Observer
+from .problems import KINDS
 
 _REQUEST_ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
+
+REFUSED = frozenset({400, 401, 403, 413, 429})
+"""What is logged of the requests that get no answer: not who looks for what there isn't."""
+
+LONGEST_PATH = 200
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -67,6 +74,9 @@ class Envelope:
         finally:
             route = getattr(scope.get("route"), "path", "unmatched")
             self._observer.answered(route, method, status, time.perf_counter() - start)
+            if status in REFUSED:
+                # Neither the message, which may quote the body, nor the headers, which hold the key.
+                self._observer.refused(KINDS[status][0], status, route=_told(scope), request_id=request_id)
             if (answer := scope["state"].get("answer")) is not None:
                 self._observer.searched(answer, route=scope["path"], request_id=request_id)
 
@@ -74,6 +84,11 @@ class Envelope:
 def _request_id(headers: Headers) -> str:
     given = headers.get("x-request-id", "")
     return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+def _told(scope: Scope) -> str:
+    """The route as it is declared, or the path of a request that was refused before any route."""
+    return str(getattr(scope.get("route"), "path", None) or shorten(scope["path"], LONGEST_PATH))
 
 
 def _add_headers(headers: list[tuple[bytes, bytes]], request_id: str) -> None:

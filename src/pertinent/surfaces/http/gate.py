@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .answering import JSON
+from .failing import answer
 from .observing import Observer
 from .problems import Problem
 
@@ -25,6 +26,13 @@ OPEN = frozenset({"/livez"})
 
 UNCOUNTED = ("/static/", "/docs/assets/", "/openapi.json", "/readyz", "/metrics", "/health", "/api/v1/health")
 """What no rate counts: the page's own files, some twenty for each look at it, and probes."""
+
+_HOW = (
+    "send one as `Authorization: Bearer KEY` or `X-API-Key: KEY`, or in a browser as the password with any "
+    "name; whoever runs the service sets its keys in `api_keys` (PERTINENT_API_KEYS)"
+)
+NO_KEY = f"this service asks for a key: {_HOW}"
+WRONG_KEY = f"the key is none of this service's: {_HOW}"
 
 _ALMOST = 1 - 1e-9
 """One request, but for what the clock's rounding takes away."""
@@ -100,14 +108,15 @@ class Gate:
             await self._app(scope, _limited(receive, self._timeout), sending)
         except Problem as problem:
             self._observer.failed(problem.error)
-            await _answer(problem)(scope, receive, send)
+            await answer(problem, scope)(scope, receive, send)
         except Exception:
             request_id = scope["state"]["request_id"]
             self._observer.failed("internal_error")
             self._observer.log.exception("unexpected", request_id=request_id, path=scope["path"])
             if not started:
                 message = f"unexpected server error; its id is {request_id}"
-                await _answer(Problem(500, "internal_error", message))(scope, receive, send)
+                unexpected = Problem(500, "internal_error", message)
+                await answer(unexpected, scope)(scope, receive, send)
 
     def _admit(self, scope: Scope) -> None:
         """Refuse who asks too often, who has no key, and what is too large."""
@@ -121,9 +130,7 @@ class Gate:
                 self._count(key if known else (scope.get("client") or ("unknown",))[0])
             if not admitted:
                 challenge = {"www-authenticate": 'Basic realm="pertinent", charset="UTF-8"'}
-                raise Problem(
-                    401, "unauthorized", "give a key: Authorization: Bearer KEY, or X-API-Key", challenge
-                )
+                raise Problem(401, "unauthorized", WRONG_KEY if key else NO_KEY, challenge)
         _check_length(headers.get("content-length", "0"))
 
     def _known(self, key: bytes) -> bool:
@@ -187,7 +194,3 @@ def _limited(receive: Receive, seconds: float) -> Receive:
 
 def _too_large() -> Problem:
     return Problem(413, "payload_too_large", f"the body must be at most {BODY_LIMIT} bytes")
-
-
-def _answer(problem: Problem) -> Response:
-    return JSON(problem.body, status_code=problem.status, headers=problem.headers)

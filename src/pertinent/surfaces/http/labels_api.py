@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,10 +15,17 @@ from ...validation.judgments import NAME_MAX, NOTE_MAX, Judgment
 from ...validation.labelling import Candidate, Desk, Look
 from .answering import JSON, service
 from .fields import Body, whole
-from .label_desk import at_desk
+from .label_desk import OFF, at_desk
 from .problems import Problem, responses
 
-router = APIRouter(prefix="/api/v1/labels", tags=["labels"])
+
+async def _switched_on(request: Request) -> None:
+    """Where labelling is off there is nothing here, whatever the body holds."""
+    if request.app.state.label_desk is None:
+        raise Problem(404, "not_found", OFF)
+
+
+router = APIRouter(prefix="/api/v1/labels", tags=["labels"], dependencies=[Depends(_switched_on)])
 
 HIGHEST = 2
 TOLD = 100
@@ -201,7 +208,7 @@ async def next_passage(
 @router.post(
     "",
     response_model=NextPassage,
-    responses=responses(400, 404, 413),
+    responses=responses(400, 403, 404, 413),
     summary="Judge a passage",
 )
 async def judge_passage(request: Request, body: JudgmentRequest) -> Response:
@@ -218,7 +225,7 @@ async def judge_passage(request: Request, body: JudgmentRequest) -> Response:
 @router.post(
     "/undo",
     response_model=UndonePassage,
-    responses=responses(400, 404, 413),
+    responses=responses(400, 403, 404, 413),
     summary="Take the last judgment back",
 )
 async def undo(request: Request, body: UndoRequest) -> Response:
@@ -247,7 +254,7 @@ def _refuse_other_sites(request: Request) -> None:
     allowed = service(request).pertinent.workspace.settings.cors_origins
     foreign = request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
     if foreign and request.headers.get("origin") not in allowed:
-        raise Problem(400, "validation_error", "a judgment must come from a page of this service")
+        raise Problem(403, "forbidden", "a judgment must come from a page of this service")
 
 
 def _next(look: Look) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the service tells of itself: metrics, one log line a query, and spans of its stages."""
+"""What the service tells of itself: metrics, one log line a query or refusal, and spans of its stages."""
 
 from __future__ import annotations
 
@@ -67,6 +67,10 @@ class Observer:
 
     def failed(self, error: str) -> None:
         self._failures.labels(error).inc()
+
+    def refused(self, error: str, status: int, *, route: str, request_id: str) -> None:
+        """One line a request that was refused."""
+        self.log.info("refused", request_id=request_id, route=route, status=status, error=error)
 
     def searched(self, answer: Answer, *, route: str, request_id: str) -> None:
         """One line a query with its best result, and its stages as metrics and spans."""

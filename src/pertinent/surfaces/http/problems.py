@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from ...errors import EmbedderError, InvalidInput, NotFound, PertinentError
 from ...identity import shorten
+from .wording import told
 
 LONGEST_MESSAGE = 500
 """A message may quote what the caller sent, but not all of it."""
@@ -51,6 +52,7 @@ class Problem(HTTPException):
 KINDS: Mapping[int, tuple[str, str]] = {
     HTTPStatus.BAD_REQUEST: ("validation_error", "Invalid request parameters"),
     HTTPStatus.UNAUTHORIZED: ("unauthorized", "A key is needed and was not given, or is wrong"),
+    HTTPStatus.FORBIDDEN: ("forbidden", "The page of another site may not do this"),
     HTTPStatus.NOT_FOUND: ("not_found", "No such route, chunk or document"),
     HTTPStatus.METHOD_NOT_ALLOWED: ("method_not_allowed", "The route does not take this method"),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("payload_too_large", "The body is larger than 64 KB"),
@@ -73,37 +75,23 @@ def of_error(error: PertinentError) -> Problem:
     return Problem(503, "service_unavailable", "a store can't be reached; try again later")
 
 
-def of_status(status: int, detail: object) -> Problem:
+def of_status(status: int, method: str, headers: Mapping[str, str]) -> Problem:
     """The answer to a failure that the framework found."""
     known = status if status in KINDS else 400 if status < HTTPStatus.INTERNAL_SERVER_ERROR else 500
-    error, meaning = KINDS[known]
-    return Problem(known, error, str(detail) if isinstance(detail, str) and detail else meaning)
-
-
-_WORDS: Mapping[str, str] = {
-    "extra_forbidden": "there is no such field",
-    "missing": "must be given",
-    "model_attributes_type": "must be a JSON object",
-}
-"""Plainer words for some of the framework's own."""
+    error, message = KINDS[known]
+    if known == HTTPStatus.BAD_REQUEST:
+        # Not even a place can be told: bytes that are no text, say, or a number of 5000 digits.
+        message = "body: can't be read as JSON in UTF-8"
+    if known == HTTPStatus.NOT_FOUND:
+        message = "there is nothing at this address; the manual at /docs names every route"
+    if known == HTTPStatus.METHOD_NOT_ALLOWED and "Allow" in headers:
+        message = f"this route takes {headers['Allow']}, not {shorten(method, 20)}"
+    return Problem(known, error, message, headers)
 
 
 def of_validation(errors: list[Any]) -> Problem:
     """The answer to a body or parameter that does not fit: which field, and what is wrong with it."""
-    return Problem(400, "validation_error", "; ".join(_told(one) for one in errors[:3]))
-
-
-def _told(error: Mapping[str, Any]) -> str:
-    refused = error.get("ctx", {}).get("error")
-    if isinstance(refused, InvalidInput):
-        return str(refused)
-    # The first step says where it was looked for: body, query or path.
-    place = ".".join(shorten(str(step), 100) for step in error["loc"][1:])
-    if error["type"] == "json_invalid":
-        return f"body: is not JSON: {refused} at character {place}"
-    if error["type"] == "model_attributes_type" and not place:
-        return "body: must be a JSON object, sent with Content-Type: application/json"
-    return f"{place or 'body'}: {_WORDS.get(error['type'], error['msg'].removeprefix('Value error, '))}"
+    return Problem(400, "validation_error", "; ".join(told(one) for one in errors[:3]))
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

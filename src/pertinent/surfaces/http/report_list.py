@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...validation import report
 from ...validation.criteria import Criterion
+from ...validation.phrases import queries
 from ...validation.report import Verdict
 
 MOST = 500
@@ -29,6 +30,15 @@ class GoldenName(BaseModel):
     scored: int
 
 
+class Way(BaseModel):
+    """How a report was made, where that was not as usual."""
+
+    model_config = ConfigDict(frozen=True)
+
+    limit: int | None = None
+    threshold: float = 0.0
+
+
 class Short(BaseModel):
     """A report in short."""
 
@@ -44,6 +54,7 @@ class Short(BaseModel):
     golden: GoldenName
     criteria: list[Criterion]
     fingerprints: dict[str, str]
+    options: Way = Way()
 
     @property
     def share(self) -> float | None:
@@ -52,9 +63,26 @@ class Short(BaseModel):
         return found.value if found else None
 
     @property
-    def mark(self) -> str:
-        """The same for reports that can be compared."""
-        return self.fingerprints.get("golden", "")
+    def ranking(self) -> str:
+        """The ranking that answered; nothing where no query was answered."""
+        return self.fingerprints.get("ranking", "")
+
+    @property
+    def mark(self) -> tuple[object, ...]:
+        """The same for reports whose figures make one line: of the same queries, asked in the same way."""
+        return self.fingerprints.get("golden", ""), self.ranking, self.options
+
+    @property
+    def title(self) -> str:
+        """What was asked, and how."""
+        limit, threshold = self.options.limit, self.options.threshold
+        parts = [
+            self.golden.name,
+            f"{self.ranking} ranking" if self.ranking else "",
+            f"the first {queries(limit).removeprefix('1 ')} only" if limit else "",
+            f"threshold {threshold:g}" if threshold else "",
+        ]
+        return ", ".join(part for part in parts if part)
 
     def criterion(self, name: str) -> Criterion | None:
         """The criterion whose name begins so."""
@@ -103,8 +131,8 @@ def _parsed(path: Path) -> Short | None:
         return None
 
 
-def by_golden_set(reports: list[Short]) -> Iterator[list[Short]]:
-    """The reports that can be compared with each other, oldest first; the latest golden set first."""
+def comparable(reports: list[Short]) -> Iterator[list[Short]]:
+    """The reports of the same queries asked in the same way, oldest first; those with the latest first."""
     latest = {one.mark: number for number, one in reversed(list(enumerate(reports)))}
     ordered = sorted(reports, key=lambda one: latest[one.mark])
     return (list(group)[::-1] for _, group in groupby(ordered, key=lambda one: one.mark))

@@ -14,7 +14,7 @@ from ...validation.report import ValidationReport
 from ..web import STATIC
 from .answering import in_thread
 from .problems import Problem
-from .report_list import ReportList, by_golden_set
+from .report_list import ReportList, comparable
 
 router = APIRouter(prefix="/reports", include_in_schema=False)
 
@@ -25,7 +25,7 @@ REPORT_POLICY = (
 )
 
 TRENDS = 3
-"""Of how many golden sets the trend is shown."""
+"""Of how many golden sets, or ways to ask one, the trend is shown."""
 
 Name = Annotated[str, Query(max_length=100)]
 
@@ -64,12 +64,12 @@ def _listed(reports: ReportList) -> dict[str, Any]:
     from .trend import trend
 
     shorts, unreadable = reports.read()
-    comparable = [group for group in by_golden_set(shorts) if len(group) > 1]
-    last_two = [one.name for one in comparable[0][-2:]] if comparable else [None, None]
+    lines = [group for group in comparable(shorts) if len(group) > 1]
+    last_two = [one.name for one in lines[0][-2:]] if lines else [None, None]
     return {
         "reports": shorts,
         "unreadable": unreadable,
-        "trends": [(group[-1].golden.name, trend(group)) for group in comparable[:TRENDS]],
+        "trends": [(group[-1].title, trend(group)) for group in lines[:TRENDS]],
         "before": last_two[0],
         "after": last_two[1],
     }

@@ -7,7 +7,7 @@ which tells what is wrong with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, get_type_hints
 
 from fastapi.routing import APIRoute
@@ -61,9 +61,11 @@ def _again(messages: Iterable[Message], receive: Receive) -> Receive:
     return received
 
 
-def _read(content_type: str, messages: Iterable[Message], model: type[BaseModel]) -> BaseModel | None:
-    """The body as the route takes it; nothing where it is not exactly that."""
+def _read(content_type: str, messages: Sequence[Message], model: type[BaseModel]) -> BaseModel | None:
+    """The body as the route takes it; nothing where it is not exactly that, and all of it."""
     if content_type.partition(";")[0].strip().lower() != "application/json":
+        return None
+    if messages[-1]["type"] == "http.disconnect":
         return None
     try:
         return model.model_validate_json(b"".join(one.get("body", b"") for one in messages))

@@ -1,4 +1,4 @@
-"""How a golden set's figures went from report to report: a small plot each."""
+"""How the figures of a golden set, asked in one way, went from report to report: a small plot each."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
 from ...types import Answer, Hit, Ranking
 from . import examples
-from .answering import JSON, answer_query, in_thread, service
+from .answering import JSON, answer_query, as_asked, in_thread, service
 from .fields import Body, FilterFields, whole
 from .problems import responses
 
@@ -196,9 +196,8 @@ async def search(request: Request, body: SearchQuery) -> Response:
     answer = await answer_query(request, query)
     if not answer.hits and not query.explain:
         # What comes nearest is looked for only where it is shown.
-        answer = await in_thread(
-            request, lambda: service(request).engine().search(replace(query, explain=True))
-        )
+        nearest = replace(as_asked(request, query), explain=True)
+        answer = await in_thread(request, lambda: service(request).engine().search(nearest))
     return JSON(_response(answer, body, digest(service(request).model, body.query_text, length=16)))
 
 
@@ -262,7 +261,8 @@ def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
             "content_hash": chunk.content_hash,
             "created_at": chunk.created_at,
         },
-        "position": chunk.position,
+        # Where a chunk stands may not be known of another pipeline's collection; the seed has no null here.
+        "position": max(chunk.position, 0),
         "similarity": {
             "score": hit.score,
             "algorithm": algorithm,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..phrases import queries
 from ..report import Latency, TestCase
 from .figures import milliseconds
 from .svg import BARS, MANY, NARROW, Figure, drawing, element, level, line, ticks
@@ -73,7 +74,7 @@ class Scale:
 
 def _told(n: int, latency: Latency, scale: Scale) -> str:
     told = (
-        f"The share of {n:,} queries that were answered within a time in milliseconds: "
+        f"The share of {queries(n)} answered within a time in milliseconds: "
         f"half within {milliseconds(latency.p50)}, 95% within {milliseconds(latency.p95)}, "
         f"the slowest after {milliseconds(latency.max)}."
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from ..phrases import counted
 from ..report import Mean, ValidationReport
 from . import cases, figures, text, words
 from .bounds import Bound
@@ -100,6 +101,7 @@ def _environment() -> Environment:
         "number": figures.number,
         "share": figures.share,
         "count": figures.count,
+        "counted": counted,
         "milliseconds": figures.milliseconds,
         "checked": figures.checked,
         "when": figures.when,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..phrases import queries
 from ..report import TestCase, ValidationReport
 from . import figures, text, words
 from .bounds import Bound
@@ -52,7 +53,7 @@ def _head(report: ValidationReport) -> str:
     bad = sum(not is_good(case) for case in report.test_cases)
     facts = [
         plain(figures.when(report.timestamp)),
-        f"golden set {plain(golden.name, SHORT)} with {golden.queries:,} queries",
+        f"golden set {plain(golden.name, SHORT)} with {queries(golden.queries)}",
         f"{bad:,} of {len(report.test_cases):,} failed",
     ]
     if embedder := report.fingerprints.get("embedder"):

@@ -1,0 +1,161 @@
+"""From the bytes of an answer to what is kept of a page; what is no page says why."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ...types import Block, Section
+from ..blocks import assemble
+from .routes import Doc, doc_of
+
+if TYPE_CHECKING:
+    from ..html import Article
+
+HTML = ("text/html", "application/xhtml+xml")
+GENERIC = ("", "text/plain", "application/octet-stream", "application/xml", "text/xml")
+"""Content types under which HTML is sent by mistake."""
+
+_MAGIC = {
+    b"%PDF": "a PDF",
+    b"\x89PNG": "an image",
+    b"GIF8": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"RIFF": "an image or a sound",
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x7fELF": "a program",
+}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_LOOKS_LIKE_HTML = re.compile(
+    rb"\s*(<!--.*?-->\s*)*(<\?xml[^>]*>\s*)?<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+
+
+class NotHtml(ValueError):
+    """It is something else; `honest` where it says so itself."""
+
+    def __init__(self, reason: str, *, honest: bool) -> None:
+        super().__init__(reason)
+        self.honest = honest
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read from one address: all that a crawl needs of it, now and the next time."""
+
+    title: str
+    text: str
+    sections: tuple[Section, ...]
+    canonical: str | None
+    language: str
+    docusaurus: bool
+    doc: Doc | None
+    skip: str
+    """Why this is no page to index; empty where it is one."""
+    links: tuple[str, ...] | None
+    """Where its links lead; None where nobody asked."""
+
+
+def media_type(headers: Mapping[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def refuse_others(body: bytes, headers: Mapping[str, str]) -> None:
+    """Raise NotHtml for what is none, whatever it is called; HTML by another general name passes."""
+    kind = media_type(headers)
+    start = body[:1024]
+    if kind in (*HTML, *GENERIC) and not body.strip():
+        raise NotHtml("is empty", honest=False)
+    if kind not in HTML and not (kind in GENERIC and _LOOKS_LIKE_HTML.match(start)):
+        raise NotHtml(f"is {kind or 'of no known type'}, not HTML", honest=True)
+    found = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+    if found is None and b"\0" in start and not start.startswith(_UTF_16):
+        found = "binary data"
+    if found:
+        raise NotHtml(f"is called {kind or 'HTML'} but is {found}", honest=False)
+
+
+def article_of(body: bytes, headers: Mapping[str, str], address: str) -> Article:
+    """The page in an answer, as the reader of HTML has it. Raises NotHtml where there is none."""
+    from ..html import read as read_html
+
+    refuse_others(body, headers)
+    charset = _CHARSET.search(headers.get("content-type", ""))
+    try:
+        return read_html(body, address, charset=charset[1] if charset else None)
+    except Exception as error:  # a page that breaks the reader must not end the crawl
+        raise NotHtml(f"can't be read ({type(error).__name__}: {error})"[:300], honest=False) from error
+
+
+def read(body: bytes, headers: Mapping[str, str], address: str, *, links: bool) -> Reading:
+    """What a crawl needs of the page in an answer. Raises NotHtml where there is none."""
+    from ..html import is_hidden
+
+    article = article_of(body, headers, address)
+    text, sections = assemble(article.pieces, article.title)
+    skip = ""
+    if article.noindex or is_hidden(headers.get("x-robots-tag", "")):
+        skip = "noindex"
+    elif article.leads_to:
+        skip = f"led to {article.leads_to[:200]}"
+    elif not article.is_page:
+        skip = "no article"
+    return Reading(
+        title=article.title,
+        text="" if skip else text,
+        sections=() if skip else sections,
+        canonical=article.leads_to or article.canonical or None,
+        language=article.language or "",
+        docusaurus=(article.generator or "").lower().startswith("docusaurus"),
+        doc=doc_of(body),
+        skip=skip,
+        links=tuple(article.links) if links else None,
+    )
+
+
+def packed(reading: Reading) -> bytes:
+    """A reading as it is remembered."""
+    sections = [
+        [one.path, one.anchor, [(block.kind, block.start, block.end) for block in one.blocks]]
+        for one in reading.sections
+    ]
+    fields = [getattr(reading, name) for name in Reading.__slots__]
+    fields[_SECTIONS] = sections
+    fields[_DOC] = reading.doc and [*reading.doc]
+    return zlib.compress(orjson.dumps(fields), 1)
+
+
+def unpacked(data: bytes) -> Reading | None:
+    """The reading that was remembered; None where it can't be made out any more."""
+    try:
+        fields: list[Any] = orjson.loads(zlib.decompress(data))
+        fields[_SECTIONS] = tuple(
+            Section(tuple(path), anchor, tuple([Block(*block) for block in blocks]))
+            for path, anchor, blocks in fields[_SECTIONS]
+        )
+        fields[_DOC] = Doc(*fields[_DOC]) if fields[_DOC] else None
+        fields[_LINKS] = None if fields[_LINKS] is None else tuple(fields[_LINKS])
+        return Reading(*fields)
+    except (zlib.error, ValueError, TypeError, LookupError):
+        return None
+
+
+_SECTIONS, _DOC, _LINKS = (Reading.__slots__.index(name) for name in ("sections", "doc", "links"))
+
+
+@cache
+def reader() -> str:
+    """Which reader made a reading: another one may read the same bytes differently."""
+    package = Path(__file__).parent.parent
+    files = [Path(__file__), package / "blocks.py", *sorted((package / "html").glob("*.py"))]
+    return sha256(b"\0".join(file.read_bytes() for file in files if file.is_file())).hexdigest()[:16]

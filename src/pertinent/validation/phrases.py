@@ -1,0 +1,23 @@
+"""Counts and lists as a reader would say them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+NAMED = 5
+
+
+def counted(n: int, one: str, many: str) -> str:
+    """So many of something: 1 query, 1,200 queries."""
+    return f"{n:,} {one if n == 1 else many}"
+
+
+def queries(n: int) -> str:
+    """So many queries."""
+    return counted(n, "query", "queries")
+
+
+def listed(names: Sequence[str], most: int = NAMED, between: str = ", ") -> str:
+    """The first of the names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return between.join(names[:most]) + more

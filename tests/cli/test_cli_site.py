@@ -1,0 +1,173 @@
+"""`pertinent index ADDRESS` and `pertinent doctor --links`, against a site on this machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ..sources.site.server import LocalSite, page, served
+from .conftest import Run
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalSite]:
+    monkeypatch.setenv("no_proxy", "*")
+    with served() as up:
+        up.pages["/docs/nodes"] = page("Nodes", "<h2 id='topics'>Topics</h2><p>Nodes publish messages.</p>")
+        up.pages["/docs/joints"] = page("Joints", "<p>A revolute joint has limits for its angle.</p>")
+        up.pages["/blog/news"] = page("News", "<p>The robot walks since Monday.</p>")
+        up.sitemap("/docs/nodes", "/docs/joints", "/blog/news")
+        yield up
+
+
+def urls(run: Run) -> set[str]:
+    listed = json.loads(run("list", "--json").stdout)
+    return {one["url"] for one in listed["pages"]}
+
+
+def test_a_live_site_is_indexed_and_found(run: Run, site: LocalSite) -> None:
+    result = run("index", site.address)
+    assert result.exit_code == 0, result.output
+    found = json.loads(run("search", "nodes publish", "--json").stdout)
+    assert found["results"][0]["url"] == f"{site.address}/docs/nodes"
+    assert found["results"][0]["anchor"] == "topics"
+
+
+def test_pages_are_chosen_by_their_paths(run: Run, site: LocalSite) -> None:
+    assert run("index", site.address, "--exclude", "/blog", "--exclude", "/docs/joints").exit_code == 0
+    assert urls(run) == {f"{site.address}/docs/nodes"}
+
+
+def test_only_what_is_included_is_read(run: Run, site: LocalSite) -> None:
+    assert run("index", site.address, "--include", "/docs/*").exit_code == 0
+    assert urls(run) == {f"{site.address}/docs/nodes", f"{site.address}/docs/joints"}
+
+
+def test_versions_and_languages_are_read_on_demand(run: Run, site: LocalSite) -> None:
+    site.pages["/docs/next/nodes"] = page("Nodes to come")
+    site.pages["/fr/docs/nodes"] = page("Noeuds", lang="fr")
+    site.sitemap("/docs/nodes", "/docs/next/nodes", "/fr/docs/nodes")
+    assert run("index", site.address).exit_code == 0
+    assert urls(run) == {f"{site.address}/docs/nodes"}
+    assert run("index", site.address, "--versions", "next", "--locales", "fr").exit_code == 0
+    assert urls(run) == {f"{site.address}{path}/nodes" for path in ("/docs", "/docs/next", "/fr/docs")}
+
+
+def test_a_copy_is_indexed_under_its_public_address(run: Run, site: LocalSite) -> None:
+    assert run("index", f"{site.address}/docs", "--base-url", "https://book.example/docs").exit_code == 0
+    assert urls(run) == {"https://book.example/docs/nodes", "https://book.example/docs/joints"}
+
+
+def test_a_dry_run_shows_what_would_go_and_changes_nothing(run: Run, site: LocalSite) -> None:
+    run("index", site.address)
+    del site.pages["/blog/news"]
+    before = urls(run)
+    shown = run("index", site.address, "--dry-run", "--allow-shrink")
+    assert shown.exit_code == 0, shown.output
+    assert "removed" in shown.stdout.lower()
+    assert urls(run) == before
+
+
+def test_a_dry_run_where_nothing_is_indexed_makes_no_file(run: Run, site: LocalSite) -> None:
+    assert run("index", site.address, "--dry-run").exit_code == 0
+    assert not (Path.cwd() / ".pertinent").exists()
+
+
+def test_a_page_that_fails_is_named_and_kept(run: Run, site: LocalSite) -> None:
+    run("index", site.address)
+    site.pages["/docs/joints"] = lambda request: request.send(status=403)
+    result = run("index", site.address)
+    assert result.exit_code == 1
+    assert "1 page could not be read" in result.stderr
+    assert "/docs/joints" in result.stderr
+    assert f"{site.address}/docs/joints" in urls(run)
+
+
+def test_a_crawl_that_is_bounded_removes_nothing_and_says_so(run: Run, site: LocalSite) -> None:
+    run("index", site.address)
+    result = run("index", site.address, "--max-pages", "1")
+    assert result.exit_code == 1
+    assert "1 page" in result.stderr
+    assert len(urls(run)) == 3
+
+
+def test_an_unchanged_page_is_not_downloaded_again(run: Run, site: LocalSite) -> None:
+    run("index", site.address)
+    site.forget()
+    assert run("index", site.address).exit_code == 0
+    asked = dict(zip(site.asked, site.headers, strict=True))
+    assert all("if-none-match" in asked[path] for path in ("/docs/nodes", "/docs/joints", "/blog/news"))
+
+
+@pytest.mark.parametrize("option", [["--include", "/docs/*"], ["--max-pages", "5"], ["--locales", "all"]])
+def test_options_of_a_crawl_are_refused_for_a_folder(run: Run, docs: Path, option: list[str]) -> None:
+    result = run("index", docs, *option)
+    assert result.exit_code == 2
+    assert "no live site" in result.stderr
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "many"])
+def test_a_bound_that_is_none_is_refused(run: Run, site: LocalSite, number: str) -> None:
+    assert run("index", site.address, "--max-pages", number).exit_code == 2
+
+
+def test_a_site_that_is_not_there_changes_nothing(run: Run, site: LocalSite) -> None:
+    run("index", site.address)
+    before = urls(run)
+    site.pages["/robots.txt"] = lambda request: request.send(status=503)
+    result = run("index", site.address)
+    assert result.exit_code != 0
+    assert "robots.txt" in result.stderr
+    assert urls(run) == before
+
+
+def test_doctor_finds_links_that_do_not_hold(run: Run, site: LocalSite) -> None:
+    run("index", site.address)
+    sound = run("doctor", "--links")
+    assert sound.exit_code == 0, sound.output
+    assert "exist" in sound.stdout
+    site.pages["/docs/nodes"] = page("Nodes", "<h2 id='messages'>Messages</h2><p>Nodes publish messages.</p>")
+    del site.pages["/blog/news"]
+    broken = run("doctor", "--links")
+    assert broken.exit_code == 1
+    shown = " ".join(broken.stdout.split())
+    assert f"{site.address}/docs/nodes#topics: the page has no #topics" in shown
+    assert f"{site.address}/blog/news" in shown
+
+
+def test_doctor_tells_a_page_that_is_wrong_from_one_that_is_not_reached(run: Run, site: LocalSite) -> None:
+    run("index", site.address)
+    site.pages["/docs/joints"] = lambda request: request.send(status=403)
+    result = run("doctor", "--links", "--json")
+    assert result.exit_code == 3
+    (links,) = [check for check in json.loads(result.stdout)["checks"] if check["name"] == "links"]
+    assert [one["run"] for one in links["findings"]] == ["run this again when the site answers"]
+
+
+def test_doctor_asks_a_copy_of_the_site(run: Run, site: LocalSite) -> None:
+    run("index", f"{site.address}/docs", "--base-url", "https://book.example/docs")
+    sound = run(
+        "doctor", "--links", "--at", f"{site.address}/docs", "--base-url", "https://book.example/docs"
+    )
+    assert sound.exit_code == 0, sound.output
+
+
+@pytest.mark.parametrize("options", [["--at", "http://localhost/"], ["--base-url", "http://localhost/"]])
+def test_where_to_ask_needs_something_to_ask(run: Run, options: list[str]) -> None:
+    assert run("doctor", *options).exit_code == 2
+
+
+def test_pages_without_an_address_on_the_web_have_no_links_to_check(run: Run, docs: Path) -> None:
+    run("index", docs)
+    result = run("doctor", "--links")
+    assert result.exit_code == 0, result.output
+    assert "no page is on the web" in result.stdout
+
+
+def test_a_live_site_can_not_be_watched(run: Run, site: LocalSite) -> None:
+    result = run("serve", "--watch", site.address)
+    assert result.exit_code == 2
+    assert "from time to time" in result.stderr

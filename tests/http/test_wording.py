@@ -1,0 +1,202 @@
+"""What is wrong with a request is said in plain words: which field, and what it may be."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pertinent.surfaces.http import wording
+
+from .conftest import Serve, Service, problem
+
+HALF = "half \ud800 pair"
+MISFITS: list[Any] = [
+    None,
+    True,
+    -1,
+    1.5,
+    10**30,
+    float("nan"),
+    "",
+    " ",
+    "x" * 3000,
+    HALF,
+    [],
+    {},
+    [None],
+    {"x": 1},
+]
+
+BODIES: dict[str, dict[str, Any]] = {
+    "/search": {
+        "query": "torque",
+        "top_k": 5,
+        "ranking": "hybrid",
+        "filters": {"document_id": "x", "section": "x", "url": "https://book.example", "source_type": "x"},
+    },
+    "/api/v1/search": {
+        "query_text": "torque",
+        "top_k": 5,
+        "similarity_threshold": 0.5,
+        "ranking": "hybrid",
+        "filters": {"document_id": "x", "section": "x", "url": "https://book.example", "source_type": "x"},
+        "per_page": 1,
+        "explain": False,
+        "distinct": True,
+        "fallback": "lexical",
+    },
+    "/api/v1/validate": {
+        "tests": [
+            {
+                "test_id": "t",
+                "query_text": "torque",
+                "expected_results": ["CHUNK"],
+                "success_criteria": {"min_accuracy": 0.8, "min_similarity_score": 0.3},
+                "test_category": "factual",
+            }
+        ],
+        "top_k": 5,
+    },
+    "/api/v1/labels": {"query_id": "q", "chunk_id": "c", "grade": 1, "judge": "ann", "note": "why"},
+    "/api/v1/labels/undo": {"judge": "ann"},
+}
+
+FOREIGN = re.compile(
+    r"Input|should|valid\b|pydantic|dictionary|Value error|NoneType|\bbool\b|\bdict\b|is not what", re.I
+)
+"""Words that nobody but a framework would use."""
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of the body where something else could stand."""
+    yield path
+    steps = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for step in steps:
+        yield from places(value[step], (*path, step))
+
+
+def with_misfit(body: Any, path: tuple[Any, ...], misfit: Any) -> Any:
+    if not path:
+        return misfit
+    changed = copy.deepcopy(body)
+    inner = changed
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = misfit
+    return changed
+
+
+@pytest.fixture
+def labelling(serve: Serve, tmp_path: Path) -> Service:
+    golden = tmp_path / "golden.yaml"
+    golden.write_text("queries:\n- {id: q, text: torque}\n", encoding="utf-8")
+    return serve(golden=golden)
+
+
+@pytest.mark.parametrize("route", BODIES)
+def test_every_misfit_at_every_place_is_told_in_plain_words(labelling: Service, route: str) -> None:
+    headers = {"content-type": "application/json"}
+    known = labelling.search().json()["results"][0]["chunk_id"]
+    refused = 0
+    for path in places(BODIES[route]):
+        for misfit in MISFITS:
+            body = json.dumps(with_misfit(BODIES[route], path, misfit)).replace("CHUNK", known)
+            answer = labelling.client.post(route, content=body, headers=headers)
+            if answer.status_code != 400:
+                continue  # a value that may stand here
+            refused += 1
+            message = problem(answer, 400, "validation_error")
+            assert not FOREIGN.search(message), (path, misfit, message)
+            field = next((step for step in reversed(path) if isinstance(step, str)), "body")
+            top = str(path[0]) if path else ""
+            assert field in message or top in message, (path, misfit, message)
+    assert refused > len(list(places(BODIES[route])))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"ranking": "best"}, "ranking: must be hybrid, dense or lexical, not 'best'"),
+        ({"ranking": "x" * 1000}, f"ranking: must be hybrid, dense or lexical, not '{'x' * 58}…"),
+        ({"fallback": "dense"}, "fallback: must be lexical, not 'dense'"),
+        ({"explain": "yes"}, "explain: must be true or false"),
+        ({"filters": []}, "filters: must be a JSON object"),
+        ({"filters": {"section": ""}}, "filters.section: must not be empty"),
+        ({"filters": {"section": 5}}, "filters.section: must be text"),
+        (
+            {"filters": {"section": "x" * 1001}},
+            "filters.section: has 1001 characters; it must have at most 1000",
+        ),
+        ({"topk": 5}, "topk: there is no such field"),
+        ({"per_page": 0}, "per_page: must be between 1 and 100, not 0"),
+        ({"similarity_threshold": 2}, "similarity_threshold: must be between 0.0 and 1.0, not 2"),
+    ],
+)
+def test_the_field_and_its_limit_are_named(service: Service, fields: dict[str, Any], message: str) -> None:
+    assert problem(service.v1(**fields), 400, "validation_error") == message
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tests": []}, "tests: must not be empty"),
+        ({"tests": {}}, "tests: must be a list"),
+        ({"tests": [5]}, "tests.0: must be a JSON object"),
+        ({"tests": [{"test_id": "t"}]}, "tests.0.query_text: must be given"),
+    ],
+)
+def test_an_entry_of_a_list_is_named_by_its_number(
+    service: Service, change: dict[str, Any], message: str
+) -> None:
+    answer = service.client.post("/api/v1/validate", json=change)
+    assert message in problem(answer, 400, "validation_error")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/api/v1/chunks/x?around=-1", "around: must be between 0 and"),
+        ("/api/v1/chunks/x?around=many", "around: must be a whole number from 0 to"),
+        (f"/api/v1/chunks/{'x' * 201}", "chunk_id: has 201 characters; it must have at most 200"),
+        (f"/api/v1/documents/{'x' * 201}", "document_id: has 201 characters; it must have at most 200"),
+        ("/reports/compare", "before: must be given; after: must be given"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_named_too(service: Service, path: str, message: str) -> None:
+    assert message in problem(service.client.get(path), 400, "validation_error")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"", "body: must be given"),
+        (b"{", "body: is not JSON: "),
+        (b"\xff\xfe\xfa", "body: can't be read as JSON in UTF-8"),
+        (b'{"query": ' + b"9" * 5000 + b"}", "body: can't be read as JSON in UTF-8"),
+        (b"[]", "body: must be a JSON object, sent with Content-Type: application/json"),
+    ],
+)
+def test_a_body_that_is_no_request_is_told_what_it_should_be(
+    service: Service, body: bytes, message: str
+) -> None:
+    answer = service.client.post("/search", content=body, headers={"content-type": "application/json"})
+    assert message in problem(answer, 400, "validation_error")
+
+
+def test_an_unknown_route_and_method_are_told_what_there_is(service: Service) -> None:
+    assert "/docs" in problem(service.client.get("/nope"), 404, "not_found")
+    wrong = problem(service.client.get("/search"), 405, "method_not_allowed")
+    assert wrong == "this route takes POST, not GET"
+
+
+def test_a_mistake_of_a_kind_that_no_field_has_yet_is_told_in_general() -> None:
+    error = {"type": "is_instance_of", "loc": ("body", "field"), "msg": "Input should be x", "input": 5}
+    assert wording.told(error) == "field: is not what it may be; the manual at /docs describes it"
+    two = {"type": "too_short", "loc": ("body", "field"), "input": [1], "ctx": {"min_length": 2}}
+    assert wording.told(two) == "field: must have at least 2 entries"

@@ -1,0 +1,108 @@
+"""The handbook, built by the real Docusaurus, reads as its source does."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pertinent.chunking import chunk_page
+from pertinent.sources import open_source
+from pertinent.sources.blocks import assemble
+from pertinent.sources.html import Article, read
+from pertinent.types import Chunk, Page
+
+from ..docusaurus_build import BOOK
+
+SITE = "https://handbook.example"
+MADE_BY_CODE = {"docs/04-intelligence/03-navigation.mdx"}
+"""Pages on which a component of their own writes text: what it writes is on the built page alone."""
+
+pytestmark = pytest.mark.slow
+
+
+class Pair(NamedTuple):
+    """One page, from its source and from the built site."""
+
+    source: Page
+    built: Page
+    article: Article
+
+
+@pytest.fixture(scope="module")
+def pairs(built_handbook: Path) -> list[Pair]:
+    found = []
+    for page in open_source(str(BOOK)).read():
+        assert isinstance(page, Page)
+        file = built_handbook / page.url.removeprefix(SITE).strip("/") / "index.html"
+        assert file.exists(), f"{page.source_path} should be at {page.url}"
+        article = read(file.read_bytes(), page.url)
+        text, sections = assemble(article.pieces, article.title)
+        found.append(Pair(page, replace(page, title=article.title, text=text, sections=sections), article))
+    return found
+
+
+def test_every_page_is_at_its_address_with_its_title(pairs: list[Pair]) -> None:
+    assert len(pairs) >= 14
+    for source, built, article in pairs:
+        assert article.is_page
+        assert not article.noindex
+        assert built.title == source.title
+        assert article.canonical is not None
+        assert article.canonical.rstrip("/") == source.url
+        assert article.docusaurus_tag == "docs-default-current"
+
+
+def test_every_anchor_of_the_source_is_on_the_built_page(pairs: list[Pair]) -> None:
+    for source, built, article in pairs:
+        anchors = [section.anchor for section in source.sections]
+        assert [section.anchor for section in built.sections] == anchors
+        assert {*anchors} - {""} <= article.anchors
+
+
+def test_headings_are_the_same(pairs: list[Pair]) -> None:
+    for source, built, _ in pairs:
+        assert [section.path for section in built.sections] == [section.path for section in source.sections]
+
+
+def test_texts_are_the_same(pairs: list[Pair]) -> None:
+    for source, built, _ in pairs:
+        if source.source_path not in MADE_BY_CODE:
+            assert built.text == source.text, source.source_path
+
+
+def test_nearly_all_chunks_are_the_same(pairs: list[Pair]) -> None:
+    same = total = 0
+    for source, built, _ in pairs:
+        chunks = [
+            Counter((chunk.anchor, chunk.section, chunk.text) for chunk in chunks_of(page))
+            for page in (source, built)
+        ]
+        same += (chunks[0] & chunks[1]).total()
+        total += chunks[0].total()
+    assert same / total > 0.99
+
+
+def test_all_links_within_the_book_lead_somewhere(pairs: list[Pair], built_handbook: Path) -> None:
+    links = {link for pair in pairs for link in pair.article.links if link.startswith(f"{SITE}/")}
+    assert len(links) >= len(pairs)
+    for link in links:
+        assert (built_handbook / link.removeprefix(SITE).strip("/") / "index.html").exists(), link
+
+
+def test_a_generated_index_is_no_page(built_handbook: Path) -> None:
+    (file,) = built_handbook.glob("docs/category/*/index.html")
+    assert not read(file.read_bytes(), f"{SITE}/docs/category/x").is_page
+
+
+def chunks_of(page: Page) -> list[Chunk]:
+    return chunk_page(page, count, target=200, most=256)
+
+
+def count(texts: Sequence[str]) -> list[int]:
+    return [len(re.findall(r"\w+|[^\w\s]", text)) for text in texts]

@@ -1,0 +1,62 @@
+"""Bytes to text: by mark, by what they are, by what server and page say, and never an error."""
+
+from __future__ import annotations
+
+import pytest
+
+from pertinent.sources.html import read
+from pertinent.sources.html.charsets import as_utf8
+
+WORDS = "Grüße, naïve café"
+JAPANESE = "日本語の文章"
+
+
+def said(html: str, charset: str) -> bytes:
+    return f"<meta charset={charset}>{html}".encode(charset)
+
+
+@pytest.mark.parametrize(
+    ("html", "charset", "text"),
+    [
+        (WORDS.encode(), None, WORDS),
+        (WORDS.encode(), "utf-8", WORDS),
+        (WORDS.encode("utf-8-sig"), "iso-8859-1", WORDS),
+        (WORDS.encode("utf-16"), None, WORDS),
+        (b"\xfe\xff" + WORDS.encode("utf-16-be"), "utf-8", WORDS),
+        (WORDS.encode("utf-16-le"), "utf-16le", WORDS),
+        (WORDS.encode("cp1252"), None, WORDS),
+        (WORDS.encode("cp1252"), "utf-8", WORDS),
+        (WORDS.encode("cp1252"), "ascii", WORDS),
+        ("Привет".encode("cp1251"), "windows-1251", "Привет"),
+        ("Привет".encode("koi8-r"), '"KOI8-R"', "Привет"),
+        (JAPANESE.encode("shift_jis"), "Shift_JIS", JAPANESE),
+        (JAPANESE.encode("iso2022_jp"), "iso-2022-jp", JAPANESE),
+        (JAPANESE.encode("gb18030"), "gb2312", JAPANESE),
+        (WORDS.encode(), "iso-8859-1", WORDS),  # a lie: the commonest header there is
+        (WORDS.encode("cp1252"), "utf-16", WORDS),
+        (WORDS.encode("cp1252"), "no-such-thing", WORDS),
+        (WORDS.encode("cp1252"), "zlib", WORDS),
+        (WORDS.encode("cp1252"), "punycode", WORDS),
+        (WORDS.encode("cp1252"), "\0", WORDS),
+        (("é" * 4).encode() + b"\xff", "iso-8859-1", "éééé\ufffd"),
+        (("é" * 3).encode() + b"\xff", "iso-8859-1", "Ã©Ã©Ã©ÿ"),
+    ],
+)
+def test_bytes_are_read_as_what_they_are(html: bytes, charset: str | None, text: str) -> None:
+    assert as_utf8(html, charset).decode() == text
+
+
+@pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-8"])
+def test_a_page_says_what_it_is_in(charset: str) -> None:
+    assert read(said("<p>Привет</p>", charset), "https://x.example/").pieces[-1].text == "Привет"
+
+
+def test_the_server_is_believed_before_the_page() -> None:
+    html = b"<meta charset=koi8-r>" + "Привет".encode("cp1251")
+    assert as_utf8(html, "windows-1251").decode().endswith("Привет")
+
+
+def test_what_can_t_be_stored_is_gone() -> None:
+    found = read("<title>a\0b</title><h1>T\x08</h1><p>x\0y &#8; \ud800 z\x85</p><pre>a\0\x0bb\tc</pre>", "u")
+    assert [piece.text for piece in found.pieces[1:]] == ["xy ? z", "```\nab\tc\n```"]
+    assert found.pieces[0].text == "T"

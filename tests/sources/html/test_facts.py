@@ -1,0 +1,157 @@
+"""What a page says of itself: its title, its address, its links, and who made it."""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pertinent.sources.html import read
+from pertinent.sources.html.links import absolute_links
+
+from .shells import docusaurus
+
+URL = "https://book.example/docs/page"
+
+
+@pytest.mark.parametrize(
+    ("titled", "heading", "title"),
+    [
+        ("Nodes | Handbook", "Nodes", "Nodes"),
+        ("Nodes | Handbook", "Nodes, executors and discovery", "Nodes"),
+        ("Nodes | Handbook", "", "Nodes"),
+        ("Nodes | Topics | Handbook", "Other", "Nodes | Topics"),
+        ("Nodes - Topics | Handbook", "Other", "Nodes - Topics"),
+        ("Nodes · Handbook", "Other", "Nodes"),
+        ("Nodes — Handbook", "Other", "Nodes"),
+        ("Handbook", "Nodes", "Handbook"),
+        ("A `code` and *more* | Handbook", "A code and more", "A code and more"),
+        ("A [link](https://x.y) | Handbook", "A link", "A link"),
+        ("", "Nodes", "Nodes"),
+        ("", "", "page"),
+    ],
+)
+def test_the_title_of_a_page_of_docusaurus(titled: str, heading: str, title: str) -> None:
+    html = docusaurus(f"<header><h1>{heading}</h1></header><p>x</p>", title=titled)
+    assert read(html, URL).title == title
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title>Page - Site</title>", "<h1>Page</h1>", "Page"),
+        ("<title>Page - Part - Site</title>", "<h1>Page - Part</h1>", "Page - Part"),
+        ("<title>Page - Part</title>", "<h1>Page - Part</h1>", "Page - Part"),
+        ("<title>Site | Page</title>", "<h1>Page</h1>", "Page"),
+        ("<title>Page | Deep | Site</title><meta property=og:site_name content='Deep | Site'>", "", "Page"),
+        ("<title>Well-known words</title>", "", "Well-known words"),
+        ("<title> Two\n lines </title>", "", "Two lines"),
+        ("", "<h1>Page</h1>", "Page"),
+        ("<title></title>", "<p>x</p>", "page"),
+        ("<body><svg><title>Logo</title></svg>", "<h1>Page</h1>", "Page"),
+    ],
+)
+def test_the_title_of_any_page(head: str, body: str, title: str) -> None:
+    assert read(f"<head>{head}</head><main>{body}<p>x</p></main>", URL).title == title
+
+
+def test_a_page_at_the_root_of_its_host_is_called_by_it() -> None:
+    assert read("<p>x</p>", "https://book.example/").title == "book.example"
+
+
+def test_the_facts_of_a_page_of_docusaurus() -> None:
+    found = read(docusaurus("<p>x</p>"), URL)
+    assert found.canonical == URL
+    assert found.generator == "Docusaurus v3.1.0"
+    assert found.language == "en"
+    assert found.version == "current"
+    assert found.docusaurus_tag == "docs-default-current"
+    assert not found.noindex
+    assert {"__docusaurus", "__docusaurus_skipToContent_fallback"} <= found.anchors
+    assert {"https://book.example/docs/other", "https://github.com/x/y"} <= set(found.links)
+
+
+def test_a_page_that_says_nothing_of_itself() -> None:
+    found = read("<p>x</p>", URL)
+    assert (found.canonical, found.generator, found.language) == (None, None, None)
+    assert (found.version, found.docusaurus_tag, found.noindex) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("head", "canonical"),
+    [
+        ("<link rel=canonical href=/a>", "https://book.example/a"),
+        ("<LINK REL='Canonical nofollow' HREF='https://other.example/b'>", "https://other.example/b"),
+        ("<meta property=og:url content=https://book.example/>", None),  # in many templates, the home page
+        ("<base href=https://base.example/e/><link rel=canonical href=f>", "https://base.example/e/f"),
+        ("<link rel=canonical href=''>", None),
+        ("<link rel=canonical href='javascript:alert(1)'>", None),
+        ("<link rel=canonical href='http://[bad'>", None),
+        ("<div>too early</div><link rel=canonical href=/g>", "https://book.example/g"),
+    ],
+)
+def test_the_address_that_a_page_gives_itself(head: str, canonical: str | None) -> None:
+    assert read(f"<head>{head}</head><p>x</p>", URL).canonical == canonical
+
+
+@pytest.mark.parametrize(
+    ("robots", "noindex"),
+    [
+        ("noindex, nofollow", True),
+        ("NONE", True),
+        ("index, follow", False),
+        ("max-image-preview:large", False),
+        ("index, max-image-preview:none, follow", False),
+        ("max-image-preview: none, noindex", True),
+    ],
+)
+def test_a_page_may_ask_not_to_be_found(robots: str, noindex: bool) -> None:
+    assert read(f"<meta name=Robots content='{robots}'><p>x</p>", URL).noindex is noindex
+
+
+def test_links_are_whole_addresses_each_once() -> None:
+    hrefs = ["/a", "/a#b", "c?d=1", "../e", "#f", "//x.example/g", "mailto:a@b.c", "http://[bad", ""]
+    html = "<a>none</a>" + "".join(f'<a href="{href}">x</a>' for href in hrefs)
+    assert read(html, URL).links == (
+        "https://book.example/a",
+        "https://book.example/docs/c?d=1",
+        "https://book.example/e",
+        "https://x.example/g",
+    )
+
+
+def test_links_follow_the_base_of_the_page() -> None:
+    html = "<base href=/other/><a href=a>x</a>"
+    assert read(html, URL).links == ("https://book.example/other/a",)
+
+
+@given(st.text("ab/.?\\ :é", max_size=12))
+def test_a_link_is_where_the_standard_library_says(path: str) -> None:
+    target = "/" + path
+    if not target.strip().startswith("//"):
+        assert absolute_links([target], URL) == (urljoin(URL, target.strip()),)
+
+
+def test_anchors_are_all_ids_and_names() -> None:
+    html = "<h1 id=a>x</h1><a name=b></a><form name=c></form><p id=''></p><nav id=d></nav>"
+    assert read(html, URL).anchors == {"a", "b", "d"}
+
+
+@pytest.mark.parametrize(
+    ("refresh", "target"),
+    [
+        ("0; url=latest/", "https://book.example/docs/latest/"),
+        ("1;URL='/docs/2.0'", "https://book.example/docs/2.0"),
+        ("0, https://other.example/", "https://other.example/"),
+        ("300", None),
+        ("60; url=/next-slide", None),
+        ("0; url=#top", None),
+        ("0; url=https://book.example/docs/page#top", None),
+        ("0; url=javascript:alert(1)", None),
+        ("", None),
+    ],
+)
+def test_a_page_may_only_lead_to_another(refresh: str, target: str | None) -> None:
+    assert read(f'<meta http-equiv=Refresh content="{refresh}"><p>x</p>', URL).leads_to == target

@@ -1,0 +1,175 @@
+"""Pages of other sites, each made by hand after what its generator really writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pertinent.sources.blocks import HeadingPiece, Piece, assemble
+from pertinent.sources.html import read
+
+PAGES = Path(__file__).parent / "pages"
+NAMES = sorted(path.stem for path in PAGES.glob("*.html"))
+
+
+def shown(pieces: tuple[Piece, ...]) -> str:
+    """The text of the page, with the anchors of its headings as Markdown would give them."""
+    return assemble(map(_with_anchor, pieces), "")[0] + "\n"
+
+
+def _with_anchor(piece: Piece) -> Piece:
+    if isinstance(piece, HeadingPiece) and piece.anchor:
+        return HeadingPiece(piece.level, f"{piece.text} {{#{piece.anchor}}}", piece.anchor)
+    return piece
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_article_is_read_and_nothing_else(name: str) -> None:
+    found = read((PAGES / f"{name}.html").read_bytes(), "https://robot.example/page")
+    assert shown(found.pieces) == (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    assert found.title == "Walking robots"
+    assert found.is_page
+
+
+def pieces(body: str, title: str = "T | Site") -> str:
+    return shown(read(f"<title>{title}</title>{body}", "https://x.example/a").pieces)
+
+
+LONG = "A paragraph that says something at some length, as paragraphs of articles do. " * 3
+
+
+@pytest.mark.parametrize(
+    ("heading", "anchor"),
+    [
+        ('<h2 id="own">H</h2>', "own"),
+        ('<h2><a id="inside"></a>H</h2>', "inside"),
+        ('<h2><a name="named">H</a></h2>', "named"),
+        ('<a name="before"></a>\n<h2>H</h2>', "before"),
+        ('<p id="not">text</p><h2>H</h2>', ""),
+        ('<section id="section"><h2>H</h2></section>', "section"),
+        ('<section id="section"><p>text</p><h2>H</h2></section>', ""),
+        ('<h2>H <a class="anchor" href="#linked">#</a></h2>', "linked"),
+        ('<h2><a class="anchor" href="#whole">H</a></h2>', "whole"),
+        ('<h2>H<a class="permalink" href="#gr%C3%BC%C3%9Fe">¶</a></h2>', "grüße"),
+        ('<a class="anchor" href="#sign">§</a><h2>H</h2>', "sign"),
+        ('<p>See <a href="#elsewhere">there</a></p><h2>H</h2>', ""),
+        ('<p>Unclosed <a name="end"></a><h2>H</h2>', "end"),
+        ("<h2>H</h2>", ""),
+    ],
+)
+def test_where_the_anchor_of_a_heading_is(heading: str, anchor: str) -> None:
+    found = read(f"<main><h1>T</h1><p>x</p>{heading}</main>", "https://x.example/a").pieces
+    assert found[-1] == HeadingPiece(2, "H", anchor)
+
+
+def test_without_a_sign_the_article_is_where_nearly_all_text_is() -> None:
+    links = "".join(
+        f"<li><a href=/{n}>A chapter that has quite a long name, number {n}</a>" for n in range(40)
+    )
+    html = f"<div><ul>{links}</ul></div><div><div><h1>T</h1><p>{LONG}</p></div></div><div>Copyright</div>"
+    assert pieces(html) == f"# T\n\n{LONG.strip()}\n"
+
+
+def test_a_page_of_nothing_but_text_is_an_article() -> None:
+    assert pieces("Just text.") == "# T\n\nJust text.\n"
+
+
+def test_a_title_above_the_article_becomes_its_heading() -> None:
+    assert pieces("<header><h1>T</h1></header><main><p>x</p></main>") == "# T\n\nx\n"
+
+
+def test_the_name_of_the_book_above_every_page_does_not() -> None:
+    html = "<title>Owners - The Book</title><h1>The Book</h1><main><h2 id=o>Owners</h2><p>x</p></main>"
+    found = read(html, "https://x.example/a")
+    assert found.title == "Owners"
+    assert shown(found.pieces) == "## Owners {#o}\n\nx\n"
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<nav>n</nav>",
+        "<aside>n</aside>",
+        "<form>n</form>",
+        "<script>n</script>",
+        "<style>n</style>",
+        "<noscript>n</noscript>",
+        "<template>n</template>",
+        "<iframe>n</iframe>",
+        "<p hidden>n</p>",
+        '<p aria-hidden="true">n</p>',
+        '<p style="DISPLAY: none">n</p>',
+        '<div role="navigation">n</div>',
+        '<div class="cookie-consent">n</div>',
+        '<div class="VPDocFooter">n</div>',
+        '<ul id="breadcrumbs">n</ul>',
+        '<div class="edit-this-page">n</div>',
+        "<select><option>n</select>",
+        "<button>n</button>",
+    ],
+)
+def test_what_is_no_part_of_an_article(noise: str) -> None:
+    assert pieces(f"<main><h1>T</h1><p>x</p>{noise}<p>y</p></main>") == "# T\n\nx\n\ny\n"
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '<aside class="admonition note"><p>n</p></aside>',
+        '<aside role="note" class="starlight-aside">n</aside>',
+        '<div class="menuselection">n</div>',
+        '<p class="commentary">n</p>',
+        '<details class="note"><summary>n</summary></details>',
+    ],
+)
+def test_what_is_part_of_one(kept: str) -> None:
+    assert pieces(f"<main><h1>T</h1><p>x</p>{kept}</main>") == "# T\n\nx\n\nn\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ('<pre><code class="language-js">x</code></pre>', "js"),
+        ('<pre class="lang-js">x</pre>', "js"),
+        ('<div class="highlight-js notranslate"><div class="highlight"><pre>x</pre></div></div>', "js"),
+        ('<div class="highlight highlight-source-js"><pre>x</pre></div>', "js"),
+        ('<pre class="sourceCode js"><code>x</code></pre>', "js"),
+        ('<pre><code class="hljs language-js">x</code></pre>', "js"),
+        ('<pre class="brush: js">x</pre>', "js"),
+        ('<pre><code data-lang="js">x</code></pre>', "js"),
+        ('<pre><pre class="playground"><code class="language-js">x</code></pre></pre>', "js"),
+        ('<div class="highlight-default notranslate"><pre>x</pre></div>', ""),
+        ('<pre><code class="language-plaintext">x</code></pre>', ""),
+        ("<pre>x</pre>", ""),
+    ],
+)
+def test_the_language_of_code(code: str, language: str) -> None:
+    assert pieces(f"<main><h1>T</h1>{code}</main>") == f"# T\n\n```{language}\nx\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("<pre>a\n  b\n\nc</pre>", "a\n  b\n\nc"),
+        ("<pre>a<br>b</pre>", "a\nb"),
+        ("<pre><div>a</div><div></div><div>b</div></pre>", "a\n\nb"),
+        ("<pre><ol><li>a<li>b</ol></pre>", "a\nb"),
+        ('<pre><span class="line">a</span>\n<span class="line">b</span></pre>', "a\nb"),
+        ('<pre><span class="lineno">1</span>a<button>Copy</button></pre>', "a"),
+        ("<pre>```\ninner\n```</pre>", None),
+    ],
+)
+def test_the_lines_of_code(code: str, lines: str | None) -> None:
+    expected = "````\n```\ninner\n```\n````" if lines is None else f"```\n{lines}\n```"
+    assert pieces(f"<main><h1>T</h1>{code}</main>") == f"# T\n\n{expected}\n"
+
+
+def test_mathml_without_its_tex_is_text() -> None:
+    html = "<main><h1>T</h1><p>a <math alttext='x^2'><mi>x</mi></math> b <math><mi>y</mi></math></p></main>"
+    assert pieces(html) == "# T\n\na $x^2$ b y\n"
+
+
+def test_tables_in_tables_are_cells() -> None:
+    html = "<main><h1>T</h1><table><tr><td>a<td><table><tr><td>b|c</table></table></main>"
+    assert pieces(html).startswith("# T\n\n| a |")

@@ -1,0 +1,139 @@
+"""HTML that is broken, or made to break its reader: it is read in a bounded time, and never raises."""
+
+from __future__ import annotations
+
+import resource
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pertinent.sources.blocks import HeadingPiece, assemble
+from pertinent.sources.html import Article, read
+from pertinent.sources.html.bounds import bounded
+from pertinent.sources.html.text import words
+
+from .shells import docusaurus
+
+URL = "https://x.example/a"
+TAGS = sorted(
+    words("""
+        a b font code p div ul ol li table tr td th h1 h2 pre br span section main article header svg math
+        style script select option form template details summary title button nav aside img body
+    """)
+)
+CLASSES = sorted(
+    words("""
+        theme-doc-markdown theme-code-block tabs-container admonitionHeading_x katex hash-link tabbed-set
+        tabbed-block highlighttable toc token-line headerlink
+    """)
+)
+
+
+def text(html: str) -> str:
+    return assemble(read(html, URL).pieces, "")[0]
+
+
+def peak() -> int:
+    """The most memory that this process has held, in kB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def is_sound(found: Article) -> bool:
+    """Whether a store can keep it and a reader read it."""
+    texts = [found.title, *(piece.text for piece in found.pieces)]
+    anchors = [piece.anchor for piece in found.pieces if isinstance(piece, HeadingPiece)]
+    return all(texts[1:]) and not any(
+        unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t"
+        for value in (*texts, *anchors)
+        for char in value
+    )
+
+
+@given(st.binary(max_size=400), st.none() | st.text(max_size=20), st.text(max_size=30))
+def test_any_bytes_are_read(html: bytes, charset: str | None, url: str) -> None:
+    assert is_sound(read(html, url, charset=charset))
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read(html: str) -> None:
+    assert is_sound(read(html, URL))
+    assert is_sound(read(docusaurus(html), URL))
+
+
+tags = st.builds(
+    lambda slash, tag, name, role: f"<{slash}{tag} class='{name}' role='{role}' id=i hidden>",
+    st.sampled_from(["", "", "/"]),
+    st.sampled_from(TAGS),
+    st.sampled_from(["", *CLASSES]),
+    st.sampled_from(["", "", "tabpanel", "tablist", "main"]),
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(tags | st.sampled_from(["x", " ", "|", "\0", "&#8;", "<!--", "-->", "<!x", "<", "y <br> z"])))
+def test_any_tags_are_read(parts: list[str]) -> None:
+    html = "".join(parts)
+    assert is_sound(read(html, URL))
+    assert is_sound(read(docusaurus(html), URL))
+
+
+def test_deep_nesting_keeps_its_text() -> None:
+    html = "<div>" * 10_000 + "<p>deep" + "</div>" * 10_000 + "<h1>After</h1><p>shallow</p>"
+    assert text(html) == "deep\n\n# After\n\nshallow"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        pytest.param("<div>" * 60_000 + "x", id="elements in elements"),
+        pytest.param("<ul><li>" * 60_000 + "x", id="lists in lists"),
+        pytest.param("<li><ul></li>" * 40_000, id="items that can't be closed"),
+        pytest.param("<span><div></span>" * 40_000, id="spans that can't be closed"),
+        pytest.param("<form><div></form>" * 40_000, id="forms that close alone"),
+        pytest.param("<div><!x </div>" * 40_000, id="ends in what only looks like a comment"),
+        pytest.param("<svg><style>" + "<div>" * 60_000, id="a style that is none"),
+        pytest.param("".join(f"<p><font a{n}>x" for n in range(30_000)), id="fonts opened again"),
+        pytest.param("".join(f"<p><font a{n}>x" for n in range(500)), id="a few fonts opened again"),
+        pytest.param("<b><div>" * 30_000 + "</b>" * 30_000, id="fonts across elements"),
+        pytest.param(f"<p {' '.join(f'a{n}' for n in range(80_000))}>x", id="attributes"),
+        pytest.param(f"<p {' '.join(f'''a{n}='>' ''' for n in range(60_000))}>x", id="attributes with signs"),
+        pytest.param('<p a="' * 60_000, id="quotes that never end"),
+        pytest.param("<" * 300_000, id="tags that never begin"),
+        pytest.param("<a " * 100_000, id="tags that never end"),
+        pytest.param("<!--" * 100_000, id="comments that never end"),
+        pytest.param("<table><tr><td>" * 40_000 + "|", id="tables in tables"),
+        pytest.param("<title>" + "[" * 300_000, id="a title"),
+        pytest.param("<h1>x" * 30_000, id="headings"),
+        pytest.param("<p>x" * 80_000, id="paragraphs"),
+        pytest.param("x" * 20_000_000, id="20 MB of text"),
+        pytest.param("<pre>" + "<div>" * 3000 + "x" * 1_000_000, id="elements in code"),
+        pytest.param("<div class=tabs-container>" * 30_000, id="tabs in tabs"),
+    ],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_no_page_takes_for_ever(html: str, wrapped: bool) -> None:
+    begun, held = time.process_time(), peak()
+    found = read(docusaurus(html) if wrapped else html, URL)
+    assert time.process_time() - begun < 10
+    assert peak() - held < 600_000
+    assert sum(len(piece.text) for piece in found.pieces) < 9_000_000
+
+
+def test_a_page_that_does_no_harm_is_left_as_it_is() -> None:
+    html = docusaurus(
+        "<h2 id=a>H</h2><p>One <b class=x>two</b> <i>three</i><ul><li>a<li>b<ul><li>c</ul></ul>"
+        "<table><tr><td>a<td>b<tr><td>c</table><svg><g><path d='M0'/></g></svg><img src=a><br/>"
+        "<!-- a > b --><script>if (a < b) { '<div>' }</script><pre>a &lt; b</pre>" * 600
+    ).encode()
+    assert len(html) > 128_000
+    assert bounded(html) == html
+
+
+def test_only_tags_are_taken_out() -> None:
+    html = b"<div>" * 5000 + b"<p a='>'>text</p><b x>" * 100 + b"</div>" * 5000
+    kept = bounded(html)
+    assert kept.count(b"text") == 100
+    assert kept.count(b"<div>") == kept.count(b"</div>") == 500

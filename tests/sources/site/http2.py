@@ -1,0 +1,78 @@
+"""A server that speaks HTTP/2 and nothing else, over TLS, with a certificate made for these tests."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.events import RequestReceived
+
+CERTIFICATE = Path(__file__).parent / "certificate.pem"
+
+
+@contextmanager
+def served(pages: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """The address of the server, and the paths that it is asked for; any other path is a 404."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(CERTIFICATE)
+    context.set_alpn_protocols(["h2"])
+    asked: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        accepting = threading.Thread(target=_accept, args=(listening, context, pages, asked), daemon=True)
+        accepting.start()
+        yield f"https://127.0.0.1:{listening.getsockname()[1]}", asked
+
+
+def trust() -> ssl.SSLContext:
+    """What a client needs to know to trust it."""
+    return ssl.create_default_context(cafile=CERTIFICATE)
+
+
+def _accept(
+    listening: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], asked: list[str]
+) -> None:
+    while True:
+        try:
+            connection, _ = listening.accept()
+        except OSError:
+            return
+        threading.Thread(target=_serve, args=(connection, context, pages, asked), daemon=True).start()
+
+
+def _serve(plain: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], asked: list[str]) -> None:
+    protocol = H2Connection(config=H2Configuration(client_side=False))
+    try:
+        with context.wrap_socket(plain, server_side=True) as connection:
+            protocol.initiate_connection()
+            connection.sendall(protocol.data_to_send())
+            while data := connection.recv(65536):
+                for event in protocol.receive_data(data):
+                    if isinstance(event, RequestReceived):
+                        _answer(protocol, event, pages, asked)
+                connection.sendall(protocol.data_to_send())
+    except OSError:
+        return
+
+
+def _answer(
+    protocol: H2Connection, event: RequestReceived, pages: Mapping[str, str], asked: list[str]
+) -> None:
+    sent = {_text(name): _text(value) for name, value in event.headers or []}
+    path = sent[":path"]
+    asked.append(path)
+    html = pages.get(path)
+    stream = event.stream_id
+    assert stream is not None
+    headers = [(":status", "404" if html is None else "200"), ("content-type", "text/html")]
+    protocol.send_headers(stream, headers)
+    protocol.send_data(stream, (html or "").encode(), end_stream=True)
+
+
+def _text(value: bytes | str) -> str:
+    return value if isinstance(value, str) else value.decode()

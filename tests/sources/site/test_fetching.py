@@ -1,0 +1,196 @@
+"""Asking again, waiting when told to, and speaking HTTP/2 where the server does."""
+
+from __future__ import annotations
+
+import time
+from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from email.utils import formatdate
+from itertools import count
+
+import pytest
+
+from pertinent.errors import SettingsError
+from pertinent.sources.site import SiteSource
+from pertinent.sources.site.addresses import open_site
+from pertinent.sources.site.fetching import Fetcher, Gone, Unfetchable
+from pertinent.sources.site.pace import retry_after
+from pertinent.types import Page
+
+from . import http2
+from .conftest import QUICK, crawl
+from .server import LocalSite, Request, page
+
+
+def failing(times: int, status: int, **headers: str) -> object:
+    numbers = count()
+
+    def behaviour(request: Request) -> None:
+        if next(numbers) < times:
+            request.send("busy", status=status, headers=headers)
+        else:
+            request.send(page("A"))
+
+    return behaviour
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 520])
+def test_what_may_pass_is_asked_again(site: LocalSite, status: int) -> None:
+    site.book("a")
+    site.pages["/docs/a"] = failing(1, status)  # type: ignore[assignment]
+    pages, unreadable = crawl(site)
+    assert (list(pages), unreadable) == (["/docs/a"], [])
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 405, 418, 451, 204])
+def test_what_will_not_pass_is_asked_once(site: LocalSite, status: int) -> None:
+    site.book("a", "b")
+    site.pages["/docs/a"] = failing(9, status)  # type: ignore[assignment]
+    _, unreadable = crawl(site)
+    assert [one.reason for one in unreadable] == [f"answers HTTP {status}"]
+    assert site.asked.count("/docs/a") == 1
+
+
+def test_attempts_are_bounded_and_counted(site: LocalSite) -> None:
+    site.book("a", "b")
+    site.pages["/docs/a"] = failing(9, 500)  # type: ignore[assignment]
+    _, unreadable = crawl(site, limits=replace(QUICK, attempts=3))
+    assert [one.reason for one in unreadable] == ["answers HTTP 500; tried 3 times"]
+    assert site.asked.count("/docs/a") == 3
+
+
+def test_a_site_is_given_the_rest_that_it_asks_for(site: LocalSite) -> None:
+    site.book("a")
+    site.pages["/docs/a"] = failing(1, 429, **{"Retry-After": "1"})  # type: ignore[assignment]
+    start = time.monotonic()
+    assert list(crawl(site)[0]) == ["/docs/a"]
+    assert time.monotonic() - start >= 1
+
+
+def test_a_rest_that_is_too_long_is_a_failure(site: LocalSite) -> None:
+    site.book("a", "b")
+    site.pages["/docs/a"] = failing(9, 429, **{"Retry-After": "3600"})  # type: ignore[assignment]
+    _, unreadable = crawl(site)
+    assert [one.reason for one in unreadable] == ["answers HTTP 429 and asks to wait 3600 s"]
+
+
+def test_retry_after_has_two_forms() -> None:
+    assert retry_after("2.5") == 2.5
+    assert retry_after("-1") == 0
+    assert 8 < (retry_after(formatdate(time.time() + 10, usegmt=True)) or 0) <= 10
+    for nonsense in ("", "soon", "nan", "inf"):
+        assert retry_after(nonsense) is None
+
+
+def test_a_connection_that_the_server_closed_is_no_failure(site: LocalSite) -> None:
+    site.book(*"abcdef")
+    for name in "abcdef":
+        html = page(name)
+        site.pages[f"/docs/{name}"] = lambda r, html=html: (  # type: ignore[misc]
+            r.send(html, headers={"Connection": "close"})
+        )
+    assert [len(one) for one in crawl(site)] == [6, 0]
+
+
+def test_no_more_connections_are_open_than_allowed(site: LocalSite) -> None:
+    import threading
+
+    now, most, lock = 0, 0, threading.Lock()
+
+    def slowly(request: Request) -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.02)
+        with lock:
+            now -= 1
+        request.send(page(request.path))
+
+    site.book(*(f"p{number}" for number in range(30)))
+    for number in range(30):
+        site.pages[f"/docs/p{number}"] = slowly
+    crawl(site, limits=replace(QUICK, connections=3))
+    assert 1 < most <= 3
+
+
+def test_a_site_that_moved_says_where_to(site: LocalSite) -> None:
+    secure = site.address.replace("http:", "https:")
+    site.otherwise = lambda r: r.send(status=301, headers={"Location": secure + r.path})
+    with Fetcher(open_site(site.address), QUICK) as fetcher:
+        with pytest.raises(
+            Unfetchable, match=rf"redirects to {secure}/x; give the address with https:// instead"
+        ):
+            fetcher.get(f"{site.address}/x")
+        site.pages["/gone"] = lambda r: r.send(status=410)
+        with pytest.raises(Gone):
+            fetcher.get(f"{site.address}/gone")
+
+
+def test_http_2_is_spoken_where_the_server_has_it() -> None:
+    pages = {f"/{name}": page(name) for name in "abcdefgh"}
+    with (
+        http2.served(pages) as (address, asked),
+        Fetcher(open_site(address), QUICK, trust=http2.trust()) as on,
+    ):
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda path: on.get(address + path), pages))
+        assert [answer.body.decode() for answer in answers] == list(pages.values())
+        assert sorted(asked) == sorted(pages)
+        with pytest.raises(Gone):
+            on.get(f"{address}/nowhere")
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
+    with (
+        http2.served({}) as (address, _),
+        Fetcher(open_site(address), QUICK) as fetcher,
+        pytest.raises(Unfetchable, match="CERTIFICATE_VERIFY_FAILED"),
+    ):
+        fetcher.get(f"{address}/a")
+
+
+@pytest.mark.parametrize(("wished", "kept"), [(0.0, 3.0), (5.0, 5.0), (1000.0, 60.0)])
+def test_a_delay_is_kept_and_robots_txt_may_ask_for_more(site: LocalSite, wished: float, kept: float) -> None:
+    with Fetcher(open_site(site.address), replace(QUICK, delay=3.0)) as fetcher:
+        fetcher.obey(lambda _: True, wished)
+        assert fetcher._pace.delay == kept
+
+
+def test_to_wait_in_line_takes_nothing_of_the_time_of_a_page(site: LocalSite) -> None:
+    site.book(*"abcdef")
+    pages, unreadable = crawl(site, limits=replace(QUICK, delay=0.15, page_seconds=0.4, connections=6))
+    assert (len(pages), unreadable) == (6, [])
+
+
+def test_a_proxy_is_asked_with_its_password(site: LocalSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = site.address.removeprefix("http://")
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("http_proxy", f"me:p%40ss@{host}")
+    site.pages["http://book.example/docs"] = page("Through a proxy")
+    source = SiteSource("http://book.example/docs", limits=QUICK)
+    assert [one.title for one in source.read() if isinstance(one, Page)] == ["Through a proxy"]
+    sent = {headers.get("proxy-authorization") for headers in site.headers}
+    assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
+
+
+@pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:1", "http://", "http://me:secret@host:port"])
+def test_a_proxy_that_is_none_is_refused_without_its_password(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("http_proxy", proxy)
+    with pytest.raises(SettingsError, match="HTTP_PROXY") as refusal:
+        Fetcher(open_site("http://book.example/"), QUICK)
+    assert "secret" not in str(refusal.value)
+
+
+def test_a_redirect_with_a_password_is_told_without_it(site: LocalSite) -> None:
+    site.book("a", "b")
+    target = {"Location": "http://me:secret@other.example/a"}
+    site.pages["/docs/a"] = lambda request: request.send(status=302, headers=target)
+    _, unreadable = crawl(site)
+    assert [one.reason for one in unreadable] == [
+        "redirects to http://other.example/a, which is not on this host"
+    ]

@@ -1,0 +1,104 @@
+"""The handbook, built by the real Docusaurus and served: crawled, searched and validated as from source."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pertinent import links
+from pertinent.sources.site.anchors import SiteAnchors
+from pertinent.surfaces.library import Pertinent
+
+from ..docusaurus_build import BOOK
+
+PUBLIC = "https://handbook.example/docs"
+GOLDEN = BOOK / "golden.yaml"
+
+pytestmark = pytest.mark.slow
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Files as any static host serves them, with redirects to the closing slash."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its own name for it
+        """Nobody reads it."""
+
+
+@pytest.fixture(scope="module")
+def address(built_handbook: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(built_handbook))) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/docs"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def from_source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pertinent]:
+    with Pertinent.open(tmp_path_factory.mktemp("source")) as pertinent:
+        pertinent.index(BOOK)
+        yield pertinent
+
+
+@pytest.fixture(scope="module")
+def from_site(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pertinent]:
+    with pytest.MonkeyPatch.context() as patch, Pertinent.open(tmp_path_factory.mktemp("site")) as pertinent:
+        patch.setenv("no_proxy", "*")
+        summary = pertinent.index(address, base_url=PUBLIC)
+        assert not summary.unreadable
+        yield pertinent
+
+
+def test_the_pages_have_the_same_ids_addresses_and_titles(
+    from_source: Pertinent, from_site: Pertinent
+) -> None:
+    source, site = (
+        {(page.document_id, page.url, page.title) for page in one.workspace.catalog().pages()}
+        for one in (from_source, from_site)
+    )
+    assert source == site
+
+
+def test_the_passages_are_found_under_the_same_addresses(
+    from_source: Pertinent, from_site: Pertinent
+) -> None:
+    for question in ("How do ROS 2 nodes communicate?", "What limits a joint?", "inflation radius"):
+        source, site = (
+            [(hit.chunk.chunk_id, hit.chunk.url, hit.chunk.anchor) for hit in one.search(question).hits]
+            for one in (from_source, from_site)
+        )
+        assert source == site
+
+
+def test_the_verdict_is_the_same(from_source: Pertinent, from_site: Pertinent) -> None:
+    source, site = (one.validate(GOLDEN, audit=True) for one in (from_source, from_site))
+    assert site.verdict == source.verdict == "PASS"
+    assert not site.label_faults
+    assert site.mrr == pytest.approx(source.mrr, abs=0.02)
+    assert site.avg_precision_at_5 == pytest.approx(source.avg_precision_at_5, abs=0.02)
+
+
+def test_every_citation_from_the_source_exists_on_the_built_pages(
+    from_source: Pertinent, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    chunks = list(from_source.workspace.index().scan())
+    pages = links.on_the_web((chunk.url, chunk.anchor) for chunk in chunks)
+    with SiteAnchors(address, PUBLIC) as anchors_of:
+        assert links.check(pages, anchors_of) == []
+    assert sum(map(len, pages.values())) > 100
+
+
+def test_to_switch_from_source_to_site_embeds_next_to_nothing(
+    from_source: Pertinent, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    plan = from_source.plan(address, base_url=PUBLIC)
+    assert not plan.removed
+    entries = sum(len(change.entries) for change in plan.changes)
+    assert sum(len(change.to_embed) for change in plan.changes) <= entries // 100

@@ -1,0 +1,391 @@
+"""Sites that mean harm, or do it: each ends in bounded time, with a line that says what happened."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from pertinent.errors import SourceError
+from pertinent.sources.site import Limits
+from pertinent.types import Unreadable
+
+from .conftest import QUICK, crawl
+from .server import Behaviour, LocalSite, Request, links, page, served, sitemap, sitemap_index
+
+SMALL = replace(QUICK, page_bytes=2**20)
+MB = b"\0" * 2**20
+
+
+@pytest.fixture(autouse=True)
+def _in_bounded_time() -> Iterator[None]:
+    start = time.monotonic()
+    yield
+    assert time.monotonic() - start < 25
+
+
+def only(site: LocalSite, behaviour: Behaviour, limits: Limits = SMALL) -> Unreadable:
+    """What is said of one bad page among good ones, which must all be there."""
+    site.book("a", "b")
+    site.sitemap("/docs/a", "/docs/bad", "/docs/b")
+    site.pages["/docs/bad"] = behaviour
+    pages, unreadable = crawl(site, limits=limits)
+    assert list(pages) == ["/docs/a", "/docs/b"]
+    assert [one.source_path for one in unreadable] == ["/docs/bad"]
+    return unreadable[0]
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+def test_a_page_of_a_gigabyte_is_not_read(site: LocalSite) -> None:
+    sent = []
+
+    def huge(request: Request) -> None:
+        request.raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
+        for _ in range(1024):
+            request.raw(b"100000\r\n", MB, b"\r\n")
+            sent.append(1)
+
+    assert only(site, huge).reason == "is larger than 1 MB"
+    assert len(sent) < 100
+
+
+def test_a_page_that_says_it_is_a_gigabyte_is_not_read(site: LocalSite) -> None:
+    assert only(site, lambda r: r.raw(HEAD + b"Content-Length: 1073741824\r\n\r\n<h1>")).reason == (
+        "is larger than 1 MB"
+    )
+
+
+def test_a_compression_bomb_does_not_go_off(site: LocalSite) -> None:
+    bomb = gzip.compress(MB * 200, 9)
+    sent = {"Content-Encoding": "gzip"}
+    assert only(site, lambda r: r.send(bomb, headers=sent)).reason == "is larger than 1 MB"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [("gzip", "can't be decompressed"), ("br", "which was not asked for"), ("gzip, gzip", "not asked for")],
+)
+def test_a_body_in_another_encoding_than_it_says(site: LocalSite, encoding: str, said: str) -> None:
+    assert said in only(site, lambda r: r.send("plain", headers={"Content-Encoding": encoding})).reason
+
+
+def drip(request: Request, first: bytes, every: float, piece: bytes) -> None:
+    request.raw(first)
+    while not request.server.site.ended.wait(every):
+        request.raw(piece)
+
+
+def test_a_body_that_drips_for_ever_is_given_up(site: LocalSite) -> None:
+    said = only(site, lambda r: drip(r, HEAD + b"Content-Length: 90000\r\n\r\n", 0.1, b"<")).reason
+    assert said == "takes longer than 2 s"
+
+
+def test_headers_that_drip_for_ever_are_given_up(site: LocalSite) -> None:
+    said = only(site, lambda r: drip(r, HEAD, 0.1, b"X: y\r\n")).reason
+    assert said == "takes longer than 2 s"
+
+
+def test_endless_news_that_it_is_being_worked_on_is_given_up(site: LocalSite) -> None:
+    said = only(site, lambda r: drip(r, b"", 0.01, b"HTTP/1.1 102 Processing\r\n\r\n")).reason
+    assert said == "takes longer than 2 s"
+
+
+def silent(request: Request) -> None:
+    request.server.site.ended.wait(20)
+
+
+def test_silence_is_given_up(site: LocalSite) -> None:
+    said = only(site, silent).reason
+    assert said == "said nothing for 0.6 s; tried 2 times"
+
+
+def test_endless_headers_are_given_up(site: LocalSite) -> None:
+    said = only(site, lambda r: r.raw(HEAD, *(b"X: " + b"y" * 1000 + b"\r\n" for _ in range(1000)))).reason
+    assert "did not answer properly" in said or "connection failed" in said
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"garbage\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<h1>short",
+        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+        b"HTTP/1.1 two hundred\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_is_told_as_such(site: LocalSite, answer: bytes) -> None:
+    said = only(site, lambda r: r.raw(answer)).reason
+    assert "did not answer properly" in said or "connection failed" in said
+    assert said.endswith("tried 2 times")
+
+
+def test_a_redirect_loop_is_found(site: LocalSite) -> None:
+    site.pages["/docs/x"] = lambda r: r.send(status=301, headers={"Location": "/docs/bad"})
+    said = only(site, lambda r: r.send(status=302, headers={"Location": "/docs/x"})).reason
+    assert said == f"redirects in a circle, back to {site.address}/docs/bad"
+
+
+def test_a_page_that_redirects_to_itself_is_a_circle(site: LocalSite) -> None:
+    said = only(site, lambda r: r.send(status=302, headers={"Location": "/docs/bad"})).reason
+    assert said == f"redirects in a circle, back to {site.address}/docs/bad"
+
+
+def test_redirects_without_end_are_given_up(site: LocalSite) -> None:
+    numbers = count()
+
+    def on(request: Request) -> None:
+        request.send(status=302, headers={"Location": f"/docs/hop{next(numbers)}"})
+
+    site.otherwise = lambda r: on(r) if "hop" in r.path else r.send(status=404)
+    assert "redirects more than 10 times" in only(site, on).reason
+    assert len([path for path in site.asked if "hop" in path]) == 10
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://127.0.0.1:1/",
+        "http://localhost/",
+        "https://evil.example/docs/bad",
+        "file:///etc/passwd",
+        "http://me:word@127.0.0.1/",
+        "http://[::1]/",
+        "http://[",
+        "//evil.example",
+        "javascript:alert(1)",
+    ],
+)
+def test_a_redirect_off_the_host_is_not_followed(site: LocalSite, target: str) -> None:
+    said = only(site, lambda r: r.send(status=302, headers={"Location": target})).reason
+    assert "which is not on this host" in said
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"%PDF-1.7 ...", "is called text/html but is a PDF"),
+        (b"\x89PNG\r\n\x1a\n", "is called text/html but is an image"),
+        (b"PK\x03\x04", "is called text/html but is a zip archive"),
+        (b"abc\0\0\1\2", "is called text/html but is binary data"),
+        (b"  \n ", "is empty"),
+        (b"", "is empty"),
+    ],
+)
+def test_what_is_called_html_and_is_none(site: LocalSite, body: bytes, said: str) -> None:
+    assert only(site, lambda r: r.send(body)).reason == said
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "", "application/xml"])
+def test_html_by_another_name_is_read(site: LocalSite, kind: str) -> None:
+    site.book("a", "b")
+    site.pages["/docs/b"] = lambda r: r.send(page("B", "<p>Yes.</p>"), headers={"Content-Type": kind})
+    pages, unreadable = crawl(site)
+    assert (list(pages), unreadable) == (["/docs/a", "/docs/b"], [])
+
+
+def test_what_says_that_it_is_no_page_is_passed_over(site: LocalSite) -> None:
+    site.book("a", "b")
+    site.pages["/docs/b"] = lambda r: r.send(b"%PDF-1.7", headers={"Content-Type": "application/pdf"})
+    assert [len(one) for one in crawl(site)] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("charset", "body"),
+    [
+        ("utf-8", "caf\u00e9".encode("latin-1")),
+        ("no-such-charset", "caf\u00e9".encode()),
+        ("utf-16", "caf\u00e9".encode()),
+        ("", "caf\u00e9".encode("cp1252")),
+        ("zlib", "caf\u00e9".encode()),
+    ],
+)
+def test_a_wrong_charset_costs_no_page(site: LocalSite, charset: str, body: bytes) -> None:
+    site.book("a", "b")
+    html = b"<html><head><title>B</title></head><body><main><h1>B</h1><p>A " + body + b" here.</p></main>"
+    kind = f"text/html; charset={charset}" if charset else "text/html"
+    site.pages["/docs/b"] = lambda r: r.send(html, headers={"Content-Type": kind})
+    pages, unreadable = crawl(site)
+    assert unreadable == []
+    assert "caf\u00e9 here" in pages["/docs/b"].text
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<html><body><main><h1>Bad</h1><p>Open <b>and <i>never <table><tr><td>closed <ul><li>text",
+        "<main><h1>Bad</h1>" + "<div>" * 5000 + "deep" + "</div>" * 10,
+        "<h1>Bad</h1><p>text</p>" + "<" * 20_000,
+        "<h1>Bad</h1><p " + " ".join(f"a{n}=1" for n in range(20_000)) + ">text</p>",
+        "<!--" * 5000 + "<h1>Bad</h1>",
+        "<main><h1>Bad\0\ufffd</h1><p>\x01\x02 text</p></main>",
+    ],
+)
+def test_broken_html_ends(site: LocalSite, html: str) -> None:
+    site.book("a", "b")
+    site.pages["/docs/b"] = html
+    pages, unreadable = crawl(site)
+    assert "/docs/a" in pages
+    assert len(pages) + len(unreadable) <= 2
+
+
+def test_an_endless_calendar_ends(site: LocalSite) -> None:
+    def calendar(request: Request) -> None:
+        month = int(request.path.rpartition("=")[2].rpartition("/")[2] or 0)
+        request.send(
+            page(f"Month {month}", links(f"/calendar/{month + 1}", f"/calendar/{month}?view={month}"))
+        )
+
+    site.pages["/"] = page("Home", links("/calendar/1", "/a"))
+    site.pages["/a"] = page("A")
+    site.otherwise = lambda r: calendar(r) if "calendar" in r.path else r.send(status=404)
+    pages, unreadable = crawl(site, limits=replace(QUICK, alike=30, depth=1000))
+    assert {"/", "/a"} <= set(pages)
+    assert len(pages) < 70
+    assert any("more than 30 addresses like /calendar/#" in one.reason for one in unreadable)
+    assert not all(one.named for one in unreadable)
+
+
+def test_a_path_that_grows_for_ever_ends(site: LocalSite) -> None:
+    site.pages["/"] = page("Home", links("/more/"))
+    site.otherwise = lambda r: (
+        r.send(page("More", links("more/"))) if "more" in r.path else r.send(status=404)
+    )
+    pages, unreadable = crawl(site)
+    assert len(pages) == 4
+    assert ["repeat themselves" in one.reason for one in unreadable] == [True]
+
+
+def test_a_sitemap_index_that_names_itself_ends(site: LocalSite) -> None:
+    site.pages["/"] = page("Home")
+    site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/sitemap.xml", f"{site.address}/two.xml")
+    site.pages["/two.xml"] = sitemap_index(f"{site.address}/sitemap.xml")
+    assert list(crawl(site)[0]) == ["/"]
+    assert site.asked.count("/sitemap.xml") == 1
+
+
+def test_sitemaps_without_end_end(site: LocalSite) -> None:
+    numbers = count()
+    site.pages["/"] = page("Home")
+    site.otherwise = lambda r: r.send(
+        sitemap_index(*(f"{site.address}/map{next(numbers)}.xml" for _ in range(5)))
+        if r.path.endswith(".xml")
+        else b"",
+        status=200 if r.path.endswith(".xml") else 404,
+    )
+    pages, unreadable = crawl(site, limits=replace(QUICK, sitemaps=30))
+    assert list(pages) == ["/"]
+    assert ["more than 30" in one.reason and not one.named for one in unreadable] == [True]
+    assert len([path for path in site.asked if path.endswith(".xml")]) <= 31
+
+
+def test_slow_sitemaps_end_with_the_time_of_the_crawl(site: LocalSite) -> None:
+    site.pages["/"] = page("Home")
+    site.pages["/sitemap.xml"] = sitemap_index(*(f"{site.address}/map{number}.xml" for number in range(40)))
+    for number in range(40):
+        site.pages[f"/map{number}.xml"] = lambda r: r.send_late(sitemap(f"{site.address}{r.path}/a"), 0.2)
+    start = time.monotonic()
+    _, unreadable = crawl(site, limits=replace(QUICK, crawl_seconds=1))
+    assert time.monotonic() - start < 4
+    assert not any(one.named for one in unreadable)
+    assert "not asked for after 1 s" in unreadable[0].reason
+    assert len(site.asked) < 20
+
+
+@pytest.mark.parametrize("broken", [b"<?xml version='1.0'?><urlset><url><loc>", b"\x1f\x8bnot gzip"])
+def test_a_broken_sitemap_is_told_and_links_are_followed(site: LocalSite, broken: bytes) -> None:
+    site.pages |= {"/": page("Home", links("/a")), "/a": page("A"), "/sitemap.xml": broken}
+    pages, unreadable = crawl(site)
+    assert list(pages) == ["/", "/a"]
+    assert [(one.source_path, one.named) for one in unreadable] == [("/sitemap.xml", False)]
+
+
+def test_a_site_that_answers_everything_with_its_home_page_is_one_page(site: LocalSite) -> None:
+    home = page("Home", links("/"))
+    site.pages["/"] = site.otherwise = home
+    pages, unreadable = crawl(site)
+    assert (list(pages), unreadable) == (["/"], [])
+
+
+def test_links_of_all_kinds_lead_nowhere_else(site: LocalSite) -> None:
+    bad = (
+        "javascript:alert(1)",
+        "mailto:me@example.org",
+        "data:text/html,x",
+        "http://me:word@127.0.0.1/",
+        "http://127.0.0.1:1/",
+        "http://[::1]:1/x",
+        "http://[broken",
+        "/" + "x" * 5000,
+        "//evil.example/x",
+        "http://169.254.169.254/",
+        "\u0001/x",
+    )
+    site.pages |= {"/": page("Home", links(*bad, "/a")), "/a": page("A")}
+    pages, unreadable = crawl(site)
+    assert (list(pages), unreadable) == (["/", "/a"], [])
+    assert set(site.asked) <= {"/robots.txt", "/sitemap.xml", "/", "/a", "/x"}
+
+
+def test_a_site_with_an_ipv6_address_is_read() -> None:
+    import socket
+    from http.server import ThreadingHTTPServer
+
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    before = ThreadingHTTPServer.address_family
+    ThreadingHTTPServer.address_family = socket.AF_INET6
+    try:
+        with served("::1") as site:
+            site.address = site.address.replace("::1", "[::1]")
+            site.book("a")
+            assert list(crawl(site)[0]) == ["/docs/a"]
+    finally:
+        ThreadingHTTPServer.address_family = before
+
+
+def test_a_site_that_goes_down_is_not_asked_for_every_page(site: LocalSite) -> None:
+    site.book(*(f"p{number}" for number in range(60)))
+    for number in range(3, 60):
+        site.pages[f"/docs/p{number}"] = lambda r: r.raw(b"")
+    pages, unreadable = crawl(site, limits=replace(QUICK, failures=5, connections=2, attempts=1))
+    assert len(pages) == 3
+    assert [one.named for one in unreadable] == [True] * 5 + [False]
+    assert "no longer answers: 5 pages in a row" in unreadable[-1].reason
+    assert len(site.asked) < 40
+
+
+def test_the_time_of_a_crawl_is_bounded(site: LocalSite) -> None:
+    site.book(*(f"p{number}" for number in range(50)))
+    for number in range(50):
+        site.pages[f"/docs/p{number}"] = lambda request: request.send_late(page(request.path), 0.2)
+    start = time.monotonic()
+    pages, unreadable = crawl(site, limits=replace(QUICK, crawl_seconds=1, connections=2))
+    assert time.monotonic() - start < 4
+    assert 0 < len(pages) < 30
+    assert [(one.named, "stopped after 1 s" in one.reason) for one in unreadable] == [(False, True)]
+
+
+def test_nobody_at_home_is_an_error_that_says_so() -> None:
+    from pertinent.sources.site import SiteSource
+
+    with pytest.raises(SourceError, match="the connection failed"):
+        list(SiteSource("http://127.0.0.1:1/", limits=QUICK).read())
+
+
+def test_a_start_page_that_fails_is_an_error(site: LocalSite) -> None:
+    for status in (404, 500):
+        site.pages["/"] = lambda r, status=status: r.send(status=status)  # type: ignore[misc]
+        with pytest.raises(SourceError, match=f"HTTP {status}.*nothing was changed"):
+            crawl(site)
+    with pytest.raises(SourceError, match=r"nowhere\.xml answers HTTP 404"):
+        crawl(site, "/nowhere.xml")

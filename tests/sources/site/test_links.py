@@ -1,0 +1,82 @@
+"""Citations against the live pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pertinent.errors import NotFound, SourceError
+from pertinent.links import BrokenLink, check, on_the_web
+from pertinent.sources.site.anchors import SiteAnchors
+
+from .conftest import QUICK
+from .server import LocalSite, page
+
+
+def test_each_page_is_asked_for_once_and_each_anchor_looked_up() -> None:
+    asked: list[str] = []
+    there = {"https://x.example/a": {"one", "caf\u00e9"}, "https://x.example/b": set[str]()}
+
+    def anchors_of(url: str) -> set[str]:
+        asked.append(url)
+        if url.endswith("down"):
+            raise SourceError("answers HTTP 500")
+        if url not in there:
+            raise NotFound("answers HTTP 404")
+        return there[url]
+
+    cited = [
+        ("https://x.example/a", "one"),
+        ("https://x.example/a", "one"),
+        ("https://x.example/a", "caf%C3%A9"),
+        ("https://x.example/a", "two"),
+        ("https://x.example/b", ""),
+        ("https://x.example/gone", "x"),
+        ("https://x.example/down", "x"),
+        ("https://x.example/down", "y"),
+        ("file:///home/me/a.md", "x"),
+        ("beir://scifact/1", ""),
+    ]
+    ticks: list[int] = []
+    assert check(on_the_web(cited), anchors_of, told=lambda: ticks.append(1)) == [
+        BrokenLink("https://x.example/a", "two", "anchor missing", "the page has no #two"),
+        BrokenLink("https://x.example/down", "", "not reached", "answers HTTP 500"),
+        BrokenLink("https://x.example/gone", "x", "page gone", "answers HTTP 404"),
+    ]
+    assert sorted(asked) == [f"https://x.example/{name}" for name in ("a", "b", "down", "gone")]
+    assert len(ticks) == 4
+
+
+def test_the_ids_of_live_pages_are_read(site: LocalSite) -> None:
+    site.pages["/docs/a"] = page("A", "<h2 id='one'>One</h2><p id='two'>x</p><a name='three'></a>")
+    site.pages["/docs/pdf"] = lambda r: r.send(b"%PDF", headers={"Content-Type": "application/pdf"})
+    site.pages["/docs/down"] = lambda r: r.send(status=500)
+    cited = [(f"{site.address}/docs/{name}", "one") for name in ("a", "pdf", "down", "gone")]
+    cited += [(f"{site.address}/docs/a", name) for name in ("two", "three", "four")]
+    with SiteAnchors(limits=QUICK) as anchors_of:
+        found = check(on_the_web(cited), anchors_of)
+    assert [(one.url.rpartition("/")[2], one.anchor, one.kind) for one in found] == [
+        ("a", "four", "anchor missing"),
+        ("down", "", "not reached"),
+        ("gone", "one", "page gone"),
+        ("pdf", "", "not reached"),
+    ]
+
+
+def test_a_copy_of_the_site_may_be_asked_instead(site: LocalSite) -> None:
+    site.pages["/docs/a"] = page("A", "<h2 id='one'>One</h2>")
+    with SiteAnchors(f"{site.address}/docs/", "https://h.example/docs", QUICK) as anchors_of:
+        assert "one" in anchors_of("https://h.example/docs/a")
+
+
+def test_a_site_that_is_down_is_not_asked_for_every_page(site: LocalSite) -> None:
+    site.otherwise = lambda request: request.send(status=503)
+    with SiteAnchors(limits=replace(QUICK, failures=3, attempts=1)) as anchors_of:
+        said = []
+        for number in range(9):
+            with pytest.raises(SourceError) as failure:
+                anchors_of(f"{site.address}/docs/p{number}")
+            said.append(str(failure.value))
+    assert len(site.asked) == 3
+    assert said[2:4] == ["answers HTTP 503", "was not asked for: the site no longer answers"]

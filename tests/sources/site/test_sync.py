@@ -1,0 +1,214 @@
+"""A site in the index: what goes, what stays, and that a book's source and its site are one book."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pertinent.build import Workspace
+from pertinent.errors import SourceError, SyncRefused
+from pertinent.indexing import Summary
+from pertinent.ports import Source
+from pertinent.progress import Silent
+from pertinent.sources import open_source
+from pertinent.sources.site import Limits, SiteSource
+from pertinent.types import Page
+
+from .conftest import QUICK
+from .rendering import article
+from .server import LocalSite, doc, links, page, sitemap
+
+HANDBOOK = Path(__file__).parents[3] / "examples" / "handbook"
+NAMES = [f"p{number}" for number in range(8)]
+
+
+def sync(workspace: Workspace, source: Source, *, allow_shrink: bool = False) -> Summary:
+    indexer = workspace.indexer(Silent())
+    return indexer.apply(indexer.plan(source), allow_shrink=allow_shrink)
+
+
+def crawled(workspace: Workspace, site: LocalSite, memory: Path | None, limits: Limits = QUICK) -> Summary:
+    return sync(workspace, SiteSource(site.address, memory=memory, limits=limits))
+
+
+def paths(workspace: Workspace) -> set[str]:
+    return {record.source_path for record in workspace.catalog().pages()}
+
+
+def test_a_second_sync_writes_nothing(workspace: Workspace, site: LocalSite, memory: Path) -> None:
+    site.book(*NAMES)
+    assert crawled(workspace, site, memory).pages_added == 8
+    again = crawled(workspace, site, memory)
+    assert (again.pages_unchanged, again.pages_added, again.pages_changed, again.chunks_added) == (8, 0, 0, 0)
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_page_that_is_gone_goes(workspace: Workspace, site: LocalSite, memory: Path, status: int) -> None:
+    site.book(*NAMES)
+    crawled(workspace, site, memory)
+    site.pages["/docs/p3"] = lambda request: request.send(status=status)
+    summary = crawled(workspace, site, memory)
+    assert (summary.pages_removed, summary.unreadable) == (1, ())
+    assert "/docs/p3" not in paths(workspace)
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_page_that_fails_keeps_what_was_indexed(
+    workspace: Workspace, site: LocalSite, memory: Path, status: int
+) -> None:
+    site.book(*NAMES)
+    crawled(workspace, site, memory)
+    before = paths(workspace)
+    site.pages["/docs/p3"] = lambda request: request.send(status=status)
+    del site.pages["/docs/p4"]
+    summary = crawled(workspace, site, memory)
+    assert [one.source_path for one in summary.unreadable] == ["/docs/p3"]
+    assert paths(workspace) == before - {"/docs/p4"}
+    # And the next time, when it has been failing for a while.
+    assert crawled(workspace, site, memory).pages_removed == 0
+    assert paths(workspace) == before - {"/docs/p4"}
+
+
+def test_a_page_that_turns_into_something_else_keeps_what_was_indexed(
+    workspace: Workspace, site: LocalSite, memory: Path
+) -> None:
+    site.book(*NAMES)
+    crawled(workspace, site, memory)
+    site.pages["/docs/p3"] = lambda r: r.send("{}", headers={"Content-Type": "application/json"})
+    assert crawled(workspace, site, memory).pages_removed == 0
+
+
+def test_what_only_a_failing_page_links_to_stays(workspace: Workspace, site: LocalSite, memory: Path) -> None:
+    site.pages |= {
+        "/": page("Home", links("/a", "/b", "/c", "/d")),
+        "/a": page("A", links("/a/x")),
+        "/a/x": page("X"),
+        **{f"/{name}": page(name) for name in "bcd"},
+    }
+    crawled(workspace, site, memory)
+    site.pages["/a"] = lambda request: request.send(status=500)
+    summary = crawled(workspace, site, memory)
+    assert (summary.pages_removed, [one.source_path for one in summary.unreadable]) == (0, ["/a"])
+    # Even where nothing is remembered of it.
+    memory.unlink()
+    assert crawled(workspace, site, memory).pages_removed == 0
+    assert "/a/x" in paths(workspace)
+
+
+def test_far_fewer_pages_than_before_are_refused(workspace: Workspace, site: LocalSite, memory: Path) -> None:
+    site.book(*NAMES)
+    crawled(workspace, site, memory)
+    before = paths(workspace)
+    site.book(*NAMES[:3])
+    with pytest.raises(SyncRefused, match="--allow-shrink"):
+        crawled(workspace, site, memory)
+    assert paths(workspace) == before
+
+
+def test_a_crawl_that_can_not_begin_removes_nothing(
+    workspace: Workspace, site: LocalSite, memory: Path
+) -> None:
+    site.book(*NAMES)
+    crawled(workspace, site, memory)
+    before = paths(workspace)
+    site.pages["/robots.txt"] = lambda request: request.send(status=503)
+    with pytest.raises(SourceError, match=r"robots\.txt"):
+        crawled(workspace, site, memory)
+    del site.pages["/robots.txt"]
+    site.pages["/sitemap.xml"] = lambda request: request.send(status=500)
+    site.pages["/"] = page("Home")
+    summary = crawled(workspace, site, memory)
+    assert (summary.pages_removed, summary.unreadable[0].named) == (0, False)
+    assert before <= paths(workspace)
+
+
+def test_a_part_of_the_sitemap_that_fails_removes_nothing(
+    workspace: Workspace, site: LocalSite, memory: Path
+) -> None:
+    from .server import sitemap_index
+
+    site.book(*NAMES)
+    site.sitemap("/docs/p0", at="/one.xml")
+    site.pages["/two.xml"] = site.pages["/sitemap.xml"]
+    site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/one.xml", f"{site.address}/two.xml")
+    crawled(workspace, site, memory)
+    before = paths(workspace)
+    del site.pages["/two.xml"]
+    summary = crawled(workspace, site, memory)
+    assert [(one.source_path, one.named) for one in summary.unreadable] == [("/two.xml", False)]
+    assert paths(workspace) == before
+
+
+def test_a_crawl_that_is_cut_short_removes_nothing(
+    workspace: Workspace, site: LocalSite, memory: Path
+) -> None:
+    site.book(*NAMES)
+    crawled(workspace, site, memory)
+    before = paths(workspace)
+    for name in NAMES[2:]:
+        site.pages[f"/docs/{name}"] = lambda request: request.send_late(page("Slow"), 1)
+    summary = crawled(workspace, site, memory, replace(QUICK, crawl_seconds=0.5, connections=1))
+    assert "stopped after 0.5 s" in summary.unreadable[0].reason
+    assert (summary.pages_removed, paths(workspace)) == (0, before)
+
+
+def handbook(site: LocalSite) -> list[Page]:
+    """Serve the handbook as Docusaurus would, at the paths that it has, and give its pages from source."""
+    pages = [one for one in open_source(str(HANDBOOK)).read() if isinstance(one, Page)]
+    ids = {"docs/intro.md": "intro"}
+    for one in pages:
+        path = one.url.removeprefix("https://handbook.example")
+        # The id that Docusaurus has for a doc is its path without numbers; here the slug's will do.
+        name = ids.get(one.source_path, path.removeprefix("/docs/"))
+        site.pages[path] = doc(name, one.title, body=article(one)).replace(
+            f"<header><h1>{one.title}</h1></header>", "", 1
+        )
+    site.pages["/sitemap.xml"] = sitemap(*(one.url for one in pages))
+    return pages
+
+
+def test_a_book_is_the_same_from_its_source_and_from_its_site(site: LocalSite) -> None:
+    source = {one.url: one for one in handbook(site)}
+    read = SiteSource(f"{site.address}/docs/", base_url="https://handbook.example/docs", limits=QUICK)
+    assert read.name == open_source(str(HANDBOOK)).name
+    crawled = {one.url: one for one in read.read() if isinstance(one, Page)}
+    assert crawled.keys() == source.keys()
+    for url, one in crawled.items():
+        of = source[url]
+        assert (one.document_id, one.slug, one.title, one.source_type) == (
+            of.document_id,
+            of.slug,
+            of.title,
+            of.source_type,
+        )
+
+
+def test_to_switch_from_source_to_site_embeds_little(
+    workspace: Workspace, site: LocalSite, memory: Path
+) -> None:
+    handbook(site)
+    chunks = sync(workspace, open_source(str(HANDBOOK))).chunks_added
+    site_source = SiteSource(
+        f"{site.address}/docs/", base_url="https://handbook.example/docs", memory=memory, limits=QUICK
+    )
+    switched = sync(workspace, site_source)
+    assert (switched.pages_added, switched.pages_removed, switched.unreadable) == (0, 0, ())
+    assert switched.chunks_kept >= 0.9 * chunks
+    assert switched.chunks_added + switched.chunks_changed <= 0.1 * chunks
+
+
+def test_a_page_that_fails_at_the_switch_stays(workspace: Workspace, site: LocalSite, memory: Path) -> None:
+    pages = handbook(site)
+    sync(workspace, open_source(str(HANDBOOK)))
+    bad = pages[0].url.removeprefix("https://handbook.example")
+    site.pages[bad] = lambda request: request.send(status=500)
+    switched = sync(
+        workspace,
+        SiteSource(
+            f"{site.address}/docs/", base_url="https://handbook.example/docs", memory=memory, limits=QUICK
+        ),
+    )
+    assert (switched.pages_removed, len(switched.unreadable)) == (0, 1)
+    assert pages[0].document_id in {record.document_id for record in workspace.catalog().pages()}

@@ -1,0 +1,60 @@
+"""What is seen before there is anything to show, and where there is nothing to show."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from .conftest import Reader, Visit
+from .test_access import CONTRAST, NAMELESS, SIDEWAYS
+
+PHONE = {"viewport": {"width": 360, "height": 700}}
+LOST = ["/nope", "/reports/report_20260101_120000.json", "/a/b/c/"]
+
+
+def test_the_label_page_says_at_once_that_it_looks_for_a_passage(visit: Visit) -> None:
+    reader = visit(**PHONE)
+    reader.forgiven.append("404")  # labelling is off in this service
+    held: list[Route] = []
+    reader.page.route("**/api/v1/labels/next*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright looks at the name of what it is given
+    reader.page.goto(f"{reader.home}/label")
+    loading = reader.page.get_by_text("Looking for the next passage")
+    expect(loading).to_be_visible()
+    assert not reader.js(SIDEWAYS)
+    (waiting,) = held
+    waiting.continue_()
+    expect(reader.page.get_by_text("Labelling is off here")).to_be_visible()
+    expect(loading).to_have_count(0)
+
+
+def test_without_javascript_the_label_page_does_not_claim_to_look(visit: Visit) -> None:
+    reader = visit(java_script_enabled=False)
+    reader.page.goto(f"{reader.home}/label")
+    expect(reader.page.get_by_role("heading", name="Label")).to_be_visible()
+    expect(reader.page.get_by_text("Looking for the next passage")).to_be_hidden()
+    reader.page.close()  # it can't be asked about violations
+
+
+def lost(reader: Reader, path: str) -> None:
+    reader.forgiven.append("404")
+    reader.page.goto(reader.home + path)
+    expect(reader.page.get_by_role("heading", name="There is no such page")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", LOST)
+def test_who_is_lost_sees_a_page_and_gets_back(visit: Visit, path: str, scheme: str) -> None:
+    reader = visit(color_scheme=scheme, **PHONE)
+    lost(reader, path)
+    assert reader.js("getComputedStyle(document.body).marginTop") == "0px"  # it has its styles
+    assert reader.js(CONTRAST) == reader.js(NAMELESS) == []
+    assert not reader.js(SIDEWAYS)
+    reader.page.get_by_role("link", name="To the search").click()
+    expect(reader.box).to_be_focused()
+
+
+def test_the_pages_links_lead_somewhere_from_any_depth(visit: Visit) -> None:
+    reader = visit()
+    lost(reader, "/a/b/c/")
+    reader.page.get_by_role("link", name="Reports").click()
+    expect(reader.page).to_have_url(f"{reader.home}/reports")

@@ -160,7 +160,7 @@ def test_a_delay_is_kept_and_robots_txt_may_ask_for_more(site: LocalSite, wished
 
 def test_to_wait_in_line_takes_nothing_of_the_time_of_a_page(site: LocalSite) -> None:
     site.book(*"abcdef")
-    pages, unreadable = crawl(site, limits=replace(QUICK, delay=0.15, page_seconds=0.4, connections=6))
+    pages, unreadable = crawl(site, limits=replace(QUICK, delay=0.4, page_seconds=1.5, connections=6))
     assert (len(pages), unreadable) == (6, [])
 
 

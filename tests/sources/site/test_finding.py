@@ -319,3 +319,13 @@ def test_links_lead_on_from_a_start_that_a_pattern_leaves_out(site: LocalSite) -
     assert "/blog" not in site.asked
     with pytest.raises(SourceError, match="1 left out by --include or --exclude"):
         crawl(site, include=("/nothing/*",))
+
+
+def test_a_header_that_comes_twice_is_believed_twice(site: LocalSite) -> None:
+    site.book("a", "b")
+    site.pages["/docs/b"] = lambda request: request.raw(
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n",
+        b"X-Robots-Tag: noindex\r\nX-Robots-Tag: nofollow\r\n\r\n",
+        page("B").encode(),
+    )
+    assert list(crawl(site)[0]) == ["/docs/a"]

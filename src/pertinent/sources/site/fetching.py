@@ -7,7 +7,7 @@ headers and bodies alike, nothing is decompressed behind our back, and a request
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -37,6 +37,7 @@ BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 SUCCESS = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
 
 _WORTH_READING = 64 * 1024
+_REPEATED = ("x-robots-tag", "content-encoding")
 _CREDENTIALS = re.compile(r"//[^/?#]*@")
 
 Conditions = Callable[[str], Mapping[str, str]]
@@ -188,7 +189,7 @@ class Fetcher:
                 b"GET", self._url(address), headers=headers, extensions={"timeout": times}
             ) as response,
         ):
-            sent = {_text(name).lower(): _text(value) for name, value in response.headers}
+            sent = _sent(response.headers)
             body = response.iter_stream()
             if response.status in SUCCESS:
                 return Answer(address, sent, _body(body, sent, bounds))
@@ -233,8 +234,13 @@ def _headers() -> list[tuple[bytes, bytes]]:
     ]
 
 
-def _text(sent: bytes) -> str:
-    return sent.decode("latin-1")
+def _sent(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The headers by their names in small letters; of those that may be repeated, all are kept."""
+    sent: dict[str, str] = {}
+    for name, value in headers:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        sent[key] = f"{sent[key]}, {text}" if key in _REPEATED and key in sent else text
+    return sent
 
 
 def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

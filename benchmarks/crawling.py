@@ -21,10 +21,9 @@ import uvloop
 
 from pertinent.chunking import chunk_page
 from pertinent.embedders.local import LocalEmbedder
-from pertinent.indexing import hash_of
 from pertinent.sources import open_source
 from pertinent.sources.site import SiteSource
-from pertinent.types import Page
+from pertinent.types import Offer, Page
 
 PAGES = 2000
 SERVERS = 2
@@ -87,11 +86,12 @@ def _crawl(address: str, memory: Path, embedder: LocalEmbedder, known: set[str])
     """Seconds, new chunks and characters; `known` are the hashes of pages, and learns new ones."""
     start = time.perf_counter()
     chunks, text = 0, 0
-    for page in SiteSource(address, memory=memory).read():
-        assert isinstance(page, Page), page
-        text += len(page.text)
-        if (found := hash_of(page)) not in known:
-            known.add(found)
+    for offer in SiteSource(address, memory=memory).read():
+        assert isinstance(offer, Offer), offer
+        if offer.page_hash not in known:
+            known.add(offer.page_hash)
+            page = offer.page()
+            text += len(page.text)
             chunks += len(chunk_page(page, embedder.count_tokens, target=200, most=embedder.max_tokens))
     return round(time.perf_counter() - start, 3), chunks, text
 

@@ -33,7 +33,9 @@ def digest(*parts: str, length: int = 12) -> str:
 
 def ascii_slug(text: str, limit: int = SLUG_MAX) -> str:
     """Lower-case ASCII words joined by hyphens, at most `limit` characters; may be empty."""
-    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    folded = (
+        text if text.isascii() else unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    )
     return _WORD.sub("-", folded.replace("_", "-")).strip("-").lower()[:limit].strip("-")
 
 

@@ -22,7 +22,7 @@ from .errors import SyncRefused
 from .ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex, Written
 from .progress import Progress, Silent
 from .timing import Stopwatch, utc_now
-from .types import Chunk, Page, Unreadable
+from .types import Chunk, Offer, Page, Unreadable
 
 SHRINK_LIMIT = 0.25
 """The share of a source's known pages that may go at once without being asked for."""
@@ -120,20 +120,31 @@ class Indexer:
         unreadable: list[Unreadable] = []
         seen: set[str] = set()
         unchanged: list[PageRecord] = []
+
+        def as_it_was(document: str, page_hash: str) -> bool:
+            return document in known and known[document].page_hash == page_hash and document not in pending
+
         self.progress.stage("Reading pages", source.total)
         for found in source.read():
             self.progress.advance()
-            page = found if isinstance(found, Unreadable) else _fit(found, seen, elsewhere)
+            if isinstance(found, Offer):
+                if found.document_id not in seen and as_it_was(found.document_id, found.page_hash):
+                    seen.add(found.document_id)
+                    unchanged.append(known[found.document_id])
+                    continue
+                page = _fit(found.page(), seen, elsewhere)
+            else:
+                page = found if isinstance(found, Unreadable) else _fit(found, seen, elsewhere)
             if isinstance(page, Unreadable):
                 unreadable.append(page)
                 continue
             seen.add(page.document_id)
-            record = known.get(page.document_id)
-            page_hash = hash_of(page)
-            if record and record.page_hash == page_hash and page.document_id not in pending:
-                unchanged.append(record)
+            page_hash = found.page_hash if isinstance(found, Offer) else hash_of(page)
+            if as_it_was(page.document_id, page_hash):
+                unchanged.append(known[page.document_id])
             else:
-                changes.append(self._change(page, page_hash, source.name, known=record is not None))
+                before = page.document_id in known
+                changes.append(self._change(page, page_hash, source.name, known=before))
         removed = _gone(known.values(), seen, unreadable)
         chunks_removed = sum(r.chunks for r in removed) + sum(change.superseded for change in changes)
         return Plan(

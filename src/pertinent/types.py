@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 from uuid import UUID
@@ -41,6 +41,15 @@ class Page:
     source_type: str
     text: str
     sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A page that is unpacked only where it is needed: where the index has it by this hash, it is not."""
+
+    document_id: str
+    page_hash: str
+    page: Callable[[], Page] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

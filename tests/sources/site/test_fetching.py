@@ -16,7 +16,7 @@ from pertinent.sources.site import SiteSource
 from pertinent.sources.site.addresses import open_site
 from pertinent.sources.site.fetching import Fetcher, Gone, Unfetchable
 from pertinent.sources.site.pace import retry_after
-from pertinent.types import Page
+from pertinent.types import Offer
 
 from . import http2
 from .conftest import QUICK, crawl
@@ -170,7 +170,7 @@ def test_a_proxy_is_asked_with_its_password(site: LocalSite, monkeypatch: pytest
     monkeypatch.setenv("http_proxy", f"me:p%40ss@{host}")
     site.pages["http://book.example/docs"] = page("Through a proxy")
     source = SiteSource("http://book.example/docs", limits=QUICK)
-    assert [one.title for one in source.read() if isinstance(one, Page)] == ["Through a proxy"]
+    assert [one.page().title for one in source.read() if isinstance(one, Offer)] == ["Through a proxy"]
     sent = {headers.get("proxy-authorization") for headers in site.headers}
     assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
 

@@ -14,7 +14,7 @@ from pertinent.ports import Source
 from pertinent.progress import Silent
 from pertinent.sources import open_source
 from pertinent.sources.site import Limits, SiteSource
-from pertinent.types import Page
+from pertinent.types import Offer, Page
 
 from .conftest import QUICK
 from .rendering import article
@@ -173,7 +173,7 @@ def test_a_book_is_the_same_from_its_source_and_from_its_site(site: LocalSite) -
     source = {one.url: one for one in handbook(site)}
     read = SiteSource(f"{site.address}/docs/", base_url="https://handbook.example/docs", limits=QUICK)
     assert read.name == open_source(str(HANDBOOK)).name
-    crawled = {one.url: one for one in read.read() if isinstance(one, Page)}
+    crawled = {page.url: page for one in read.read() if isinstance(one, Offer) for page in [one.page()]}
     assert crawled.keys() == source.keys()
     for url, one in crawled.items():
         of = source[url]

@@ -26,6 +26,7 @@ _TRACKING = re.compile(
     r"(utm_\w+|[a-z]*clid|_ga|_gl|_hs\w*|mc_[ce]id|igshid|yclid|msclkid|mkt_tok|ref_src|phpsessid|jsessionid)=",
     re.IGNORECASE,
 )
+_BREAKS = re.compile(r"[\t\r\n]")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -37,7 +38,7 @@ def absolute(link: str, base: str = "") -> str | None:
 
     No fragment, no parameters that only track who came from where, no password, no other scheme.
     """
-    link = re.sub(r"[\t\r\n]", "", link).strip()
+    link = _BREAKS.sub("", link).strip()
     if len(link) > LONGEST:
         return None
     try:
@@ -136,14 +137,19 @@ class Site:
 
     def spans(self, url: str) -> bool:
         """Whether a page lies at the path of the crawl, or below it."""
+        if not self.scope:
+            return True
         path = urlsplit(url).path
-        return not self.scope or path == self.scope or path.startswith(f"{self.scope}/")
+        return path == self.scope or path.startswith(f"{self.scope}/")
 
     def holds(self, url: str) -> bool:
         """Whether a page is wanted, by its url alone."""
-        path, choice = urlsplit(url).path, self.choice
         if not self.spans(url):
             return False
+        choice = self.choice
+        if not choice.include and not choice.exclude:
+            return True
+        path = urlsplit(url).path
         return (not choice.include or _matches(path, choice.include)) and not _matches(path, choice.exclude)
 
 

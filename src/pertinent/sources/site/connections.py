@@ -19,7 +19,7 @@ KEPT_OPEN = 30.0
 class Connections:
     """Where each thread finds its connection: shared where they may speak HTTP/2, else one for each thread.
 
-    To look for a free connection among eight takes as long as all else that a request costs here.
+    To look for a free connection in a pool takes as long as all else that a request costs here.
     """
 
     def __init__(
@@ -33,21 +33,27 @@ class Connections:
         self._proxy = _proxy(proxy) if proxy else None
         # Made only where it is needed: to load the certificates takes longer than a small site.
         self._trust = (trust or httpx.create_ssl_context()) if scheme == "https" else None
-        self._shared = self._made(connections) if scheme == "https" else None
+        self._shared = self._pool(connections) if self._trust or self._proxy else None
+        self._origin = httpcore.URL(origin).origin
         self._thread = threading.local()
-        self._all: list[httpcore.ConnectionPool] = [self._shared] if self._shared else []
+        self._own: list[httpcore.HTTPConnection] = []
 
-    def mine(self) -> httpcore.ConnectionPool:
-        """The pool that this thread takes its connections from."""
+    def mine(self) -> httpcore.ConnectionPool | httpcore.HTTPConnection:
+        """What this thread is to ask by."""
         if self._shared:
             return self._shared
-        pool: httpcore.ConnectionPool | None = getattr(self._thread, "pool", None)
-        if pool is None:
-            pool = self._thread.pool = self._made(1)
-            self._all.append(pool)
-        return pool
+        own: httpcore.HTTPConnection | None = getattr(self._thread, "connection", None)
+        if own is None or own.is_closed() or own.has_expired():
+            if own is not None:
+                own.close()
+                self._own.remove(own)
+            own = self._thread.connection = httpcore.HTTPConnection(
+                self._origin, keepalive_expiry=KEPT_OPEN, network_backend=self._network
+            )
+            self._own.append(own)
+        return own
 
-    def _made(self, connections: int) -> httpcore.ConnectionPool:
+    def _pool(self, connections: int) -> httpcore.ConnectionPool:
         return httpcore.ConnectionPool(
             ssl_context=self._trust,
             max_connections=connections,
@@ -59,8 +65,10 @@ class Connections:
         )
 
     def close(self) -> None:
-        for pool in self._all:
-            pool.close()
+        if self._shared:
+            self._shared.close()
+        for own in self._own:
+            own.close()
 
 
 def _proxy(address: str) -> httpcore.Proxy:

@@ -10,12 +10,13 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from hashlib import sha256
 from itertools import islice
 from urllib.parse import unquote, urlsplit
 
 from ... import identity
 from ...errors import SourceError
-from ...types import Page, Unreadable
+from ...types import Offer, Page, Unreadable
 from .addresses import Site, absolute, path_of
 from .fetching import Fetcher
 from .finding import Found
@@ -67,7 +68,7 @@ class Crawl:
         self.total = None if self.by_links else len(self._frontier)
         """How many pages are in line, where that is all of them."""
 
-    def run(self, fetcher: Fetcher, memory: Memory) -> Iterator[Page | Unreadable]:
+    def run(self, fetcher: Fetcher, memory: Memory) -> Iterator[Offer | Unreadable]:
         """Every page, and every one that could not be had."""
         self._memory = memory
         self._visitor = Visitor(self._site, fetcher, memory, self.by_links)
@@ -85,7 +86,7 @@ class Crawl:
             why = f" ({seen})" if seen else ""
             raise SourceError(f"no pages found at {self._site.start}{why}; nothing was changed")
 
-    def _items(self) -> Iterator[Page | Unreadable]:
+    def _items(self) -> Iterator[Offer | Unreadable]:
         yield from self._found.problems
         try:
             yield from self._pages()
@@ -96,7 +97,7 @@ class Crawl:
         yield from self._frontier.problems()
         yield from self._held_back()
 
-    def _pages(self) -> Iterator[Page | Unreadable]:
+    def _pages(self) -> Iterator[Offer | Unreadable]:
         pool = ThreadPoolExecutor(self._limits.connections, thread_name_prefix="crawling")
         under_way: deque[tuple[Item, Future[Outcome]]] = deque()
         try:
@@ -123,7 +124,7 @@ class Crawl:
                 "the same command goes on from there"
             ) from None
 
-    def _taken(self, item: Item, outcome: Outcome) -> Iterator[Page | Unreadable]:
+    def _taken(self, item: Item, outcome: Outcome) -> Iterator[Offer | Unreadable]:
         """What an outcome gives; new addresses are put in line."""
         url, reading = outcome.url, outcome.reading
         if outcome.unchanged:
@@ -169,7 +170,7 @@ class Crawl:
         if self._silent >= self._limits.failures:
             raise _CutShort(f"the site no longer answers: {self._silent} pages in a row failed")
 
-    def _read(self, url: str, reading: Reading, address: str, depth: int) -> Iterator[Page]:
+    def _read(self, url: str, reading: Reading, address: str, depth: int) -> Iterator[Offer]:
         self._variants.language = self._variants.language or reading.language
         version = reading.doc.version if reading.doc else ""
         if self._variants.told(url, language=reading.language, version=version):
@@ -195,15 +196,15 @@ class Crawl:
         self._frontier.add(found, max(depth, 1))
         return None if self._variants.unwanted(other) else other
 
-    def _given_page(self, url: str, reading: Reading) -> Iterator[Page]:
+    def _given_page(self, url: str, reading: Reading) -> Iterator[Offer]:
         slug = self._routes.slug(_path(url), reading.doc)
         if slug is None:
             self._late.append((url, reading))
         else:
             self._given[url] = reading.title
-            yield _page(url, slug, reading)
+            yield _offer(url, slug, reading)
 
-    def _held_back(self) -> Iterator[Page]:
+    def _held_back(self) -> Iterator[Offer]:
         """What had to wait for all other pages."""
         for canonical, pages in self._namesakes.items():
             titles = self._given | {url: reading.title for url, reading in self._late}
@@ -215,7 +216,7 @@ class Crawl:
         for url, reading in self._late:
             if reading.doc:
                 self._given[url] = reading.title
-                yield _page(url, self._routes.late_slug(_path(url), reading.doc), reading)
+                yield _offer(url, self._routes.late_slug(_path(url), reading.doc), reading)
 
 
 def _are_namesakes(pages: Sequence[tuple[str, Reading]], title: str) -> bool:
@@ -227,14 +228,23 @@ def _path(url: str) -> str:
     return unquote(urlsplit(url).path)
 
 
-def _page(url: str, slug: str, reading: Reading) -> Page:
-    return Page(
-        document_id=identity.document_id(url, slug),
-        url=url,
-        title=reading.title,
-        source_path=path_of(url),
-        slug=slug,
-        source_type="docusaurus-page" if reading.docusaurus else "web-page",
-        text=reading.text,
-        sections=reading.sections,
-    )
+def _offer(url: str, slug: str, reading: Reading) -> Offer:
+    """The page, known by all that it is made of."""
+    kind = "docusaurus-page" if reading.docusaurus else "web-page"
+    document = identity.document_id(url, slug)
+    hashed = sha256("\0".join((url, slug, kind, reading.title, "")).encode() + reading.content)
+
+    def page() -> Page:
+        text, sections = reading.unpacked()
+        return Page(
+            document_id=document,
+            url=url,
+            title=reading.title,
+            source_path=path_of(url),
+            slug=slug,
+            source_type=kind,
+            text=text,
+            sections=sections,
+        )
+
+    return Offer(document, hashed.hexdigest(), page)

@@ -7,8 +7,8 @@ headers and bodies alike, nothing is decompressed behind our back, and a request
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
@@ -106,6 +106,7 @@ class Fetcher:
         self._page = Bounds(limits.page_bytes, limits.page_seconds)
         # All that is the same in every request is made once.
         self._scheme = urlsplit(site.origin).scheme
+        self._before_paths = site.origin
         self._origin = httpcore.URL(site.origin)
         self._headers = [(b"Host", urlsplit(site.origin).netloc.encode()), *_headers()]
 
@@ -185,8 +186,8 @@ class Fetcher:
         times = dict.fromkeys(("connect", "read", "write"), quiet)
         with (
             self._reached(quiet, bounds),
-            self._connections.mine().stream(
-                b"GET", self._url(address), headers=headers, extensions={"timeout": times}
+            closing(
+                self._connections.mine().handle_request(self._request(address, headers, times))
             ) as response,
         ):
             sent = _sent(response.headers)
@@ -200,11 +201,14 @@ class Fetcher:
                 return Answer(address, sent, b"", unchanged=True)
             raise _refusal(response.status, sent)
 
-    def _url(self, address: str) -> httpcore.URL:
-        """An address of the site as httpcore has it, without looking at all of it again."""
-        target = address.removeprefix(self._site.origin).encode()
+    def _request(
+        self, address: str, headers: Sequence[tuple[bytes, bytes]], times: Mapping[str, float]
+    ) -> httpcore.Request:
+        """What is asked at an address of the site, without looking at all of it again."""
+        target = address.removeprefix(self._before_paths).encode()
         origin = self._origin
-        return httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target or b"/")
+        url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target or b"/")
+        return httpcore.Request(b"GET", url, headers=headers, extensions={"timeout": times})
 
     @contextmanager
     def _reached(self, quiet: float, bounds: Bounds) -> Iterator[None]:

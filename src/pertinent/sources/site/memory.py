@@ -20,7 +20,7 @@ from .reading import Reading, reader, unpacked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMAT = 1
+FORMAT = 2
 RESUMABLE = 24 * 3600.0
 """How old, in seconds, a crawl that was broken off may be for the next one to go on with it."""
 

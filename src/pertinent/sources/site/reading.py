@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +54,6 @@ class Reading:
     """What was read from one address: all that a crawl needs of it, now and the next time."""
 
     title: str
-    text: str
-    sections: tuple[Section, ...]
     canonical: str | None
     language: str
     docusaurus: bool
@@ -64,6 +62,16 @@ class Reading:
     """Why this is no page to index; empty where it is one."""
     links: tuple[str, ...] | None
     """Where its links lead; None where nobody asked."""
+    content: bytes
+    """Its text and sections, packed: of a page that is as it was, nobody looks at them."""
+
+    def unpacked(self) -> tuple[str, tuple[Section, ...]]:
+        """The text, and its sections."""
+        text, sections = orjson.loads(zlib.decompress(self.content))
+        return text, tuple(
+            Section(tuple(path), anchor, tuple([Block(*block) for block in blocks]))
+            for path, anchor, blocks in sections
+        )
 
 
 def media_type(headers: Mapping[str, str]) -> str:
@@ -112,45 +120,52 @@ def read(body: bytes, headers: Mapping[str, str], address: str, *, links: bool) 
         skip = "no article"
     return Reading(
         title=article.title,
-        text="" if skip else text,
-        sections=() if skip else sections,
         canonical=article.leads_to or article.canonical or None,
         language=article.language or "",
         docusaurus=(article.generator or "").lower().startswith("docusaurus"),
         doc=doc_of(body),
         skip=skip,
         links=tuple(article.links) if links else None,
+        content=b"" if skip else _packed(text, sections),
     )
 
 
-def packed(reading: Reading) -> bytes:
-    """A reading as it is remembered."""
-    sections = [
+def _packed(text: str, sections: Sequence[Section]) -> bytes:
+    kept = [
         [one.path, one.anchor, [(block.kind, block.start, block.end) for block in one.blocks]]
-        for one in reading.sections
+        for one in sections
     ]
-    fields = [getattr(reading, name) for name in Reading.__slots__]
-    fields[_SECTIONS] = sections
+    return zlib.compress(orjson.dumps([text, kept]), 1)
+
+
+def packed(reading: Reading) -> bytes:
+    """A reading as it is remembered: a check of the rest, what a crawl decides by, and the content."""
+    fields = [getattr(reading, name) for name in _HEAD]
     fields[_DOC] = reading.doc and [*reading.doc]
-    return zlib.compress(orjson.dumps(fields), 1)
+    head = orjson.dumps(fields)
+    rest = len(head).to_bytes(_LENGTH) + head + reading.content
+    return _check(rest) + rest
 
 
 def unpacked(data: bytes) -> Reading | None:
-    """The reading that was remembered; None where it can't be made out any more."""
-    try:
-        fields: list[Any] = orjson.loads(zlib.decompress(data))
-        fields[_SECTIONS] = tuple(
-            Section(tuple(path), anchor, tuple([Block(*block) for block in blocks]))
-            for path, anchor, blocks in fields[_SECTIONS]
-        )
-        fields[_DOC] = Doc(*fields[_DOC]) if fields[_DOC] else None
-        fields[_LINKS] = None if fields[_LINKS] is None else tuple(fields[_LINKS])
-        return Reading(*fields)
-    except (zlib.error, ValueError, TypeError, LookupError):
+    """The reading that was remembered; None where it is not as it was written."""
+    check, rest = data[:_CHECK], data[_CHECK:]
+    if check != _check(rest):
         return None
+    end = _LENGTH + int.from_bytes(rest[:_LENGTH])
+    fields: list[Any] = orjson.loads(rest[_LENGTH:end])
+    fields[_DOC] = Doc(*fields[_DOC]) if fields[_DOC] else None
+    fields[_LINKS] = None if fields[_LINKS] is None else tuple(fields[_LINKS])
+    return Reading(*fields, *[rest[end:]])
 
 
-_SECTIONS, _DOC, _LINKS = (Reading.__slots__.index(name) for name in ("sections", "doc", "links"))
+def _check(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_CHECK).digest()
+
+
+_CHECK, _LENGTH = 16, 4
+_HEAD = Reading.__slots__[:-1]
+_DOC, _LINKS = (_HEAD.index(name) for name in ("doc", "links"))
 
 
 @cache

@@ -18,19 +18,20 @@ SIZE = 5 * 2**20
 class Robots:
     """What robots.txt says to us."""
 
-    rules: Protego
+    rules: Protego | None
+    """None where there is no robots.txt: all is allowed."""
 
     def allows(self, address: str) -> bool:
-        return bool(self.rules.can_fetch(address, PRODUCT))
+        return self.rules is None or bool(self.rules.can_fetch(address, PRODUCT))
 
     @property
     def delay(self) -> float:
         """Seconds between two requests."""
-        return float(self.rules.crawl_delay(PRODUCT) or 0.0)
+        return float(self.rules.crawl_delay(PRODUCT) or 0.0) if self.rules else 0.0
 
     @property
     def sitemaps(self) -> list[str]:
-        return list(self.rules.sitemaps)
+        return list(self.rules.sitemaps) if self.rules else []
 
 
 def parse(text: str) -> Robots:
@@ -44,9 +45,9 @@ def ask(site: Site, fetcher: Fetcher, seconds: float) -> Robots:
     try:
         answer = fetcher.get(address, bounds=Bounds(SIZE, seconds))
     except Gone:
-        return parse("")
+        return Robots(None)
     except Unfetchable as error:
         if not error.silent:
-            return parse("")
+            return Robots(None)
         raise SourceError(f"{address} {error}; what may be fetched is not known, and nothing was") from error
     return parse(answer.body.decode("utf-8", "replace"))

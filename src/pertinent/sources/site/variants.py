@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -124,7 +125,13 @@ class Variants:
         return ALL in wanted or edition.name.lower() in wanted
 
     def _below(self, url: str) -> Path:
-        return _steps(urlsplit(url).path)[len(self._scope) :]
+        return _steps_of(url)[len(self._scope) :]
+
+
+@lru_cache(maxsize=2**16)
+def _steps_of(url: str) -> Path:
+    """The steps of a url's path; each page of a crawl is looked at several times."""
+    return _steps(urlsplit(url).path)
 
 
 def _steps(path: str) -> Path:

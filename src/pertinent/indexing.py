@@ -22,7 +22,7 @@ from .errors import SyncRefused
 from .ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex, Written
 from .progress import Progress, Silent
 from .timing import Stopwatch, utc_now
-from .types import Chunk, Offer, Page, Unreadable
+from .types import Chunk, Offer, Page, PassedOver, Unreadable
 
 SHRINK_LIMIT = 0.25
 """The share of a source's known pages that may go at once without being asked for."""
@@ -60,6 +60,7 @@ class Plan:
     unchanged: int
     unchanged_chunks: int
     unreadable: tuple[Unreadable, ...]
+    passed_over: tuple[PassedOver, ...]
     known: int
     strays: tuple[str, ...] = ()
     chunks_removed: int = 0
@@ -87,6 +88,7 @@ class Summary:
     chunks_kept: int
     chunks_removed: int
     unreadable: tuple[Unreadable, ...]
+    passed_over: tuple[PassedOver, ...]
     seconds: float
 
     @property
@@ -118,6 +120,7 @@ class Indexer:
         pending = set(self.catalog.pending())
         changes: list[PageChange] = []
         unreadable: list[Unreadable] = []
+        passed_over: list[PassedOver] = []
         seen: set[str] = set()
         unchanged: list[PageRecord] = []
 
@@ -126,6 +129,9 @@ class Indexer:
 
         self.progress.stage("Reading pages", source.total)
         for found in source.read():
+            if isinstance(found, PassedOver):
+                passed_over.append(found)
+                continue
             self.progress.advance()
             if isinstance(found, Offer):
                 if found.document_id not in seen and as_it_was(found.document_id, found.page_hash):
@@ -155,6 +161,7 @@ class Indexer:
             unchanged=len(unchanged),
             unchanged_chunks=sum(record.chunks for record in unchanged),
             unreadable=tuple(unreadable),
+            passed_over=tuple(passed_over),
             known=len(known),
             strays=tuple(sorted(pending - seen - known.keys() - elsewhere.keys())),
             chunks_removed=chunks_removed,
@@ -351,6 +358,7 @@ def summarise(plan: Plan, seconds: float) -> Summary:
         chunks_kept=kept + plan.unchanged_chunks,
         chunks_removed=plan.chunks_removed,
         unreadable=plan.unreadable,
+        passed_over=plan.passed_over,
         seconds=seconds,
     )
 

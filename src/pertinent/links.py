@@ -67,7 +67,7 @@ def _broken(url: str, anchors: Iterable[str], anchors_of: AnchorsOf) -> Iterator
     try:
         there = anchors_of(url)
     except NotFound as error:
-        yield from (BrokenLink(url, anchor, "page gone", str(error)) for anchor in anchors)
+        yield BrokenLink(url, "", "page gone", str(error))
         return
     except SourceError as error:
         yield BrokenLink(url, "", "not reached", str(error))

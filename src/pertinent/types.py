@@ -53,6 +53,14 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
+class PassedOver:
+    """What a source has, and leaves out on purpose: told at its end, since nobody may have meant it."""
+
+    reason: str
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A page that a source has but can't read now; whatever was indexed for it stays."""
 

@@ -50,9 +50,13 @@ def test_versions_and_languages_are_read_on_demand(run: Run, site: LocalSite) ->
     site.pages["/docs/next/nodes"] = page("Nodes to come")
     site.pages["/fr/docs/nodes"] = page("Noeuds", lang="fr")
     site.sitemap("/docs/nodes", "/docs/next/nodes", "/fr/docs/nodes")
-    assert run("index", site.address).exit_code == 0
+    result = run("index", site.address)
+    assert result.exit_code == 0
+    assert "passed over: 2 pages of another version or language" in result.stdout
     assert urls(run) == {f"{site.address}/docs/nodes"}
-    assert run("index", site.address, "--versions", "next", "--locales", "fr").exit_code == 0
+    result = run("index", site.address, "--versions", "next", "--locales", "fr")
+    assert result.exit_code == 0
+    assert "passed over" not in result.stdout
     assert urls(run) == {f"{site.address}{path}/nodes" for path in ("/docs", "/docs/next", "/fr/docs")}
 
 
@@ -171,3 +175,8 @@ def test_a_live_site_can_not_be_watched(run: Run, site: LocalSite) -> None:
     result = run("serve", "--watch", site.address)
     assert result.exit_code == 2
     assert "from time to time" in result.stderr
+
+
+def test_a_version_that_the_site_does_not_have_is_told(run: Run, site: LocalSite) -> None:
+    result = run("index", site.address, "--versions", "9.9")
+    assert "version 9.9: the site has none that is called so" in result.stdout

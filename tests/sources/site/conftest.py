@@ -49,6 +49,6 @@ def crawl(
             page = one.page()
             assert page.source_path not in pages
             pages[page.source_path] = page
-        else:
+        elif isinstance(one, Unreadable):
             unreadable.append(one)
     return pages, unreadable

@@ -42,7 +42,7 @@ def test_each_page_is_asked_for_once_and_each_anchor_looked_up() -> None:
     assert check(on_the_web(cited), anchors_of, told=lambda: ticks.append(1)) == [
         BrokenLink("https://x.example/a", "two", "anchor missing", "the page has no #two"),
         BrokenLink("https://x.example/down", "", "not reached", "answers HTTP 500"),
-        BrokenLink("https://x.example/gone", "x", "page gone", "answers HTTP 404"),
+        BrokenLink("https://x.example/gone", "", "page gone", "answers HTTP 404"),
     ]
     assert sorted(asked) == [f"https://x.example/{name}" for name in ("a", "b", "down", "gone")]
     assert len(ticks) == 4
@@ -59,7 +59,7 @@ def test_the_ids_of_live_pages_are_read(site: LocalSite) -> None:
     assert [(one.url.rpartition("/")[2], one.anchor, one.kind) for one in found] == [
         ("a", "four", "anchor missing"),
         ("down", "", "not reached"),
-        ("gone", "one", "page gone"),
+        ("gone", "", "page gone"),
         ("pdf", "", "not reached"),
     ]
 

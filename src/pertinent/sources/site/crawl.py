@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from ... import identity
 from ...errors import SourceError
-from ...types import Offer, Page, Unreadable
+from ...types import Offer, Page, PassedOver, Unreadable
 from .addresses import Site, absolute, path_of
 from .fetching import Fetcher
 from .finding import Found
@@ -68,8 +68,8 @@ class Crawl:
         self.total = None if self.by_links else len(self._frontier)
         """How many pages are in line, where that is all of them."""
 
-    def run(self, fetcher: Fetcher, memory: Memory) -> Iterator[Offer | Unreadable]:
-        """Every page, and every one that could not be had."""
+    def run(self, fetcher: Fetcher, memory: Memory) -> Iterator[Offer | PassedOver | Unreadable]:
+        """Every page, every one that could not be had, and in the end what was left out on purpose."""
         self._memory = memory
         self._visitor = Visitor(self._site, fetcher, memory, self.by_links)
         self._end = self._found.began + self._limits.crawl_seconds
@@ -85,6 +85,13 @@ class Crawl:
             )
             why = f" ({seen})" if seen else ""
             raise SourceError(f"no pages found at {self._site.start}{why}; nothing was changed")
+        editions = self._frontier.editions - self._given.keys()
+        if editions:
+            yield PassedOver(f"of another version or language, such as {min(editions)}", len(editions))
+        for reason, number in self._passed_over.most_common(_REASONS):
+            yield PassedOver(reason, number)
+        for option, name in self._variants.never_met():
+            yield PassedOver(f"of {option} {name}: the site has none that is called so", 0)
 
     def _items(self) -> Iterator[Offer | Unreadable]:
         yield from self._found.problems
@@ -174,7 +181,7 @@ class Crawl:
         self._variants.language = self._variants.language or reading.language
         version = reading.doc.version if reading.doc else ""
         if self._variants.told(url, language=reading.language, version=version):
-            self._passed_over["of another version or language"] += 1
+            self._frontier.editions.add(url)
             return
         self._frontier.follow(reading.links or (), depth + 1)
         canonical = self._canonical(url, reading, address, depth)

@@ -52,6 +52,8 @@ class Frontier:
         self._links: set[str] = set()
         self._alike: Counter[str] = Counter()
         self._left_out: dict[str, Unreadable] = {}
+        self.editions: set[str] = set()
+        """Pages that were left out as of another version or language."""
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -59,7 +61,7 @@ class Frontier:
     def fill(self, pages: Mapping[str, str]) -> None:
         """Everything that the sitemaps list."""
         for url, address in sorted(pages.items(), key=lambda page: self._variants.rank(page[0])):
-            if self._variants.unwanted(url) or not self.claim(url):
+            if self._is_other_edition(url) or not self.claim(url):
                 continue
             if len(self._queue) == self._limits.pages:
                 self._leave_out(url, self._too_many, named=False)
@@ -79,7 +81,7 @@ class Frontier:
         while self._queue:
             item = self._queue.popleft()
             # What was read since it was put here may have told that it is another edition.
-            if not self._variants.unwanted(item.url):
+            if not self._is_other_edition(item.url):
                 return item
         return None
 
@@ -108,7 +110,7 @@ class Frontier:
         if not self._robots.allows(address):
             return
         self._variants.meet(url)
-        if self._variants.unwanted(url):
+        if self._is_other_edition(url):
             return
         if _grown(url):
             self._leave_out(url, f"paths that repeat themselves were left out. {_ADVICE}", named=True)
@@ -117,6 +119,12 @@ class Frontier:
             self._leave_out(url, reason, named=False)
         elif self.claim(url):
             self._queue.append(Item(url, address, depth))
+
+    def _is_other_edition(self, url: str) -> bool:
+        unwanted = self._variants.unwanted(url)
+        if unwanted:
+            self.editions.add(url)
+        return unwanted
 
     def _too_far(self, url: str, depth: int) -> str:
         limits = self._limits

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from ...types import Offer, Unreadable
+from ...types import Offer, PassedOver, Unreadable
 from .addresses import open_site
 from .crawl import Crawl
 from .fetching import Fetcher
@@ -55,7 +55,7 @@ class SiteSource:
             self._planned = self._plan()
         return self._planned.total
 
-    def read(self) -> Iterator[Offer | Unreadable]:
+    def read(self) -> Iterator[Offer | PassedOver | Unreadable]:
         """Every page of the site, in the order of its sitemaps, or as links lead to them."""
         crawl, self._planned = self._planned or self._plan(), None
         with (

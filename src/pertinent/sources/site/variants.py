@@ -61,6 +61,7 @@ class Variants:
         self._editions: dict[Path, Edition] = {}
         self._known: set[Path] = set()
         self._languages: dict[str, str] = {}
+        self._met: set[tuple[Kind, str]] = set()
         self.language = ""
         """The language of the page that readers land on first, where it is known."""
 
@@ -122,7 +123,13 @@ class Variants:
 
     def _asked_for(self, edition: Edition) -> bool:
         wanted = self._wanted[edition.kind]
+        self._met.add((edition.kind, edition.name.lower()))
         return ALL in wanted or edition.name.lower() in wanted
+
+    def never_met(self) -> list[tuple[Kind, str]]:
+        """What was asked for that no page is of: a slip of the pen, maybe."""
+        asked = {(kind, name) for kind, names in self._wanted.items() for name in names - {ALL}}
+        return sorted(asked - self._met)
 
     def _below(self, url: str) -> Path:
         return _steps_of(url)[len(self._scope) :]

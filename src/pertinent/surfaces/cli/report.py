@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from .terminal import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from ...indexing import PageChange, Plan, Summary
+    from ...types import PassedOver
 
 
 def print_summary(out: Console, summary: Summary) -> None:
@@ -26,8 +29,16 @@ def print_summary(out: Console, summary: Summary) -> None:
     chunks = (summary.chunks_added, summary.chunks_changed, summary.chunks_kept, summary.chunks_removed)
     table.add_row("chunks", *(f"{number:,}" for number in chunks))
     out.print(table)
+    print_passed_over(out, summary.passed_over)
     rate = f", {summary.chunks_per_second:,.0f} chunks a second" if summary.chunks_added else ""
     out.print(f"Done in {summary.seconds:.1f} s{rate}.")
+
+
+def print_passed_over(out: Console, passed_over: Sequence[PassedOver]) -> None:
+    """What a source left out on purpose, which may not be what was meant."""
+    for one in passed_over:
+        pages = "1 page" if one.pages == 1 else f"{one.pages:,} pages"
+        out.print(f"passed over: {pages} {one_line(one.reason)}", soft_wrap=True, markup=False, style="dim")
 
 
 def print_plan(out: Console, plan: Plan) -> None:
@@ -47,6 +58,7 @@ def print_plan(out: Console, plan: Plan) -> None:
         line("-", "red", f"{'removed':11}{one_line(record.source_path)}: {record.chunks} chunks go")
     for one in plan.unreadable:
         line("!", "red", f"{'unreadable':11}{one_line(one.source_path)}: {one_line(one.reason)}")
+    print_passed_over(out, plan.passed_over)
     for stray in plan.strays:
         line("-", "red", f"{'leftover':11}{one_line(stray)}, of a run that was broken off")
     if plan.nothing_to_do:

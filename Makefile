@@ -46,6 +46,8 @@ check: $(STAMP)dev
 
 test: check
 	@$(BIN)/python -m tests.servers.binary
+	@# Docusaurus is installed and builds the handbook while the first tests run; those that need it wait.
+	@$(BIN)/python -m tests.sources.docusaurus_build >/dev/null 2>&1 & \
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 format: $(STAMP)dev

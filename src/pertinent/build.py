@@ -186,11 +186,12 @@ class Workspace:
             if self._index is None and self.is_foreign:
                 self._open_foreign()
             if self._index is None:
-                found = self.catalog().fingerprint()
-                if found is None:
-                    found = fingerprint(self.settings, self.embedder())
-                    self.catalog().set_fingerprint(found)
+                recorded = self.catalog().fingerprint()
+                found = recorded or fingerprint(self.settings, self.embedder())
                 opened = self._builds.open(found)
+                if recorded is None:
+                    # Not before: where there is no server yet, other settings may still be tried.
+                    self.catalog().set_fingerprint(found)
                 if not opened.count():
                     if self._expects_chunks():
                         opened.close()

@@ -180,3 +180,10 @@ def test_a_live_site_can_not_be_watched(run: Run, site: LocalSite) -> None:
 def test_a_version_that_the_site_does_not_have_is_told(run: Run, site: LocalSite) -> None:
     result = run("index", site.address, "--versions", "9.9")
     assert "version 9.9: the site has none that is called so" in result.stdout
+
+
+def test_a_page_that_is_cut_is_told(run: Run, site: LocalSite) -> None:
+    site.pages["/docs/joints"] = page("Joints", "<p>x</p>" * 120_000)
+    result = run("index", site.address)
+    assert result.exit_code == 0, result.output
+    assert "passed over: 1 page in part: too large to be read to their end" in result.stdout

@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from ..blocks import HeadingPiece, Piece
 from . import docusaurus, general
-from .bounds import bounded
+from .bounds import cut
 from .charsets import as_utf8
 from .density import find_article
 from .facts import Facts, facts_of
@@ -45,11 +45,14 @@ class Article:
     """Every address of the web that the page links to, without fragments."""
     anchors: frozenset[str]
     """Every fragment that leads somewhere on the page."""
+    cut: bool = False
+    """Whether the page was so large that its end was left out."""
 
 
 def read(html: bytes | str, url: str, *, charset: str | None = None) -> Article:
     """The article of a page at this address; `charset` is what the server said. Never raises."""
-    page = LexborHTMLParser(bounded(as_utf8(html, charset)), options=_QUIET, scripting=True)
+    kept, was_cut = cut(as_utf8(html, charset))
+    page = LexborHTMLParser(kept, options=_QUIET, scripting=True)
     facts = facts_of(page, url)
     generator = facts.meta("generator")
     if docusaurus.is_docusaurus(page, generator) and not docusaurus.is_restyled(page):
@@ -70,6 +73,7 @@ def read(html: bytes | str, url: str, *, charset: str | None = None) -> Article:
         noindex=facts.noindex,
         links=absolute_links(hrefs, facts.base),
         anchors=anchors,
+        cut=was_cut,
     )
 
 

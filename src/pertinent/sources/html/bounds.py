@@ -69,12 +69,19 @@ _ATTRIBUTE = re.compile(
 
 def bounded(html: bytes) -> bytes:
     """The page, or as much of it as can be parsed in a time that goes with its size."""
+    return cut(html)[0]
+
+
+def cut(html: bytes) -> tuple[bytes, bool]:
+    """The same, and whether its end was left out."""
     tags = html.count(b"<")
     if len(html) <= _SMALL and tags <= _SOME and (tags <= _FEW or len(_REOPENED.findall(html)) <= _FEW_OPEN):
-        return html
-    if len(html) > _LARGEST:
+        return html, False
+    too_large = len(html) > _LARGEST
+    if too_large:
         html = html[:_LARGEST].decode("utf-8", "ignore").encode()
-    return _Scan(html).kept()
+    scan = _Scan(html)
+    return scan.kept(), too_large or scan.ended_early
 
 
 class _Scan:
@@ -83,6 +90,8 @@ class _Scan:
     def __init__(self, html: bytes) -> None:
         self._html = html
         self._pos = 0
+        self.ended_early = False
+        """Whether there were more tags than any page has."""
         self._dropped: list[tuple[int, int]] = []
         self._stack: list[bytes] = []
         self._open: defaultdict[bytes, int] = defaultdict(int)
@@ -103,6 +112,7 @@ class _Scan:
                 self._pos = self._past(match)
         else:
             end = self._pos
+            self.ended_early = _START.search(html, end) is not None
         starts = [0, *(drop[1] for drop in self._dropped)]
         ends = [*(drop[0] for drop in self._dropped), end]
         return b"".join([html[start:end] for start, end in zip(starts, ends, strict=True)])

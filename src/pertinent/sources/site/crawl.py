@@ -183,6 +183,8 @@ class Crawl:
         if self._variants.told(url, language=reading.language, version=version):
             self._frontier.editions.add(url)
             return
+        if reading.cut:
+            self._passed_over["in part: too large to be read to their end"] += 1
         self._frontier.follow(reading.links or (), depth + 1)
         canonical = self._canonical(url, reading, address, depth)
         if not self._site.holds(url):

@@ -62,6 +62,8 @@ class Reading:
     """Why this is no page to index; empty where it is one."""
     links: tuple[str, ...] | None
     """Where its links lead; None where nobody asked."""
+    cut: bool
+    """Whether the page was so large that its end was left out."""
     content: bytes
     """Its text and sections, packed: of a page that is as it was, nobody looks at them."""
 
@@ -126,6 +128,7 @@ def read(body: bytes, headers: Mapping[str, str], address: str, *, links: bool) 
         doc=doc_of(body),
         skip=skip,
         links=tuple(article.links) if links else None,
+        cut=article.cut,
         content=b"" if skip else _packed(text, sections),
     )
 

@@ -49,5 +49,8 @@ def ask(site: Site, fetcher: Fetcher, seconds: float) -> Robots:
     except Unfetchable as error:
         if not error.silent:
             return Robots(None)
-        raise SourceError(f"{address} {error}; what may be fetched is not known, and nothing was") from error
+        raise SourceError(
+            f"{address} {error}; what may be fetched is not known, and nothing was. See that the site is up, "
+            "and that the address is right"
+        ) from error
     return parse(answer.body.decode("utf-8", "replace"))

@@ -489,9 +489,8 @@ def test_a_server_that_is_not_there_leaves_all_settings_open(tmp_path: Path) -> 
     docs.mkdir()
     (docs / "a.md").write_text("# A\n\nNodes publish messages.\n")
     fast = {"embedder": "testing:hashed-words"}
-    with Pertinent.open(tmp_path / "data", qdrant_url="http://127.0.0.1:9", **fast) as pertinent:
-        with pytest.raises(IndexFailure):
-            pertinent.index(docs)
-        assert pertinent.workspace.catalog().fingerprint() is None
-    with Pertinent.open(tmp_path / "data", **fast) as pertinent:
+    nowhere = Pertinent.open(tmp_path / "data", qdrant_url="http://127.0.0.1:9", **fast)
+    with nowhere, pytest.raises(IndexFailure):
+        nowhere.index(docs)
+    with Pertinent.open(tmp_path / "data", chunk_tokens=50, **fast) as pertinent:
         assert pertinent.index(docs).pages_added == 1

@@ -482,15 +482,3 @@ def test_another_embedder_is_refused_also_when_nothing_would_be_embedded(book: P
         pytest.raises(FingerprintMismatch),
     ):
         opened.index(book)
-
-
-def test_a_server_that_is_not_there_leaves_all_settings_open(tmp_path: Path) -> None:
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    (docs / "a.md").write_text("# A\n\nNodes publish messages.\n")
-    fast = {"embedder": "testing:hashed-words"}
-    nowhere = Pertinent.open(tmp_path / "data", qdrant_url="http://127.0.0.1:9", **fast)
-    with nowhere, pytest.raises(IndexFailure):
-        nowhere.index(docs)
-    with Pertinent.open(tmp_path / "data", chunk_tokens=50, **fast) as pertinent:
-        assert pertinent.index(docs).pages_added == 1

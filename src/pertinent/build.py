@@ -186,12 +186,11 @@ class Workspace:
             if self._index is None and self.is_foreign:
                 self._open_foreign()
             if self._index is None:
-                recorded = self.catalog().fingerprint()
-                found = recorded or fingerprint(self.settings, self.embedder())
-                opened = self._builds.open(found)
-                if recorded is None:
-                    # Not before: where there is no server yet, other settings may still be tried.
+                found = self.catalog().fingerprint()
+                if found is None:
+                    found = fingerprint(self.settings, self.embedder())
                     self.catalog().set_fingerprint(found)
+                opened = self._builds.open(found)
                 if not opened.count():
                     if self._expects_chunks():
                         opened.close()

@@ -267,7 +267,7 @@ class Engine:
         known = {} if query.anew else self._at_hand.recall_all([hit.point_id for hit in hits], version)
         if all(hit.point_id in known for hit in hits):
             # Another search may have had them described since this one read them.
-            return [replace(hit, chunk=known[hit.point_id]) for hit in hits], ()
+            return [_with(hit, known[hit.point_id]) for hit in hits], ()
         try:
             rows = self._catalog.describe([hit.chunk.chunk_id for hit in hits])
         except CatalogFailure:
@@ -292,6 +292,10 @@ def neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:
 def _more(ranked: Ranked, limit: int, threshold: float) -> bool:
     """Whether the index may hold further candidates that pass the threshold."""
     return len(ranked.scores) >= limit and ranked.scores[-1] >= threshold
+
+
+def _with(hit: Hit, chunk: Chunk) -> Hit:
+    return hit if hit.chunk is chunk else replace(hit, chunk=chunk)
 
 
 def _as_described(hit: Hit, row: Description | None) -> Hit:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import get_args
 
 from .errors import InvalidInput
 from .types import Ranking
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
@@ -29,7 +32,7 @@ class Limits:
             raise InvalidInput(self.query, f"must not be empty; give 1 to {self.query_max} characters")
         if len(text) > self.query_max:
             raise InvalidInput(self.query, f"has {len(text)} characters; it must have 1 to {self.query_max}")
-        if any("\ud800" <= character <= "\udfff" for character in text):
+        if _SURROGATE.search(text):
             raise InvalidInput(self.query, "holds half of a surrogate pair, which is not text")
         return text
 

@@ -50,10 +50,10 @@ class Ranked:
 
 def rank(candidates: Candidates, ranking: Ranking) -> Ranked:
     """Every candidate with its parts in [0, 1] and the one number that the ranking orders by."""
-    cosine = None if candidates.cosine is None else np.clip(_column(candidates.cosine), 0.0, 1.0)
+    cosine = None if candidates.cosine is None else _clipped(_column(candidates.cosine))
     lexical = None if candidates.bm25 is None else _saturated(_column(candidates.bm25))
     total = combine(cosine, lexical, ranking, len(candidates.point_ids))
-    order = np.argsort(-total, kind="stable")
+    order = (-total).argsort(kind="stable")
     return Ranked(
         [candidates.point_ids[place] for place in order.tolist()],
         total[order].tolist(),
@@ -64,14 +64,18 @@ def rank(candidates: Candidates, ranking: Ranking) -> Ranked:
 
 def combine(cosine: Column | None, lexical: Column | None, ranking: Ranking, count: int) -> Column:
     """The score of each candidate; a part that is not there counts 0."""
-    nothing = np.zeros(count)
-    dense = nothing if cosine is None else cosine
-    sparse = nothing if lexical is None else lexical
+    dense = np.zeros(count) if cosine is None else cosine
+    sparse = np.zeros(count) if lexical is None else lexical
     if ranking == "dense":
         return dense
     if ranking == "lexical":
         return sparse
     return DENSE_SHARE * dense + (1 - DENSE_SHARE) * sparse
+
+
+def _clipped(values: Column) -> Column:
+    # np.clip looks at its arguments for longer than it takes to clip them.
+    return np.minimum(np.maximum(values, 0.0), 1.0)
 
 
 def _saturated(bm25: Column) -> Column:

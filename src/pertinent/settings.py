@@ -124,7 +124,11 @@ class Settings(BaseModel):
     @property
     def asks_servers(self) -> bool:
         """Whether anything of the pipeline is behind a network."""
-        return self.qdrant_url is not None or self.embedder.startswith(("cohere:", "openai:"))
+        return (
+            self.qdrant_url is not None
+            or self.database_url is not None
+            or self.embedder.startswith(("cohere:", "openai:"))
+        )
 
     @field_validator("api_keys", "cors_origins", mode="before")
     @classmethod

@@ -48,7 +48,10 @@ def run(
     if watch:
         watching.start()
     config = uvicorn.Config(
-        create_app(pertinent, Observer(log, _tracer(settings))),
+        # A sync beside it, or a server that does not answer, would keep a search for seconds.
+        create_app(
+            pertinent, Observer(log, _tracer(settings)), on_the_spot=not (watch or settings.asks_servers)
+        ),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -64,12 +64,17 @@ class Service:
     observer: Observer
     timeout: float
     threads: ThreadPoolExecutor
+    on_the_spot: bool = False
     crowd: Crowd = field(init=False)
     _health: tuple[float, Health] | None = None
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.crowd = Crowd(lambda queries: self.engine().search_together(queries), lambda: self.threads)
+        self.crowd = Crowd(
+            lambda queries: self.engine().search_together(queries),
+            lambda: self.threads,
+            on_the_spot=self.on_the_spot,
+        )
 
     def engine(self) -> Engine:
         """What answers queries; that nothing is indexed is not the caller's mistake."""
@@ -77,6 +82,12 @@ class Service:
             return self.pertinent.workspace.engine()
         except NotFound as error:
             raise Problem(503, "service_unavailable", "nothing is indexed yet") from error
+
+    def answer_at_once(self, query: Query, caller: Hashable) -> Answer | None:
+        """An answer that needs no thread: to a caller who is alone, or one that was given before."""
+        if self.crowd.is_alone(caller):
+            return self.crowd.answer(query)
+        return None if query.anew else self.engine().recall(query.checked())
 
     @property
     def ranking(self) -> Ranking:
@@ -99,7 +110,8 @@ class Service:
                 return seen
             look = asyncio.get_running_loop().run_in_executor(self.threads, look_at, self.pertinent)
             try:
-                found = await asyncio.wait_for(look, self.timeout)
+                async with asyncio.timeout(self.timeout):
+                    found = await look
             except TimeoutError:
                 found = Health(index=False, catalog=False, chunks=None)
             self._health = (time.monotonic(), found)
@@ -139,17 +151,12 @@ async def in_thread(request: Request, work: Callable[[], Result]) -> Result:
 async def within(shared: Service, work: Awaitable[Result]) -> Result:
     """What the work gives, or a problem when it takes longer than a request may."""
     try:
-        return await asyncio.wait_for(work, shared.timeout)
+        async with asyncio.timeout(shared.timeout):
+            return await work
     except TimeoutError:
         raise Problem(
             503, "service_unavailable", f"no answer within {shared.timeout:g} s; try again later"
         ) from None
-
-
-async def _remembered(shared: Service, query: Query) -> Answer | None:
-    """An answer that needs no thread; none while a store is down, so that what is missing is told."""
-    found = await shared.health()
-    return shared.engine().recall(query.checked()) if found.status == "ok" else None
 
 
 def as_asked(request: Request, query: Query) -> Query:
@@ -161,7 +168,7 @@ async def answer_query(request: Request, query: Query) -> Answer:
     """Search; how it went is told to the observer when the answer has been sent."""
     shared = service(request)
     query = as_asked(request, query)
-    answer = None if query.anew else await _remembered(shared, query)
+    answer = shared.answer_at_once(query, request.scope.get("client"))
     if answer is None:
         answer = await within(shared, shared.crowd.search(query))
     request.state.answer = answer

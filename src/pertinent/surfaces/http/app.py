@@ -32,11 +32,13 @@ from .report_list import ReportList
 from .shortcut import Shortcut
 
 
-def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAPI:
-    """The service over an open Pertinent, with its settings."""
+def create_app(
+    pertinent: Pertinent, observer: Observer | None = None, *, on_the_spot: bool = False
+) -> FastAPI:
+    """The service over an open Pertinent, with its settings; what `on_the_spot` means is told in `crowd`."""
     settings = pertinent.workspace.settings
     observer = observer or Observer()
-    shared = Service(pertinent, observer, settings.request_timeout, _threads())
+    shared = Service(pertinent, observer, settings.request_timeout, _threads(), on_the_spot)
     desk = LabelDesk(pertinent, settings.golden) if settings.golden else None
 
     @asynccontextmanager
@@ -56,6 +58,8 @@ def create_app(pertinent: Pertinent, observer: Observer | None = None) -> FastAP
         redoc_url=None,
         # An address has one form; a redirect would trust the Host header for the other.
         redirect_slashes=False,
+        # What is told of a request, the observer tells.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lifespan,
     )
     app.state.service = shared

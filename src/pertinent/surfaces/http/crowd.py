@@ -1,16 +1,20 @@
 """Queries that arrive together are answered together.
 
 While the threads are busy, queries wait; a thread that gets free takes several of them at once, which
-costs less than one after the other. A query that comes alone waits for nobody.
+costs less than one after the other. A query that comes alone waits for nobody: where nothing can keep it,
+it is answered on the spot, since to wake a thread and be woken by it takes longer than all else that the
+service does for a query.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor
 
 from ...engine import Query
@@ -18,6 +22,12 @@ from ...types import Answer
 
 MOST = 8
 """How many queries are answered together: more of them gain nothing, and all would wait for the last."""
+
+ALONE_SECONDS = 1.0
+"""How long nobody else may have asked, for a caller to be alone."""
+
+SWIFT_SECONDS = 0.05
+"""How long an answer on the spot may take: whoever comes meanwhile waits for it."""
 
 Outcome = Answer | Exception
 Waiting = tuple[Query, asyncio.Future[Answer]]
@@ -35,13 +45,23 @@ class Crowd:
         search: Callable[[Sequence[Query]], list[Outcome]],
         threads: Callable[[], Executor],
         workers: int | None = None,
+        *,
+        on_the_spot: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`on_the_spot`: whether a search waits for nothing but the processor, and so may hold up the loop."""
         self._search = search
         self._threads = threads
         self._workers = workers or os.cpu_count() or 1
         self._lock = threading.Lock()
         self._busy = 0
         self._waiting: deque[Waiting] = deque()
+        self._on_the_spot = on_the_spot
+        self._clock = clock
+        self._last: tuple[Hashable, float] = (None, -math.inf)
+        """Who asked last, and when."""
+        self._quiet_from = -math.inf
+        """When all but who asked last have been silent for long enough."""
 
     async def search(self, query: Query) -> Answer:
         """The answer to the query, when its turn has come."""
@@ -54,6 +74,31 @@ class Crowd:
         if idle:
             self._threads().submit(self._work, loop)
         return await answer
+
+    def is_alone(self, caller: Hashable) -> bool:
+        """Whether a caller who asks now may be answered on the spot: nobody else is there, or was just now.
+
+        Of a caller without a name that is not known.
+        """
+        if not self._on_the_spot:
+            return False
+        now = self._clock()
+        last, when = self._last
+        if caller != last:
+            self._quiet_from = when + ALONE_SECONDS
+        self._last = (caller, now)
+        return caller is not None and now >= self._quiet_from and not self._busy
+
+    def answer(self, query: Query) -> Answer:
+        """The answer to one who is alone: nothing else is done meanwhile."""
+        began = self._clock()
+        (outcome,) = self._search([query])
+        if (ended := self._clock()) > began + SWIFT_SECONDS:
+            # A long query, or a slow machine: the next ones go to the threads.
+            self._quiet_from = ended + ALONE_SECONDS
+        if isinstance(outcome, Answer):
+            return outcome
+        raise outcome
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:
         while taken := self._take():

@@ -24,9 +24,10 @@ from pertinent.identity import point_id
 from pertinent.ports import Entry, Fingerprint
 from pertinent.sources import open_source
 from pertinent.stores import lexical
+from pertinent.stores.proposals import DENSE
 from pertinent.stores.qdrant import QdrantIndex
 from pertinent.stores.qdrant_builds import QdrantBuilds
-from pertinent.stores.qdrant_collection import DENSE, CollectionOptions, Quantization
+from pertinent.stores.qdrant_collection import CollectionOptions, Quantization
 from pertinent.stores.qdrant_server import Server
 from pertinent.stores.qdrant_wire import known_by
 from pertinent.types import Chunk, Filters, Page

@@ -20,7 +20,8 @@ from pertinent.ports import Vector
 from pertinent.progress import Silent
 from pertinent.sources import open_source
 from pertinent.stores import lexical
-from pertinent.stores.edge import DENSE, LEXICAL, EdgeIndex
+from pertinent.stores.edge import EdgeIndex
+from pertinent.stores.proposals import DENSE, LEXICAL
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -292,6 +293,27 @@ def test_one_long_page_does_not_use_up_a_list_with_hits_per_page(workspace: Work
     for ranking in rankings:
         answer = search(workspace.engine(), "robot", top_k=10, per_page=1, ranking=ranking)
         assert len({hit.chunk.document_id for hit in answer.hits}) == len(answer.hits) == 10
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "dense", "lexical"])
+@pytest.mark.parametrize("threshold", [0.0, 0.3])
+def test_the_best_are_the_same_whether_or_not_all_candidates_are_scored_to_the_end(
+    workspace: Workspace, ranking: Ranking, threshold: float
+) -> None:
+    """Whoever wants to know what was left out has all of them scored."""
+    rng = random.Random(4)  # noqa: S311 - no secret
+    words = [f"word{number}" for number in range(60)]
+    texts = [" ".join(rng.choices(words, k=rng.randint(3, 12))) for _ in range(250)]
+    texts += rng.sample(texts, 30)  # some of them on two pages
+    indexer = workspace.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*(page(f"page-{n}", {"": text}) for n, text in enumerate(texts)))))
+    for top_k in (1, 5, 20):
+        for _ in range(15):
+            query = " ".join(rng.choices(words, k=rng.randint(1, 6)))
+            options: dict[str, Any] = {"ranking": ranking, "threshold": threshold, "top_k": top_k}
+            found = search(workspace.engine(), query, **options)
+            assert found.hits == search(workspace.engine(), query, explain=True, **options).hits
+            assert len(found.hits) == top_k or threshold or ranking == "lexical"
 
 
 def test_queries_searched_together_are_answered_as_alone(engine: Engine) -> None:

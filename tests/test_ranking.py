@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import nan
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.ranking import batches, rank
+from pertinent.ranking import SIDES, batches, contenders, rank
 from pertinent.types import Candidates, Ranking, Scores
 
 RANKINGS: st.SearchStrategy[Ranking] = st.sampled_from(["hybrid", "dense", "lexical"])
@@ -78,3 +79,69 @@ def test_batches_are_the_whole_list_and_never_part_equal_scores(scores: list[flo
     for before, after in pairwise(parts):
         assert before[-1] > after[0]
         assert len(before) >= size
+
+
+@given(found(), RANKINGS, st.integers(1, 50))
+def test_the_first_are_the_best_and_all_that_are_as_good_as_the_last_of_them(
+    candidates: Candidates, ranking: Ranking, count: int
+) -> None:
+    ranked = rank(candidates, ranking)
+    first = ranked.first(count)
+    assert len(first.scores) >= min(count, len(ranked.scores))
+    assert first.scores == ranked.scores[: len(first.scores)]
+    assert first.point_ids == ranked.point_ids[: len(first.scores)]
+    assert all(score < first.scores[-1] for score in ranked.scores[len(first.scores) :])
+    assert all(first.parts(place) == ranked.parts(place) for place in range(len(first.scores)))
+
+
+SCORES = st.integers(-2, 8)
+"""Few, so that many are equal."""
+
+
+@st.composite
+def book(draw: st.DrawFn) -> list[tuple[float, float]]:
+    """Cosine and BM25 of all points there are."""
+    points = draw(st.lists(st.tuples(SCORES, SCORES), max_size=30))
+    return [(cosine / 8, max(bm25, 0) * 3.0) for cosine, bm25 in points]
+
+
+def named(scores: list[float], limit: int) -> set[int]:
+    """What a side proposes; a point that shares no word with the query is nowhere in the lexical one."""
+    return set(sorted(range(len(scores)), key=lambda place: -scores[place])[:limit])
+
+
+@given(book(), RANKINGS, st.integers(1, 12), st.integers(1, 8))
+def test_the_contenders_rank_as_if_every_score_had_been_asked_for(
+    points: list[tuple[float, float]], ranking: Ranking, limit: int, best: int
+) -> None:
+    cosines, weights = [one for one, _ in points], [other for _, other in points]
+    sides = {
+        "dense": named(cosines, limit),
+        "lexical": {place for place in named(weights, limit) if weights[place]},
+    }
+    asked = {side: places if side in SIDES[ranking] else set() for side, places in sides.items()}
+    there = sorted(asked["dense"] | asked["lexical"])
+
+    def columns(places: list[int], *, whole: bool) -> Candidates:
+        return Candidates(
+            list(places),
+            [cosines[place] if whole or place in asked["dense"] else nan for place in places],
+            [weights[place] if whole or place in asked["lexical"] else nan for place in places],
+        )
+
+    kept = [there[place] for place in contenders(columns(there, whole=False), ranking, limit, best)]
+    exact = rank(columns(there, whole=True), ranking).first(best)
+    found = rank(columns(kept, whole=True), ranking).first(best)
+    assert found.scores == exact.scores
+    assert set(found.point_ids) == set(exact.point_ids)
+
+
+def test_who_is_out_of_the_question_is_no_contender() -> None:
+    # The third is known by its cosine alone: with the last weight that was named it has 0.3 at most.
+    candidates = Candidates([1, 2, 3], [0.8, 0.7, 0.1], [10.0, 20.0, nan])
+    assert contenders(candidates, "hybrid", limit=2, best=2) == [0, 1]
+    assert contenders(candidates, "hybrid", limit=2, best=3) == [0, 1, 2]
+    # A list that is full may end just above the third; one that is not full holds all there are.
+    close = Candidates([1, 2, 3], [0.8, 0.3, 0.31], [10.0, 1.0, nan])
+    assert contenders(close, "hybrid", limit=2, best=2) == [0, 1, 2]
+    assert contenders(close, "hybrid", limit=3, best=2) == [0, 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInp
 from .limits import ENGINE, check_count, check_ranking
 from .memory import Memory
 from .ports import Catalog, Description, Embedder, Vector, VectorIndex
-from .ranking import SIDES, Ranked, batches, rank
+from .ranking import SIDES, Ranked, batches, contenders, rank
 from .timing import Stopwatch, utc_now
 from .types import Answer, Chunk, Filters, Hit, LeftOut, PointId, Ranking
 
@@ -158,14 +159,16 @@ class Engine:
         yield None
         watch.resume()
         limit = max(CANDIDATES, DEPTH * query.top_k)
-        ranked = self._ranked(query, vector, ranking, limit)
+        # Where the best may be passed over, or those behind them are told of, all are ranked.
+        best = query.top_k if query.per_page is None and not query.explain else None
+        ranked = self._ranked(query, vector, ranking, limit, best)
         watch.lap("searched")
         yield None
         watch.resume()
         hits, left_out = self._select(ranked, query)
-        while len(hits) < query.top_k and _more(ranked, limit, query.threshold):
-            limit *= WIDER
-            ranked = self._ranked(query, vector, ranking, limit)
+        while len(hits) < query.top_k and _more(ranked, best or limit, query.threshold):
+            limit, best = limit if best else limit * WIDER, None
+            ranked = self._ranked(query, vector, ranking, limit, best)
             hits, left_out = self._select(ranked, query)
         hits, more = self._described(hits, query, version)
         notes = (*notes, *more)
@@ -186,11 +189,16 @@ class Engine:
             self._memory.keep(query, version, answer)
         return answer
 
-    def _ranked(self, query: Query, vector: Vector | None, ranking: Ranking, limit: int) -> Ranked:
+    def _ranked(
+        self, query: Query, vector: Vector | None, ranking: Ranking, limit: int, best: int | None
+    ) -> Ranked:
+        """The candidates in order; only the best of them where it is said how many are wanted."""
+        worth = None if best is None else partial(contenders, ranking=ranking, limit=limit, best=best)
         found = self._index.candidates(
-            vector, query.text, by=SIDES[ranking], limit=limit, filters=query.filters
+            vector, query.text, by=SIDES[ranking], limit=limit, filters=query.filters, worth=worth
         )
-        return rank(found, ranking)
+        ranked = rank(found, ranking)
+        return ranked if best is None else ranked.first(best)
 
     def _embedded(
         self, query: Query, embedded: Embedded | None
@@ -289,9 +297,9 @@ def neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:
     return [one for one in catalog.chunks(chunk.document_id) if first <= one.position <= last]
 
 
-def _more(ranked: Ranked, limit: int, threshold: float) -> bool:
-    """Whether the index may hold further candidates that pass the threshold."""
-    return len(ranked.scores) >= limit and ranked.scores[-1] >= threshold
+def _more(ranked: Ranked, asked: int, threshold: float) -> bool:
+    """Whether there may be further candidates that pass the threshold."""
+    return len(ranked.scores) >= asked and ranked.scores[-1] >= threshold
 
 
 def _with(hit: Hit, chunk: Chunk) -> Hit:

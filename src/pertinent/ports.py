@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -63,6 +63,10 @@ class Entry:
     embedding_key: str
 
 
+Worth = Callable[[Candidates], Sequence[int]]
+"""Which candidates, by their places, are worth the scores that are missing (and are NaN)."""
+
+
 class VectorIndex(Protocol):
     """Dense and lexical search over chunks."""
 
@@ -78,8 +82,12 @@ class VectorIndex(Protocol):
         by: Sequence[str],
         limit: int,
         filters: Filters,
+        worth: Worth | None = None,
     ) -> Candidates:
-        """The best `limit` points of each side named in `by`, with both raw scores where they exist."""
+        """The best `limit` points of each side named in `by`, with both raw scores where they exist.
+
+        With `worth`, those that it does not name are left out: a score of the other side costs a question.
+        """
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
         """The chunks behind the points, as the index has them."""

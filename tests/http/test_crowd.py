@@ -11,7 +11,7 @@ import pytest
 
 from pertinent.engine import Query
 from pertinent.errors import IndexFailure
-from pertinent.surfaces.http.crowd import MOST, Crowd, Outcome
+from pertinent.surfaces.http.crowd import ALONE_SECONDS, MOST, SWIFT_SECONDS, Crowd, Outcome
 from pertinent.types import Answer
 
 
@@ -102,3 +102,89 @@ def test_whoever_gave_up_is_not_searched_for() -> None:
 
     asyncio.run(giving_up())
     assert desk.parties == [["first"], ["last"]]
+
+
+class Clock:
+    """Goes on only when it is told to."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def no_threads() -> ThreadPoolExecutor:
+    raise AssertionError("who is answered on the spot needs no thread")
+
+
+def on_the_spot(clock: Clock, desk: Callable[[Sequence[Query]], list[Outcome]] | None = None) -> Crowd:
+    return Crowd(desk or Desk(), no_threads, workers=2, on_the_spot=True, clock=clock)
+
+
+def test_a_caller_who_is_alone_is_answered_on_the_spot(clock: Clock) -> None:
+    desk = Desk()
+    crowd = on_the_spot(clock, desk)
+    assert all(crowd.is_alone("reader") for _ in range(3))
+    assert crowd.answer(Query("alone")) == answer(Query("alone"))
+    with pytest.raises(IndexFailure, match="broken"):
+        crowd.answer(Query("broken"))
+    assert desk.parties == [["alone"], ["broken"]]
+
+
+def test_where_a_search_may_wait_for_something_nobody_is_answered_on_the_spot(clock: Clock) -> None:
+    assert not Crowd(Desk(), no_threads, clock=clock).is_alone("reader")
+
+
+def test_a_caller_is_not_alone_until_all_others_have_been_silent_for_a_while(clock: Clock) -> None:
+    crowd = on_the_spot(clock)
+    assert crowd.is_alone("reader")
+    clock.now += ALONE_SECONDS / 2
+    assert not crowd.is_alone("other")
+    clock.now += ALONE_SECONDS / 4
+    assert not crowd.is_alone("reader")
+    clock.now += ALONE_SECONDS / 2
+    assert not crowd.is_alone("reader")
+    clock.now += ALONE_SECONDS / 4
+    assert crowd.is_alone("reader")
+    clock.now += ALONE_SECONDS
+    assert crowd.is_alone("other")
+
+
+def test_a_caller_without_a_name_may_be_anybody(clock: Clock) -> None:
+    crowd = on_the_spot(clock)
+    assert not crowd.is_alone(None)
+    assert not crowd.is_alone(None)
+
+
+def test_while_a_thread_is_searching_nobody_is_alone(clock: Clock) -> None:
+    desk = Desk(closed=True)
+
+    async def beside_another() -> None:
+        with ThreadPoolExecutor(1) as threads:
+            crowd = Crowd(desk, lambda: threads, workers=1, on_the_spot=True, clock=clock)
+            assert crowd.is_alone("reader")
+            searched = asyncio.ensure_future(crowd.search(Query("long")))
+            await asyncio.sleep(0)
+            assert not crowd.is_alone("reader")
+            desk.opened.set()
+            await searched
+
+    asyncio.run(beside_another())
+
+
+def test_after_an_answer_that_took_long_the_next_ones_are_left_to_the_threads(clock: Clock) -> None:
+    def slow(queries: Sequence[Query]) -> list[Outcome]:
+        clock.now += SWIFT_SECONDS * 2
+        return [answer(query) for query in queries]
+
+    crowd = on_the_spot(clock, slow)
+    assert crowd.is_alone("reader")
+    crowd.answer(Query("long"))
+    assert not crowd.is_alone("reader")
+    clock.now += ALONE_SECONDS
+    assert crowd.is_alone("reader")

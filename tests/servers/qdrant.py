@@ -121,6 +121,8 @@ class Node:
         """It holds its connections and answers nothing."""
         assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)
+        # A thread of it may answer one more question until the signal has reached them all.
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
         try:
             yield
         finally:

@@ -15,13 +15,12 @@ import qdrant_edge as qdrant
 
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
-from ..ports import Entry, Fingerprint, Vector
+from ..ports import Entry, Fingerprint, Vector, Worth
 from ..types import Candidates, Chunk, Filters, PointId
 from . import lexical
 from .payload import KEYWORDS, conditions, to_chunk, to_payload
+from .proposals import DENSE, LEXICAL, Proposals, sides_of
 
-DENSE = "dense"
-LEXICAL = "lexical"
 _PAGE = 512
 
 
@@ -65,23 +64,21 @@ class EdgeIndex:
         by: Sequence[str],
         limit: int,
         filters: Filters,
+        worth: Worth | None = None,
     ) -> Candidates:
         """The best of each side, then the other side's score for those that only one side found."""
         queries = self._queries(vector, text)
-        sides = [side for side in by if side in queries]
+        sides = sides_of(vector, text)
         allowed = _filter(filters)
-        points: dict[int, UUID] = {}
-        scores: dict[str, dict[int, float]] = {DENSE: {}, LEXICAL: {}}
-        self._ask([(side, _request(queries[side], limit, allowed)) for side in sides], points, scores)
-        missing = {side: [points[one] for one in points.keys() - scores[side].keys()] for side in queries}
+        found: Proposals[int] = Proposals(by, limit)
+        self._ask([(side, _request(queries[side], limit, allowed)) for side in by if side in queries], found)
+        if worth is not None:
+            found.keep(worth, sides)
+        missing = {side: found.missing(side) for side in queries}
         rest = [(side, _request(queries[side], len(ids), _only(ids))) for side, ids in missing.items() if ids]
-        self._ask(rest, points, scores)
+        self._ask(rest, found)
         # A query of stop words alone asks nothing of the lexical side: all score 0 there.
-        return Candidates(
-            list(points.values()),
-            None if vector is None else [scores[DENSE].get(key, 0.0) for key in points],
-            None if text is None else [scores[LEXICAL].get(key, 0.0) for key in points],
-        )
+        return found.candidates(sides)
 
     def _queries(self, vector: Vector | None, text: str | None) -> dict[str, qdrant.Query]:
         queries = {}
@@ -93,22 +90,15 @@ class EdgeIndex:
             queries[LEXICAL] = qdrant.Query.Nearest(terms, using=LEXICAL)
         return queries
 
-    def _ask(
-        self,
-        requests: list[tuple[str, qdrant.QueryRequest]],
-        points: dict[int, UUID],
-        scores: dict[str, dict[int, float]],
-    ) -> None:
+    def _ask(self, requests: list[tuple[str, qdrant.QueryRequest]], found: Proposals[int]) -> None:
         """Ask the shard all at once, and add what it finds; a UUID's number is quicker to look up by."""
         if not requests:
             return
         with _translated(self._folder):
             answers = self._shard.query_batch(qdrant.QueryBatchRequest([one for _, one in requests]))
         for (side, _), answer in zip(requests, answers, strict=True):
-            ids = cast("list[UUID]", [scored.id for scored in answer])
-            keys = [point.int for point in ids]
-            points.update(zip(keys, ids, strict=True))
-            scores[side].update(zip(keys, [scored.score for scored in answer], strict=True))
+            points = cast("list[UUID]", [scored.id for scored in answer])
+            found.add(side, [one.int for one in points], points, [scored.score for scored in answer])
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
         return {
@@ -249,7 +239,7 @@ def _filter(filters: Filters) -> qdrant.Filter | None:
     return qdrant.Filter(must=[_match(field, value) for field, value in wanted.items()]) if wanted else None
 
 
-def _only(points: Sequence[UUID]) -> qdrant.Filter:
+def _only(points: Sequence[PointId]) -> qdrant.Filter:
     return qdrant.Filter(must=[qdrant.HasIdCondition(set(points))])
 
 

@@ -9,7 +9,7 @@ from qdrant_client import models
 
 from ..errors import DimensionMismatch, InvalidInput, SettingsError, SyncRefused
 from ..identity import canonical_url
-from ..ports import Entry, Vector
+from ..ports import Entry, Vector, Worth
 from ..types import Candidates, Chunk, Filters, PointId
 from .foreign_collection import Dense, check_lengths, choose, look_at, sample, split
 from .foreign_payload import Payload, Shape, to_chunk, value_at, words_of
@@ -84,6 +84,7 @@ class ForeignIndex:
         by: Sequence[str],
         limit: int,
         filters: Filters,
+        worth: Worth | None = None,  # noqa: ARG002 - no score is missing
     ) -> Candidates:
         """The points nearest to the vector, with their cosines; there is no lexical side."""
         if vector is None or "dense" not in by:

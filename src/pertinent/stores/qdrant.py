@@ -11,11 +11,12 @@ from qdrant_client import models
 
 from ..errors import DimensionMismatch, IndexFailure
 from ..identity import point_id
-from ..ports import Entry, Fingerprint, Vector
+from ..ports import Entry, Fingerprint, Vector, Worth
 from ..types import Candidates, Chunk, Filters, PointId
 from . import lexical
 from .payload import conditions, to_chunk, to_payload
-from .qdrant_collection import DENSE, LEXICAL, OVERSAMPLING, claim
+from .proposals import DENSE, LEXICAL, Proposals, sides_of
+from .qdrant_collection import OVERSAMPLING, claim
 from .qdrant_server import Peer, Server
 from .qdrant_wire import Point, Question, Terms, known_by, matching, named
 
@@ -70,29 +71,26 @@ class QdrantIndex:
         by: Sequence[str],
         limit: int,
         filters: Filters,
+        worth: Worth | None = None,
     ) -> Candidates:
         """The best of each side, then the other side's score for those that only one side found."""
         queries = self._queries(vector, text)
+        sides = sides_of(vector, text)
         matches = conditions(filters)
-        scores: dict[str, dict[PointId, float]] = {side: {} for side in self.sides}
-        self._ask(
-            [
-                Question(side, queries[side], limit, matches, oversampling=self._oversampling)
-                for side in by
-                if side in queries
-            ],
-            scores,
-        )
-        points = list(scores[DENSE] | scores[LEXICAL])
-        missing = {side: [one for one in points if one not in scores[side]] for side in queries}
+        found: Proposals[PointId] = Proposals(by, limit)
+        first = [
+            Question(side, queries[side], limit, matches, oversampling=self._oversampling)
+            for side in by
+            if side in queries
+        ]
+        self._ask(first, found)
+        if worth is not None:
+            found.keep(worth, sides)
+        missing = {side: found.missing(side) for side in queries}
         rest = [Question(s, queries[s], len(ids), among=ids) for s, ids in missing.items() if ids]
-        self._ask(rest, scores)
+        self._ask(rest, found)
         # A query of stop words alone asks nothing of the lexical side: all score 0 there.
-        return Candidates(
-            points,
-            None if vector is None else [scores[DENSE].get(point, 0.0) for point in points],
-            None if text is None else [scores[LEXICAL].get(point, 0.0) for point in points],
-        )
+        return found.candidates(sides)
 
     def _queries(self, vector: Vector | None, text: str | None) -> dict[str, Sequence[float] | Terms]:
         queries: dict[str, Sequence[float] | Terms] = {}
@@ -104,13 +102,13 @@ class QdrantIndex:
             queries[LEXICAL] = Terms(terms.indices, terms.values)
         return queries
 
-    def _ask(self, questions: list[Question], scores: dict[str, dict[PointId, float]]) -> None:
+    def _ask(self, questions: list[Question], found: Proposals[PointId]) -> None:
         """Ask the server all at once, and add what it finds."""
         if not questions:
             return
         answers = self._server.read(lambda peer: peer.wire().ask(self._collection, questions))
-        for question, (points, found) in zip(questions, answers, strict=True):
-            scores[question.side].update(zip(points, found, strict=True))
+        for question, (points, scores) in zip(questions, answers, strict=True):
+            found.add(question.side, points, points, scores)
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
         return {point: to_chunk(payload) for point, payload in self._retrieve(point_ids, fields=True)}

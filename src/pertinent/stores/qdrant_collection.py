@@ -18,10 +18,9 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from ..errors import DimensionMismatch, FingerprintMismatch, IndexFailure, SettingsError
 from ..ports import Fingerprint
 from .payload import KEYWORDS
+from .proposals import DENSE, LEXICAL
 from .qdrant_server import Peer, Server
 
-DENSE = "dense"
-LEXICAL = "lexical"
 MARK = "pertinent"
 CATALOG = "catalog"
 OLDEST = (1, 16)

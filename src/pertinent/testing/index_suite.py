@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 import pytest
@@ -109,6 +110,40 @@ class IndexSuite:
         whole = by_point(everything)
         for point, scores in by_point(both).items():
             assert scores == pytest.approx(whole[point], abs=1e-6)
+
+    def test_only_what_is_worth_it_is_scored_on_the_other_side(self, index: VectorIndex) -> None:
+        fill(index)
+        vector = EMBEDDER.embed_queries(["a service answers one request"])[0]
+        seen: list[Candidates] = []
+
+        def search(*places: int) -> dict[PointId, tuple[float, float]]:
+            def worth(candidates: Candidates) -> list[int]:
+                seen.append(candidates)
+                return list(places)
+
+            by = ["dense", "lexical"]
+            found = index.candidates(
+                vector, "revolute request", by=by, limit=1, filters=Filters(), worth=worth
+            )
+            return by_point(found)
+
+        both = search(0, 1)
+        (proposed,) = seen
+        # Each side named one, and not the other's.
+        assert [isnan(cosine) for cosine in proposed.cosine or []] == [False, True]
+        assert [isnan(bm25) for bm25 in proposed.bm25 or []] == [True, False]
+        whole = by_point(
+            index.candidates(
+                vector, "revolute request", by=["dense", "lexical"], limit=100, filters=Filters()
+            )
+        )
+        assert list(both) == proposed.point_ids
+        for point, scores in both.items():
+            assert scores == pytest.approx(whole[point], abs=1e-6)
+            assert min(scores) > 0
+        second = proposed.point_ids[1]
+        assert search(1) == {second: both[second]}
+        assert search() == {}
 
     def test_a_query_of_stop_words_finds_nothing_lexically(self, index: VectorIndex) -> None:
         fill(index)

@@ -49,7 +49,7 @@ class Crowd:
         on_the_spot: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`on_the_spot`: whether a search waits for nothing but the processor, and so may hold up the loop."""
+        """`on_the_spot`: whether a search waits for nothing but the processor, so that the loop may do it."""
         self._search = search
         self._threads = threads
         self._workers = workers or os.cpu_count() or 1

@@ -5,7 +5,6 @@ Plain ASGI, as the gate: both stand in the way of every request.
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 import uuid
@@ -59,26 +58,22 @@ class Envelope:
             # Whatever can be read can be asked about.
             scope = {**scope, "method": "GET"}
         start = time.perf_counter()
-        took = 0.0
         status = 0
 
         async def sending(message: Message) -> None:
-            nonlocal status, took
+            nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 _add_headers(message["headers"], request_id)
             elif method == "HEAD":
                 message = {**message, "body": b""}
             await send(message)
-            took = time.perf_counter() - start
 
         try:
             await self._app(scope, receive, sending)
-            # What was sent leaves at the loop's next turn: before it is told of.
-            await asyncio.sleep(0)
         finally:
             route = getattr(scope.get("route"), "path", "unmatched")
-            self._observer.answered(route, method, status, took)
+            self._observer.answered(route, method, status, time.perf_counter() - start)
             if status in REFUSED:
                 # Neither the message, which may quote the body, nor the headers, which hold the key.
                 self._observer.refused(KINDS[status][0], status, route=_told(scope), request_id=request_id)

@@ -32,7 +32,7 @@ SECTIONS = 5
 """A page then has as much text as the mean page of Docusaurus's own documentation, 6.9 KB."""
 
 
-def measure(book: Path, pages: int = PAGES, rounds: int = 2) -> dict[str, Any]:
+def measure(book: Path, pages: int = PAGES, rounds: int = 4) -> dict[str, Any]:
     """The servers are processes of their own, and take their share of the same cores."""
     site = _site(book, pages)
     ready = [multiprocessing.Event() for _ in range(SERVERS)]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from pertinent.build import Workspace
@@ -21,6 +22,12 @@ from .servers.fixtures import (  # noqa: F401 - fixtures for all tests
 )
 
 FAST = "testing:hashed-words"
+
+# No test fails for being slow: the machine may be busy.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture(autouse=True)

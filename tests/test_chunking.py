@@ -41,7 +41,7 @@ def chunks(of: Page, target: int = 40, most: int = 60) -> list[Chunk]:
 
 
 @given(PIECES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_chunk_is_an_exact_slice_of_its_page(pieces: list[Piece]) -> None:
     whole = made(pieces)
     for chunk in chunks(whole):
@@ -50,7 +50,7 @@ def test_a_chunk_is_an_exact_slice_of_its_page(pieces: list[Piece]) -> None:
 
 
 @given(PIECES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_character_of_prose_is_in_exactly_one_chunk(pieces: list[Piece]) -> None:
     whole = made(pieces)
     covered = [0] * len(whole.text)
@@ -65,7 +65,7 @@ def test_every_character_of_prose_is_in_exactly_one_chunk(pieces: list[Piece]) -
 
 
 @given(PIECES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_positions_run_from_zero_and_ids_are_unique_and_short(pieces: list[Piece]) -> None:
     found = chunks(made(pieces))
     assert [chunk.position for chunk in found] == list(range(len(found)))
@@ -74,7 +74,7 @@ def test_positions_run_from_zero_and_ids_are_unique_and_short(pieces: list[Piece
 
 
 @given(PIECES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_chunk_with_its_context_is_more_than_the_embedder_takes(pieces: list[Piece]) -> None:
     whole = made(pieces)
     for chunk in chunk_page(whole, COUNT, target=40, most=200):
@@ -83,7 +83,7 @@ def test_no_chunk_with_its_context_is_more_than_the_embedder_takes(pieces: list[
 
 
 @given(PIECES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_chunk_crosses_a_heading(pieces: list[Piece]) -> None:
     whole = made(pieces)
     spans = [(s.blocks[0].start, s.blocks[-1].end) for s in whole.sections]
@@ -92,13 +92,13 @@ def test_no_chunk_crosses_a_heading(pieces: list[Piece]) -> None:
 
 
 @given(PIECES)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_same_page_gives_the_same_bytes(pieces: list[Piece]) -> None:
     assert chunks(made(pieces)) == chunks(made(pieces))
 
 
 @given(st.lists(st.one_of(CODE, TABLE, HEADINGS, PROSE), max_size=15))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_code_and_tables_that_fit_stay_whole(pieces: list[Piece]) -> None:
     whole = made(pieces)
     found = chunk_page(whole, COUNT, target=40, most=200)
@@ -212,7 +212,7 @@ def minilm() -> LocalEmbedder:
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=600), max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_with_the_real_tokenizer_no_chunk_is_cut_off_by_the_model(
     minilm: LocalEmbedder, texts: list[str]
 ) -> None:

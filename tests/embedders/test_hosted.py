@@ -132,7 +132,7 @@ def test_many_threads_may_ask_at_once(make: Make) -> None:
             assert np.allclose(vector, unit_of(text, kind, 8), atol=1e-6)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=300))
 def test_any_texts_come_back_in_order_over_the_wire(make: Make, wire: Wire, texts: list[str]) -> None:
     wire.asked.clear()
@@ -381,7 +381,7 @@ def number(vector: Any) -> int:
 
 
 @given(count=st.integers(0, 1000), batch=st.integers(1, 96), concurrency=st.integers(1, 4))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_every_text_is_asked_for_once_in_full_batches(count: int, batch: int, concurrency: int) -> None:
     embedder = Scripted(angles, batch, Terms(concurrency=concurrency))
     texts = [str(one) for one in range(count)]
@@ -392,7 +392,7 @@ def test_every_text_is_asked_for_once_in_full_batches(count: int, batch: int, co
 
 
 @given(take=st.integers(1, 300), concurrency=st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_no_more_is_asked_for_than_a_few_batches_ahead(take: int, concurrency: int) -> None:
     embedder = Scripted(angles, 10, Terms(concurrency=concurrency))
     vectors = embedder.embed_documents([str(one) for one in range(1000)])

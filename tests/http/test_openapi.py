@@ -185,7 +185,7 @@ def test_the_service_does_as_it_is_described(api: Any, method: str, path: str, m
     operation = api[path][method]
     examples = 100 if "search" in path else 20
 
-    @settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def holds(case: Any) -> None:
         response = case.call_and_validate()

@@ -210,7 +210,7 @@ def cut(data: st.DataObject, body: bytes) -> list[bytes]:
 
 
 @routes
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data(), usual=VALID, more=VALID_V1, spaced=st.booleans())
 def test_a_valid_body_is_answered_the_same(
     ways: Ways, route: str, data: st.DataObject, usual: Any, more: Any, *, spaced: bool
@@ -223,7 +223,7 @@ def test_a_valid_body_is_answered_the_same(
 
 
 @routes
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data(), fields=ANY, encoding=ENCODINGS, content_type=TYPES)
 def test_any_object_is_answered_the_same(
     ways: Ways, route: str, data: st.DataObject, fields: Any, encoding: str, content_type: bytes | None
@@ -235,14 +235,14 @@ def test_any_object_is_answered_the_same(
 
 
 @routes
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(body=st.binary(max_size=60) | st.text(max_size=60).map(lambda text: json.dumps(text).encode()))
 def test_any_bytes_are_answered_the_same(ways: Ways, route: str, body: bytes) -> None:
     assert ways.same(route, [body]).status == 400
 
 
 @routes
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     pairs=st.lists(st.tuples(st.sampled_from(["top_k", "ranking", "filters", "FIELD"]), SCALARS), max_size=5)
 )

@@ -315,7 +315,7 @@ def test_the_routes_do_as_they_are_described(
 ) -> None:
     operation = schemathesis.openapi.from_asgi("/openapi.json", labelling.app)[path][method]
 
-    @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def holds(case: Any) -> None:
         response = case.call_and_validate()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.sources.config import DocsFolder, Site, parse_config
@@ -106,7 +106,6 @@ def test_the_format_of_markdown_is_read() -> None:
     assert parse("export default {baseUrl: '/', markdown: {format: 'detect'}}").markdown_format == "detect"
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="{}[](),:'\"`/*\\ \nabc$=>", max_size=80))
 def test_any_text_is_read_without_an_error(text: str) -> None:
     assert parse("x = {baseUrl: '/', title: 'a', " + text).docs

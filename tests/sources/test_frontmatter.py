@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.sources.frontmatter import FrontMatterError, flag, split, text_field
@@ -81,7 +81,6 @@ def test_flags_are_true_or_false() -> None:
         flag({"draft": "yes"}, "draft")
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_split_or_refused(text: str) -> None:
     try:

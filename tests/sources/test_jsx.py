@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.sources.jsx import html_parts, literal, scan_expression, scan_tag
@@ -99,7 +99,6 @@ def test_html_is_tags_and_text() -> None:
     ]
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="<>{}/ab='\"`$\\*\n -!", max_size=60))
 def test_scanning_any_text_ends_within_it(text: str) -> None:
     for position in range(len(text)):

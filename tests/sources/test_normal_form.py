@@ -409,7 +409,7 @@ WORD = st.text(alphabet="abcdefgh", min_size=1, max_size=8)
 MARKS = st.text(alphabet="<>{}[]()#*_`~:|!-=\\/&;'\"$\n \tab1.", max_size=120)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(st.text(max_size=200), MARKS), st.booleans())
 def test_no_text_breaks_the_parser_and_spans_are_exact(text: str, mdx: bool) -> None:
     found = pieces(text, mdx=mdx)
@@ -418,7 +418,7 @@ def test_no_text_breaks_the_parser_and_spans_are_exact(text: str, mdx: bool) -> 
     assert blocks == [piece.text for piece in found if isinstance(piece, BlockPiece) and piece.text]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.lists(WORD, min_size=1, max_size=12), min_size=1, max_size=8), st.data())
 def test_no_word_of_a_paragraph_is_lost(paragraphs: list[list[str]], data: st.DataObject) -> None:
     wraps = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.sources.slugger import Slugger, slugify
@@ -48,7 +48,6 @@ def test_equal_headings_are_counted() -> None:
     assert [slugger.slug(text) for text in given] == wanted
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(alphabet="aB- 1é", max_size=4), max_size=30))
 def test_slugs_of_one_page_never_repeat(texts: list[str]) -> None:
     slugger = Slugger()
@@ -56,7 +55,6 @@ def test_slugs_of_one_page_never_repeat(texts: list[str]) -> None:
     assert len(set(slugs)) == len(slugs)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_a_slug_is_made_once_and_for_all(text: str) -> None:
     slug = slugify(text)

@@ -75,7 +75,7 @@ def column(scores: Sequence[float]) -> Column:
 SCORES = st.lists(
     st.one_of(st.floats(0, 1), st.integers(0, 20).map(lambda part: part / 20)), min_size=1, max_size=15
 )
-few = hypothesis_settings(max_examples=40, deadline=None)
+few = hypothesis_settings(max_examples=40)
 
 
 def test_two_kinds_that_are_apart_are_separated_in_the_middle() -> None:

@@ -127,7 +127,7 @@ def test_few_changes_are_not_significant() -> None:
 
 
 @given(PAIRS)
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=25)
 def test_the_means_and_counts_are_those_of_the_pairs(pairs: list[tuple[float, float]]) -> None:
     before, after = (list(side) for side in zip(*pairs, strict=True))
     (one, *_) = compared(before, after).changes

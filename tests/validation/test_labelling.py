@@ -213,7 +213,7 @@ class TestLog:
         assert sorted(one.id for one in found) == sorted(one.id for one in last.values())
         assert found == [one for one in left if one in found]
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(said=st.lists(words, max_size=6))
     def test_all_that_is_written_is_read(
         self, said: list[Judgment], tmp_path_factory: pytest.TempPathFactory
@@ -224,7 +224,7 @@ class TestLog:
         assert log.lines() == said
         assert len(log.path.read_bytes().splitlines()) == len(said) if said else not log.path.exists()
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(said=st.lists(words, min_size=1, max_size=3), cut=st.integers(1, 400), late=words)
     def test_a_line_that_was_torn_is_not_read_and_the_next_one_cuts_it_off(
         self, said: list[Judgment], cut: int, late: Judgment, tmp_path_factory: pytest.TempPathFactory

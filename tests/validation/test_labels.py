@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.chunking import chunk_page
@@ -630,7 +630,6 @@ class TestOtherChunks:
     words = st.lists(st.sampled_from(["a", "node", "stops.", "…", "Ends", "ß"]), min_size=1, max_size=60)
     paragraphs = st.lists(words.map(" ".join), min_size=1, max_size=4)
 
-    @settings(deadline=None)
     @given(st.lists(paragraphs, min_size=1, max_size=4), st.integers(4, 60), st.integers(4, 60))
     def test_any_passage_however_repeated_is_found_in_its_place(
         self, sections: list[list[str]], before: int, after: int

@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import InvalidInput
@@ -97,7 +97,6 @@ def ir_mean(names: Iterable[str], queries: Sequence[tuple[list[str], dict[str, i
 
 
 @given(RANKINGS, JUDGMENTS)
-@settings(deadline=None)
 def test_each_measure_that_trec_eval_has_is_trec_evals(ranking: list[str], judgments: dict[str, int]) -> None:
     expected = trec_eval(ranking, judgments)
     ours = evaluate(ranking, judgments, tuple(TREC))
@@ -105,7 +104,6 @@ def test_each_measure_that_trec_eval_has_is_trec_evals(ranking: list[str], judgm
 
 
 @given(RANKINGS, JUDGMENTS)
-@settings(deadline=None)
 def test_rr_full_is_trec_evals_reciprocal_rank_at_relevance_level_2(
     ranking: list[str], judgments: dict[str, int]
 ) -> None:
@@ -114,7 +112,6 @@ def test_rr_full_is_trec_evals_reciprocal_rank_at_relevance_level_2(
 
 
 @given(RANKINGS, JUDGMENTS)
-@settings(deadline=None)
 def test_rr_and_judged_with_a_cutoff_are_those_of_ir_measures(
     ranking: list[str], judgments: dict[str, int]
 ) -> None:
@@ -124,7 +121,6 @@ def test_rr_and_judged_with_a_cutoff_are_those_of_ir_measures(
 
 
 @given(st.lists(st.tuples(RANKINGS, JUDGMENTS), min_size=1, max_size=6))
-@settings(deadline=None)
 def test_a_mean_counts_a_query_without_results_as_0_as_ir_measures_does(
     queries: list[tuple[list[str], dict[str, int]]],
 ) -> None:
@@ -136,7 +132,6 @@ def test_a_mean_counts_a_query_without_results_as_0_as_ir_measures_does(
 
 
 @given(QUERIES)
-@settings(deadline=None)
 def test_many_queries_at_once_are_the_same_to_the_last_bit_as_one_by_one(
     queries: list[tuple[list[str], dict[str, int]]],
 ) -> None:

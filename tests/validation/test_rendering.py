@@ -276,7 +276,7 @@ hostile = st.one_of(
     st.text(st.characters(), max_size=60),
     st.text("<>&\"'`|*_#[]()!\\-=+~{}$@:/.0a \n\t\x00\ud800", max_size=40),
 )
-patient = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 # ── the page ────────────────────────────────────────────────────────────────

@@ -102,7 +102,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_seed_another() -> Non
 
 
 @given(MEASURED)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_an_interval_never_leaves_the_values(values: list[float]) -> None:
     found = interval(values, resamples=200)
     assert found is not None
@@ -111,7 +111,7 @@ def test_an_interval_never_leaves_the_values(values: list[float]) -> None:
 
 
 @given(st.floats(0, 1), st.integers(1, 40))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_an_interval_of_equal_values_is_that_value(value: float, n: int) -> None:
     assert interval([value] * n, resamples=50) == Interval(value, value, value, n)
 
@@ -122,7 +122,6 @@ def test_no_values_have_no_interval() -> None:
 
 
 @given(st.integers(1, 400), st.data())
-@settings(deadline=None)
 def test_the_interval_of_a_share_is_wilsons(n: int, data: st.DataObject) -> None:
     hits = data.draw(st.integers(0, n))
     found = wilson(hits, n)
@@ -185,7 +184,6 @@ def test_a_value_that_is_no_number_is_refused_rather_than_called_significant(val
 
 
 @given(EIGHTHS)
-@settings(deadline=None)
 def test_few_differences_are_tested_exactly_as_scipy_does(differences: list[float]) -> None:
     found = permutation_test(differences)
     if not any(differences):
@@ -227,7 +225,6 @@ def test_a_sampled_test_counts_what_was_observed_and_so_is_never_0(monkeypatch: 
 
 
 @given(EIGHTHS, st.integers(0, 20))
-@settings(deadline=None)
 def test_the_test_knows_no_direction_no_scale_and_no_query_that_did_not_change(
     differences: list[float], unchanged: int
 ) -> None:

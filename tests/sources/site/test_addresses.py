@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import InvalidInput
-from pertinent.sources.site.addresses import LONGEST, absolute, is_sitemap, open_site
+from pertinent.sources.site.addresses import _PLAIN, LONGEST, absolute, is_sitemap, open_site
 from pertinent.sources.site.limits import Choice, Limits
 
 BASE = "https://book.example/docs/guide/"
@@ -171,3 +171,29 @@ def test_an_empty_choice_is_refused(field: str) -> None:
 def test_a_time_that_is_none_is_refused(field: str, seconds: float) -> None:
     with pytest.raises(InvalidInput, match=field):
         Limits(**{field: seconds})  # type: ignore[arg-type]
+
+
+@given(st.from_regex(_PLAIN, fullmatch=True))
+def test_what_looks_plain_is_in_its_one_form_already(link: str) -> None:
+    # With a fragment it is taken apart and put together again.
+    assert absolute(link) == absolute(f"{link}#part")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://book.example/docs/a.b_c-d/",
+        "http://127.0.0.1:8000/docs/page-1",
+        "http://book.example:60000/x",
+    ],
+)
+def test_plain_addresses_stay_as_they_are(link: str) -> None:
+    assert absolute(link) == link
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["http://book.example:65536/x", "http://book.example:99999/x", "https://book.example/" + "x" * LONGEST],
+)
+def test_what_only_looks_plain_is_no_address(link: str) -> None:
+    assert absolute(link) is None

@@ -28,6 +28,11 @@ _TRACKING = re.compile(
 )
 _BREAKS = re.compile(r"[\t\r\n]")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
+_PLAIN = re.compile(
+    r"https?://[a-z0-9_-]++(\.[a-z0-9_-]++)*+(:(?!80/|443/)([1-9]\d{1,3}|[1-5]\d{4}))?(/[\w-][\w.-]*+)++/?",
+    re.ASCII,
+)
+"""What most addresses are like, which are in their one form already."""
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _SITEMAP = re.compile(r"\.xml(\.gz)?$|/sitemap\.txt$", re.IGNORECASE)
@@ -38,6 +43,8 @@ def absolute(link: str, base: str = "") -> str | None:
 
     No fragment, no parameters that only track who came from where, no password, no other scheme.
     """
+    if _PLAIN.fullmatch(link) and len(link) <= LONGEST:
+        return link
     link = _BREAKS.sub("", link).strip()
     if len(link) > LONGEST:
         return None

@@ -7,6 +7,7 @@ a crawl that was stopped ends at once.
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -77,23 +78,58 @@ class Deadlines(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
+    """A connection that is read and written in slices of time.
+
+    Its socket is used directly, and the socket's time-out left as it is where it can be: at each call to
+    the system another thread may go first, which costs more than all that is done between two calls.
+    """
+
     def __init__(self, inner: httpcore.NetworkStream, deadlines: Deadlines) -> None:
         self._inner = inner
         self._deadlines = deadlines
+        found, tls = inner.get_extra_info("socket"), inner.get_extra_info("ssl_object")
+        # One TLS within another, as through a proxy, is no socket of its own.
+        self._socket: socket.socket | None = found if tls in (None, found) else None
+        self._wait = 0.0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        quiet_until = time.monotonic() + self._deadlines.left(timeout)
-        while not self._deadlines.passed and (left := quiet_until - time.monotonic()) > 0:
+        for wait in self._slices(timeout):
             try:
-                return self._inner.read(max_bytes, min(left, _SLICE))
-            except httpcore.ReadTimeout:
+                if self._socket is None:
+                    return self._inner.read(max_bytes, wait)
+                return self._ready(self._socket, wait).recv(max_bytes)
+            except (TimeoutError, httpcore.ReadTimeout):
                 continue
+            except OSError as error:
+                raise httpcore.ReadError(str(error)) from error
         raise httpcore.ReadTimeout("the time is over")
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        if self._deadlines.passed:
-            raise httpcore.WriteTimeout("the time is over")
-        self._inner.write(buffer, self._deadlines.left(timeout))
+        for wait in self._slices(timeout):
+            try:
+                if self._socket is None:
+                    self._inner.write(buffer, self._deadlines.left(timeout))
+                    return
+                while buffer:
+                    buffer = buffer[self._ready(self._socket, wait).send(buffer) :]
+            except TimeoutError:
+                continue
+            except OSError as error:
+                raise httpcore.WriteError(str(error)) from error
+            return
+        raise httpcore.WriteTimeout("the time is over")
+
+    def _slices(self, timeout: float | None) -> Iterator[float]:
+        """How long each attempt may last, until the time is over or nothing was said for `timeout`."""
+        quiet_until = time.monotonic() + self._deadlines.left(timeout)
+        while not self._deadlines.passed and (left := quiet_until - time.monotonic()) > 0:
+            yield min(left, _SLICE)
+
+    def _ready(self, sock: socket.socket, wait: float) -> socket.socket:
+        if wait != self._wait:
+            sock.settimeout(wait)
+            self._wait = wait
+        return sock
 
     def close(self) -> None:
         self._inner.close()

@@ -389,3 +389,31 @@ def test_a_start_page_that_fails_is_an_error(site: LocalSite) -> None:
             crawl(site)
     with pytest.raises(SourceError, match=r"nowhere\.xml answers HTTP 404"):
         crawl(site, "/nowhere.xml")
+
+
+def test_one_shell_for_all_addresses_is_no_book(site: LocalSite) -> None:
+    site.book(*(f"p{number}" for number in range(20)))
+    for path in site.pages:
+        if path.startswith("/docs/"):
+            site.pages[path] = page("App", "<p>Please turn on scripts to see this page, thank you.</p>")
+    with pytest.raises(SourceError, match="scripts in the browser, which are not run here"):
+        crawl(site)
+
+
+def test_pages_that_are_the_same_by_half_are_a_book(site: LocalSite) -> None:
+    names = [f"p{number}" for number in range(20)]
+    site.book(*names)
+    for name in names[:10]:
+        site.pages[f"/docs/{name}"] = page("To be written", "<p>This page is to be written.</p>")
+    assert len(crawl(site)[0]) == 20
+    # With titles of their own, all of them may have one text.
+    for name in names:
+        site.pages[f"/docs/{name}"] = page(name, "<p>This page is to be written.</p>")
+    assert len(crawl(site)[0]) == 20
+
+
+def test_a_few_pages_may_be_all_the_same(site: LocalSite) -> None:
+    site.book("a", "b", "c", "d", "e")
+    for name in "abcde":
+        site.pages[f"/docs/{name}"] = page("To be written", "<p>This page is to be written.</p>")
+    assert len(crawl(site)[0]) == 5

@@ -107,6 +107,26 @@ def test_far_fewer_pages_than_before_are_refused(workspace: Workspace, site: Loc
     assert paths(workspace) == before
 
 
+def test_a_site_under_maintenance_changes_nothing(
+    workspace: Workspace, site: LocalSite, memory: Path
+) -> None:
+    site.book(*NAMES)
+    crawled(workspace, site, memory)
+    before = {
+        one.document_id: workspace.catalog().page(one.document_id) for one in workspace.catalog().pages()
+    }
+    for name in NAMES[1:]:
+        site.pages[f"/docs/{name}"] = page("Down", "<p>We will be back soon.</p>")
+    with pytest.raises(SourceError, match=r"7 of 8 pages .* the same, word for word.*nothing was changed"):
+        crawled(workspace, site, memory)
+    after = {
+        one.document_id: workspace.catalog().page(one.document_id) for one in workspace.catalog().pages()
+    }
+    assert after == before
+    site.book(*NAMES)
+    assert crawled(workspace, site, memory).pages_unchanged == len(NAMES)
+
+
 def test_a_crawl_that_can_not_begin_removes_nothing(
     workspace: Workspace, site: LocalSite, memory: Path
 ) -> None:

@@ -33,6 +33,8 @@ AHEAD = 4
 NAMESAKES = 50
 """How many pages may name another as the one to index in their place; with more, or where they are of
 different titles, a template is wrong."""
+SAME = 5
+"""How many pages may be word for word the same, title and all; with more, they must not be most of them."""
 
 _REASONS = 5  # why there are no pages; more are of no help
 
@@ -56,6 +58,8 @@ class Crawl:
         self._seen: set[str] = set()
         self._given: dict[str, str] = {}
         """The titles of the pages that were given, by url."""
+        self._texts: Counter[int] = Counter()
+        """How many of them have the same title and text."""
         self._late: list[tuple[str, Reading]] = []
         self._namesakes: dict[str, list[tuple[str, Reading]]] = defaultdict(list)
         self._passed_over: Counter[str] = Counter()
@@ -85,6 +89,7 @@ class Crawl:
             )
             why = f" ({seen})" if seen else ""
             raise SourceError(f"no pages found at {self._site.start}{why}; nothing was changed")
+        self._refuse_one_page_for_all()
         editions = self._frontier.editions - self._given.keys()
         if editions:
             yield PassedOver(f"of another version or language, such as {min(editions)}", len(editions))
@@ -92,6 +97,16 @@ class Crawl:
             yield PassedOver(reason, number)
         for option, name in self._variants.never_met():
             yield PassedOver(f"of {option} {name}: the site has none that is called so", 0)
+
+    def _refuse_one_page_for_all(self) -> None:
+        """A site that gives one page at most of its addresses gives none of those that are meant."""
+        _, same = self._texts.most_common(1)[0] if self._texts else (0, 0)
+        if same > SAME and 2 * same > len(self._given):
+            raise SourceError(
+                f"{same} of {len(self._given)} pages at {self._site.start} are the same, word for word: the "
+                "site is under maintenance, or its pages are made by scripts in the browser, which are not "
+                "run here; nothing was changed"
+            )
 
     def _items(self) -> Iterator[Offer | Unreadable]:
         yield from self._found.problems
@@ -210,8 +225,12 @@ class Crawl:
         if slug is None:
             self._late.append((url, reading))
         else:
-            self._given[url] = reading.title
-            yield _offer(url, slug, reading)
+            yield self._offered(url, slug, reading)
+
+    def _offered(self, url: str, slug: str, reading: Reading) -> Offer:
+        self._given[url] = reading.title
+        self._texts[hash((reading.title, reading.content))] += 1
+        return _offer(url, slug, reading)
 
     def _held_back(self) -> Iterator[Offer]:
         """What had to wait for all other pages."""
@@ -224,8 +243,7 @@ class Crawl:
                 yield from self._given_page(url, reading)
         for url, reading in self._late:
             if reading.doc:
-                self._given[url] = reading.title
-                yield _offer(url, self._routes.late_slug(_path(url), reading.doc), reading)
+                yield self._offered(url, self._routes.late_slug(_path(url), reading.doc), reading)
 
 
 def _are_namesakes(pages: Sequence[tuple[str, Reading]], title: str) -> bool:

@@ -34,7 +34,7 @@ NAMESAKES = 50
 """How many pages may name another as the one to index in their place; with more, or where they are of
 different titles, a template is wrong."""
 SAME = 5
-"""How many pages may be word for word the same, title and all; with more, they must not be most of them."""
+"""How many pages may be word for word the same; where more are, they must not be most of them."""
 
 _REASONS = 5  # why there are no pages; more are of no help
 
@@ -59,7 +59,7 @@ class Crawl:
         self._given: dict[str, str] = {}
         """The titles of the pages that were given, by url."""
         self._texts: Counter[int] = Counter()
-        """How many of them have the same title and text."""
+        """How many of them have the same text."""
         self._late: list[tuple[str, Reading]] = []
         self._namesakes: dict[str, list[tuple[str, Reading]]] = defaultdict(list)
         self._passed_over: Counter[str] = Counter()
@@ -229,7 +229,7 @@ class Crawl:
 
     def _offered(self, url: str, slug: str, reading: Reading) -> Offer:
         self._given[url] = reading.title
-        self._texts[hash((reading.title, reading.content))] += 1
+        self._texts[hash(reading.content)] += 1
         return _offer(url, slug, reading)
 
     def _held_back(self) -> Iterator[Offer]:

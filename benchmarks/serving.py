@@ -131,7 +131,9 @@ class Client:
         self._socket.sendall(f"POST /search HTTP/1.1\r\n{headers}\r\n\r\n".encode() + body)
         answer = b""
         while not (end := _END.search(answer)) or len(answer) < end.end() + int(end[1]):
-            answer += self._socket.recv(1 << 16)
+            received = self._socket.recv(1 << 16)
+            assert received, "the service hung up"
+            answer += received
         took = (time.perf_counter() - began) * 1000
         assert answer.startswith(b"HTTP/1.1 200 "), answer
         assert json.loads(answer[end.end() :])["results"], answer

@@ -167,7 +167,8 @@ class Engine:
         watch.resume()
         hits, left_out = self._select(ranked, query)
         while len(hits) < query.top_k and _more(ranked, best or limit, query.threshold):
-            limit, best = limit if best else limit * WIDER, None
+            limit *= 1 if best else WIDER
+            best = None
             ranked = self._ranked(query, vector, ranking, limit, best)
             hits, left_out = self._select(ranked, query)
         hits, more = self._described(hits, query, version)

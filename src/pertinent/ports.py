@@ -86,7 +86,7 @@ class VectorIndex(Protocol):
     ) -> Candidates:
         """The best `limit` points of each side named in `by`, with both raw scores where they exist.
 
-        With `worth`, those that it does not name are left out: a score of the other side costs a question.
+        With `worth`, those that it does not name may be left out: a score of the other side costs a question.
         """
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:

@@ -21,6 +21,7 @@ DENSE_SHARE = 0.5
 """How much of a hybrid score is the cosine's."""
 
 SHARES: dict[Ranking, float] = {"hybrid": DENSE_SHARE, "dense": 1.0, "lexical": 0.0}
+"""The same for each ranking."""
 
 SIDES: dict[Ranking, tuple[str, ...]] = {
     "hybrid": ("dense", "lexical"),
@@ -39,8 +40,8 @@ class Ranked:
 
     point_ids: list[PointId]
     scores: list[float]
-    _cosine: list[float] | None
-    _lexical: list[float] | None
+    _cosine: Part | None
+    _lexical: Part | None
 
     def parts(self, place: int) -> Scores:
         """The parts of the score at a place of the list."""

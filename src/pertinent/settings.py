@@ -124,9 +124,10 @@ class Settings(BaseModel):
     @property
     def asks_servers(self) -> bool:
         """Whether anything of the pipeline is behind a network."""
+        database = self.database_url.get_secret_value() if self.database_url else "sqlite:"
         return (
             self.qdrant_url is not None
-            or self.database_url is not None
+            or not database.startswith("sqlite")
             or self.embedder.startswith(("cohere:", "openai:"))
         )
 

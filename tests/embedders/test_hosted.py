@@ -132,7 +132,7 @@ def test_many_threads_may_ask_at_once(make: Make) -> None:
             assert np.allclose(vector, unit_of(text, kind, 8), atol=1e-6)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=300))
 def test_any_texts_come_back_in_order_over_the_wire(make: Make, wire: Wire, texts: list[str]) -> None:
     wire.asked.clear()

@@ -93,7 +93,7 @@ def test_vectors_come_in_the_order_of_the_texts(minilm: LocalEmbedder) -> None:
         assert np.array_equal(vector, minilm.embed_queries([text])[0])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(text=st.text(max_size=80) | st.lists(st.sampled_from(ODD), max_size=20).map("".join))
 def test_tokens_counted_by_words_are_those_of_the_whole_text(minilm: LocalEmbedder, text: str) -> None:
     assert minilm.count_tokens([text]) == [len(minilm._tokenizer.encode(text).ids)]

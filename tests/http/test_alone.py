@@ -18,7 +18,7 @@ from pertinent.build import Workspace
 from pertinent.engine import Engine, Query
 from pertinent.settings import Settings
 from pertinent.surfaces import serving
-from pertinent.surfaces.http import create_app
+from pertinent.surfaces.http import create_app, crowd
 from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import Answer
@@ -49,8 +49,9 @@ def connected(port: int) -> Iterator[http.client.HTTPConnection]:
         connection.close()
 
 
-def ask(connection: http.client.HTTPConnection, query: str) -> Any:
-    connection.request("POST", "/search", json.dumps({"query": query}), {"content-type": "application/json"})
+def ask(connection: http.client.HTTPConnection, query: str, **headers: str) -> Any:
+    sent = {"content-type": "application/json", **headers}
+    connection.request("POST", "/search", json.dumps({"query": query}), sent)
     answer = connection.getresponse()
     assert answer.status == 200
     return json.loads(answer.read())
@@ -70,6 +71,21 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+@pytest.fixture
+def _timeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine may be slow: no answer takes too long, and nobody is forgotten."""
+    monkeypatch.setattr(crowd, "SWIFT_SECONDS", 1e6)
+    monkeypatch.setattr(crowd, "ALONE_SECONDS", 1e6)
+
+
+@pytest.mark.usefixtures("_timeless")
+def test_behind_a_proxy_nobody_can_be_told_to_be_alone(book: Workspace, searching: list[str]) -> None:
+    with running(book) as port, connected(port) as one:
+        ask(one, "the torque of joints", **{"x-forwarded-for": "192.0.2.7"})
+        assert searching == ["search"]
+
+
+@pytest.mark.usefixtures("_timeless")
 def test_one_connection_is_answered_by_the_loop_and_two_by_threads(
     book: Workspace, searching: list[str]
 ) -> None:
@@ -113,6 +129,7 @@ class Unused:
         ({}, "docs", False),
         ({"qdrant_url": "http://127.0.0.1:6333"}, None, False),
         ({"database_url": "postgresql://127.0.0.1/book"}, None, False),
+        ({"database_url": "sqlite:////tmp/book.sqlite3"}, None, True),
         ({"embedder": "cohere:embed-v4.0"}, None, False),
         ({"embedder": "openai:text-embedding-3-small"}, None, False),
     ],

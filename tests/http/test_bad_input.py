@@ -137,7 +137,7 @@ def test_hostile_text_in_a_filter_is_only_text(service: Service, value: str) -> 
         assert answer.json().get("results") == [] or answer.status_code == 400
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     body=st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -160,13 +160,13 @@ def test_any_json_is_answered_in_one_of_two_shapes(service: Service, body: Any) 
             problem(answer, 400, "validation_error")
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(body=st.binary(max_size=200))
 def test_any_bytes_are_refused_in_the_one_shape(service: Service, body: bytes) -> None:
     problem(service.client.post("/search", content=body, headers=JSON), 400, "validation_error")
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(query=st.text(min_size=1, max_size=500))
 def test_any_text_is_searched_or_called_empty(service: Service, query: str) -> None:
     answer = service.search(query)

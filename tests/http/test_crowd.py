@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -126,39 +127,43 @@ def on_the_spot(clock: Clock, desk: Callable[[Sequence[Query]], list[Outcome]] |
     return Crowd(desk or Desk(), no_threads, workers=2, on_the_spot=True, clock=clock)
 
 
+def answered(crowd: Crowd, caller: str | None) -> bool:
+    return crowd.answer_if_alone(Query("robots"), caller) is not None
+
+
 def test_a_caller_who_is_alone_is_answered_on_the_spot(clock: Clock) -> None:
     desk = Desk()
     crowd = on_the_spot(clock, desk)
-    assert all(crowd.is_alone("reader") for _ in range(3))
-    assert crowd.answer(Query("alone")) == answer(Query("alone"))
+    assert crowd.answer_if_alone(Query("alone"), "reader") == answer(Query("alone"))
     with pytest.raises(IndexFailure, match="broken"):
-        crowd.answer(Query("broken"))
-    assert desk.parties == [["alone"], ["broken"]]
+        crowd.answer_if_alone(Query("broken"), "reader")
+    assert crowd.answer_if_alone(Query("again"), "reader") == answer(Query("again"))
+    assert desk.parties == [["alone"], ["broken"], ["again"]]
 
 
 def test_where_a_search_may_wait_for_something_nobody_is_answered_on_the_spot(clock: Clock) -> None:
-    assert not Crowd(Desk(), no_threads, clock=clock).is_alone("reader")
+    assert not answered(Crowd(Desk(), no_threads, clock=clock), "reader")
 
 
 def test_a_caller_is_not_alone_until_all_others_have_been_silent_for_a_while(clock: Clock) -> None:
     crowd = on_the_spot(clock)
-    assert crowd.is_alone("reader")
+    assert answered(crowd, "reader")
     clock.now += ALONE_SECONDS / 2
-    assert not crowd.is_alone("other")
+    assert not answered(crowd, "other")
     clock.now += ALONE_SECONDS / 4
-    assert not crowd.is_alone("reader")
+    assert not answered(crowd, "reader")
     clock.now += ALONE_SECONDS / 2
-    assert not crowd.is_alone("reader")
+    assert not answered(crowd, "reader")
     clock.now += ALONE_SECONDS / 4
-    assert crowd.is_alone("reader")
+    assert answered(crowd, "reader")
     clock.now += ALONE_SECONDS
-    assert crowd.is_alone("other")
+    assert answered(crowd, "other")
 
 
 def test_a_caller_without_a_name_may_be_anybody(clock: Clock) -> None:
     crowd = on_the_spot(clock)
-    assert not crowd.is_alone(None)
-    assert not crowd.is_alone(None)
+    assert not answered(crowd, None)
+    assert not answered(crowd, None)
 
 
 def test_while_a_thread_is_searching_nobody_is_alone(clock: Clock) -> None:
@@ -167,24 +172,33 @@ def test_while_a_thread_is_searching_nobody_is_alone(clock: Clock) -> None:
     async def beside_another() -> None:
         with ThreadPoolExecutor(1) as threads:
             crowd = Crowd(desk, lambda: threads, workers=1, on_the_spot=True, clock=clock)
-            assert crowd.is_alone("reader")
             searched = asyncio.ensure_future(crowd.search(Query("long")))
             await asyncio.sleep(0)
-            assert not crowd.is_alone("reader")
+            assert not answered(crowd, "reader")
             desk.opened.set()
             await searched
 
     asyncio.run(beside_another())
 
 
-def test_after_an_answer_that_took_long_the_next_ones_are_left_to_the_threads(clock: Clock) -> None:
+@pytest.mark.parametrize("took", [SWIFT_SECONDS * 2, ALONE_SECONDS * 2])
+@pytest.mark.parametrize("fails", [False, True])
+def test_after_an_answer_that_took_long_the_next_ones_are_left_to_the_threads(
+    clock: Clock, took: float, fails: bool
+) -> None:
     def slow(queries: Sequence[Query]) -> list[Outcome]:
-        clock.now += SWIFT_SECONDS * 2
+        clock.now += took
+        if fails:
+            raise IndexFailure("down")
         return [answer(query) for query in queries]
 
     crowd = on_the_spot(clock, slow)
-    assert crowd.is_alone("reader")
-    crowd.answer(Query("long"))
-    assert not crowd.is_alone("reader")
+    with suppress(IndexFailure):
+        assert answered(crowd, "reader")
+    # Who came meanwhile waited, and is not alone either.
+    assert not answered(crowd, "other")
+    assert not answered(crowd, "other")
     clock.now += ALONE_SECONDS
-    assert crowd.is_alone("reader")
+    with suppress(IndexFailure):
+        assert answered(crowd, "other")
+    assert not answered(crowd, "other")

@@ -20,7 +20,9 @@ from pertinent.validation.golden import ExpectedCriteria, GoldenQuery, GoldenSet
 from pertinent.validation.labels import resolve
 from pertinent.validation.subject import PageView
 
-SAME_FOLDER = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SAME_FOLDER = settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def put(path: Path, text: str) -> Path:

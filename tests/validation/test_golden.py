@@ -16,7 +16,9 @@ from pertinent.validation import golden
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import ExpectedCriteria, GoldenQuery, GoldenSet, Label
 
-SAME_FOLDER = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SAME_FOLDER = settings(
+    max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.sampled_from(
     [

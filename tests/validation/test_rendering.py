@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import BaseModel
@@ -276,7 +276,7 @@ hostile = st.one_of(
     st.text(st.characters(), max_size=60),
     st.text("<>&\"'`|*_#[]()!\\-=+~{}$@:/.0a \n\t\x00\ud800", max_size=40),
 )
-patient = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(max_examples=60)
 
 
 # ── the page ────────────────────────────────────────────────────────────────

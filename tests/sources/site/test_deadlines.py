@@ -79,8 +79,8 @@ def test_a_connection_that_breaks_is_told_as_the_engine_has_it() -> None:
             stream.write(b"anybody there?", timeout=5)
 
 
-class WithinTls(httpcore.NetworkStream):
-    """TLS through a proxy that speaks TLS: what its socket carries is the proxy's."""
+class Secret(httpcore.NetworkStream):
+    """TLS: what its socket carries can't be read as it is."""
 
     def __init__(self) -> None:
         self.written = b""
@@ -101,8 +101,8 @@ class WithinTls(httpcore.NetworkStream):
         return {"socket": socket, "ssl_object": self}.get(info)
 
 
-def test_one_tls_within_another_is_read_and_written_as_that() -> None:
-    inner = WithinTls()
+def test_tls_is_read_and_written_as_that() -> None:
+    inner = Secret()
     deadlines = Deadlines()
     stream = _Stream(inner, deadlines)
     with deadlines.within(5):

@@ -184,7 +184,8 @@ def test_a_template_that_names_the_home_page_everywhere_loses_no_page(
 ) -> None:
     names = [f"p{place}" for place in range(number)]
     for name in names:
-        site.pages[f"/{name}"] = page(titled.format(name), head='<link rel="canonical" href="/">')
+        body = f"<p>This page is about {name}.</p>"
+        site.pages[f"/{name}"] = page(titled.format(name), body, head='<link rel="canonical" href="/">')
     site.pages["/"] = page("Home")
     site.sitemap("/", *(f"/{name}" for name in names))
     assert len(crawl(site)[0]) == number + 1

@@ -105,7 +105,7 @@ class Crawl:
             raise SourceError(
                 f"{same} of {len(self._given)} pages at {self._site.start} are the same, word for word: the "
                 "site is under maintenance, or its pages are made by scripts in the browser, which are not "
-                "run here; nothing was changed"
+                "run here; nothing was changed. If they are meant to be so, leave them out with --exclude"
             )
 
     def _items(self) -> Iterator[Offer | Unreadable]:

@@ -80,16 +80,16 @@ class Deadlines(httpcore.NetworkBackend):
 class _Stream(httpcore.NetworkStream):
     """A connection that is read and written in slices of time.
 
-    Its socket is used directly, and the socket's time-out left as it is where it can be: at each call to
-    the system another thread may go first, which costs more than all that is done between two calls.
+    Without TLS its socket is used directly, and the socket's time-out left as it is where it can be: at
+    each call to the system another thread may go first, which costs more than what is done between two.
     """
 
     def __init__(self, inner: httpcore.NetworkStream, deadlines: Deadlines) -> None:
         self._inner = inner
         self._deadlines = deadlines
-        found, tls = inner.get_extra_info("socket"), inner.get_extra_info("ssl_object")
-        # One TLS within another, as through a proxy, is no socket of its own.
-        self._socket: socket.socket | None = found if tls in (None, found) else None
+        # What TLS has to say does not stand on the socket as it is.
+        secret = inner.get_extra_info("ssl_object") is not None
+        self._socket: socket.socket | None = None if secret else inner.get_extra_info("socket")
         self._wait = 0.0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -108,15 +108,15 @@ class _Stream(httpcore.NetworkStream):
         for wait in self._slices(timeout):
             try:
                 if self._socket is None:
-                    self._inner.write(buffer, self._deadlines.left(timeout))
+                    self._inner.write(buffer, max(self._deadlines.left(timeout), 0.01))
                     return
-                while buffer:
-                    buffer = buffer[self._ready(self._socket, wait).send(buffer) :]
+                buffer = buffer[self._ready(self._socket, wait).send(buffer) :]
             except TimeoutError:
                 continue
             except OSError as error:
                 raise httpcore.WriteError(str(error)) from error
-            return
+            if not buffer:
+                return
         raise httpcore.WriteTimeout("the time is over")
 
     def _slices(self, timeout: float | None) -> Iterator[float]:

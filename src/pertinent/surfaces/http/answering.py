@@ -1,7 +1,7 @@
 """From a route to the engine and back: what all routes share.
 
-The engine is synchronous and safe for threads. A route hands it to a thread, waits as long as the
-request may take, and turns what comes back into bytes.
+The engine is synchronous and safe for threads. A route hands it to a thread, unless an answer can be had
+at once, waits as long as the request may take, and turns what comes back into bytes.
 """
 
 from __future__ import annotations
@@ -83,12 +83,6 @@ class Service:
         except NotFound as error:
             raise Problem(503, "service_unavailable", "nothing is indexed yet") from error
 
-    def answer_at_once(self, query: Query, caller: Hashable) -> Answer | None:
-        """An answer that needs no thread: to a caller who is alone, or one that was given before."""
-        if self.crowd.is_alone(caller):
-            return self.crowd.answer(query)
-        return None if query.anew else self.engine().recall(query.checked())
-
     @property
     def ranking(self) -> Ranking:
         return self.pertinent.workspace.settings.ranking
@@ -159,6 +153,17 @@ async def within(shared: Service, work: Awaitable[Result]) -> Result:
         ) from None
 
 
+def _caller(request: Request) -> Hashable:
+    """The connection that a request came by; none where a proxy has put an address in its place."""
+    return None if "x-forwarded-for" in request.headers else request.scope.get("client")
+
+
+async def _remembered(shared: Service, query: Query) -> Answer | None:
+    """An answer that was given before; none where the index, which is opened in a thread, is not there."""
+    found = await shared.health()
+    return shared.engine().recall(query.checked()) if found.index else None
+
+
 def as_asked(request: Request, query: Query) -> Query:
     """The query, anew where the caller wants nothing that is remembered."""
     return replace(query, anew=True) if "no-cache" in request.headers.get("cache-control", "") else query
@@ -168,7 +173,9 @@ async def answer_query(request: Request, query: Query) -> Answer:
     """Search; how it went is told to the observer when the answer has been sent."""
     shared = service(request)
     query = as_asked(request, query)
-    answer = shared.answer_at_once(query, request.scope.get("client"))
+    answer = shared.crowd.answer_if_alone(query, _caller(request))
+    if answer is None and not query.anew:
+        answer = await _remembered(shared, query)
     if answer is None:
         answer = await within(shared, shared.crowd.search(query))
     request.state.answer = answer

@@ -35,7 +35,10 @@ from .shortcut import Shortcut
 def create_app(
     pertinent: Pertinent, observer: Observer | None = None, *, on_the_spot: bool = False
 ) -> FastAPI:
-    """The service over an open Pertinent, with its settings; what `on_the_spot` means is told in `crowd`."""
+    """The service over an open Pertinent, with its settings.
+
+    With `on_the_spot`, a caller who is alone is answered by the event loop itself.
+    """
     settings = pertinent.workspace.settings
     observer = observer or Observer()
     shared = Service(pertinent, observer, settings.request_timeout, _threads(), on_the_spot)

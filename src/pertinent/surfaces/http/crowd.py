@@ -75,30 +75,29 @@ class Crowd:
             self._threads().submit(self._work, loop)
         return await answer
 
-    def is_alone(self, caller: Hashable) -> bool:
-        """Whether a caller who asks now may be answered on the spot: nobody else is there, or was just now.
-
-        Of a caller without a name that is not known.
-        """
-        if not self._on_the_spot:
-            return False
-        now = self._clock()
-        last, when = self._last
-        if caller != last:
-            self._quiet_from = when + ALONE_SECONDS
-        self._last = (caller, now)
-        return caller is not None and now >= self._quiet_from and not self._busy
-
-    def answer(self, query: Query) -> Answer:
-        """The answer to one who is alone: nothing else is done meanwhile."""
+    def answer_if_alone(self, query: Query, caller: Hashable) -> Answer | None:
+        """The answer, to a caller whom nobody else keeps company; nothing else is done meanwhile."""
+        if not self._on_the_spot or not self._is_alone(caller):
+            return None
         began = self._clock()
-        (outcome,) = self._search([query])
-        if (ended := self._clock()) > began + SWIFT_SECONDS:
-            # A long query, or a slow machine: the next ones go to the threads.
-            self._quiet_from = ended + ALONE_SECONDS
+        try:
+            (outcome,) = self._search([query])
+        finally:
+            if (ended := self._clock()) > began + SWIFT_SECONDS:
+                # A long query, or a slow machine: the next ones go to the threads.
+                self._quiet_from = ended + ALONE_SECONDS
         if isinstance(outcome, Answer):
             return outcome
         raise outcome
+
+    def _is_alone(self, caller: Hashable) -> bool:
+        """Whether nobody else is there, or was just now; of a caller without a name that can't be told."""
+        now = self._clock()
+        last, when = self._last
+        if caller != last:
+            self._quiet_from = max(self._quiet_from, when + ALONE_SECONDS)
+        self._last = (caller, now)
+        return caller is not None and now >= self._quiet_from and not self._busy
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:
         while taken := self._take():

@@ -132,3 +132,17 @@ def test_keys_and_origins_are_written_with_commas_in_the_environment(tmp_path: P
     assert "first-key" not in str(loaded.shown())
     with pytest.raises(SettingsError, match="at least 8 characters"):
         load(environment={"PERTINENT_API_KEYS": "short"}, start=tmp_path)
+
+
+@pytest.mark.parametrize("origin", ["https://a.example/", "http://localhost:3000", "*", "https://A.example"])
+def test_an_origin_is_what_a_browser_sends(tmp_path: Path, origin: str) -> None:
+    loaded = load(environment={"PERTINENT_CORS_ORIGINS": origin}, start=tmp_path)
+    assert loaded.settings.cors_origins == (origin.rstrip("/").lower(),)
+
+
+@pytest.mark.parametrize(
+    "origin", ["foo", "a.example", "https://a.example/docs", "https://", "https://a.example?x"]
+)
+def test_an_origin_that_no_browser_sends_is_refused(tmp_path: Path, origin: str) -> None:
+    with pytest.raises(SettingsError, match=r"must be like https://site\.example"):
+        load(environment={"PERTINENT_CORS_ORIGINS": origin}, start=tmp_path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -35,6 +36,7 @@ COMMON_NAMES: Mapping[str, str] = {
 }
 
 MIN_KEY = 8
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 """The shortest key that keeps anybody out."""
 
 PROVIDERS = ("local", "onnx", "cohere", "openai", "testing")
@@ -136,6 +138,16 @@ class Settings(BaseModel):
     def _listed(cls, value: object) -> object:
         """In the environment a list is written with commas."""
         return [one.strip() for one in value.split(",") if one.strip()] if isinstance(value, str) else value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """As a browser names them: what has a path would never match."""
+        origins = tuple(one.rstrip("/").lower() for one in value)
+        for one in origins:
+            if one != "*" and not _ORIGIN.fullmatch(one):
+                raise ValueError(f"must be like https://site.example, with no path, or *, not {one!r}")
+        return origins
 
     @field_validator("criteria", "qdrant_fields", mode="before")
     @classmethod

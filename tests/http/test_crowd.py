@@ -12,7 +12,7 @@ import pytest
 
 from pertinent.engine import Query
 from pertinent.errors import IndexFailure
-from pertinent.surfaces.http.crowd import ALONE_SECONDS, MOST, SWIFT_SECONDS, Crowd, Outcome
+from pertinent.surfaces.http.crowd import ALONE_SECONDS, MOST, SHORT, SWIFT_SECONDS, Crowd, Outcome
 from pertinent.types import Answer
 
 
@@ -158,6 +158,12 @@ def test_a_caller_is_not_alone_until_all_others_have_been_silent_for_a_while(clo
     assert answered(crowd, "reader")
     clock.now += ALONE_SECONDS
     assert answered(crowd, "other")
+
+
+def test_a_long_query_is_left_to_the_threads(clock: Clock) -> None:
+    crowd = on_the_spot(clock)
+    assert crowd.answer_if_alone(Query("x" * SHORT), "reader") is not None
+    assert crowd.answer_if_alone(Query("x" * (SHORT + 1)), "reader") is None
 
 
 def test_a_caller_without_a_name_may_be_anybody(clock: Clock) -> None:

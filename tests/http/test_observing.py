@@ -151,6 +151,7 @@ def test_metrics_count_requests_by_route_method_and_status(service: Service) -> 
     service.client.get("/api/v1/chunks/two")
     service.client.get("/nope/one")
     service.client.get("/nope/two")
+    service.client.get("/static/style.css")
     service.client.request("MADEUP1", "/search")
     service.client.request("MADEUP2", "/search")
     found = metrics(service)
@@ -163,6 +164,7 @@ def test_metrics_count_requests_by_route_method_and_status(service: Service) -> 
     assert count("/search", 400) == 1
     assert count("/api/v1/chunks/{chunk_id}", 404, "GET") == 2
     assert count("unmatched", 404, "GET") == 2
+    assert count("/static", 200, "GET") == 1
     assert count("/search", 405, "OTHER") == 2
     assert not any("MADEUP" in name for name in found)
     assert found['pertinent_request_seconds_count{route="/search"}'] == 5

@@ -314,6 +314,41 @@ def test_watch_indexes_first_and_syncs_what_changes(start: Start, docs: Path) ->
     assert server.end() == 0
 
 
+def test_watch_tells_of_its_first_sync_what_it_could_not_read(start: Start, docs: Path) -> None:
+    (docs / "bad.md").write_bytes(b"# Bad\n\n\xff\xfe\n")
+    server = start("--watch", str(docs))
+    (line,) = [json.loads(line) for line in server.said if '"synced"' in line]
+    assert (line["added"], line["unreadable"]) == (len(PAGES), ["docs/bad.md"])
+
+
+def test_watch_goes_on_when_another_folder_takes_the_place_of_the_first(start: Start, docs: Path) -> None:
+    server = start("--watch", str(docs), "--base-url", "https://robots.example/docs")
+    time.sleep(0.5)  # until the watcher has looked at the folder
+
+    def until_synced(**expected: int) -> None:
+        def wanted(line: str) -> bool:
+            return '"synced"' in line and expected.items() <= json.loads(line).items()
+
+        server.until(wanted)
+
+    new = docs.with_name("new")
+    shutil.copytree(docs, new)
+    (new / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
+    docs.rename(docs.with_name("old"))
+    new.rename(docs)
+    until_synced(added=1)
+    (docs / "gears.md").unlink()
+    until_synced(removed=1)
+
+    kept = docs.with_name("kept")
+    docs.rename(kept)
+    server.until(lambda line: '"sync failed"' in line)
+    (kept / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
+    kept.rename(docs)
+    until_synced(added=1)
+    assert server.end() == 0
+
+
 def test_the_manual_shows_every_route_in_a_browser(server: Server) -> None:
     chromium = shutil.which("chromium")
     if chromium is None:

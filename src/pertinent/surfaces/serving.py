@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 30
 BACKLOG = 2048
+LOOK_SECONDS = 1.0
+"""How often it is looked whether the folder that is watched is still the same."""
 
 
 def run(
@@ -37,7 +39,7 @@ def run(
     _configure_logs()
     log = structlog.get_logger("pertinent")
     if watch:
-        pertinent.index(watch, base_url=base_url)
+        _sync(pertinent, watch, base_url, log)
     # Everything is opened before the first request: what is wrong is said now.
     pertinent.workspace.engine()
     listening = _listen(settings)
@@ -93,24 +95,60 @@ def _watch(
     pertinent: Pertinent, source: str, base_url: str | None, stop: threading.Event, log: structlog.BoundLogger
 ) -> None:
     """Sync whenever a file of the source changes; a sync that fails is told, and the next may do."""
-    from watchfiles import watch
-
-    folder = Path(source.removeprefix("beir:")).expanduser()
-    for _ in watch(folder, stop_event=stop, debounce=300, raise_interrupt=False):
+    for _ in _changes(Path(source.removeprefix("beir:")).expanduser(), stop):
         try:
-            summary = pertinent.index(source, base_url=base_url)
+            _sync(pertinent, source, base_url, log)
         except PertinentError as error:
             log.error("sync failed", source=source, detail=str(error))
-        else:
-            log.info(
-                "synced",
-                source=source,
-                added=summary.pages_added,
-                changed=summary.pages_changed,
-                removed=summary.pages_removed,
-                chunks=summary.chunks_added,
-                unreadable=[one.source_path for one in summary.unreadable],
-            )
+
+
+def _changes(folder: Path, stop: threading.Event) -> Iterator[None]:
+    """Whenever something below the folder has changed, also where another was put in its place."""
+    from watchfiles import watch
+
+    replaced = False
+    while not stop.is_set():
+        known = _inode(folder)
+        if known is None:
+            # It was removed, and may come back.
+            replaced = True
+            stop.wait(LOOK_SECONDS)
+            continue
+        for changes in watch(
+            folder,
+            stop_event=stop,
+            debounce=300,
+            raise_interrupt=False,
+            rust_timeout=int(LOOK_SECONDS * 1000),
+            yield_on_timeout=True,
+        ):
+            if changes or replaced:
+                replaced = False
+                yield
+            if _inode(folder) != known:
+                replaced = True
+                break
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _sync(pertinent: Pertinent, source: str, base_url: str | None, log: structlog.BoundLogger) -> None:
+    summary = pertinent.index(source, base_url=base_url)
+    log.info(
+        "synced",
+        source=source,
+        added=summary.pages_added,
+        changed=summary.pages_changed,
+        removed=summary.pages_removed,
+        chunks=summary.chunks_added,
+        unreadable=[one.source_path for one in summary.unreadable],
+    )
 
 
 def _configure_logs() -> None:

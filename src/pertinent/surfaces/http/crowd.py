@@ -29,6 +29,9 @@ ALONE_SECONDS = 1.0
 SWIFT_SECONDS = 0.05
 """How long an answer on the spot may take: whoever comes meanwhile waits for it."""
 
+SHORT = 200
+"""How many characters a query may have that is answered on the spot: a long one takes the model long."""
+
 Outcome = Answer | Exception
 Waiting = tuple[Query, asyncio.Future[Answer]]
 
@@ -77,7 +80,7 @@ class Crowd:
 
     def answer_if_alone(self, query: Query, caller: Hashable) -> Answer | None:
         """The answer, to a caller whom nobody else keeps company; nothing else is done meanwhile."""
-        if not self._on_the_spot or not self._is_alone(caller):
+        if not self._on_the_spot or not self._is_alone(caller) or len(query.text or "") > SHORT:
             return None
         began = self._clock()
         try:

@@ -72,7 +72,8 @@ class Envelope:
         try:
             await self._app(scope, receive, sending)
         finally:
-            route = getattr(scope.get("route"), "path", "unmatched")
+            # Files have no route of their own, but a folder that they are served from.
+            route = getattr(scope.get("route"), "path", None) or scope.get("root_path") or "unmatched"
             self._observer.answered(route, method, status, time.perf_counter() - start)
             if status in REFUSED:
                 # Neither the message, which may quote the body, nor the headers, which hold the key.

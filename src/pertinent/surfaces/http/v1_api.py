@@ -197,7 +197,10 @@ async def search(request: Request, body: SearchQuery) -> Response:
     if not answer.hits and not query.explain:
         # What comes nearest is looked for only where it is shown.
         nearest = replace(as_asked(request, query), explain=True)
+        before = answer.timings
         answer = await in_thread(request, lambda: service(request).engine().search(nearest))
+        both = {stage: ms + before.get(stage, 0.0) for stage, ms in answer.timings.items()}
+        answer = replace(answer, timings=both)
     return JSON(_response(answer, body, digest(service(request).model, body.query_text, length=16)))
 
 

@@ -276,7 +276,7 @@ class Engine:
         known = {} if query.anew else self._at_hand.recall_all([hit.point_id for hit in hits], version)
         if all(hit.point_id in known for hit in hits):
             # Another search may have had them described since this one read them.
-            return [_with(hit, known[hit.point_id]) for hit in hits], ()
+            return [_with_chunk(hit, known[hit.point_id]) for hit in hits], ()
         try:
             rows = self._catalog.describe([hit.chunk.chunk_id for hit in hits])
         except CatalogFailure:
@@ -303,7 +303,7 @@ def _more(ranked: Ranked, asked: int, threshold: float) -> bool:
     return len(ranked.scores) >= asked and ranked.scores[-1] >= threshold
 
 
-def _with(hit: Hit, chunk: Chunk) -> Hit:
+def _with_chunk(hit: Hit, chunk: Chunk) -> Hit:
     return hit if hit.chunk is chunk else replace(hit, chunk=chunk)
 
 

@@ -19,7 +19,7 @@ from ..ports import Entry, Fingerprint, Vector, Worth
 from ..types import Candidates, Chunk, Filters, PointId
 from . import lexical
 from .payload import KEYWORDS, conditions, to_chunk, to_payload
-from .proposals import DENSE, LEXICAL, Proposals, sides_of
+from .proposals import DENSE, LEXICAL, Proposals
 
 _PAGE = 512
 
@@ -68,17 +68,15 @@ class EdgeIndex:
     ) -> Candidates:
         """The best of each side, then the other side's score for those that only one side found."""
         queries = self._queries(vector, text)
-        sides = sides_of(vector, text)
         allowed = _filter(filters)
-        found: Proposals[int] = Proposals(by, limit)
+        found: Proposals[int] = Proposals(vector, text, by, limit)
         self._ask([(side, _request(queries[side], limit, allowed)) for side in by if side in queries], found)
         if worth is not None:
-            found.keep(worth, sides)
+            found.keep(worth)
         missing = {side: found.missing(side) for side in queries}
         rest = [(side, _request(queries[side], len(ids), _only(ids))) for side, ids in missing.items() if ids]
         self._ask(rest, found)
-        # A query of stop words alone asks nothing of the lexical side: all score 0 there.
-        return found.candidates(sides)
+        return found.candidates()
 
     def _queries(self, vector: Vector | None, text: str | None) -> dict[str, qdrant.Query]:
         queries = {}

@@ -18,8 +18,9 @@ Key = TypeVar("Key", bound=Hashable)
 class Proposals(Generic[Key]):
     """Points and their scores on each side, by a key that is quick to look up."""
 
-    def __init__(self, by: Collection[str], limit: int) -> None:
-        """`by`: the sides that propose; `limit`: how many points each of them may."""
+    def __init__(self, vector: object, text: object, by: Collection[str], limit: int) -> None:
+        """For a query by vector, text or both; the sides named in `by` propose up to `limit` points each."""
+        self._sides = [side for side, given in ((DENSE, vector), (LEXICAL, text)) if given is not None]
         self._by = by
         self._limit = limit
         self._points: dict[Key, PointId] = {}
@@ -30,10 +31,10 @@ class Proposals(Generic[Key]):
         self._points.update(zip(keys, points, strict=True))
         self._scores[side].update(zip(keys, scores, strict=True))
 
-    def keep(self, worth: Worth, sides: Collection[str]) -> None:
+    def keep(self, worth: Worth) -> None:
         """Leave out what is not worth a further question."""
         keys = list(self._points)
-        worthy = worth(self.candidates(sides, missing=math.nan))
+        worthy = worth(self.candidates(missing=math.nan))
         self._points = {keys[place]: self._points[keys[place]] for place in worthy}
 
     def missing(self, side: str) -> list[PointId]:
@@ -44,12 +45,12 @@ class Proposals(Generic[Key]):
             return []
         return [point for key, point in self._points.items() if key not in known]
 
-    def candidates(self, sides: Collection[str], missing: float = 0.0) -> Candidates:
-        """The points with their scores on these sides; one that no answer gave is `missing`."""
-        columns = {side: [self._scores[side].get(key, missing) for key in self._points] for side in sides}
+    def candidates(self, missing: float = 0.0) -> Candidates:
+        """The points with their scores; one that no answer gave is `missing`.
+
+        A text of stop words alone asks nothing of the lexical side: all score 0 there.
+        """
+        columns = {
+            side: [self._scores[side].get(key, missing) for key in self._points] for side in self._sides
+        }
         return Candidates(list(self._points.values()), columns.get(DENSE), columns.get(LEXICAL))
-
-
-def sides_of(vector: object, text: object) -> list[str]:
-    """The sides on which a query can be scored at all."""
-    return [side for side, given in ((DENSE, vector), (LEXICAL, text)) if given is not None]

@@ -15,7 +15,7 @@ from ..ports import Entry, Fingerprint, Vector, Worth
 from ..types import Candidates, Chunk, Filters, PointId
 from . import lexical
 from .payload import conditions, to_chunk, to_payload
-from .proposals import DENSE, LEXICAL, Proposals, sides_of
+from .proposals import DENSE, LEXICAL, Proposals
 from .qdrant_collection import OVERSAMPLING, claim
 from .qdrant_server import Peer, Server
 from .qdrant_wire import Point, Question, Terms, known_by, matching, named
@@ -75,9 +75,8 @@ class QdrantIndex:
     ) -> Candidates:
         """The best of each side, then the other side's score for those that only one side found."""
         queries = self._queries(vector, text)
-        sides = sides_of(vector, text)
         matches = conditions(filters)
-        found: Proposals[PointId] = Proposals(by, limit)
+        found: Proposals[PointId] = Proposals(vector, text, by, limit)
         first = [
             Question(side, queries[side], limit, matches, oversampling=self._oversampling)
             for side in by
@@ -85,12 +84,11 @@ class QdrantIndex:
         ]
         self._ask(first, found)
         if worth is not None:
-            found.keep(worth, sides)
+            found.keep(worth)
         missing = {side: found.missing(side) for side in queries}
         rest = [Question(s, queries[s], len(ids), among=ids) for s, ids in missing.items() if ids]
         self._ask(rest, found)
-        # A query of stop words alone asks nothing of the lexical side: all score 0 there.
-        return found.candidates(sides)
+        return found.candidates()
 
     def _queries(self, vector: Vector | None, text: str | None) -> dict[str, Sequence[float] | Terms]:
         queries: dict[str, Sequence[float] | Terms] = {}

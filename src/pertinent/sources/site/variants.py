@@ -145,7 +145,6 @@ def _steps(path: str) -> Path:
     return tuple(path.strip("/").split("/")) if path.strip("/") else ()
 
 
-@lru_cache(maxsize=2**10)
 def _primary(language: str) -> str:
     return re.split(r"[-_]", language.lower())[0]
 

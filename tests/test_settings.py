@@ -146,3 +146,9 @@ def test_an_origin_is_what_a_browser_sends(tmp_path: Path, origin: str) -> None:
 def test_an_origin_that_no_browser_sends_is_refused(tmp_path: Path, origin: str) -> None:
     with pytest.raises(SettingsError, match=r"must be like https://site\.example"):
         load(environment={"PERTINENT_CORS_ORIGINS": origin}, start=tmp_path)
+
+
+def test_what_the_caller_gave_is_refused_in_our_words(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load({"port": 80000}, environment={}, start=tmp_path)
+    assert str(refused.value) == "port: must be less than or equal to 65535 (as given)"

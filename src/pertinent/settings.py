@@ -36,6 +36,8 @@ COMMON_NAMES: Mapping[str, str] = {
 }
 
 MIN_KEY = 8
+GIVEN = "given"
+"""The origin of a setting that the caller gave."""
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 """The shortest key that keeps anybody out."""
 
@@ -221,7 +223,7 @@ def load(
 ) -> Loaded:
     """The settings that hold in a folder, or an error that names the value and where it stands."""
     layers = [
-        {name: (value, "given") for name, value in (given or {}).items() if value is not None},
+        {name: (value, GIVEN) for name, value in (given or {}).items() if value is not None},
         dict(_from_environment(os.environ if environment is None else environment)),
         dict(_from_file(start or Path.cwd())),
     ]
@@ -279,8 +281,10 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
             one["msg"]
             .removeprefix("Value error, ")
             .replace("Extra inputs are not permitted", "is no setting")
+            .replace("Input should", "must")
         )
-        problems.append(f"{name}: {said} (from {origins.get(name, 'the default')})")
+        origin = origins.get(name, "the default")
+        problems.append(f"{name}: {said} ({'as given' if origin == GIVEN else f'from {origin}'})")
     return "; ".join(problems)
 
 

@@ -159,3 +159,10 @@ def test_an_argument_that_is_no_text_is_bad_input(indexed: Path) -> None:
 def test_completion_knows_the_commands(start: Start) -> None:
     done = start(_PERTINENT_COMPLETE="complete_bash", COMP_WORDS="pertinent se", COMP_CWORD="1")
     assert set(done.stdout.split()) == {"search", "serve", "settings"}
+
+
+def test_a_number_that_is_none_is_refused_in_our_words(tmp_path: Path) -> None:
+    command = [COMMAND, "serve", "--port", "abc"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert said.returncode == 2
+    assert "it must be a valid integer" in said.stderr

@@ -82,7 +82,8 @@ def _usage(error: TyperException) -> int:
         sys.stderr.write(error.format_message() + "\n")
     else:
         path = context.command_path if context else "pertinent"
-        say(f"{error.format_message().rstrip('.')} (`{path} --help` tells more)")
+        said = error.format_message().rstrip(".").replace("Input should", "it must")
+        say(f"{said} (`{path} --help` tells more)")
     return error.exit_code
 
 

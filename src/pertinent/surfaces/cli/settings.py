@@ -23,8 +23,10 @@ def settings(
 
     For example: PERTINENT_CHUNK_TOKENS=150 pertinent settings
     """
+    from ...settings import GIVEN
+
     shown = [
-        one._replace(origin="the command line") if one.origin == "given" else one
+        one._replace(origin="the command line") if one.origin == GIVEN else one
         for one in choices(context).load().shown()
     ]
     if as_json:

@@ -61,6 +61,8 @@ class Budget(NamedTuple):
 def context(title: str, section: str) -> str:
     """What is embedded above a chunk's text: where it stands, the nearest heading kept when it is long."""
     breadcrumb = f"{title} › {section}" if section else title
+    if len(breadcrumb) <= CONTEXT_MAX:  # no character weighs more than one token
+        return breadcrumb
     weight = 0.0
     for place in range(len(breadcrumb) - 1, -1, -1):
         character = breadcrumb[place]

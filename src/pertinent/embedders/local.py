@@ -12,6 +12,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -178,7 +179,7 @@ class WordCounts:
     def count(self, texts: Sequence[str]) -> list[int]:
         known = self._known if len(self._known) < MOST_WORDS else {}
         words = [_WORD.findall(text) for text in texts]
-        new = list({word for found in words for word in found if word not in known})
+        new = list(set(chain.from_iterable(words)).difference(known))
         if new:
             encoded = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
             known.update(zip(new, (len(one.ids) for one in encoded), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urljoin
 
 import pytest
@@ -137,6 +138,13 @@ def test_a_link_is_where_the_standard_library_says(path: str) -> None:
 def test_anchors_are_all_ids_and_names() -> None:
     html = "<h1 id=a>x</h1><a name=b></a><form name=c></form><p id=''></p><nav id=d></nav>"
     assert read(html, URL).anchors == {"a", "b", "d"}
+
+
+def test_places_are_looked_for_where_they_are_wanted() -> None:
+    whole = read(docusaurus("<p id=a><a href=/b>x</a></p>"), URL)
+    assert (whole.links, whole.anchors) != ((), frozenset())
+    unwanted = read(docusaurus("<p id=a><a href=/b>x</a></p>"), URL, places=False)
+    assert unwanted == replace(whole, links=(), anchors=frozenset())
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 
 from ...errors import SettingsError
-
-KEPT_OPEN = 30.0
-"""Seconds that a connection is kept while nobody uses it."""
+from .plain import KEPT_OPEN, PlainConnection
 
 
 class Connections:
@@ -36,20 +34,15 @@ class Connections:
         self._shared = self._pool(connections) if self._trust or self._proxy else None
         self._origin = httpcore.URL(origin).origin
         self._thread = threading.local()
-        self._own: list[httpcore.HTTPConnection] = []
+        self._own: list[PlainConnection] = []
 
-    def mine(self) -> httpcore.ConnectionPool | httpcore.HTTPConnection:
+    def mine(self) -> httpcore.ConnectionPool | PlainConnection:
         """What this thread is to ask by."""
         if self._shared:
             return self._shared
-        own: httpcore.HTTPConnection | None = getattr(self._thread, "connection", None)
-        if own is None or own.is_closed() or own.has_expired():
-            if own is not None:
-                own.close()
-                self._own.remove(own)
-            own = self._thread.connection = httpcore.HTTPConnection(
-                self._origin, keepalive_expiry=KEPT_OPEN, network_backend=self._network
-            )
+        own: PlainConnection | None = getattr(self._thread, "connection", None)
+        if own is None:
+            own = self._thread.connection = PlainConnection(self._origin, self._network)
             self._own.append(own)
         return own
 

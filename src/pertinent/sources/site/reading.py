@@ -95,14 +95,14 @@ def refuse_others(body: bytes, headers: Mapping[str, str]) -> None:
         raise NotHtml(f"is called {kind or 'HTML'} but is {found}", honest=False)
 
 
-def article_of(body: bytes, headers: Mapping[str, str], address: str) -> Article:
+def article_of(body: bytes, headers: Mapping[str, str], address: str, *, places: bool = True) -> Article:
     """The page in an answer, as the reader of HTML has it. Raises NotHtml where there is none."""
     from ..html import read as read_html
 
     refuse_others(body, headers)
     charset = _CHARSET.search(headers.get("content-type", ""))
     try:
-        return read_html(body, address, charset=charset[1] if charset else None)
+        return read_html(body, address, charset=charset[1] if charset else None, places=places)
     except Exception as error:  # a page that breaks the reader must not end the crawl
         raise NotHtml(f"can't be read ({type(error).__name__}: {error})"[:300], honest=False) from error
 
@@ -111,7 +111,7 @@ def read(body: bytes, headers: Mapping[str, str], address: str, *, links: bool) 
     """What a crawl needs of the page in an answer. Raises NotHtml where there is none."""
     from ..html import is_hidden
 
-    article = article_of(body, headers, address)
+    article = article_of(body, headers, address, places=links)
     text, sections = assemble(article.pieces, article.title)
     skip = ""
     if article.noindex or is_hidden(headers.get("x-robots-tag", "")):

@@ -89,7 +89,6 @@ class _Answer:
         self._parser.set_dangerous_leniencies(
             lenient_headers=True,
             lenient_chunked_length=True,
-            lenient_data_after_close=True,
             lenient_optional_cr_before_lf=True,
             lenient_spaces_after_chunk_size=True,
         )
@@ -132,7 +131,6 @@ class _Answer:
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             if not self._whole:
                 raise httpcore.RemoteProtocolError(str(error)) from error
-            self.left_open = False
         return len(data)
 
     def _counted(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -78,5 +79,16 @@ def test_a_site_that_is_down_is_not_asked_for_every_page(site: LocalSite) -> Non
             with pytest.raises(SourceError) as failure:
                 anchors_of(f"{site.address}/docs/p{number}")
             said.append(str(failure.value))
-    assert len(site.asked) == 3
+    assert len(site.asked) == 4  # robots.txt too
     assert said[2:4] == ["answers HTTP 503", "was not asked for: the site no longer answers"]
+
+
+def test_pages_are_asked_for_as_slowly_as_robots_txt_asks(site: LocalSite) -> None:
+    site.pages["/robots.txt"] = "User-agent: *\nCrawl-delay: 0.3\nDisallow: /docs/\n"
+    for name in "abc":
+        site.pages[f"/docs/{name}"] = page(name, "<h2 id='one'>One</h2>")
+    cited = [(f"{site.address}/docs/{name}", "one") for name in "abc"]
+    began = time.monotonic()
+    with SiteAnchors(limits=QUICK) as anchors_of:
+        assert check(on_the_web(cited), anchors_of) == []
+    assert time.monotonic() - began >= 0.6

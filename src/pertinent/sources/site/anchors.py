@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
 from ...errors import NotFound, SourceError
+from . import robots
 from .addresses import Site, open_site
 from .fetching import Answer, Fetcher, Gone, Unfetchable
 from .limits import Limits
@@ -18,6 +20,8 @@ from .reading import NotHtml, article_of
 class SiteAnchors:
     """Asks each page for its ids; safe to use from many threads.
 
+    As slowly as robots.txt asks for, but also where it keeps crawlers out: these are pages that somebody
+    holds citations of, often on a preview that is to be found by nobody else.
     `at` is where a copy of the site is served that is known by `base_url`: pages below it are asked
     for there, all others where they say they are.
     """
@@ -64,7 +68,9 @@ class SiteAnchors:
     def _fetcher(self, site: Site) -> Fetcher:
         with self._opening:
             if site.origin not in self._fetchers:
-                self._fetchers[site.origin] = Fetcher(site, self._limits)
+                fetcher = self._fetchers[site.origin] = Fetcher(site, self._limits)
+                with suppress(SourceError):  # what is wrong with the site, its pages will tell
+                    fetcher.obey(lambda _: True, robots.ask(site, fetcher, self._limits.page_seconds).delay)
             return self._fetchers[site.origin]
 
     def __enter__(self) -> Self:

@@ -240,6 +240,33 @@ def test_without_its_catalog_a_search_answers_from_the_index_and_says_so(
     assert "catalog did not answer" in answer.notes[0]
 
 
+class Saying:
+    """A catalog that says the same of every chunk."""
+
+    def __init__(self, said: Description) -> None:
+        self.said = said
+
+    def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
+        return dict.fromkeys(chunk_ids, self.said)
+
+
+@pytest.mark.parametrize("other", ["source_path", "slug", "title"])
+def test_path_slug_and_title_are_what_the_catalog_says(
+    engine: Engine, workspace: Workspace, other: str
+) -> None:
+    found = search(engine, "messages", top_k=1).hits[0].chunk
+    changed: Any = {other: "another"}
+    said = replace(Description(found.source_path, found.slug, found.title), **changed)
+    saying = Engine(workspace.embedder(), workspace.index(), Saying(said))  # type: ignore[arg-type]
+    assert search(saying, "messages", top_k=1).hits[0].chunk == replace(found, **changed)
+
+
+def test_a_title_that_the_catalog_does_not_know_is_the_index_s(engine: Engine, workspace: Workspace) -> None:
+    saying = Engine(workspace.embedder(), workspace.index(), Saying(Description("p.md", "p", None)))  # type: ignore[arg-type]
+    found = search(engine, "messages", top_k=1).hits[0].chunk
+    assert search(saying, "messages", top_k=1).hits[0].chunk == replace(found, source_path="p.md", slug="p")
+
+
 def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:
     middle = next(c for c in workspace.index().scan() if c.section == "Publishing")
     assert [c.position for c in neighbours(workspace.catalog(), middle.chunk_id)] == [2]

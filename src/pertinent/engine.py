@@ -308,10 +308,11 @@ def _with_chunk(hit: Hit, chunk: Chunk) -> Hit:
 
 
 def _as_described(hit: Hit, row: Description | None) -> Hit:
-    if row is None:
+    chunk = hit.chunk
+    if row is None or (row.source_path, row.slug, row.title) == (chunk.source_path, chunk.slug, chunk.title):
         return hit
-    title = row.title or hit.chunk.title
-    return replace(hit, chunk=replace(hit.chunk, source_path=row.source_path, slug=row.slug, title=title))
+    title = row.title or chunk.title
+    return replace(hit, chunk=replace(chunk, source_path=row.source_path, slug=row.slug, title=title))
 
 
 def checked_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector:

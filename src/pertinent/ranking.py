@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
 
 from .types import Candidates, PointId, Ranking, Scores
 
@@ -73,12 +72,13 @@ def contenders(candidates: Candidates, ranking: Ranking, limit: int, best: int) 
 
 
 def _filled(part: Part | None, value: float) -> Part | None:
-    return part and [value if isnan(one) else one for one in part]
+    """With the value in the place of each NaN, which is the one number that does not equal itself."""
+    return part and [one if one == one else value for one in part]  # noqa: PLR0124 - a call takes ten times as long
 
 
 def _last(part: Part | None, limit: int) -> float:
     """The most that a point can have of a part which its side has not named it for."""
-    named = [one for one in part or () if not isnan(one)]
+    named = [one for one in part or () if one == one]  # noqa: PLR0124 - no NaN
     return min(named) if len(named) >= limit else 0.0
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.site.plain import KEPT_OPEN, PlainConnection
+from pertinent.sources.site.plain import KEPT_OPEN, PlainConnection, _Line
 
 ORIGIN = httpcore.Origin(b"http", b"book.example", 80)
 KEPT = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
@@ -24,9 +24,13 @@ class Line(httpcore.NetworkStream):
     def __init__(self, pieces: Sequence[bytes | Exception]) -> None:
         self.pieces = list(pieces)
         self.written = b""
+        self.unasked = False
+        """Whether something has come before anybody asked."""
+        self.waits: set[float | None] = set()
         self.closed = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self.waits.add(timeout)
         if not self.pieces:
             return b""
         piece = self.pieces.pop(0)
@@ -38,13 +42,14 @@ class Line(httpcore.NetworkStream):
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         assert not self.closed
+        self.waits.add(timeout)
         self.written += buffer
 
     def close(self) -> None:
         self.closed = True
 
     def get_extra_info(self, info: str) -> Any:
-        return None
+        return self.unasked if info == "is_readable" else None
 
 
 class Lines(httpcore.NetworkBackend):
@@ -54,7 +59,15 @@ class Lines(httpcore.NetworkBackend):
         self.coming = [Line(pieces) for pieces in lines]
         self.opened: list[Line] = []
 
-    def connect_tcp(self, *_: object, **__: object) -> httpcore.NetworkStream:
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: object = None,
+    ) -> httpcore.NetworkStream:
+        self.asked_for = (host, port, timeout)
         if not self.coming:
             raise httpcore.ConnectError("refused")
         self.opened.append(self.coming.pop(0))
@@ -63,7 +76,7 @@ class Lines(httpcore.NetworkBackend):
 
 def request(target: bytes = b"/docs/a", *headers: tuple[bytes, bytes]) -> httpcore.Request:
     url = httpcore.URL(scheme=b"http", host=b"book.example", port=80, target=target)
-    times = dict.fromkeys(("connect", "read", "write"), 5.0)
+    times = {"connect": 3.0, "read": 4.0, "write": 5.0}
     named = [(b"Host", b"book.example"), *headers]
     return httpcore.Request(b"GET", url, headers=named, extensions={"timeout": times})
 
@@ -73,7 +86,9 @@ def asked(connection: PlainConnection | httpcore.HTTPConnection, *args: Any) -> 
     try:
         response = connection.handle_request(request(*args))
         try:
-            headers = [(name.lower(), value) for name, value in response.headers]
+            headers = [
+                (name.lower(), value.replace(b"Chunked", b"chunked")) for name, value in response.headers
+            ]
             return response.status, headers, b"".join(response.iter_stream())
         finally:
             response.close()
@@ -82,7 +97,7 @@ def asked(connection: PlainConnection | httpcore.HTTPConnection, *args: Any) -> 
 
 
 def by_both(pieces: Sequence[bytes]) -> tuple[Any, Any]:
-    ours = PlainConnection(ORIGIN, Lines(pieces))
+    ours = PlainConnection(ORIGIN, Lines(pieces, pieces))
     theirs = httpcore.HTTPConnection(ORIGIN, network_backend=Lines(pieces))
     return asked(ours), asked(theirs)
 
@@ -110,9 +125,25 @@ ANSWERS = {
     "without a reason": b"HTTP/1.1 404\r\nContent-Length: 4\r\n\r\nnone",
     "closed on purpose": b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\ntext",
     "bare line feeds": b"HTTP/1.1 200 OK\nContent-Length: 4\nX: y\n\ntext",
-    "a folded header": b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 4\r\n\r\ntext",
-    "headers beyond ASCII": b"HTTP/1.1 200 OK\r\nX: \xe9\x01\r\nContent-Length: 4\r\n\r\ntext",
+    "headers beyond ASCII": b"HTTP/1.1 200 OK\r\nX: \xe9\r\nContent-Length: 4\r\n\r\ntext",
+    "headers that end in blanks": b"HTTP/1.1 200 OK\r\nContent-Length: 4 \t \r\nX:\t y \r\n\r\ntext",
+    "a length that is not quite called so": b"HTTP/1.1 200 OK\r\nContent-Length : 9\r\n\r\ntext",
+    "a length behind a bare return": b"HTTP/1.1 200 OK\r\nX: \rContent-Length: 0\r\n\r\ntext",
+    "in chunks that are compressed": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "in a form nobody knows": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\ntext",
+    "unchanged, in chunks": b"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "large headers": b"HTTP/1.1 200 OK\r\nX: " + b"x" * 90_000 + b"\r\nContent-Length: 4\r\n\r\ntext",
+    "a large body": b"HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n" + b"x" * 400_000,
+    "a trailer without end": CHUNKED + b"4\r\ntext\r\n0\r\nX: " + b"x" * 300_000,
+    "a chunk that is never told the size of": CHUNKED + b"4;x=" + b"x" * 300_000,
     "headers with a NUL": b"HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 4\r\n\r\ntext",
+    "a folded header": b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 4\r\n\r\ntext",
+    "a header with a control character": b"HTTP/1.1 200 OK\r\nX: \x01\r\nContent-Length: 4\r\n\r\ntext",
+    "the same length twice": b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\ntext",
+    "the same length twice in one": b"HTTP/1.1 200 OK\r\nContent-Length: 4, 4\r\n\r\ntext",
+    "two lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 2\r\n\r\ntext",
+    "a version of its own": b"HTTP/1.2 200 OK\r\nContent-Length: 4\r\n\r\ntext",
+    "in chunks, called so otherwise": CHUNKED.replace(b"chunked", b"Chunked") + b"4\r\ntext\r\n0\r\n\r\n",
     "a header without a colon": b"HTTP/1.1 200 OK\r\nbroken\r\nContent-Length: 4\r\n\r\ntext",
     "a length that is none": b"HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\ntext",
     "no HTTP": b"SSH-2.0-OpenSSH_9.2\r\n",
@@ -129,6 +160,15 @@ def test_an_answer_is_what_httpcore_makes_of_it(name: str, pieces: int) -> None:
     size = max(len(raw) // pieces, 1)
     ours, theirs = by_both([raw[at : at + size] for at in range(0, len(raw), size)])
     assert ours == theirs
+
+
+def test_where_only_httpcore_takes_an_answer_it_is_asked_from_then_on() -> None:
+    twice = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\n"
+    network = Lines([KEPT + b"text", twice + b"away"], [twice + b"next", KEPT + b"last"])
+    connection = PlainConnection(ORIGIN, network)
+    assert [asked(connection)[2] for _ in range(3)] == [b"text", b"next", b"last"]
+    connection.close()
+    assert [line.closed for line in network.opened] == [True, True]
 
 
 @st.composite
@@ -148,9 +188,9 @@ def answers(draw: st.DrawFn) -> list[bytes]:
             ]
         )
     )
-    values = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=9)
+    values = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=9).map(str.lstrip)
     named = draw(st.lists(st.tuples(st.sampled_from(["ETag", "X-Robots-Tag", "Link"]), values), max_size=3))
-    lines = "".join(f"{name}: {value.strip()}\r\n" for name, value in named).encode()
+    lines = "".join(f"{name}: {value}\r\n" for name, value in named).encode()
     status = draw(st.sampled_from([b"200 OK", b"203 ", b"301 Moved", b"404 Not Found", b"503 Busy"]))
     raw = b"HTTP/1.1 %s\r\n%s%s\r\n%s" % (status, lines, framing, sent)
     raw = draw(st.sampled_from([raw, raw[: draw(st.integers(1, len(raw)))], raw + b"HTTP/1.1 200 OK\r\n"]))
@@ -257,12 +297,39 @@ def test_where_a_new_connection_fails_too_it_is_a_failure() -> None:
     assert asked(connection) is httpcore.ConnectError
 
 
-def test_an_answer_that_breaks_off_is_a_failure_also_on_a_kept_connection() -> None:
-    network = Lines([KEPT + b"text", b"HTTP/1.1 200 OK\r\nX"], [KEPT + b"next"])
+def test_a_body_that_breaks_off_is_a_failure_also_on_a_kept_connection() -> None:
+    network = Lines([KEPT + b"text", KEPT + b"te"], [KEPT + b"next"])
     connection = PlainConnection(ORIGIN, network)
     asked(connection)
     assert asked(connection) is httpcore.RemoteProtocolError
     assert asked(connection)[2] == b"next"
+
+
+def test_what_comes_unasked_is_not_taken_for_the_next_answer() -> None:
+    network = Lines([KEPT + b"text", KEPT + b"away"], [KEPT + b"next"])
+    connection = PlainConnection(ORIGIN, network)
+    asked(connection)
+    network.opened[0].unasked = True
+    assert asked(connection)[2] == b"next"
+    assert network.opened[0].closed
+
+
+def test_each_wait_is_as_long_as_the_request_says() -> None:
+    network = Lines([KEPT, b"text"])
+    asked(PlainConnection(ORIGIN, network))
+    assert network.asked_for == ("book.example", 80, 3.0)
+    assert network.opened[0].waits == {4.0, 5.0}
+
+
+def test_an_interrupt_while_an_answer_is_read_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Line, "on_body", interrupted)
+    network = Lines([KEPT + b"text"])
+    with pytest.raises(KeyboardInterrupt):
+        asked(PlainConnection(ORIGIN, network))
+    assert network.opened[0].closed
 
 
 def test_silence_on_a_kept_connection_is_waited_for_once() -> None:

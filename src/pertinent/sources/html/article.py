@@ -42,9 +42,9 @@ class Article:
     noindex: bool
     """Whether the page asks not to be found."""
     links: tuple[str, ...]
-    """Every address of the web that the page links to, without fragments."""
+    """Every address of the web that the page links to, without fragments; none where not looked for."""
     anchors: frozenset[str]
-    """Every fragment that leads somewhere on the page."""
+    """Every fragment that leads somewhere on the page; none where not looked for."""
     cut: bool = False
     """Whether the page was so large that its end was left out."""
 

@@ -2,7 +2,7 @@
 
 httpcore, the engine of httpx, is used directly: its network can be given deadlines that hold for
 headers and bodies alike, nothing is decompressed behind our back, and a request takes half the time.
-Without TLS a faster connection stands in for its own (`plain.py`).
+Without TLS or a proxy a faster connection stands in for its own (`plain.py`).
 """
 
 from __future__ import annotations

@@ -109,3 +109,13 @@ def test_tls_is_read_and_written_as_that() -> None:
         stream.write(b"GET", timeout=5)
         assert stream.read(10, timeout=5) == b"plain"
     assert inner.written == b"GET"
+
+
+def test_a_time_within_another_ends_with_the_earlier_and_leaves_the_other_as_it_was() -> None:
+    deadlines = Deadlines()
+    with deadlines.within(1000):
+        with deadlines.within(10):
+            assert deadlines.left(None) <= 10
+        assert 900 < deadlines.left(None) <= 1000
+        with deadlines.within(5000):
+            assert deadlines.left(None) <= 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
@@ -93,9 +94,57 @@ def test_a_connection_that_the_server_closed_is_no_failure(site: LocalSite) -> N
     assert [len(one) for one in crawl(site)] == [6, 0]
 
 
-def test_no_more_connections_are_open_than_allowed(site: LocalSite) -> None:
-    import threading
+def test_an_answer_that_nobody_asked_for_is_not_that_of_the_next_page(site: LocalSite) -> None:
+    sent = threading.Event()
 
+    def twice(request: Request) -> None:
+        request.send(page("A"))
+        request.wfile.flush()
+        time.sleep(0.05)
+        request.send(page("A"))
+        request.wfile.flush()
+        sent.set()
+
+    site.pages |= {"/docs/a": twice, "/docs/b": page("B")}
+    with Fetcher(open_site(site.address), QUICK) as fetcher:
+        fetcher.get(f"{site.address}/docs/a")
+        assert sent.wait(10)
+        assert b"B" in fetcher.get(f"{site.address}/docs/b").body
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 500", "Transfer-Encoding: chunked", "X: 1"])
+@pytest.mark.parametrize("hangs", [False, True])
+def test_the_status_is_believed_though_the_rest_never_comes(
+    site: LocalSite, length: str, hangs: bool
+) -> None:
+    def gone(request: Request) -> None:
+        request.raw(f"HTTP/1.1 404 Not Found\r\n{length}\r\n\r\n".encode())
+        site.ended.wait(10 if hangs else 0)
+
+    def moved(request: Request) -> None:
+        request.raw(f"HTTP/1.1 301 Moved\r\nLocation: /docs/b\r\n{length}\r\n\r\n".encode())
+        site.ended.wait(10 if hangs else 0)
+
+    site.pages |= {"/docs/gone": gone, "/docs/moved": moved, "/docs/b": page("B")}
+    with Fetcher(open_site(site.address), replace(QUICK, quiet_seconds=10, page_seconds=4)) as fetcher:
+        with pytest.raises(Gone):
+            fetcher.get(f"{site.address}/docs/gone")
+        assert fetcher.get(f"{site.address}/docs/moved").address == f"{site.address}/docs/b"
+    assert site.asked == ["/docs/gone", "/docs/moved", "/docs/b"]
+    site.ended.set()
+
+
+@pytest.mark.parametrize("written", ["/docs/caf\u00e9".encode(), b"/docs/caf\xe9", b"/docs/caf%C3%A9"])
+def test_a_redirect_is_read_as_browsers_read_it(site: LocalSite, written: bytes) -> None:
+    site.pages["/docs/a"] = lambda request: request.raw(
+        b"HTTP/1.1 301 Moved\r\nContent-Length: 0\r\nLocation: " + written + b"\r\n\r\n"
+    )
+    site.pages["/docs/caf%C3%A9"] = page("Caf\u00e9")
+    with Fetcher(open_site(site.address), QUICK) as fetcher:
+        assert fetcher.get(f"{site.address}/docs/a").address == f"{site.address}/docs/caf%C3%A9"
+
+
+def test_no_more_connections_are_open_than_allowed(site: LocalSite) -> None:
     now, most, lock = 0, 0, threading.Lock()
 
     def slowly(request: Request) -> None:

@@ -22,7 +22,7 @@ _QUIET = int(LexborDocumentOptions.WO_EVENTS)
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """What was read from a page; without an article it has no pieces, but its links all the same."""
+    """What was read from a page; without an article it has no pieces, but all else."""
 
     title: str
     """The page's own, without the site's name."""

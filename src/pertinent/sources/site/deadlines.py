@@ -30,12 +30,14 @@ class Deadlines(httpcore.NetworkBackend):
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """What this thread does in the block ends in that time."""
-        self._thread.end = time.monotonic() + seconds
+        """What this thread does in the block ends in that time, and in that of the block around it."""
+        before = self._end
+        end = time.monotonic() + seconds
+        self._thread.end = end if before is None else min(before, end)
         try:
             yield
         finally:
-            self._thread.end = None
+            self._thread.end = before
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
@@ -38,6 +38,8 @@ BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 SUCCESS = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
 
 _WORTH_READING = 64 * 1024
+_WORTH_WAITING = 1.0
+_FAILURES = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.RemoteProtocolError)
 _REPEATED = ("x-robots-tag", "content-encoding")
 _CREDENTIALS = re.compile(r"//[^/?#]*@")
 
@@ -195,9 +197,11 @@ class Fetcher:
             body = response.iter_stream()
             if response.status in SUCCESS:
                 return Answer(address, sent, _body(body, sent, bounds))
-            _drain(body)
+            # The status says it all, whatever becomes of the rest.
+            with self._deadlines.within(_WORTH_WAITING), suppress(*_FAILURES):
+                _drain(body)
             if response.status in REDIRECTS and sent.get("location"):
-                return sent["location"]
+                return _as_utf8(sent["location"])
             if response.status == HTTPStatus.NOT_MODIFIED and conditions:
                 return Answer(address, sent, b"", unchanged=True)
             raise _refusal(response.status, sent)
@@ -246,6 +250,14 @@ def _sent(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         sent[key] = f"{sent[key]}, {text}" if key in _REPEATED and key in sent else text
     return sent
+
+
+def _as_utf8(value: str) -> str:
+    """An address in a header as browsers read it, where it stands there without an encoding."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -52,7 +52,7 @@ def test_versions_and_languages_are_read_on_demand(run: Run, site: LocalSite) ->
     site.sitemap("/docs/nodes", "/docs/next/nodes", "/fr/docs/nodes")
     result = run("index", site.address)
     assert result.exit_code == 0
-    assert "passed over: 2 pages of another version or language" in result.stdout
+    assert "passed over: 2 pages (of another version or language" in result.stdout
     assert urls(run) == {f"{site.address}/docs/nodes"}
     result = run("index", site.address, "--versions", "next", "--locales", "fr")
     assert result.exit_code == 0
@@ -177,6 +177,17 @@ def test_a_live_site_can_not_be_watched(run: Run, site: LocalSite) -> None:
     assert "from time to time" in result.stderr
 
 
+def test_what_could_not_be_read_and_what_is_not_known_are_told_apart(run: Run, site: LocalSite) -> None:
+    run("index", site.address)
+    site.pages["/docs/joints"] = lambda request: request.send(status=403)
+    result = run("index", site.address)
+    assert "1 page could not be read; what was indexed of them before is kept:" in result.stderr
+    assert "none is removed" not in result.stderr
+    result = run("index", site.address, "--max-pages", "1")
+    assert "Not all pages are known, so none is removed:" in result.stderr
+    assert "could not be read" not in result.stderr
+
+
 def test_a_version_that_the_site_does_not_have_is_told(run: Run, site: LocalSite) -> None:
     result = run("index", site.address, "--versions", "9.9")
     assert "version 9.9: the site has none that is called so" in result.stdout
@@ -186,4 +197,4 @@ def test_a_page_that_is_cut_is_told(run: Run, site: LocalSite) -> None:
     site.pages["/docs/joints"] = page("Joints", "<p>x</p>" * 120_000)
     result = run("index", site.address)
     assert result.exit_code == 0, result.output
-    assert "passed over: 1 page in part: too large to be read to their end" in result.stdout
+    assert "passed over: 1 page (in part: too large to be read to their end)" in result.stdout

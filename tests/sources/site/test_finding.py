@@ -154,6 +154,17 @@ def test_patterns_choose_pages_before_they_are_fetched(site: LocalSite) -> None:
     assert list(crawl(site, include=("*/b",))[0]) == ["/docs/b"]
 
 
+@pytest.mark.parametrize("start", [True, False])
+def test_where_patterns_let_no_listed_page_in_it_is_said(site: LocalSite, start: bool) -> None:
+    site.book("a", "b", "c")
+    if start:
+        site.pages["/"] = page("Start")
+    with pytest.raises(
+        SourceError, match=r"of the 3 pages in its sitemaps the patterns and robots\.txt let none in"
+    ):
+        crawl(site, include=("/nothing/*",))
+
+
 def test_one_page_has_one_url(site: LocalSite) -> None:
     site.pages |= {
         path: page("A") for path in ("/a", "/a/", "/a/index.html", "/a?utm_source=mail", "/a?fbclid=1#x")

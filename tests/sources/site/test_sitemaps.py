@@ -86,6 +86,9 @@ def test_entities_are_not_expanded() -> None:
     kinds = '<!DOCTYPE u [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
     found = read(f'<?xml version="1.0"?>{kinds}<urlset><url><loc>&b;</loc></url></urlset>')
     assert found is None
+    named = read(f'<?xml version="1.0"?>{kinds.replace("DOCTYPE u", "DOCTYPE urlset")}<urlset></urlset>')
+    assert named is not None
+    assert "declares entities" in named.problem
     external = '<!DOCTYPE urlset SYSTEM "file:///etc/passwd"><urlset><url><loc>https://x.example/a</loc></url></urlset>'
     assert read(f'<?xml version="1.0"?>{external}') is not None
 

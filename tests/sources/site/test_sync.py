@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from pertinent.ports import Source
 from pertinent.progress import Silent
 from pertinent.sources import open_source
 from pertinent.sources.site import Limits, SiteSource
+from pertinent.sources.site.memory import MISSED
 from pertinent.types import Offer, Page
 
 from .conftest import QUICK
 from .rendering import article
-from .server import LocalSite, doc, links, page, sitemap
+from .server import LocalSite, doc, links, page, sitemap, sitemap_index
 
 HANDBOOK = Path(__file__).parents[3] / "examples" / "handbook"
 NAMES = [f"p{number}" for number in range(8)]
@@ -147,8 +149,6 @@ def test_a_crawl_that_can_not_begin_removes_nothing(
 def test_a_part_of_the_sitemap_that_fails_removes_nothing(
     workspace: Workspace, site: LocalSite, memory: Path
 ) -> None:
-    from .server import sitemap_index
-
     site.book(*NAMES)
     site.sitemap("/docs/p0", at="/one.xml")
     site.pages["/two.xml"] = site.pages["/sitemap.xml"]
@@ -159,6 +159,82 @@ def test_a_part_of_the_sitemap_that_fails_removes_nothing(
     summary = crawled(workspace, site, memory)
     assert [(one.source_path, one.named) for one in summary.unreadable] == [("/two.xml", False)]
     assert paths(workspace) == before
+
+
+NO_SITEMAP = {
+    "forbidden": lambda request: request.send(status=403),
+    "gone": lambda request: request.send(status=404),
+    "something else": page("Not a sitemap"),
+    "nothing": "",
+    "empty": sitemap(),
+    "one with entities": '<?xml version="1.0"?><!DOCTYPE urlset [<!ENTITY a "b">]><urlset></urlset>',
+}
+
+
+@pytest.mark.parametrize("named_in_robots_txt", [False, True])
+@pytest.mark.parametrize("now", NO_SITEMAP)
+def test_a_sitemap_that_is_no_longer_one_removes_nothing(
+    workspace: Workspace, site: LocalSite, memory: Path, now: str, named_in_robots_txt: bool
+) -> None:
+    at = "/listed.xml" if named_in_robots_txt else "/sitemap.xml"
+    site.book(*(f"p{number}" for number in range(8)))
+    site.pages["/"] = page("Start", links(*(f"/docs/p{number}" for number in range(7))))
+    site.pages[at] = site.pages.pop("/sitemap.xml")
+    if named_in_robots_txt:
+        site.pages["/robots.txt"] = f"Sitemap: {site.address}/listed.xml"
+    crawled(workspace, site, memory)
+    before = paths(workspace)
+    listed = site.pages[at]
+    site.pages[at] = NO_SITEMAP[now]  # type: ignore[assignment]
+    for _ in range(2):
+        summary = crawled(workspace, site, memory)
+        assert paths(workspace) >= before
+        assert [(one.source_path, one.named) for one in summary.unreadable] == [(at, False)]
+    site.pages[at] = listed
+    site.pages["/docs/p0"] = lambda request: request.send(status=404)
+    assert crawled(workspace, site, memory).unreadable == ()
+    assert paths(workspace) == before - {"/docs/p0"}
+
+
+def test_a_sitemap_that_robots_txt_no_longer_names_is_missed_where_there_is_no_other(
+    workspace: Workspace, site: LocalSite, memory: Path
+) -> None:
+    site.book(*NAMES)
+    site.pages["/"] = page("Start", links(*(f"/docs/{name}" for name in NAMES[1:])))
+    site.pages["/parts.xml"] = sitemap_index(f"{site.address}/part.xml")
+    site.pages["/part.xml"] = site.pages.pop("/sitemap.xml")
+    site.pages["/robots.txt"] = f"Sitemap: {site.address}/parts.xml"
+    crawled(workspace, site, memory)
+    before = paths(workspace)
+    del site.pages["/robots.txt"]
+    summary = crawled(workspace, site, memory)
+    assert [(one.source_path, one.named) for one in summary.unreadable] == [("/parts.xml", False)]
+    assert paths(workspace) >= before
+
+
+def test_a_sitemap_is_not_expected_back_for_ever(
+    workspace: Workspace, site: LocalSite, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.book(*(f"p{number}" for number in range(8)))
+    site.pages["/"] = page("Start", links(*(f"/docs/p{number}" for number in range(7))))
+    crawled(workspace, site, memory)
+    del site.pages["/sitemap.xml"]
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + MISSED + 1)
+    assert crawled(workspace, site, memory).unreadable == ()
+    assert "/docs/p7" not in paths(workspace)
+
+
+def test_a_sitemap_in_whose_place_others_are_named_is_not_missed(
+    workspace: Workspace, site: LocalSite, memory: Path
+) -> None:
+    site.book(*(f"p{number}" for number in range(8)))
+    crawled(workspace, site, memory)
+    del site.pages["/sitemap.xml"]
+    site.sitemap(*(f"/docs/p{number}" for number in range(7)), at="/new.xml")
+    site.pages["/robots.txt"] = f"Sitemap: {site.address}/new.xml"
+    assert crawled(workspace, site, memory).unreadable == ()
+    assert "/docs/p7" not in paths(workspace)
 
 
 def test_a_crawl_that_is_cut_short_removes_nothing(

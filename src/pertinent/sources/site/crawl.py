@@ -22,7 +22,7 @@ from .fetching import Fetcher
 from .finding import Found
 from .frontier import Frontier, Item
 from .limits import Limits
-from .memory import Memory
+from .memory import MISSED, Memory
 from .reading import Reading
 from .routes import Routes
 from .variants import Variants
@@ -88,7 +88,9 @@ class Crawl:
                 f"{number} {reason}" for reason, number in self._passed_over.most_common(_REASONS)
             )
             why = f" ({seen})" if seen else ""
-            raise SourceError(f"no pages found at {self._site.start}{why}; nothing was changed")
+            raise SourceError(
+                f"no pages found at {self._site.start}{why}{self._unwanted()}; nothing was changed"
+            )
         self._refuse_one_page_for_all()
         editions = self._frontier.editions - self._given.keys()
         if editions:
@@ -97,6 +99,15 @@ class Crawl:
             yield PassedOver(reason, number)
         for option, name in self._variants.never_met():
             yield PassedOver(f"of {option} {name}: the site has none that is called so", 0)
+
+    def _unwanted(self) -> str:
+        """What to think of where sitemaps list pages and none of them is wanted."""
+        number = self._found.unwanted
+        return (
+            f"; of the {number:,} pages in its sitemaps the patterns and robots.txt let none in"
+            if number
+            else ""
+        )
 
     def _refuse_one_page_for_all(self) -> None:
         """A site that gives one page at most of its addresses gives none of those that are meant."""
@@ -110,14 +121,28 @@ class Crawl:
 
     def _items(self) -> Iterator[Offer | Unreadable]:
         yield from self._found.problems
+        yield from self._missed_sitemaps()
         try:
             yield from self._pages()
         except _CutShort as reason:
-            yield Unreadable(self._site.scope or "/", f"{reason}; no page was removed", named=False)
+            yield Unreadable(self._site.scope or "/", str(reason), named=False)
         else:
-            self._memory.finish(self._seen)
+            self._memory.finish(self._seen, self._found.sitemaps)
         yield from self._frontier.problems()
         yield from self._held_back()
+
+    def _missed_sitemaps(self) -> Iterator[Unreadable]:
+        """A sitemap that is no longer one says nothing of the pages that it listed: it may come back."""
+        told = {one.source_path for one in self._found.problems}
+        for address, listed in self._memory.missed(self._found.sitemaps).items():
+            named_no_more = not self.by_links and address not in self._found.asked
+            if named_no_more or path_of(address) in told:
+                continue
+            day, until = (time.strftime("%Y-%m-%d", time.gmtime(when)) for when in (listed, listed + MISSED))
+            reason = (
+                f"the sitemap: listed pages on {day} and lists none now; it is expected back until {until}"
+            )
+            yield Unreadable(path_of(address), reason, named=False)
 
     def _pages(self) -> Iterator[Offer | Unreadable]:
         pool = ThreadPoolExecutor(self._limits.connections, thread_name_prefix="crawling")
@@ -175,7 +200,7 @@ class Crawl:
     def _failed(self, item: Item, outcome: Outcome) -> Iterator[Unreadable]:
         """A page that is gone gives nothing; of any other failure, what was indexed is kept."""
         if self.by_links and item.depth == 0:
-            raise SourceError(f"{item.address} {outcome.reason}; nothing was changed")
+            raise SourceError(f"{item.address} {outcome.reason}{self._unwanted()}; nothing was changed")
         url = self._memory.way(item.url)
         if outcome.gone or (outcome.no_page and not self._memory.knows(url)):
             self._passed_over[outcome.reason] += 1

@@ -34,6 +34,12 @@ class Found:
     alternates: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """A page's translations: their urls by language."""
     problems: list[Unreadable] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    """Where sitemaps were looked for."""
+    sitemaps: set[str] = field(default_factory=set)
+    """Those that list pages of the site, by themselves or by their parts."""
+    unwanted: int = 0
+    """How many of the pages that they list the caller's patterns or robots.txt leave out."""
 
 
 def find(site: Site, fetcher: Fetcher, limits: Limits) -> Found:
@@ -72,7 +78,6 @@ class _Finder:
         self._fetcher = fetcher
         self._limits = limits
         self._found = found
-        self._seen: set[str] = set()
         self._foreign = ""
         self._most = max(_MOST, limits.pages)
         self._too_many = False
@@ -80,26 +85,27 @@ class _Finder:
 
     def walk(self, addresses: Iterable[str], *, needed: bool = False) -> None:
         """Take in what these list; one that is `needed` must be a sitemap."""
-        queue = deque((address, needed) for address in addresses)
+        queue = deque((address, address, needed) for address in addresses)
         while queue:
-            address, wanted = queue.popleft()
-            if address in self._seen:
+            address, first, wanted = queue.popleft()
+            if address in self._found.asked:
                 continue
-            if len(self._seen) == self._limits.sitemaps:
+            if len(self._found.asked) == self._limits.sitemaps:
                 self._complain(address, f"one of more than {self._limits.sitemaps}; the others were left out")
                 return
             if time.monotonic() - self._found.began > self._limits.crawl_seconds:
                 self._complain(address, f"not asked for after {self._limits.crawl_seconds:g} s")
                 return
-            self._seen.add(address)
+            self._found.asked.add(address)
             sitemap = self._get(address, needed=wanted)
             for page in sitemap.pages:
-                self._take(page)
+                if self._take(page):
+                    self._found.sitemaps.add(first)
             for part in sitemap.parts:
                 known = absolute(part, address)
                 at = known and self._site.address(known)
                 if at:
-                    queue.append((at, True))
+                    queue.append((at, first, True))
             if self._too_many:
                 self._complain(address, f"more than {self._most:,} pages; the others were left out")
                 return
@@ -126,21 +132,24 @@ class _Finder:
             self._complain(address, sitemap.problem)
         return sitemap
 
-    def _take(self, page: Listed) -> None:
+    def _take(self, page: Listed) -> bool:
+        """Whether it is a page of the site, wanted or not."""
         address = absolute(page.address)
         url = address and self._site.url(address)
         served = address and self._site.address(address)
         if not address or not url or not served:
             self._foreign = self._foreign or page.address
-            return
+            return False
         if not self._site.holds(url) or not self._found.robots.allows(served):
-            return
+            self._found.unwanted += 1
+            return True
         if len(self.pages) == self._most and url not in self.pages:
             self._too_many = True
-            return
+            return True
         self.pages.setdefault(url, served)
         if page.alternates:
             self._found.alternates[url] = dict(self._translations(page))
+        return True
 
     def _translations(self, page: Listed) -> Iterator[tuple[str, str]]:
         for language, link in page.alternates.items():

@@ -20,9 +20,11 @@ from .reading import Reading, reader, unpacked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMAT = 2
+FORMAT = 3
 RESUMABLE = 24 * 3600.0
 """How old, in seconds, a crawl that was broken off may be for the next one to go on with it."""
+MISSED = 7 * 24 * 3600.0
+"""How long, in seconds, a sitemap that is no longer there is expected back."""
 
 _BATCH = 64
 _SECONDS = 5.0
@@ -39,6 +41,9 @@ create table ways (
   source text not null, url text not null, leads_to text not null, primary key (source, url)
 );
 create table crawls (source text primary key, began real, reader text, links int);
+create table sitemaps (
+  source text not null, address text not null, listed real not null, primary key (source, address)
+);
 """
 
 
@@ -170,14 +175,25 @@ class Memory:
         self._visits.pop(url, None)
         self._expected.pop(url, None)
 
-    def finish(self, seen: Collection[str]) -> None:
-        """The crawl has come to its end: only what it saw is remembered."""
+    def missed(self, sitemaps: Collection[str]) -> dict[str, float]:
+        """The sitemaps that listed pages not long ago and are not among these, with when that was."""
+        with self._translated():
+            rows = self._database.execute(
+                "select address, listed from sitemaps where source = ? and listed > ?",
+                (self._source, time.time() - MISSED),
+            )
+            return {address: listed for address, listed in rows if address not in sitemaps}
+
+    def finish(self, seen: Collection[str], sitemaps: Collection[str] = ()) -> None:
+        """The crawl has come to its end: only what it saw is remembered, and which sitemaps listed it."""
+        listed = [(self._source, address, time.time()) for address in sitemaps]
         gone = [(self._source, url) for url in self._visits.keys() - set(seen)]
         other = (self._source, reader())
         self._write()
         with self._translated():
             self._database.executemany("delete from visits where source = ? and url = ?", gone)
             self._database.execute("delete from visits where source = ? and reader <> ?", other)
+            self._database.executemany("insert or replace into sitemaps values (?, ?, ?)", listed)
             self._database.execute(
                 "delete from readings where source = ? "
                 "and url not in (select url from visits where source = ?)",

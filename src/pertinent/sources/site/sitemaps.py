@@ -55,6 +55,11 @@ def _too_many(found: int, most: int) -> str:
     return f"lists more than {most:,} pages; the others were left out" if found > most else ""
 
 
+def _bare(name: str) -> str:
+    """The name of an element without its namespace."""
+    return name.rpartition(":")[2].lower()
+
+
 class _Enough(Exception):
     """Nothing more is to be read."""
 
@@ -77,6 +82,7 @@ class _Reader:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text.append
+        parser.StartDoctypeDeclHandler = self._doctype
         parser.EntityDeclHandler = self._entity
         try:
             parser.Parse(body, True)  # noqa: FBT003 - expat's own
@@ -86,11 +92,14 @@ class _Reader:
             self._found.problem = f"is broken XML ({error})"
         return self._found if self._root in _ROOTS else None
 
+    def _doctype(self, name: str, *_: object) -> None:
+        self._root = _bare(name)
+
     def _entity(self, *_: object) -> None:
         raise _Enough("declares entities, which no sitemap needs")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        name = name.rpartition(":")[2].lower()
+        name = _bare(name)
         self._root = self._root or name
         if self._root not in _ROOTS:
             raise _Enough

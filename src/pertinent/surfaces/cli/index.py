@@ -192,7 +192,16 @@ def _plan(
 
 
 def _tell_unreadable(unreadable: Sequence[Unreadable]) -> None:
-    pages = "1 page" if len(unreadable) == 1 else f"{len(unreadable)} pages"
-    say(f"{pages} could not be read; what was indexed of them before is kept:")
-    for one in unreadable:
-        console(stderr=True).print(f"  {one_line(one.source_path)}: {one_line(one.reason)}", soft_wrap=True)
+    pages = [one for one in unreadable if one.named]
+    others = [one for one in unreadable if not one.named]
+    number = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+    for told, found in (
+        (f"{number} could not be read; what was indexed of them before is kept:", pages),
+        ("Not all pages are known, so none is removed:", others),
+    ):
+        if found:
+            say(told)
+        for one in found:
+            console(stderr=True).print(
+                f"  {one_line(one.source_path)}: {one_line(one.reason)}", soft_wrap=True
+            )

@@ -38,7 +38,7 @@ def print_passed_over(out: Console, passed_over: Sequence[PassedOver]) -> None:
     """What a source left out on purpose, which may not be what was meant."""
     for one in passed_over:
         pages = "1 page" if one.pages == 1 else f"{one.pages:,} pages"
-        out.print(f"passed over: {pages} {one_line(one.reason)}", soft_wrap=True, markup=False, style="dim")
+        out.print(f"passed over: {pages} ({one_line(one.reason)})", soft_wrap=True, markup=False, style="dim")
 
 
 def print_plan(out: Console, plan: Plan) -> None:

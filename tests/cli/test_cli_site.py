@@ -188,6 +188,13 @@ def test_what_could_not_be_read_and_what_is_not_known_are_told_apart(run: Run, s
     assert "could not be read" not in result.stderr
 
 
+@pytest.mark.parametrize("option", ["--max-time", "--delay"])
+def test_a_time_that_is_none_is_refused_by_the_option_s_name(run: Run, site: LocalSite, option: str) -> None:
+    result = run("index", site.address, option, "1e99")
+    assert result.exit_code == 2
+    assert option in result.stderr
+
+
 def test_a_version_that_the_site_does_not_have_is_told(run: Run, site: LocalSite) -> None:
     result = run("index", site.address, "--versions", "9.9")
     assert "version 9.9: the site has none that is called so" in result.stdout

@@ -259,7 +259,7 @@ def test_a_long_path_has_a_short_slug(make: Make) -> None:
 
 
 def test_a_wrong_path_says_what_to_give(make: Make, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="does not exist"):
+    with pytest.raises(InvalidInput, match=r"does not exist.* https://"):
         MarkdownSource(tmp_path / "nowhere")
     with pytest.raises(SourceError, match="no Markdown"):
         MarkdownSource(make({"a.txt": "x"}))

@@ -55,7 +55,11 @@ def open_tree(path: Path) -> Tree:
     its own folder is given.
     """
     if not path.exists():
-        raise InvalidInput("source", f"{path} does not exist; give a folder of Markdown or a file")
+        raise InvalidInput(
+            "source",
+            f"{path} does not exist; give a folder of Markdown, a file, or the address of a site with its "
+            "http:// or https://",
+        )
     path = path.resolve()
     if path.is_file() and path.suffix not in EXTENSIONS:
         raise InvalidInput("source", f"{path.name} is not Markdown; give a .md or .mdx file, or a folder")

@@ -88,11 +88,16 @@ def test_a_start_address_says_what_is_wanted(start: str, scope: str, name: str) 
 
 @pytest.mark.parametrize(
     "start",
-    ["https://", "ftp://x.example/", "https://x.example/#a", "http://x y/"],
+    ["https://", "ftp://x.example/", "http://x y/"],
 )
 def test_what_is_no_start_address_is_refused(start: str) -> None:
     with pytest.raises(InvalidInput, match="such as https://"):
         open_site(start)
+
+
+def test_a_start_address_with_a_fragment_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="without what follows the #"):
+        open_site("https://x.example/#a")
 
 
 def test_a_start_address_with_a_query_is_refused() -> None:

@@ -224,6 +224,19 @@ def test_a_proxy_is_asked_with_its_password(site: LocalSite, monkeypatch: pytest
     assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
 
 
+def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("http_proxy", "http://me:secret@127.0.0.1:1")
+    with (
+        Fetcher(open_site("http://book.example/"), QUICK) as fetcher,
+        pytest.raises(
+            Unfetchable, match="the connection to the proxy, which the environment sets"
+        ) as failure,
+    ):
+        fetcher.get("http://book.example/docs")
+    assert "secret" not in str(failure.value)
+
+
 @pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:1", "http://", "http://me:secret@host:port"])
 def test_a_proxy_that_is_none_is_refused_without_its_password(
     proxy: str, monkeypatch: pytest.MonkeyPatch

@@ -183,6 +183,14 @@ def test_what_is_called_html_and_is_none(site: LocalSite, body: bytes, said: str
     assert only(site, lambda r: r.send(body)).reason == said
 
 
+def test_a_page_with_a_nul_in_it_is_read(site: LocalSite) -> None:
+    site.book("a")
+    site.pages["/docs/a"] = page("A", "<p>One\0 and two.</p>")
+    pages, unreadable = crawl(site)
+    assert (list(pages), unreadable) == (["/docs/a"], [])
+    assert "\0" not in pages["/docs/a"].text
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "", "application/xml"])
 def test_html_by_another_name_is_read(site: LocalSite, kind: str) -> None:
     site.book("a", "b")

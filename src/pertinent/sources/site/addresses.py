@@ -181,8 +181,12 @@ def _checked(address: str, field: str, example: str) -> str:
             field, "must not hold a user name or a password; pages behind a login are not read"
         )
     found = absolute(address)
-    if found is None or urlsplit(address.strip()).fragment:
+    if found is None:
         raise InvalidInput(field, f"{address!r} is not an address such as {example}")
+    if urlsplit(address.strip()).fragment:
+        raise InvalidInput(
+            field, f"{address!r} leads to a place on a page; give it without what follows the #"
+        )
     return found
 
 

@@ -36,6 +36,11 @@ class Connections:
         self._thread = threading.local()
         self._own: list[PlainConnection] = []
 
+    @property
+    def by_proxy(self) -> bool:
+        """Whether all is asked of a proxy."""
+        return self._proxy is not None
+
     def mine(self) -> httpcore.ConnectionPool | PlainConnection:
         """What this thread is to ask by."""
         if self._shared:

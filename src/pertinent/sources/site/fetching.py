@@ -228,7 +228,8 @@ class Fetcher:
                 raise Unfetchable(reason, silent=True) from error
             raise _MayPass(f"said nothing for {quiet:g} s") from error
         except (httpcore.NetworkError, httpcore.ProxyError) as error:
-            raise _MayPass(f"the connection failed: {error or type(error).__name__}") from error
+            by = " to the proxy, which the environment sets," if self._connections.by_proxy else ""
+            raise _MayPass(f"the connection{by} failed: {error or type(error).__name__}") from error
         except httpcore.RemoteProtocolError as error:
             raise _MayPass(f"did not answer properly: {error}") from error
         except (httpcore.LocalProtocolError, httpcore.UnsupportedProtocol, UnicodeError) as error:

@@ -89,7 +89,12 @@ def refuse_others(body: bytes, headers: Mapping[str, str]) -> None:
     if kind not in HTML and not (kind in GENERIC and _LOOKS_LIKE_HTML.match(start)):
         raise NotHtml(f"is {kind or 'of no known type'}, not HTML", honest=True)
     found = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-    if found is None and b"\0" in start and not start.startswith(_UTF_16):
+    if (
+        found is None
+        and b"\0" in start
+        and not start.startswith(_UTF_16)
+        and not _LOOKS_LIKE_HTML.match(start)
+    ):
         found = "binary data"
     if found:
         raise NotHtml(f"is called {kind or 'HTML'} but is {found}", honest=False)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 SITES: Final = "Live sites"
+A_YEAR: Final = 365 * 24 * 3600
 
 
 def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
@@ -92,6 +93,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         typer.Option(
             metavar="SECONDS",
             min=1,
+            max=A_YEAR,
             help="How long a crawl lasts at most: 3,600 unless set.",
             rich_help_panel=SITES,
         ),
@@ -101,6 +103,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         typer.Option(
             metavar="SECONDS",
             min=0,
+            max=A_YEAR,
             help="How long to wait between two requests; robots.txt may ask for more.",
             rich_help_panel=SITES,
         ),

@@ -10,6 +10,7 @@ writes them anew, and embeds only what is no longer there.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -192,7 +193,7 @@ class Doctor:
         return Check(
             "links",
             f"{cited:,} addresses on {len(pages):,} pages exist" if pages else "no page is on the web",
-            tuple(Finding(f"{one.address}: {one.problem}", _LINK_REMEDIES[one.kind]) for one in broken),
+            tuple(_link_findings(broken)),
             time.perf_counter() - began,
             failed=any(one.kind == "not reached" for one in broken),
         )
@@ -217,6 +218,20 @@ _LINK_REMEDIES: Mapping[links.Kind, str] = {
     "anchor missing": AGAIN,
     "not reached": "run this again when the site answers",
 }
+
+
+def _link_findings(broken: Iterable[links.BrokenLink]) -> Iterator[Finding]:
+    """One for each citation that is wrong, and one for all pages that could not be reached for one reason."""
+    unreached: dict[str, list[str]] = defaultdict(list)
+    for one in broken:
+        if one.kind == "not reached":
+            unreached[one.problem].append(one.address)
+        else:
+            yield Finding(f"{one.address}: {one.problem}", _LINK_REMEDIES[one.kind])
+    for problem, (first, *others) in unreached.items():
+        more = f" and {len(others):,} more" if others else ""
+        yield Finding(f"{first}{more}: {problem}", _LINK_REMEDIES["not reached"])
+
 
 _REMEDIES: tuple[tuple[type[PertinentError], str], ...] = (
     (NotFound, "`pertinent index SOURCE`"),

@@ -151,6 +151,21 @@ def test_doctor_tells_a_page_that_is_wrong_from_one_that_is_not_reached(run: Run
     assert [one["run"] for one in links["findings"]] == ["run this again when the site answers"]
 
 
+def test_doctor_tells_of_pages_that_are_not_reached_for_one_reason_together(
+    run: Run, site: LocalSite
+) -> None:
+    run("index", site.address)
+    del site.pages["/blog/news"]
+    for name in ("joints", "nodes"):
+        site.pages[f"/docs/{name}"] = lambda request: request.send(status=403)
+    result = run("doctor", "--links", "--json")
+    (links,) = [check for check in json.loads(result.stdout)["checks"] if check["name"] == "links"]
+    assert [one["problem"] for one in links["findings"]] == [
+        f"{site.address}/blog/news: answers HTTP 404",
+        f"{site.address}/docs/joints and 1 more: answers HTTP 403",
+    ]
+
+
 def test_doctor_asks_a_copy_of_the_site(run: Run, site: LocalSite) -> None:
     run("index", f"{site.address}/docs", "--base-url", "https://book.example/docs")
     sound = run(

@@ -130,6 +130,10 @@ ANSWERS = {
     "a length that is not quite called so": b"HTTP/1.1 200 OK\r\nContent-Length : 9\r\n\r\ntext",
     "a length behind a bare return": b"HTTP/1.1 200 OK\r\nX: \rContent-Length: 0\r\n\r\ntext",
     "in chunks that are compressed": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "in chunks that are compressed, in two headers": CHUNKED.replace(
+        b"\r\n", b"\r\nTransfer-Encoding: gzip\r\n", 1
+    )
+    + b"0\r\n\r\n",
     "in a form nobody knows": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\ntext",
     "unchanged, in chunks": b"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n",
     "large headers": b"HTTP/1.1 200 OK\r\nX: " + b"x" * 90_000 + b"\r\nContent-Length: 4\r\n\r\ntext",

@@ -130,11 +130,10 @@ class _Line:
 
     def _is_counted(self) -> bool:
         """Whether the answer itself tells where its body ends."""
-        headers = {name.lower(): value for name, value in self._headers}
-        transfer = headers.get(b"transfer-encoding")
-        if transfer is not None and transfer.lower() != b"chunked":
+        forms = [value.lower() for name, value in self._headers if name.lower() == b"transfer-encoding"]
+        if forms and forms != [b"chunked"]:
             raise httpcore.RemoteProtocolError("its Transfer-Encoding is not one that was asked for")
-        return transfer is not None or b"content-length" in headers
+        return bool(forms) or any(name.lower() == b"content-length" for name, _ in self._headers)
 
     def _read(self) -> None:
         """Hand what comes next to the parser, which calls the methods below."""

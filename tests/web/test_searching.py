@@ -105,6 +105,17 @@ def test_more_passages_are_fetched_on_demand(reader: Reader) -> None:
     assert [(body["top_k"], "per_page" in body) for body in seen] == [(24, False)]
 
 
+def test_more_passages_are_read_on_below_those_that_were_there(reader: Reader) -> None:
+    reader.open("/?q=topic&least=0")
+    expect(reader.hits.first).to_be_visible()
+    before = reader.hits.evaluate_all("hits => hits.map(hit => hit.dataset.chunk)")
+    reader.page.get_by_role("button", name="More passages").click()
+    expect(reader.page.locator(".hit :focus")).to_have_count(1)
+    after = reader.hits.evaluate_all("hits => hits.map(hit => hit.dataset.chunk)")
+    focused = reader.page.evaluate("document.activeElement.closest('.hit').dataset.chunk")
+    assert after.index(focused) == 1 + max(after.index(one) for one in before if one in after)
+
+
 def test_a_part_of_the_book_narrows_the_search(reader: Reader) -> None:
     chips = reader.page.get_by_role("group", name="Part of the book").get_by_role("radio")
     expect(chips).to_have_count(3)

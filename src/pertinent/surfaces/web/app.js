@@ -133,7 +133,7 @@ function stop() {
 }
 
 function request(query) {
-    const part = parts.find((one) => one.key === wanted.part);
+  const part = parts.find((one) => one.key === wanted.part);
   return {
     query_text: query,
     top_k: count,
@@ -191,7 +191,10 @@ function more() {
     const before = new Set(hitsOf(found).map((hit) => hit.dataset.chunk));
     count = Math.min(count * 2, MOST);
     await run();
-    const fresh = hitsOf(found).find((hit) => !before.has(hit.dataset.chunk));
+    // Some of the new ones may stand on pages further up; who reads on does so below what was there.
+    const hits = hitsOf(found);
+    const isNew = (hit) => !before.has(hit.dataset.chunk);
+    const fresh = hits[hits.findLastIndex((hit) => !isNew(hit)) + 1] ?? hits.find(isNew);
     if (fresh) focusHit(fresh);
   });
   return button;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import nan
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,26 +121,31 @@ def test_the_contenders_rank_as_if_every_score_had_been_asked_for(
     asked = {side: places if side in SIDES[ranking] else set() for side, places in sides.items()}
     there = sorted(asked["dense"] | asked["lexical"])
 
-    def columns(places: list[int], *, whole: bool) -> Candidates:
+    def columns(places: list[int]) -> Candidates:
         return Candidates(
-            list(places),
-            [cosines[place] if whole or place in asked["dense"] else nan for place in places],
-            [weights[place] if whole or place in asked["lexical"] else nan for place in places],
+            list(places), [cosines[place] for place in places], [weights[place] for place in places]
         )
 
-    kept = [there[place] for place in contenders(columns(there, whole=False), ranking, limit, best)]
-    exact = rank(columns(there, whole=True), ranking).first(best)
-    found = rank(columns(kept, whole=True), ranking).first(best)
+    scores = {"dense": cosines, "lexical": weights}
+    known = {side: {place: scores[side][place] for place in places} for side, places in asked.items()}
+    kept = contenders(known, ranking, limit, best)
+    exact = rank(columns(there), ranking).first(best)
+    found = rank(columns(kept), ranking).first(best)
     assert found.scores == exact.scores
     assert set(found.point_ids) == set(exact.point_ids)
 
 
 def test_who_is_out_of_the_question_is_no_contender() -> None:
     # The third is known by its cosine alone: with the last weight that was named it has 0.3 at most.
-    candidates = Candidates([1, 2, 3], [0.8, 0.7, 0.1], [10.0, 20.0, nan])
-    assert contenders(candidates, "hybrid", limit=2, best=2) == [0, 1]
-    assert contenders(candidates, "hybrid", limit=2, best=3) == [0, 1, 2]
+    found = {"dense": {1: 0.8, 2: 0.7, 3: 0.1}, "lexical": {1: 10.0, 2: 20.0}}
+    assert contenders(found, "hybrid", limit=2, best=1) == [2]
+    assert contenders(found, "hybrid", limit=2, best=2) == [1, 2]
+    assert contenders(found, "hybrid", limit=2, best=3) == [1, 2, 3]
     # A list that is full may end just above the third; one that is not full holds all there are.
-    close = Candidates([1, 2, 3], [0.8, 0.3, 0.31], [10.0, 1.0, nan])
-    assert contenders(close, "hybrid", limit=2, best=2) == [0, 1, 2]
-    assert contenders(close, "hybrid", limit=3, best=2) == [0, 1]
+    close = {"dense": {1: 0.8, 2: 0.3, 3: 0.31}, "lexical": {1: 10.0, 2: 1.0}}
+    assert contenders(close, "hybrid", limit=2, best=2) == [1, 2, 3]
+    assert contenders(close, "hybrid", limit=3, best=2) == [1, 2]
+    # The same where only the lexical side has named it.
+    words = {"dense": {1: 0.8, 2: 0.3}, "lexical": {1: 10.0, 2: 1.0, 3: 1.0}}
+    assert contenders(words, "hybrid", limit=2, best=2) == [1, 2, 3]
+    assert contenders(words, "hybrid", limit=4, best=2) == [1, 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +63,8 @@ class Entry:
     embedding_key: str
 
 
-Worth = Callable[[Candidates], Sequence[int]]
-"""Which candidates, by their places, are worth the scores that are missing (and are NaN)."""
+Worth = Callable[[Mapping[str, Mapping[Any, float]]], Iterable[Any]]
+"""Which points are worth the scores that are missing, of those that each side has named with its scores."""
 
 
 class VectorIndex(Protocol):

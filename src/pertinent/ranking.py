@@ -8,8 +8,9 @@ hundred numbers are added up in the time that NumPy takes to look at its argumen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from .types import Candidates, PointId, Ranking, Scores
 
@@ -28,6 +29,8 @@ SIDES: dict[Ranking, tuple[str, ...]] = {
     "lexical": ("lexical",),
 }
 """Which sides of the index propose candidates for a ranking."""
+
+Key = TypeVar("Key", bound=Hashable)
 
 Part = list[float]
 """One part of the score of each candidate."""
@@ -56,30 +59,34 @@ class Ranked:
         return Ranked(self.point_ids[:end], self.scores[:end], cosine, lexical)
 
 
-def contenders(candidates: Candidates, ranking: Ranking, limit: int, best: int) -> list[int]:
-    """The places of those that may be among the best; a score that is missing is NaN.
+def contenders(
+    named: Mapping[str, Mapping[Key, float]], ranking: Ranking, limit: int, best: int
+) -> list[Key]:
+    """Which of the points that the sides have named may be among the best.
 
-    Each side has named its best `limit`: what it has not named scores no more there than the last that it
-    has, and where it named fewer, nothing. So a point can be told to be out of the question by the part of
-    its score that is known.
+    Each side has named its best `limit` with their scores: what it has not named scores no more there than
+    the last that it has, and where it named fewer, nothing. So a point can be told to be out of the
+    question by the part of its score that is known.
     """
-    parts = _parts(candidates)
-    count = len(candidates.point_ids)
-    least = _totals([_filled(part, 0.0) for part in parts], ranking, count)
-    most = _totals([_filled(part, _last(part, limit)) for part in parts], ranking, count)
-    enough = min(sorted(least, reverse=True)[:best], default=0.0)
-    return [place for place, total in enumerate(most) if total >= enough]
+    share = SHARES[ranking]
+    cosine, lexical = _cosines(named["dense"].values()), _saturated(named["lexical"].values())
+    dense = dict(zip(named["dense"], [share * one for one in cosine], strict=True))
+    other = dict(zip(named["lexical"], [(1 - share) * one for one in lexical], strict=True))
+    least = dense | {key: dense.get(key, 0.0) + one for key, one in other.items()}
+    enough = min(sorted(least.values(), reverse=True)[:best], default=0.0)
+    unnamed_dense, unnamed_other = _last(dense, limit), _last(other, limit)
+    return [
+        key
+        for key, known in least.items()
+        if known >= enough
+        or (key not in other and known + unnamed_other >= enough)
+        or (key not in dense and unnamed_dense + known >= enough)
+    ]
 
 
-def _filled(part: Part | None, value: float) -> Part | None:
-    """With the value in the place of each NaN, which is the one number that does not equal itself."""
-    return part and [one if one == one else value for one in part]  # noqa: PLR0124 - a call takes ten times as long
-
-
-def _last(part: Part | None, limit: int) -> float:
-    """The most that a point can have of a part which its side has not named it for."""
-    named = [one for one in part or () if one == one]  # noqa: PLR0124 - no NaN
-    return min(named) if len(named) >= limit else 0.0
+def _last(side: Mapping[Key, float], limit: int) -> float:
+    """The most that a side can add to a point which it has not named."""
+    return min(side.values(), default=0.0) if len(side) >= limit else 0.0
 
 
 def rank(candidates: Candidates, ranking: Ranking) -> Ranked:
@@ -96,10 +103,15 @@ def rank(candidates: Candidates, ranking: Ranking) -> Ranked:
 def _parts(candidates: Candidates) -> tuple[Part | None, Part | None]:
     """Cosine and BM25, each brought into [0, 1]."""
     cosine, bm25 = candidates.cosine, candidates.bm25
-    return (
-        cosine and [0.0 if one < 0.0 else 1.0 if one > 1.0 else one for one in cosine],
-        bm25 and [one / (one + BM25_MIDPOINT) for one in bm25],
-    )
+    return cosine and _cosines(cosine), bm25 and _saturated(bm25)
+
+
+def _cosines(found: Iterable[float]) -> Part:
+    return [0.0 if one < 0.0 else 1.0 if one > 1.0 else one for one in found]
+
+
+def _saturated(bm25: Iterable[float]) -> Part:
+    return [one / (one + BM25_MIDPOINT) for one in bm25]
 
 
 def _totals(parts: Sequence[Part | None], ranking: Ranking, count: int) -> list[float]:

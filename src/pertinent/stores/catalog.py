@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -47,6 +47,8 @@ class SqlCatalog:
         self._reader, self._writer = database.reader(engine), database.writer(engine)
         dialect = engine.dialect.name
         self._describe = _DESCRIBE[dialect]
+        self._idle: list[sa.PoolProxiedConnection] = []
+        sa.event.listen(engine, "engine_disposed", self._let_go)
         self._chunks_of = sa.select(documents.c.chunk_id).where(_among(documents.c.document_id, dialect))
         self._drop_chunks = sa.delete(documents).where(_among(documents.c.chunk_id, dialect))
         # A page's chunks go with it: the foreign key cascades.
@@ -106,10 +108,29 @@ class SqlCatalog:
             if self._engine.dialect.name == "postgresql":
                 with self._reader.connect() as connection:
                     return connection.exec_driver_sql(self._describe, (ids,)).all()
-            with closing(self._engine.raw_connection()) as raw:
+            raw = self._at_once()
+            try:
                 cursor = raw.cursor()
                 cursor.execute(self._describe, (json.dumps(ids),))
-                return cursor.fetchall()
+                rows = cursor.fetchall()
+            except BaseException:
+                raw.close()
+                raise
+            self._idle.append(raw)
+            return rows
+
+    def _let_go(self, _: sa.Engine) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def _at_once(self) -> sa.PoolProxiedConnection:
+        """A connection that nobody uses; one from the pool takes longer than the question."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            raw = self._engine.raw_connection()
+            raw.detach()
+            return raw
 
     def begin(self, document_ids: Iterable[str]) -> None:
         """Note that these pages are about to change."""

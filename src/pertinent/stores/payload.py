@@ -38,10 +38,13 @@ def to_chunk(payload: Mapping[str, Any]) -> Chunk:
 
     A search goes on with the rest, and validation and `pertinent doctor` tell what is missing.
     """
-    found: dict[str, Any] = {field: payload.get(field) for field in _CHUNK_FIELDS}
-    if None in found.values():
-        found = {field: _EMPTY[field] if value is None else value for field, value in found.items()}
-    return Chunk(**found)
+    found: list[Any] = [payload.get(field) for field in _CHUNK_FIELDS]
+    if None in found:
+        found = [
+            _EMPTY[field] if value is None else value
+            for field, value in zip(_CHUNK_FIELDS, found, strict=True)
+        ]
+    return Chunk(*found)
 
 
 def conditions(filters: Filters) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Hashable, Sequence
 from typing import Generic, TypeVar
 
@@ -33,9 +32,7 @@ class Proposals(Generic[Key]):
 
     def keep(self, worth: Worth) -> None:
         """Leave out what is not worth a further question."""
-        keys = list(self._points)
-        worthy = worth(self.candidates(missing=math.nan))
-        self._points = {keys[place]: self._points[keys[place]] for place in worthy}
+        self._points = {key: self._points[key] for key in worth(self._scores)}
 
     def missing(self, side: str) -> list[PointId]:
         """The points whose score on this side must be asked for."""
@@ -45,12 +42,10 @@ class Proposals(Generic[Key]):
             return []
         return [point for key, point in self._points.items() if key not in known]
 
-    def candidates(self, missing: float = 0.0) -> Candidates:
-        """The points with their scores; one that no answer gave is `missing`.
+    def candidates(self) -> Candidates:
+        """The points with their scores; one that no answer gave is 0.
 
         A text of stop words alone asks nothing of the lexical side: all score 0 there.
         """
-        columns = {
-            side: [self._scores[side].get(key, missing) for key in self._points] for side in self._sides
-        }
+        columns = {side: [self._scores[side].get(key, 0.0) for key in self._points] for side in self._sides}
         return Candidates(list(self._points.values()), columns.get(DENSE), columns.get(LEXICAL))

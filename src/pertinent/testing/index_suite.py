@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from math import isnan
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,12 +114,13 @@ class IndexSuite:
     def test_only_what_is_worth_it_is_scored_on_the_other_side(self, index: VectorIndex) -> None:
         fill(index)
         vector = EMBEDDER.embed_queries(["a service answers one request"])[0]
-        seen: list[Candidates] = []
+        seen: list[Mapping[str, Mapping[Any, float]]] = []
 
         def search(*places: int) -> dict[PointId, tuple[float, float]]:
-            def worth(candidates: Candidates) -> list[int]:
-                seen.append(candidates)
-                return list(places)
+            def worth(named: Mapping[str, Mapping[Any, float]]) -> list[Any]:
+                seen.append({side: dict(scores) for side, scores in named.items()})
+                keys = [*named["dense"], *named["lexical"]]
+                return [keys[place] for place in places]
 
             by = ["dense", "lexical"]
             found = index.candidates(
@@ -128,20 +129,20 @@ class IndexSuite:
             return by_point(found)
 
         both = search(0, 1)
-        (proposed,) = seen
+        (named,) = seen
         # Each side named one, and not the other's.
-        assert [isnan(cosine) for cosine in proposed.cosine or []] == [False, True]
-        assert [isnan(bm25) for bm25 in proposed.bm25 or []] == [True, False]
+        assert [len(scores) for scores in named.values()] == [1, 1]
+        assert not named["dense"].keys() & named["lexical"].keys()
         whole = by_point(
             index.candidates(
                 vector, "revolute request", by=["dense", "lexical"], limit=100, filters=Filters()
             )
         )
-        assert list(both) == proposed.point_ids
+        assert len(both) == 2
         for point, scores in both.items():
             assert scores == pytest.approx(whole[point], abs=1e-6)
             assert min(scores) > 0
-        second = proposed.point_ids[1]
+        second = list(both)[1]
         assert search(1) == {second: both[second]}
         assert search() == {}
 

@@ -165,6 +165,15 @@ def test_where_patterns_let_no_listed_page_in_it_is_said(site: LocalSite, start:
         crawl(site, include=("/nothing/*",))
 
 
+def test_where_the_wanted_pages_are_gone_patterns_are_not_blamed(site: LocalSite) -> None:
+    site.book("a", "b")
+    del site.pages["/docs/a"]
+    with pytest.raises(
+        SourceError, match=r"no pages found at .* \(1 answers HTTP 404\); nothing was changed"
+    ):
+        crawl(site, exclude=("/docs/b",))
+
+
 def test_one_page_has_one_url(site: LocalSite) -> None:
     site.pages |= {
         path: page("A") for path in ("/a", "/a/", "/a/index.html", "/a?utm_source=mail", "/a?fbclid=1#x")

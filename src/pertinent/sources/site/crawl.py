@@ -101,12 +101,11 @@ class Crawl:
             yield PassedOver(f"of {option} {name}: the site has none that is called so", 0)
 
     def _unwanted(self) -> str:
-        """What to think of where sitemaps list pages and none of them is wanted."""
-        number = self._found.unwanted
+        """What to think of where links were followed because no page that sitemaps list is wanted."""
+        if not self.by_links or not self._found.unwanted:
+            return ""
         return (
-            f"; of the {number:,} pages in its sitemaps the patterns and robots.txt let none in"
-            if number
-            else ""
+            f"; of the {self._found.unwanted:,} pages in its sitemaps the patterns and robots.txt let none in"
         )
 
     def _refuse_one_page_for_all(self) -> None:

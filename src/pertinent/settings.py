@@ -36,10 +36,12 @@ COMMON_NAMES: Mapping[str, str] = {
 }
 
 MIN_KEY = 8
+"""The shortest key that keeps anybody out."""
+
 GIVEN = "given"
 """The origin of a setting that the caller gave."""
+
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
-"""The shortest key that keeps anybody out."""
 
 PROVIDERS = ("local", "onnx", "cohere", "openai", "testing")
 

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pertinent.sources.site.limits import YEAR
+from pertinent.surfaces.cli.index import A_YEAR
+
 from ..sources.site.server import LocalSite, page, served
 from .conftest import Run
 
@@ -201,6 +204,10 @@ def test_what_could_not_be_read_and_what_is_not_known_are_told_apart(run: Run, s
     result = run("index", site.address, "--max-pages", "1")
     assert "Not all pages are known, so none is removed:" in result.stderr
     assert "could not be read" not in result.stderr
+
+
+def test_the_longest_time_is_that_of_the_limits() -> None:
+    assert A_YEAR == YEAR
 
 
 @pytest.mark.parametrize("option", ["--max-time", "--delay"])

@@ -108,7 +108,7 @@ class SqlCatalog:
             if self._engine.dialect.name == "postgresql":
                 with self._reader.connect() as connection:
                     return connection.exec_driver_sql(self._describe, (ids,)).all()
-            raw = self._at_once()
+            raw = self._idle_connection()
             try:
                 cursor = raw.cursor()
                 cursor.execute(self._describe, (json.dumps(ids),))
@@ -123,7 +123,7 @@ class SqlCatalog:
         while self._idle:
             self._idle.pop().close()
 
-    def _at_once(self) -> sa.PoolProxiedConnection:
+    def _idle_connection(self) -> sa.PoolProxiedConnection:
         """A connection that nobody uses; one from the pool takes longer than the question."""
         try:
             return self._idle.pop()

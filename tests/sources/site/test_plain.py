@@ -60,12 +60,7 @@ class Lines(httpcore.NetworkBackend):
         self.opened: list[Line] = []
 
     def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: object = None,
+        self, host: str, port: int, timeout: float | None = None, *_: object, **__: object
     ) -> httpcore.NetworkStream:
         self.asked_for = (host, port, timeout)
         if not self.coming:

@@ -72,7 +72,7 @@ class PlainConnection:
 
 
 class _NotTaken(httpcore.RemoteProtocolError):
-    """The parser in C does not take a head that others may take: with the same length twice, folded."""
+    """A head that the parser in C refuses and httpcore's may take, such as one with the same length twice."""
 
 
 class _Line:

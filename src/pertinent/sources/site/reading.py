@@ -86,15 +86,11 @@ def refuse_others(body: bytes, headers: Mapping[str, str]) -> None:
     start = body[:1024]
     if kind in (*HTML, *GENERIC) and not body.strip():
         raise NotHtml("is empty", honest=False)
-    if kind not in HTML and not (kind in GENERIC and _LOOKS_LIKE_HTML.match(start)):
+    looks_like_html = _LOOKS_LIKE_HTML.match(start) is not None
+    if kind not in HTML and not (kind in GENERIC and looks_like_html):
         raise NotHtml(f"is {kind or 'of no known type'}, not HTML", honest=True)
     found = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-    if (
-        found is None
-        and b"\0" in start
-        and not start.startswith(_UTF_16)
-        and not _LOOKS_LIKE_HTML.match(start)
-    ):
+    if found is None and b"\0" in start and not (looks_like_html or start.startswith(_UTF_16)):
         found = "binary data"
     if found:
         raise NotHtml(f"is called {kind or 'HTML'} but is {found}", honest=False)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SITES: Final = "Live sites"
 A_YEAR: Final = 365 * 24 * 3600
+"""What `sources.site.limits` allows, which is not loaded to show the help."""
 
 
 def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments

@@ -298,7 +298,6 @@ def test_beyond_loopback_without_keys_there_is_a_warning(
 def test_watch_indexes_first_and_syncs_what_changes(start: Start, docs: Path) -> None:
     server = start("--watch", str(docs), "--base-url", "https://robots.example/docs")
     assert json.loads(server.ask("revolute joint")[1])["results"][0]["title"] == "Joints"
-    time.sleep(0.5)  # until the watcher has looked at the folder
 
     (docs / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
     synced = json.loads(server.until(lambda line: line if '"synced"' in line else None))
@@ -317,13 +316,73 @@ def test_watch_indexes_first_and_syncs_what_changes(start: Start, docs: Path) ->
 def test_watch_tells_of_its_first_sync_what_it_could_not_read(start: Start, docs: Path) -> None:
     (docs / "bad.md").write_bytes(b"# Bad\n\n\xff\xfe\n")
     server = start("--watch", str(docs))
-    (line,) = [json.loads(line) for line in server.said if '"synced"' in line]
+    line = next(json.loads(line) for line in server.said if '"synced"' in line)
     assert (line["added"], line["unreadable"]) == (len(PAGES), ["docs/bad.md"])
+
+
+@pytest.fixture
+def changes(docs: Path) -> Iterator[Iterator[None]]:
+    """What may have changed below the folder, as the watch of the service is told."""
+    stop = threading.Event()
+    ended = threading.Timer(60, stop.set)  # a change that is not seen ends the test
+    ended.start()
+    found = serving._changes(docs, stop)
+    yield found
+    ended.cancel()
+    stop.set()
+    assert next(found, "ended") == "ended"
+
+
+def test_what_changed_before_the_watch_began_is_not_missed(changes: Iterator[None]) -> None:
+    assert next(changes, "missed") is None
+
+
+def test_a_folder_that_goes_while_it_is_read_is_told_once_and_read_again_when_it_is_back(
+    changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "LOOK_SECONDS", 0.1)
+    next(changes)
+    kept = docs.with_name("kept")
+    docs.rename(kept)
+    assert next(changes, "missed") is None
+    threading.Timer(0.5, kept.rename, [docs]).start()
+    assert next(changes, "missed") is None
+    assert docs.exists()
+
+
+def test_a_folder_that_goes_before_it_is_watched_is_waited_for(
+    changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "LOOK_SECONDS", 0.1)
+    looked, kept = serving._inode, docs.with_name("kept")
+
+    def gone_since(path: Path) -> tuple[int, int] | None:
+        found = looked(path)
+        monkeypatch.setattr(serving, "_inode", looked)
+        docs.rename(kept)
+        return found
+
+    monkeypatch.setattr(serving, "_inode", gone_since)
+    assert next(changes, "missed") is None
+    kept.rename(docs)
+    assert next(changes, "missed") is None
+    (docs / "gears.md").write_text("# Gears\n", encoding="utf-8")
+    assert next(changes, "missed") is None
+
+
+def test_a_watch_that_can_not_go_on_is_told(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: Any, **__: Any) -> Any:
+        raise OSError("OS file watch limit reached")
+
+    monkeypatch.setattr("watchfiles.watch", none_left)
+    told = structlog.testing.CapturingLogger()
+    serving._watch(None, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
+    (call,) = told.calls
+    assert (call.args, call.kwargs["detail"]) == (("watching ended",), "OS file watch limit reached")
 
 
 def test_watch_goes_on_when_another_folder_takes_the_place_of_the_first(start: Start, docs: Path) -> None:
     server = start("--watch", str(docs), "--base-url", "https://robots.example/docs")
-    time.sleep(0.5)  # until the watcher has looked at the folder
 
     def until_synced(**expected: int) -> None:
         def wanted(line: str) -> bool:
@@ -454,7 +513,6 @@ def test_watch_follows_a_beir_corpus(start: Start, tmp_path: Path) -> None:
     corpus.write_text('{"_id": "1", "title": "Gears", "text": "A planetary gear sits in the hip."}\n')
     server = start("--watch", f"beir:{corpus.parent}")
     assert json.loads(server.ask("planetary gear")[1])["results"][0]["source_path"] == "1"
-    time.sleep(0.5)  # until the watcher has looked at the folder
     with corpus.open("a") as file:
         file.write('{"_id": "2", "title": "Feet", "text": "A rubber sole grips the floor."}\n')
     synced = json.loads(server.until(lambda line: line if '"synced"' in line else None))

@@ -17,6 +17,7 @@ import structlog
 import uvicorn
 
 from ..errors import PertinentError, SettingsError
+from ..indexing import Summary
 from ..settings import Settings
 from .http import create_app
 from .http.observing import Observer
@@ -39,7 +40,7 @@ def run(
     _configure_logs()
     log = structlog.get_logger("pertinent")
     if watch:
-        _sync(pertinent, watch, base_url, log)
+        _tell(log, watch, pertinent.index(watch, base_url=base_url))
     # Everything is opened before the first request: what is wrong is said now.
     pertinent.workspace.engine()
     listening = _listen(settings)
@@ -95,39 +96,54 @@ def _watch(
     pertinent: Pertinent, source: str, base_url: str | None, stop: threading.Event, log: structlog.BoundLogger
 ) -> None:
     """Sync whenever a file of the source changes; a sync that fails is told, and the next may do."""
-    for _ in _changes(Path(source.removeprefix("beir:")).expanduser(), stop):
-        try:
-            _sync(pertinent, source, base_url, log)
-        except PertinentError as error:
-            log.error("sync failed", source=source, detail=str(error))
+    try:
+        for _ in _changes(Path(source.removeprefix("beir:")).expanduser(), stop):
+            try:
+                summary = pertinent.index(source, base_url=base_url)
+            except PertinentError as error:
+                log.error("sync failed", source=source, detail=str(error))
+                continue
+            if summary.pages_added or summary.pages_changed or summary.pages_removed or summary.unreadable:
+                _tell(log, source, summary)
+    except Exception as error:
+        # No inotify watches left, say. It is served on, so this must not go unseen.
+        log.error("watching ended", source=source, detail=str(error), exc_info=True)
 
 
 def _changes(folder: Path, stop: threading.Event) -> Iterator[None]:
-    """Whenever something below the folder has changed, also where another was put in its place."""
+    """Whenever something below the folder may have changed.
+
+    That is as soon as it is watched, since it was read some time before; with every change; and when it
+    is gone, or another was put in its place.
+    """
     from watchfiles import watch
 
-    replaced = False
+    gone = False
     while not stop.is_set():
         known = _inode(folder)
         if known is None:
-            # It was removed, and may come back.
-            replaced = True
+            if not gone:
+                yield
+            gone = True
             stop.wait(LOOK_SECONDS)
             continue
-        for changes in watch(
-            folder,
-            stop_event=stop,
-            debounce=300,
-            raise_interrupt=False,
-            rust_timeout=int(LOOK_SECONDS * 1000),
-            yield_on_timeout=True,
-        ):
-            if changes or replaced:
-                replaced = False
-                yield
-            if _inode(folder) != known:
-                replaced = True
-                break
+        gone, unread = False, True
+        try:
+            for changes in watch(
+                folder,
+                stop_event=stop,
+                debounce=300,
+                raise_interrupt=False,
+                rust_timeout=int(LOOK_SECONDS * 1000),
+                yield_on_timeout=True,
+            ):
+                if _inode(folder) != known:
+                    break
+                if changes or unread:
+                    unread = False
+                    yield
+        except FileNotFoundError:
+            stop.wait(LOOK_SECONDS)  # removed since it was looked at
 
 
 def _inode(path: Path) -> tuple[int, int] | None:
@@ -138,8 +154,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _sync(pertinent: Pertinent, source: str, base_url: str | None, log: structlog.BoundLogger) -> None:
-    summary = pertinent.index(source, base_url=base_url)
+def _tell(log: structlog.BoundLogger, source: str, summary: Summary) -> None:
     log.info(
         "synced",
         source=source,

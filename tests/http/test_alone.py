@@ -149,7 +149,8 @@ def test_only_where_nothing_can_keep_a_search_is_it_left_to_the_loop(
 
     pertinent = Pertinent(book)
     monkeypatch.setattr(serving, "create_app", create)
-    monkeypatch.setattr(serving, "_sync", lambda *_: None)
+    monkeypatch.setattr(serving, "_tell", lambda *_: None)
+    monkeypatch.setattr(Pertinent, "index", lambda *_, **__: None)
     monkeypatch.setattr(serving, "_watch", lambda *_: None)
     monkeypatch.setattr(serving, "_configure_logs", lambda: None)
     monkeypatch.setattr(signal, "signal", lambda *_: None)

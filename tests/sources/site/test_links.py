@@ -72,7 +72,7 @@ def test_a_copy_of_the_site_may_be_asked_instead(site: LocalSite) -> None:
 
 
 def test_a_site_that_is_down_is_not_asked_for_every_page(site: LocalSite) -> None:
-    site.otherwise = lambda request: request.send(status=503)
+    site.otherwise = lambda request: request.send(status=500)
     with SiteAnchors(limits=replace(QUICK, failures=3, attempts=1)) as anchors_of:
         said = []
         for number in range(9):
@@ -80,7 +80,7 @@ def test_a_site_that_is_down_is_not_asked_for_every_page(site: LocalSite) -> Non
                 anchors_of(f"{site.address}/docs/p{number}")
             said.append(str(failure.value))
     assert len(site.asked) == 4  # robots.txt too
-    assert said[2:4] == ["answers HTTP 503", "was not asked for: the site no longer answers"]
+    assert said[2:4] == ["answers HTTP 500", "was not asked for: the site no longer answers"]
 
 
 def test_pages_are_asked_for_as_slowly_as_robots_txt_asks(site: LocalSite) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
+from itertools import count
 from ssl import SSLContext
 from types import TracebackType
 from typing import Self
@@ -138,20 +139,21 @@ class Fetcher:
         """
         bounds = bounds or self._page
         wait = self._limits.first_wait
-        for attempt in range(1, self._limits.attempts + 1):
+        for attempt in count(1):
+            if self._pace.refusals >= self._limits.failures:
+                raise Unfetchable("not asked for: the site only says that it is busy", silent=True)
             try:
                 with self._deadlines.within(bounds.seconds):
                     return self._follow(address, conditions, bounds)
             except _MayPass as error:
                 asked = error.after if error.after is not None else wait
-                if attempt == self._limits.attempts or asked > self._limits.longest_wait:
+                attempts = self._limits.busy_attempts if error.busy else self._limits.attempts
+                if attempt >= attempts or asked > self._limits.longest_wait:
                     tried = f"; tried {attempt} times" if attempt > 1 else ""
                     raise Unfetchable(f"{error}{tried}", silent=True) from error.__cause__
-                if error.busy:
-                    self._pace.rest(asked)
                 self._deadlines.stopped.wait(asked)
                 wait *= 2
-        raise AssertionError("the last attempt returns or raises")
+        raise AssertionError("it returns or raises")
 
     def _follow(self, address: str, conditions: Conditions, bounds: Bounds) -> Answer:
         seen = [address]
@@ -183,7 +185,7 @@ class Fetcher:
     def _ask(self, address: str, conditions: Mapping[str, str], bounds: Bounds) -> Answer | str:
         """One request; a redirect comes back as where it leads."""
         with self._deadlines.paused():
-            self._pace.turn()
+            went = self._pace.turn()
         headers = [*self._headers, *_encoded(conditions)]
         quiet = min(self._limits.quiet_seconds, bounds.seconds)
         times = dict.fromkeys(("connect", "read", "write"), quiet)
@@ -195,6 +197,8 @@ class Fetcher:
         ):
             sent = _sent(response.headers)
             body = response.iter_stream()
+            if response.status not in BUSY:
+                self._pace.answered()
             if response.status in SUCCESS:
                 return Answer(address, sent, _body(body, sent, bounds))
             # The status says it all, whatever becomes of the rest.
@@ -204,7 +208,10 @@ class Fetcher:
                 return _as_utf8(sent["location"])
             if response.status == HTTPStatus.NOT_MODIFIED and conditions:
                 return Answer(address, sent, b"", unchanged=True)
-            raise _refusal(response.status, sent)
+            after = retry_after(sent.get("retry-after", ""))
+            if response.status in BUSY:
+                self._pace.refused(went, after if after and after <= self._limits.longest_wait else 0.0)
+            raise _refusal(response.status, after)
 
     def _request(
         self, address: str, headers: Sequence[tuple[bytes, bytes]], times: Mapping[str, float]
@@ -274,11 +281,10 @@ def _drain(chunks: Iterator[bytes]) -> None:
             return
 
 
-def _refusal(status: int, headers: Mapping[str, str]) -> SourceError:
+def _refusal(status: int, after: float | None) -> SourceError:
     if status in GONE:
         return Gone(f"answers HTTP {status}")
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        after = retry_after(headers.get("retry-after", ""))
         wait = "" if after is None else f" and asks to wait {after:.0f} s"
         return _MayPass(f"answers HTTP {status}{wait}", after, busy=status in BUSY)
     return Unfetchable(f"answers HTTP {status}")

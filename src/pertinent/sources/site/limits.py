@@ -57,6 +57,8 @@ class Limits:
     """How long to wait between two requests at least; robots.txt may ask for more."""
     redirects: int = 10
     attempts: int = 3
+    busy_attempts: int = 5
+    """How often a page is asked for where the site says that it is busy."""
     first_wait: float = 0.5
     longest_wait: float = 60
     """The longest that a site may ask to wait before it is asked again."""

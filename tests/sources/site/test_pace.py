@@ -1,0 +1,146 @@
+"""How fast a site is asked: never faster than it allows, and not much slower."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pertinent.sources.site.pace import Pace
+
+from .conftest import QUICK, crawl
+from .server import LocalSite, Request, page
+
+
+class Clock(threading.Event):
+    """Time that passes only while somebody waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        self.now += timeout
+        return False
+
+
+class Bucket:
+    """Lets a number of requests a second through, and a few more at once."""
+
+    def __init__(self, rate: float, burst: int) -> None:
+        self.rate, self.burst = rate, burst
+        self.excess, self.last = 0.0, 0.0
+
+    def takes(self, now: float) -> bool:
+        excess = max(self.excess - (now - self.last) * self.rate, 0.0) + 1
+        if excess > self.burst + 1:
+            return False
+        self.excess, self.last = excess, now
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr("pertinent.sources.site.pace.time", found)
+    return found
+
+
+@given(rate=st.floats(0.6, 60), burst=st.integers(0, 5))
+def test_the_limit_of_a_site_is_found(rate: float, burst: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        clock = Clock()
+        patch.setattr("pertinent.sources.site.pace.time", clock)
+        pace, site = Pace(clock), Bucket(rate, burst)
+        began, refused, row = clock.now, 0, 0
+        for _ in range(400):
+            went = pace.turn()
+            if site.takes(went):
+                pace.answered()
+                row = 0
+            else:
+                pace.refused(went, 0.0)
+                refused, row = refused + 1, row + 1
+                assert row < 8
+        answered = 400 - refused
+    assert refused < 400 / 6
+    assert answered / (clock.now - began) > rate / 4
+
+
+def test_a_site_that_never_refuses_is_never_waited_for(clock: Clock) -> None:
+    pace = Pace(clock)
+    for _ in range(100):
+        assert pace.turn() == 1000.0
+        pace.answered()
+
+
+def test_requests_that_were_under_way_slow_it_down_once(clock: Clock) -> None:
+    pace = Pace(clock)
+    went = [pace.turn() for _ in range(8)]
+    clock.now += 0.05
+    for one in went:
+        pace.refused(one, 0.0)
+    assert pace.refusals == 8
+    assert [round(pace.turn() - 1000, 3) for _ in range(3)] == [0.15, 0.25, 0.35]
+    pace.answered()
+    assert pace.refusals == 0
+
+
+def test_who_waits_in_line_goes_by_the_new_pace(clock: Clock) -> None:
+    pace = Pace(clock, delay=0.1)
+    pace.turn()
+
+    def refused_meanwhile(timeout: float) -> bool:
+        clock.now += timeout
+        if pace.refusals == 0:
+            pace.refused(1000.0, 1.0)
+        return False
+
+    clock.wait = refused_meanwhile  # type: ignore[method-assign, assignment]
+    assert pace.turn() == pytest.approx(1001.1)
+
+
+def test_whoever_stops_waits_no_longer(clock: Clock) -> None:
+    pace = Pace(clock, delay=60.0)
+    pace.turn()
+    clock.set()
+    assert pace.turn() == 1000.0
+
+
+def test_all_pages_of_a_site_with_a_limit_are_read(site: LocalSite) -> None:
+    names = [f"p{number}" for number in range(40)]
+    site.book(*names)
+    bucket, lock = Bucket(rate=15, burst=2), threading.Lock()
+
+    def limited(request: Request) -> None:
+        with lock:
+            taken = bucket.takes(time.monotonic())
+        if taken:
+            request.send(page(request.path))
+        else:
+            request.send("busy", status=503)
+
+    for name in names:
+        site.pages[f"/docs/{name}"] = limited
+    pages, unreadable = crawl(site, limits=replace(QUICK, first_wait=0.1, connections=8))
+    assert (len(pages), unreadable) == (40, [])
+    assert len(site.asked) < 60
+
+
+def test_a_site_that_is_only_busy_is_not_asked_for_every_page(site: LocalSite) -> None:
+    site.book(*(f"p{number}" for number in range(60)))
+    for number in range(60):
+        site.pages[f"/docs/p{number}"] = lambda request: request.send("busy", status=503)
+    pages, unreadable = crawl(site, limits=replace(QUICK, failures=6, connections=2))
+    assert pages == {}
+    assert "no longer answers: 6 pages in a row" in unreadable[-1].reason
+    assert unreadable[-2].reason == "not asked for: the site only says that it is busy"
+    assert len(site.asked) < 12  # robots.txt and the sitemap too

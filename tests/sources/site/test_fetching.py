@@ -31,7 +31,7 @@ def failing(times: int, status: int, **headers: str) -> object:
         if next(numbers) < times:
             request.send("busy", status=status, headers=headers)
         else:
-            request.send(page("A"))
+            request.send(page(request.path))
 
     return behaviour
 
@@ -72,8 +72,27 @@ def test_a_site_is_given_the_rest_that_it_asks_for(site: LocalSite) -> None:
 def test_a_rest_that_is_too_long_is_a_failure(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, 429, **{"Retry-After": "3600"})  # type: ignore[assignment]
-    _, unreadable = crawl(site)
+    pages, unreadable = crawl(site, limits=replace(QUICK, connections=1))
     assert [one.reason for one in unreadable] == ["answers HTTP 429 and asks to wait 3600 s"]
+    assert list(pages) == ["/docs/b"]
+
+
+def test_a_site_that_is_busy_is_asked_more_often_than_one_that_fails(site: LocalSite) -> None:
+    site.book("a", "b")
+    site.pages["/docs/a"] = failing(4, 429)  # type: ignore[assignment]
+    site.pages["/docs/b"] = failing(5, 503)  # type: ignore[assignment]
+    pages, unreadable = crawl(site, limits=replace(QUICK, attempts=2))
+    assert list(pages) == ["/docs/a"]
+    assert [one.reason for one in unreadable] == ["answers HTTP 503; tried 5 times"]
+
+
+def test_a_site_that_is_busy_now_and_then_is_not_given_up(site: LocalSite) -> None:
+    names = [f"p{number}" for number in range(8)]
+    site.book(*names)
+    for name in names:
+        site.pages[f"/docs/{name}"] = failing(1, 503)  # type: ignore[assignment]
+    pages, unreadable = crawl(site, limits=replace(QUICK, connections=1, failures=4))
+    assert (len(pages), unreadable) == (8, [])
 
 
 def test_retry_after_has_two_forms() -> None:

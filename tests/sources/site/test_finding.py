@@ -169,9 +169,22 @@ def test_where_the_wanted_pages_are_gone_patterns_are_not_blamed(site: LocalSite
     site.book("a", "b")
     del site.pages["/docs/a"]
     with pytest.raises(
-        SourceError, match=r"no pages found at .* \(1 answers HTTP 404\); nothing was changed"
+        SourceError,
+        match=r"no pages found at .* \(1 answers HTTP 404, such as .*/docs/a\); nothing was changed",
     ):
         crawl(site, exclude=("/docs/b",))
+
+
+def test_a_base_url_for_another_folder_than_the_start_is_told_where_pages_are_gone(site: LocalSite) -> None:
+    site.book("a", "b")
+    site.pages["/sitemap.xml"] = sitemap("https://h.example/docs/a", "https://h.example/docs/b")
+    with pytest.raises(SourceError) as failure:
+        list(SiteSource(f"{site.address}/docs/", base_url="https://h.example", limits=QUICK).read())
+    at = f"{site.address}/docs"
+    assert (
+        f"(2 answers HTTP 404, such as {at}/docs/a; --base-url puts https://h.example in the place of {at})"
+        in str(failure.value)
+    )
 
 
 def test_one_page_has_one_url(site: LocalSite) -> None:

@@ -63,6 +63,8 @@ class Crawl:
         self._late: list[tuple[str, Reading]] = []
         self._namesakes: dict[str, list[tuple[str, Reading]]] = defaultdict(list)
         self._passed_over: Counter[str] = Counter()
+        self._gone: dict[str, str] = {}
+        """The first address that was gone, for each way to be so."""
         if found.pages is None:
             if not self._frontier.begin():
                 raise SourceError(f"{site.start} may not be fetched: robots.txt forbids it")
@@ -84,12 +86,9 @@ class Crawl:
             troubles += isinstance(one, Unreadable)
             yield one
         if not self._given and not troubles:
-            seen = ", ".join(
-                f"{number} {reason}" for reason, number in self._passed_over.most_common(_REASONS)
-            )
-            why = f" ({seen})" if seen else ""
             raise SourceError(
-                f"no pages found at {self._site.start}{why}{self._unwanted()}; nothing was changed"
+                f"no pages found at {self._site.start}{self._seen_instead()}{self._unwanted()}; "
+                "nothing was changed"
             )
         self._refuse_one_page_for_all()
         editions = self._frontier.editions - self._given.keys()
@@ -99,6 +98,17 @@ class Crawl:
             yield PassedOver(reason, number)
         for option, name in self._variants.never_met():
             yield PassedOver(f"of {option} {name}: the site has none that is called so", 0)
+
+    def _seen_instead(self) -> str:
+        """Why there are no pages, with an address to try."""
+        seen = []
+        for reason, number in self._passed_over.most_common(_REASONS):
+            such = f", such as {self._gone[reason]}" if reason in self._gone else ""
+            seen.append(f"{number} {reason}{such}")
+        site = self._site
+        if self._gone and site.served != site.known:
+            seen.append(f"--base-url puts {site.known} in the place of {site.served}")
+        return f" ({'; '.join(seen)})" if seen else ""
 
     def _unwanted(self) -> str:
         """What to think of where links were followed because no page that sitemaps list is wanted."""
@@ -203,6 +213,8 @@ class Crawl:
         url = self._memory.way(item.url)
         if outcome.gone or (outcome.no_page and not self._memory.knows(url)):
             self._passed_over[outcome.reason] += 1
+            if outcome.gone:
+                self._gone.setdefault(outcome.reason, item.address)
             return
         self._seen.update((item.url, url))
         before = self._memory.reading(url) if self.by_links else None

@@ -23,6 +23,7 @@ CORE = {
     "chunking",
     "ports",
     "progress",
+    "wording",
 }
 ALLOWED: dict[str, set[str]] = {
     "types": set(),
@@ -31,11 +32,12 @@ ALLOWED: dict[str, set[str]] = {
     "memory": set(),
     "progress": set(),
     "identity": set(),
+    "wording": {"identity"},
     "limits": {"types", "errors"},
     "ranking": {"types"},
     "chunking": {"types", "identity"},
     "ports": {"types"},
-    "settings": {"types", "errors"},
+    "settings": {"types", "errors", "wording"},
     "disk": {"errors"},
     "succession": CORE,
     "engine": CORE,

@@ -151,4 +151,10 @@ def test_an_origin_that_no_browser_sends_is_refused(tmp_path: Path, origin: str)
 def test_what_the_caller_gave_is_refused_in_our_words(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as refused:
         load({"port": 80000}, environment={}, start=tmp_path)
-    assert str(refused.value) == "port: must be less than or equal to 65535 (as given)"
+    assert str(refused.value) == "port: must be at most 65535 (as given)"
+
+
+def test_a_value_that_is_refused_is_not_quoted() -> None:
+    with pytest.raises(SettingsError) as refused:
+        load(environment={"PERTINENT_RANKING": "sk-secret"})
+    assert str(refused.value) == "ranking: must be hybrid, dense or lexical (from PERTINENT_RANKING)"

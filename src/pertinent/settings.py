@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from .errors import SettingsError
 from .types import Ranking
+from .wording import wrong
 
 FILE = "pertinent.toml"
 PREFIX = "PERTINENT_"
@@ -279,12 +280,7 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     problems = []
     for one in error.errors(include_url=False, include_input=False):
         name = str(one["loc"][0])
-        said = (
-            one["msg"]
-            .removeprefix("Value error, ")
-            .replace("Extra inputs are not permitted", "is no setting")
-            .replace("Input should", "must")
-        )
+        said = "is no setting" if one["type"] == "extra_forbidden" else wrong(one)
         origin = origins.get(name, "the default")
         problems.append(f"{name}: {said} ({'as given' if origin == GIVEN else f'from {origin}'})")
     return "; ".join(problems)

@@ -330,7 +330,7 @@ class TestTables:
             ("query_id,text,text\n", "line 1: 'text' is no column, or stands twice"),
             ("query_id,page\n", "line 1: query_id and text are needed"),
             ("query_id,text,page,grade\nq,?,a\n", "line 2 has 3 cells, and the header 4"),
-            ('query_id,text,page,grade\nq,"a\nb\nc",a,1\nq,,b,3\n', "line 5: grade: Input should be less"),
+            ('query_id,text,page,grade\nq,"a\nb\nc",a,1\nq,,b,3\n', "line 5: grade: must be at most 2"),
             ("query_id,text,page,grade\nq,?,a,\n", "line 2: grade must be a whole number, not ''"),
             ("query_id,text,page,grade\nq,?,a,true\n", "line 2: grade must be a whole number"),
             ("query_id,text,page,grade\nq,?,,1\n", "line 2: a label needs a page, a url or a chunk"),

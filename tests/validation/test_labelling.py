@@ -271,7 +271,7 @@ class TestLog:
         [
             ("no json at all", "line 2 is not JSON"),
             ("[1]", "line 2 is not an object"),
-            ('{"id": "x", "at": "", "query": "q"}', "line 2: chunk: Field required"),
+            ('{"id": "x", "at": "", "query": "q"}', "line 2: chunk: must be given"),
             ('{"id": "x", "at": "", "query": "q", "chunk": "c", "grade": 3}', "line 2: grade"),
             (
                 '{"id": "x", "at": "", "query": "", "chunk": "", "label": '

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import InvalidInput
+from ..wording import wrong
 from .metrics import check_measure
 
 
@@ -53,7 +54,7 @@ def merged(
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise InvalidInput(f"criteria.{place}", first["msg"]) from error
+        raise InvalidInput(f"criteria.{place}", wrong(first)) from error
     for name in criteria.at_least:
         check_measure(name)
     return criteria

@@ -13,6 +13,7 @@ from ..errors import InvalidInput
 from ..limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ..timing import utc_now
 from ..types import Answer
+from ..wording import wrong
 
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Identifier = Annotated[str, Field(min_length=1, max_length=100)]
@@ -127,7 +128,7 @@ def read_tests(given: Sequence[Mapping[str, Any]]) -> list[ValidationTest]:
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(["tests", str(place), *map(str, first["loc"])])
-            raise InvalidInput(field, first["msg"]) from error
+            raise InvalidInput(field, wrong(first)) from error
     return found
 
 

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from ..errors import InvalidInput
 from ..limits import ENGINE
 from ..types import Filters
+from ..wording import wrong
 from .criteria import Criteria
 
 if TYPE_CHECKING:
@@ -332,7 +333,7 @@ def _first_fault(error: ValidationError, found: dict[str, Any]) -> str:
         query = queries[int(place[1])]
         name = query.get("id") if isinstance(query, dict) else None
         place = [f"query {name or int(place[1]) + 1}", *place[2:]]
-    message = first["msg"].removeprefix("Value error, ")
+    message = wrong(first)
     if first["type"] == "string_type" and not isinstance(first["input"], dict | list | None):
         message = f"must be text, but is read as {first['input']}; write it in quotes"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""

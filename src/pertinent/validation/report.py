@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import InvalidInput
 from ..types import Hit
+from ..wording import wrong
 from .acceptance import Check
 from .criteria import Criterion
 from .diagnosis import Diagnosis
@@ -268,7 +269,7 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise InvalidInput("report", f"{path} is no report: {place}: {first['msg']}") from error
+        raise InvalidInput("report", f"{path} is no report: {place}: {wrong(first)}") from error
 
 
 def listed(folder: str | os.PathLike[str]) -> list[Path]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ..errors import InvalidInput
+from ..wording import wrong
 from . import golden as files
 from .golden import GoldenQuery, GoldenSet, Label
 
@@ -133,9 +134,7 @@ def made(model: type[_Model], where: str, fields: Mapping[str, Any]) -> _Model:
     except ValidationError as error:
         fault = error.errors()[0]
         place = "".join(f"{part}: " for part in fault["loc"])
-        raise InvalidInput(
-            "golden", f"{where}: {place}{fault['msg'].removeprefix('Value error, ')}"
-        ) from error
+        raise InvalidInput("golden", f"{where}: {place}{wrong(fault)}") from error
 
 
 def _query_cells(query: GoldenQuery) -> dict[str, str]:

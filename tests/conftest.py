@@ -9,9 +9,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.settings import COMMON_NAMES, PREFIX, RESERVED, Settings
 from pertinent.surfaces import library
+from pertinent.workspace import Workspace
 
 from .servers.fixtures import (  # noqa: F401 - fixtures for all tests
     collection,

@@ -44,18 +44,18 @@ ALLOWED: dict[str, set[str]] = {
     "indexing": CORE,
     "audit": CORE,
     "links": {"errors"},
-    "doctor": CORE | {"audit", "links"} | {"engine", "indexing", "build", "settings"},
+    "doctor": CORE | {"audit", "links"} | {"engine", "indexing", "build", "workspace", "settings"},
     "sources": CORE | {"sources"},
     "embedders": CORE,
     "stores": CORE | {"stores"},
     "validation": CORE,
-    "migrating": CORE | {"build", "settings", "stores"},
+    "migrating": CORE | {"build", "workspace", "settings", "stores"},
     "testing": CORE | {"testing", "sources"},
-    "build": CORE
-    | {"disk", "succession", "engine", "indexing", "settings", "embedders", "stores", "testing"},
+    "build": CORE | {"settings", "embedders", "stores", "testing"},
+    "workspace": CORE | {"build", "disk", "succession", "engine", "indexing", "settings"},
     "surfaces": CORE
     | {"engine", "indexing", "validation", "migrating", "audit", "doctor", "settings", "build", "sources"}
-    | {"stores", "surfaces"},
+    | {"stores", "surfaces", "workspace"},
 }
 """A room, and the rooms whose code it may import. Arrows point one way; nothing imports a surface."""
 

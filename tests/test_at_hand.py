@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.engine import NO_CATALOG, NO_EMBEDDER, Engine, Query
 from pertinent.errors import CatalogFailure, EmbedderError, InvalidInput
 from pertinent.ports import Vector
@@ -16,6 +15,7 @@ from pertinent.settings import Settings
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Answer
+from pertinent.workspace import Workspace
 
 WALKING = "Robots walk on two legs."
 FILLER = page("filler", {"": "A gripper holds a cup of tea."}, title="Grippers")

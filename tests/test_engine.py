@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.engine import Engine, Query, neighbours
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from pertinent.ports import Description
@@ -19,6 +18,7 @@ from pertinent.progress import Silent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Answer, Filters, Ranking
+from pertinent.workspace import Workspace
 
 BOOK = [
     page(

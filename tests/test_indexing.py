@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from pertinent import indexing
-from pertinent.build import Workspace
 from pertinent.engine import Query
 from pertinent.errors import SyncRefused
 from pertinent.indexing import Indexer, Plan, Summary
@@ -15,6 +14,7 @@ from pertinent.progress import Silent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Chunk, Page, Unreadable
+from pertinent.workspace import Workspace
 
 TOPICS = page("topics", {"": "Nodes talk over topics.", "QoS": "Reliable or best effort."})
 SERVICES = page("services", {"": "A service answers a request."})

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.build import Workspace
 from pertinent.engine import Query
 from pertinent.memory import Memory
 from pertinent.progress import Silent
 from pertinent.settings import Settings
 from pertinent.testing.pages import Shelf, page
+from pertinent.workspace import Workspace
 
 
 def test_what_was_used_last_is_kept() -> None:

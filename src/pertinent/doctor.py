@@ -29,6 +29,7 @@ from .ports import Embedder
 from .progress import Progress, Silent
 from .settings import Loaded
 from .types import Filters
+from .workspace import Workspace
 
 TOLERANCE = 1e-3
 """How far from 1 the length of a vector may be."""
@@ -75,7 +76,7 @@ class Doctor:
         self._load = load
         self._anchors_of = anchors_of
         self._progress = progress or Silent()
-        self._workspace: build.Workspace | None = None
+        self._workspace: Workspace | None = None
         self._embedder: Embedder | None = None
         self._inventory: Inventory | None = None
 
@@ -118,7 +119,7 @@ class Doctor:
 
     def _settings(self) -> tuple[str, list[Finding]]:
         loaded = self._load()
-        self._workspace = build.Workspace(loaded.settings)
+        self._workspace = Workspace(loaded.settings)
         places = sorted({"the command line" if one == "given" else one for one in loaded.origins.values()})
         return f"from {', '.join(places)}" if places else "all defaults", []
 
@@ -199,7 +200,7 @@ class Doctor:
         )
 
     @property
-    def _opened(self) -> build.Workspace:
+    def _opened(self) -> Workspace:
         if self._workspace is None:
             raise RuntimeError("the settings are checked first")
         return self._workspace

@@ -13,6 +13,7 @@ from .identity import embedding_key, point_id
 from .ports import Catalog, Entry, Fingerprint, PageRecord, Vector, VectorIndex, Written
 from .settings import Settings
 from .types import PointId
+from .workspace import Workspace
 
 GROUP = 512
 
@@ -31,7 +32,7 @@ class Giving(VectorIndex, Protocol):
     def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]: ...
 
 
-def migrate(here: build.Workspace, there: Settings, progress: Progress) -> int:
+def migrate(here: Workspace, there: Settings, progress: Progress) -> int:
     """Take an embedded index to the server that the settings name, and the catalog to its database.
 
     Counts the chunks. What is here stays. Broken off anywhere, it is begun again by the next call: until

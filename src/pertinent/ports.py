@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -175,6 +176,9 @@ class Catalog(Protocol):
 
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
         """Path, slug and title of each chunk, in one statement."""
+
+    def alone(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
+        """Let nobody else write meanwhile; `waiting` is called again and again while another does."""
 
     def begin(self, document_ids: Iterable[str]) -> None:
         """Note that these pages are about to change, so that a broken run can be mended."""

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.chunking import embedded_text
 from pertinent.identity import content_hash, digest, point_id
 from pertinent.ports import Entry
 from pertinent.settings import Settings
 from pertinent.types import Chunk
+from pertinent.workspace import Workspace
 
 from .conftest import PAGES, Run
 

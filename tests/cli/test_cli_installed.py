@@ -135,6 +135,20 @@ def test_ctrl_c_ends_an_index_run_without_a_traceback(docs: Path) -> None:
     assert "Traceback" not in said
 
 
+def test_two_index_runs_at_once_wait_for_each_other(docs: Path) -> None:
+    for number in range(2000):
+        (docs / f"page{number}.md").write_text(f"# Page {number}\n\n" + f"Robot number {number} walks. " * 40)
+    command = [COMMAND, "index", str(docs)]
+    with (
+        subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as first,
+        subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as second,
+    ):
+        said = [one.communicate(timeout=120) for one in (first, second)]
+    assert (first.returncode, second.returncode) == (0, 0)
+    waiting = [error for _, error in said if "Waiting for another process that writes to this index" in error]
+    assert len(waiting) == 1
+
+
 def test_a_terminal_without_unicode_gets_question_marks_not_a_crash(start: Start, docs: Path) -> None:
     (docs / "intro.md").write_text("# Wëlcome 漢字\n\nRobots → walk “well”.\n", encoding="utf-8")
     ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import HostedEmbedder, Patience, Terms
 from pertinent.embedders.openai import OpenAIEmbedder
@@ -24,6 +23,7 @@ from pertinent.indexing import Summary
 from pertinent.progress import Silent
 from pertinent.settings import Settings
 from pertinent.testing.pages import Shelf, page
+from pertinent.workspace import Workspace
 
 from .wire import KEY, Asked, Wire
 

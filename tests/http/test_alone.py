@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import uvicorn
 
-from pertinent.build import Workspace
 from pertinent.engine import Engine, Query
 from pertinent.settings import Settings
 from pertinent.surfaces import serving
@@ -22,6 +21,7 @@ from pertinent.surfaces.http import create_app, crowd
 from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import Answer
+from pertinent.workspace import Workspace
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.ports import Vector
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
+from pertinent.workspace import Workspace
 
 from .conftest import TOPICS, fill, settings_in
 

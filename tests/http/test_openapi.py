@@ -15,11 +15,11 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis.generation import GenerationMode
 from starlette.testclient import TestClient
 
-from pertinent.build import Workspace
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.http.problems import KINDS
 from pertinent.surfaces.library import Pertinent
+from pertinent.workspace import Workspace
 
 from .conftest import Serve, Service
 

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import LogCapture
 
-from pertinent.build import Workspace
 from pertinent.errors import EmbedderError, IndexFailure
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.http.shortcut import Shortcut
 from pertinent.surfaces.library import Pertinent
+from pertinent.workspace import Workspace
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from pertinent.build import Workspace
 from pertinent.errors import CatalogFailure
 from pertinent.surfaces.http import answering
+from pertinent.workspace import Workspace
 
 from .conftest import Serve, Service, fill, problem, settings_in
 

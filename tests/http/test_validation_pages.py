@@ -15,7 +15,6 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.generation import GenerationMode
 
-from pertinent.build import Workspace
 from pertinent.errors import SettingsError
 from pertinent.surfaces.http import label_desk
 from pertinent.surfaces.http.problems import KINDS
@@ -29,6 +28,7 @@ from pertinent.validation.judgments import Log
 from pertinent.validation.labelling import Desk
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
+from pertinent.workspace import Workspace
 
 from .conftest import Serve, Service, problem
 

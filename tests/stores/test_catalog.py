@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -112,6 +113,79 @@ class TestSqlCatalog(CatalogSuite):
         catalog = SqlCatalog.open(url)
         yield catalog
         catalog.close()
+
+
+# Says when it is the only writer, and is that until it is killed.
+HOLDS = """
+import sys
+from pertinent.stores.catalog import SqlCatalog
+with SqlCatalog.open(sys.argv[1]).alone(lambda: None):
+    print("alone", flush=True)
+    sys.stdin.read()
+"""
+
+
+class Waited(Exception):
+    """Another process writes."""
+
+
+def waited() -> None:
+    raise Waited
+
+
+def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(url: str) -> None:
+    catalog = SqlCatalog.open(url)
+    with run(HOLDS, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "alone\n"
+        with pytest.raises(Waited), catalog.alone(waited):
+            pytest.fail("two write at once")
+        catalog.commit("s", [written("a", ["one"])])  # nobody is kept from reading, or by force
+        other.kill()
+        other.wait()
+        looks = iter(range(100))  # a server may take a moment to see that the other is gone
+        with catalog.alone(lambda: None if next(looks) < 99 else waited()):
+            assert [page.document_id for page in catalog.pages()] == ["a"]
+    catalog.close()
+
+
+def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> None:
+    first, second = SqlCatalog.open(url), SqlCatalog.open(url)
+    turn = ExitStack()
+    turn.enter_context(first.alone(waited))
+    looks = 0
+
+    def waiting() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            turn.close()
+
+    with second.alone(waiting), pytest.raises(Waited), first.alone(waited):
+        pytest.fail("two write at once")
+    assert looks == 3
+    first.close()
+    second.close()
+
+
+def test_what_fails_while_writing_is_no_failure_of_the_catalog(url: str) -> None:
+    catalog = SqlCatalog.open(url)
+    with pytest.raises(FileNotFoundError), catalog.alone(waited):
+        raise FileNotFoundError("a page")
+    with catalog.alone(waited):
+        pass
+    catalog.close()
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_the_lock_of_a_server_is_outside_of_any_transaction(url: str, plain: sa.Engine) -> None:
+    catalog = SqlCatalog.open(url)
+    with catalog.alone(waited), plain.connect() as other:
+        states = other.scalars(
+            sa.text("SELECT state FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory%'")
+        ).all()
+    assert states == ["idle"]
+    catalog.close()
 
 
 def test_what_was_committed_is_there_after_opening_again(url: str) -> None:

@@ -77,6 +77,26 @@ def test_a_server_and_postgresql_answer_as_embedded_stores_do(
     assert not (tmp_path / "none").exists()
 
 
+def test_a_process_that_runs_on_writes_to_the_build_that_another_has_made(
+    tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
+) -> None:
+    book = tmp_path / "book"
+    book.mkdir()
+    (book / "joints.md").write_text("# Joints\n\nA revolute joint turns.\n", encoding="utf-8")
+    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
+    with Pertinent.open(tmp_path / "a", **FAST, **servers) as running:
+        running.index(book, base_url="https://book.example")
+        assert running.search("revolute joint").hits
+        with Pertinent.open(tmp_path / "b", **FAST, **servers) as other:
+            other.reindex()
+        (book / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
+        running.index(book, base_url="https://book.example")
+        assert running.search("planetary gear").hits[0].chunk.title == "Gears"
+    with Pertinent.open(tmp_path / "c", **FAST, **servers) as later:
+        assert later.search("planetary gear").hits[0].chunk.title == "Gears"
+        assert later.workspace.index().count() == 2
+
+
 def test_an_embedded_index_is_taken_to_servers_without_embedding_again(
     embedded: Path,
     tmp_path: Path,

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.progress import Silent
 from pertinent.settings import Settings
 from pertinent.surfaces.subjects import Local
@@ -17,6 +16,7 @@ from pertinent.types import Page
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
+from pertinent.workspace import Workspace
 
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
 ABOUT = {

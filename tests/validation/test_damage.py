@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import qdrant_edge as qdrant
 
-from pertinent.build import Workspace
 from pertinent.identity import point_id
 from pertinent.stores.edge import EdgeIndex
 from pertinent.types import Chunk
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.report import ValidationReport
+from pertinent.workspace import Workspace
 
 from .conftest import PARTS, Judge, golden
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import qdrant_edge as qdrant
 
-from pertinent.build import Workspace
 from pertinent.identity import point_id
 from pertinent.progress import Silent
 from pertinent.surfaces.subjects import Local
@@ -21,6 +20,7 @@ from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
+from pertinent.workspace import Workspace
 
 from .conftest import PARTS, Judge, book, golden
 from .test_damage import passage, shard, why

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pertinent.build import Workspace
 from pertinent.errors import InvalidInput, NotFound, StoreError
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import page
@@ -31,6 +30,7 @@ from pertinent.validation.judgments import Judgment, Line, Log, Undo, judgment, 
 from pertinent.validation.labelling import DEPTH, TOP, Candidate, Desk, pool, queue
 from pertinent.validation.labels import label_for
 from pertinent.validation.subject import EVERYTHING, PageView
+from pertinent.workspace import Workspace
 
 from .test_labels import view
 

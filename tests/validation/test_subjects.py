@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import uvicorn
 
-from pertinent.build import Workspace
 from pertinent.errors import IndexFailure, InvalidInput, SettingsError
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local, Remote
 from pertinent.validation.validate import NoVerdict, Options, validate
+from pertinent.workspace import Workspace
 
 from .conftest import golden
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.embedders.cached import CachedQueries
 from pertinent.errors import IndexFailure, InvalidInput
 from pertinent.progress import Silent
@@ -29,6 +28,7 @@ from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import GoldenSet, fingerprint, load
 from pertinent.validation.runner import WARM_UP
 from pertinent.validation.validate import NoVerdict, Options, validate
+from pertinent.workspace import Workspace
 
 from .conftest import PARTS, Judge, book, golden
 

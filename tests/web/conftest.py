@@ -26,9 +26,9 @@ from playwright.sync_api import (
 )
 
 from pertinent import Pertinent
-from pertinent.build import Workspace
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
+from pertinent.workspace import Workspace
 
 from ..conftest import FAST
 from .book import PAGES, SITE

@@ -13,11 +13,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 
 from pertinent import Pertinent
-from pertinent.build import Workspace
 from pertinent.settings import Settings
 from pertinent.validation import golden as files
 from pertinent.validation.golden import GoldenQuery, GoldenSet
 from pertinent.validation.judgments import Log
+from pertinent.workspace import Workspace
 
 from ..conftest import FAST
 from .book import PAGES, SITE

@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from pertinent import Pertinent
-from pertinent.build import Workspace
 from pertinent.settings import Settings
 from pertinent.surfaces.subjects import Local
 from pertinent.surfaces.web import STATIC
@@ -20,6 +19,7 @@ from pertinent.types import Ranking
 from pertinent.validation import report
 from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
 from pertinent.validation.validate import Options, validate
+from pertinent.workspace import Workspace
 
 from ..conftest import FAST
 from .book import PAGES, SITE

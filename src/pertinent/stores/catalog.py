@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -14,10 +15,13 @@ import sqlalchemy as sa
 from ..identity import storable
 from ..ports import Description, Fingerprint, PageRecord, Written
 from ..types import Chunk, Page
-from . import database
+from . import database, turns
 from .migrations import migrate
 from .rows import Row, checked, from_chunk, from_page, to_chunk, to_page, unique
 from .tables import documents, meta, pages, pending, sources
+
+LOOK_SECONDS = 0.2
+"""How often it is looked whether another writer has ended."""
 
 
 class _Rows(NamedTuple):
@@ -131,6 +135,23 @@ class SqlCatalog:
             raw = self._engine.raw_connection()
             raw.detach()
             return raw
+
+    @contextmanager
+    def alone(self, waiting: Callable[[], None]) -> Iterator[None]:
+        """Let no other process write meanwhile; `waiting` is called again and again while one does."""
+        with ExitStack() as held:
+            with database.translated(self._engine.url):
+                if self._engine.dialect.name == "postgresql":
+                    take = held.enter_context(turns.of_server(self._reader, self.catalog_id()))
+                else:
+                    take = held.enter_context(turns.of_file(self._engine.url.database or ""))
+                taken = take()
+            while not taken:
+                waiting()
+                time.sleep(LOOK_SECONDS)
+                with database.translated(self._engine.url):
+                    taken = take()
+            yield
 
     def begin(self, document_ids: Iterable[str]) -> None:
         """Note that these pages are about to change."""

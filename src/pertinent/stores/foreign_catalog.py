@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -82,6 +83,9 @@ class ForeignCatalog:
         written: Sequence[Written],  # noqa: ARG002
         removed: Sequence[str] = (),  # noqa: ARG002
     ) -> None:
+        self._index.refuse()
+
+    def alone(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
         self._index.refuse()
 
     def sources(self) -> Mapping[str, str]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .. import build
-from ..build import Workspace
 from ..engine import Engine
 from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, Written
@@ -17,6 +16,7 @@ from ..validation.exchange import read
 from ..validation.report import ValidationReport
 from ..validation.subject import PageView
 from ..validation.validate import Options, validate
+from ..workspace import Workspace
 from .subjects import InProcess, Local
 
 

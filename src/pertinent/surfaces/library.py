@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..build import Workspace
 from ..engine import Query, checked_vector, neighbours
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
@@ -25,6 +24,7 @@ from ..ports import PageRecord
 from ..progress import Progress, Silent
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking
+from ..workspace import Workspace
 from .response import query_response
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ class Pertinent:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._indexing = threading.Lock()
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str] | None = None, **settings: Any) -> Self:
@@ -99,8 +98,9 @@ class Pertinent:
         (`pertinent.sources.site`).
         """
         opened = self._source(source, base_url, name, choice, limits, self._crawls)
-        with self._indexing:
-            indexer = self.workspace.indexer(progress or Silent())
+        progress = progress or Silent()
+        with self.workspace.writing(progress, new=True):
+            indexer = self.workspace.indexer(progress)
             return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
 
     def _source(
@@ -129,7 +129,7 @@ class Pertinent:
         names = self.workspace.catalog().sources()
         if source not in names:
             raise NotFound(f"no source has the name {source!r}; there are {', '.join(names) or 'none'}")
-        with self._indexing:
+        with self.workspace.writing(Silent()):
             return self.workspace.indexer(Silent()).remove(source)
 
     def reindex(
@@ -148,8 +148,8 @@ class Pertinent:
             from .accepting import Acceptance
 
             accept = Acceptance(self.workspace, golden, told)
-        with self._indexing:
-            return self.workspace.reindex(progress or Silent(), accept)
+        with self.workspace.writing(progress := progress or Silent()):
+            return self.workspace.reindex(progress, accept)
 
     def migrate_to(
         self, qdrant_url: str, database_url: str | None = None, progress: Progress | None = None
@@ -164,17 +164,17 @@ class Pertinent:
         here = self.workspace.settings
         there = {"qdrant_url": qdrant_url, "database_url": database_url or here.database_url}
         settings = load({**here.model_dump(exclude_defaults=True), **there}).settings
-        with self._indexing:
-            return migrate(self.workspace, settings, progress or Silent())
+        with self.workspace.writing(progress := progress or Silent()):
+            return migrate(self.workspace, settings, progress)
 
     def rollback(self) -> str:
         """Go back to the index that the last `reindex` replaced; the embedder that it was made with."""
-        with self._indexing:
+        with self.workspace.writing(Silent()):
             return self.workspace.rollback().embedder
 
     def drop_old(self) -> bool:
         """Remove the index that the last `reindex` replaced; whether there was one."""
-        with self._indexing:
+        with self.workspace.writing(Silent()):
             return self.workspace.drop_old() is not None
 
     def search(

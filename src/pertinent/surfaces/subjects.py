@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from .. import audit
-from ..build import Workspace
 from ..engine import Engine, Query
 from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
 from ..identity import point_id
@@ -18,6 +17,7 @@ from ..ports import Embedder
 from ..types import Answer, Chunk, Filters, Hit, Ranking, Scores
 from ..validation import integrity
 from ..validation.subject import EVERYTHING, PageView
+from ..workspace import Workspace
 
 if TYPE_CHECKING:
     import httpx

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.build import Workspace
 from pertinent.errors import SourceError, SyncRefused
 from pertinent.indexing import Summary
 from pertinent.ports import Source
@@ -17,6 +16,7 @@ from pertinent.sources import open_source
 from pertinent.sources.site import Limits, SiteSource
 from pertinent.sources.site.memory import MISSED
 from pertinent.types import Offer, Page
+from pertinent.workspace import Workspace
 
 from .conftest import QUICK
 from .rendering import article

@@ -24,6 +24,7 @@ CORE = {
     "ports",
     "progress",
     "wording",
+    "nesting",
 }
 ALLOWED: dict[str, set[str]] = {
     "types": set(),
@@ -33,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "progress": set(),
     "identity": set(),
     "wording": {"identity"},
+    "nesting": set(),
     "limits": {"types", "errors"},
     "ranking": {"types"},
     "chunking": {"types", "identity"},

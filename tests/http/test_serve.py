@@ -16,15 +16,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import structlog
 from typer.testing import CliRunner
 
+from pertinent.errors import StoreError
 from pertinent.surfaces import serving
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
@@ -354,20 +358,69 @@ def test_a_folder_that_goes_before_it_is_watched_is_waited_for(
     changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "LOOK_SECONDS", 0.1)
-    looked, kept = serving._inode, docs.with_name("kept")
+    held, kept = serving._held, docs.with_name("kept")
 
-    def gone_since(path: Path) -> tuple[int, int] | None:
-        found = looked(path)
-        monkeypatch.setattr(serving, "_inode", looked)
-        docs.rename(kept)
-        return found
+    @contextmanager
+    def gone_since(path: Path) -> Iterator[os.stat_result | None]:
+        monkeypatch.setattr(serving, "_held", held)
+        with held(path) as found:
+            docs.rename(kept)
+            yield found
 
-    monkeypatch.setattr(serving, "_inode", gone_since)
+    monkeypatch.setattr(serving, "_held", gone_since)
     assert next(changes, "missed") is None
     kept.rename(docs)
     assert next(changes, "missed") is None
     (docs / "gears.md").write_text("# Gears\n", encoding="utf-8")
     assert next(changes, "missed") is None
+
+
+def test_a_folder_that_is_removed_and_made_anew_is_watched_on(docs: Path) -> None:
+    stop = threading.Event()
+    seen: queue.Queue[None] = queue.Queue()
+    watching = threading.Thread(target=lambda: deque(map(seen.put, serving._changes(docs, stop))))
+    watching.start()
+    try:
+        seen.get(timeout=30)
+        shutil.rmtree(docs)
+        docs.mkdir()  # which may have the inode that the old one had
+        seen.get(timeout=30)
+        with suppress(queue.Empty):  # when all is told it is watched again
+            while True:
+                seen.get(timeout=3)
+        (docs / "gears.md").write_text("# Gears\n", encoding="utf-8")
+        seen.get(timeout=30)
+    finally:
+        stop.set()
+        watching.join()
+
+
+class Failing:
+    """Stands in for what indexes: fails as it is told to, then finds nothing to do."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+
+    def index(self, *_: Any, **__: Any) -> Any:
+        if self.errors:
+            raise self.errors.pop(0)
+        return SimpleNamespace(pages_added=0, pages_changed=0, pages_removed=0, chunks_added=0, unreadable=())
+
+
+def test_a_sync_that_fails_in_whatever_way_does_not_end_the_watch(
+    docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "_changes", lambda *_: iter([None] * 4))
+    told = structlog.testing.CapturingLogger()
+    failing = Failing(StoreError("is down"), RecursionError("too deep"))
+    serving._watch(failing, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
+    # The first that does is told, the next one, with nothing to do, is not.
+    assert [(call.method_name, call.args[0]) for call in told.calls] == [
+        ("error", "sync failed"),
+        ("error", "sync failed"),
+        ("info", "synced"),
+    ]
+    assert [call.kwargs.get("exc_info") for call in told.calls] == [False, True, None]
 
 
 def test_a_watch_that_can_not_go_on_is_told(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

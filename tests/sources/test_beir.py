@@ -86,3 +86,18 @@ def test_ids_differ_between_corpora(tmp_path: Path) -> None:
 def test_a_folder_without_a_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"corpus\.jsonl"):
         open_source(f"beir:{tmp_path}")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"_id": "x", "text": "t", "url": "http://[bad"}', "Invalid IPv6 URL"),
+        ("[" * 100_000, "is nested too deeply"),
+    ],
+)
+def test_a_line_that_no_parser_takes_stops_no_other(tmp_path: Path, line: str, reason: str) -> None:
+    (tmp_path / "corpus.jsonl").write_text(f'{line}\n{{"_id": "a", "text": "Robots walk."}}\n')
+    bad, good = BeirSource(tmp_path).read()
+    assert isinstance(bad, Unreadable)
+    assert (reason in bad.reason, bad.named) == (True, False)
+    assert isinstance(good, Page)

@@ -87,3 +87,20 @@ def test_any_text_is_split_or_refused(text: str) -> None:
         split("---\n" + text)
     except FrontMatterError:
         return
+
+
+@pytest.mark.parametrize("nested", ["tags: " + "[" * 200_000, "- " * 100_000, "a: " + "{a: " * 100_000])
+def test_depth_without_end_is_refused_before_it_ends_the_process(nested: str) -> None:
+    with pytest.raises(FrontMatterError, match="nested more than 100 deep"):
+        split(f"---\n{nested}\n---\n")
+
+
+def test_aliases_that_multiply_are_not_written_out_in_a_message() -> None:
+    levels = [
+        f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in zip("abcdefghijk", "bcdefghijkl", strict=True)
+    ]
+    fields, _ = split("---\na: &a [x]\n" + "\n".join(levels) + "\ntitle: *l\ndraft: *l\n---\n")
+    for read in (text_field, flag):
+        with pytest.raises(FrontMatterError) as refused:
+            read(fields, "title" if read is text_field else "draft")
+        assert len(str(refused.value)) < 100

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -308,3 +309,28 @@ def test_a_folder_that_was_renamed_holds_the_same_pages(tmp_path: Path) -> None:
         assert isinstance(page, Page)
         ids.append(page.document_id)
     assert ids[0] == ids[1]
+
+
+def test_a_folder_that_can_not_be_read_is_told_and_removes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.md", "closed/b.md", "open/c.md"):
+        file = tmp_path / "book" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# {name}\n", encoding="utf-8")
+    usual = os.scandir
+
+    def scandir(path: str) -> Any:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return usual(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = list(MarkdownSource(tmp_path / "book").read())
+    assert [one.title for one in found if isinstance(one, Page)] == ["a.md", "open/c.md"]
+    (unread,) = [one for one in found if isinstance(one, Unreadable)]
+    assert (unread.source_path, unread.reason, unread.named) == (
+        "book/closed",
+        "the folder can't be read: Permission denied",
+        False,
+    )

@@ -236,6 +236,11 @@ class TestBadFiles:
             assert str(tmp_path / name) in str(caught.value)
 
 
+@pytest.mark.parametrize("nested", ["[" * 200_000, "- " * 100_000, "{a: " * 100_000])
+def test_depth_without_end_is_refused_before_it_ends_the_process(nested: str) -> None:
+    assert "nested more than 100 deep" in fault(f"queries: {nested}" if nested[0] != "-" else nested)
+
+
 class TestAliases:
     def test_paraphrases_may_share_their_labels(self) -> None:
         found = golden.parse(

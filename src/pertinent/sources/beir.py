@@ -54,6 +54,7 @@ class BeirSource:
                 place = f"{self._corpus.name}:{number}"
                 try:
                     record = _record(line)
+                    page = self._page(record)
                 except ValueError as error:
                     yield Unreadable(place, f"line {number}: {error}", named=False)
                     continue
@@ -63,7 +64,7 @@ class BeirSource:
                         place, f"line {number}: the _id {record['_id']!r} stands on line {first} too"
                     )
                 else:
-                    yield self._page(record)
+                    yield page
 
     def _open(self) -> BinaryIO:
         try:
@@ -89,6 +90,8 @@ def _record(line: bytes) -> dict[str, Any]:
         raise ValueError("is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON ({error.msg}, column {error.colno})") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
     if not isinstance(record, dict):
         raise ValueError("is not an object with _id and text")
     key = record.get("_id")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from ..nesting import refuse_deep
+
 if TYPE_CHECKING:
     from yaml import SafeLoader as _Base
 else:
@@ -68,6 +70,7 @@ def _fields(block: str) -> dict[str, Any]:
     if not _COMMENTS.sub("", block).strip():
         return {}
     try:
+        refuse_deep(block, _Loader)
         data = yaml.load(block, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise FrontMatterError(f"front matter is not valid YAML: {_one_line(error)}") from error
@@ -93,7 +96,7 @@ def text_field(fields: dict[str, Any], name: str) -> str | None:
         return value
     if isinstance(value, int | float | date) and not isinstance(value, bool):
         return str(value)
-    raise FrontMatterError(f"front matter field {name!r} is not text: {value!r}")
+    raise FrontMatterError(f"front matter field {name!r} is not text but a {type(value).__name__}")
 
 
 def flag(fields: dict[str, Any], name: str, *, default: bool = False) -> bool:
@@ -102,5 +105,6 @@ def flag(fields: dict[str, Any], name: str, *, default: bool = False) -> bool:
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"
     if not isinstance(value, bool):
-        raise FrontMatterError(f"front matter field {name!r} is neither true nor false: {value!r}")
+        kind = type(value).__name__  # not the value: its aliases, written out, may fill the memory
+        raise FrontMatterError(f"front matter field {name!r} is a {kind}, neither true nor false")
     return value

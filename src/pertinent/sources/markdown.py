@@ -31,6 +31,7 @@ class MarkdownSource:
         self._path = path.resolve()
         self._base_url = _checked(base_url)
         self._name = name
+        self._unread: list[Unreadable] = []
         if base_url and len(routes := {folder.route for folder in self._tree.folders}) > 1:
             raise InvalidInput("base_url", f"the site has {len(routes)} docs folders; give the path of one")
 
@@ -60,7 +61,13 @@ class MarkdownSource:
 
     @cached_property
     def _files(self) -> list[tuple[Folder, PurePosixPath]]:
-        return list(self._tree.files())
+        return list(self._tree.files(self._told_unread))
+
+    def _told_unread(self, folder: Folder, error: OSError) -> None:
+        below = Path(error.filename).relative_to(folder.root).as_posix()
+        reason = f"the folder can't be read: {error.strerror or error}"
+        # Its pages may all still be there.
+        self._unread.append(Unreadable(f"{folder.label}/{below}", reason, named=False))
 
     def read(self) -> Iterator[Page | Unreadable]:
         """Every page, in the order of the paths; drafts and unlisted pages are passed over."""
@@ -68,7 +75,9 @@ class MarkdownSource:
         root = site.root if site else self._tree.folders[0].root.parent
         documents = Documents(root, markdown_format=site.markdown_format if site else None)
         claimed: dict[str, str] = {}
-        for folder, relative in self._files:
+        files = self._files
+        yield from self._unread
+        for folder, relative in files:
             source_path = f"{folder.label}/{relative}"
             try:
                 page = self._page(folder, relative, source_path, documents)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ..errors import InvalidInput, SourceError
@@ -31,6 +32,14 @@ class Folder:
     number_prefixes: bool = True
 
 
+Unread = Callable[[Folder, OSError], None]
+"""Is told of a folder below a docs folder that can't be read."""
+
+
+def _passed_over(_: Folder, __: OSError) -> None:
+    """Somebody else will look there again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """What is to be read: folders, the part of them that was asked for, and the site they belong to."""
@@ -39,10 +48,10 @@ class Tree:
     within: Path
     site: Site | None
 
-    def files(self) -> Iterator[tuple[Folder, PurePosixPath]]:
-        """Every page's file, in the order of its path."""
+    def files(self, unread: Unread = _passed_over) -> Iterator[tuple[Folder, PurePosixPath]]:
+        """Every page's file, in the order of its path; folders that can't be read are told of."""
         for folder in self.folders:
-            found = sorted(_walk(folder.root, self.within), key=str)
+            found = sorted(_walk(folder.root, self.within, partial(unread, folder)), key=str)
             for relative in found:
                 if is_page(relative):
                     yield folder, relative
@@ -138,14 +147,16 @@ def _plain(path: Path) -> Tree:
     return Tree((Folder(path, path.name, ""),), path, None)
 
 
-def _walk(root: Path, within: Path) -> Iterator[PurePosixPath]:
+def _walk(
+    root: Path, within: Path, unread: Callable[[OSError], None] | None = None
+) -> Iterator[PurePosixPath]:
     """Every Markdown file below both folders, relative to `root`; a loop of links is walked once."""
     if within.is_file():
         yield PurePosixPath(within.relative_to(root).as_posix())
         return
     start = within if within.is_relative_to(root) else root
     seen = set()
-    for folder, folders, files in os.walk(start, followlinks=True):
+    for folder, folders, files in os.walk(start, onerror=unread, followlinks=True):
         real = os.path.realpath(folder)
         if real in seen:
             folders.clear()

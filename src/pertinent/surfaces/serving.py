@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +50,6 @@ def run(
     watching = threading.Thread(
         target=_watch, args=(pertinent, watch, base_url, stop, log), name="watch", daemon=True
     )
-    if watch:
-        watching.start()
     config = uvicorn.Config(
         # A sync beside it, or a server that does not answer, would keep a search for seconds.
         create_app(
@@ -66,6 +66,8 @@ def run(
     host, port = listening.getsockname()[:2]
     announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C stops it)")
     try:
+        if watch:
+            watching.start()
         uvicorn.Server(config).run(sockets=[listening])
     finally:
         stop.set()
@@ -96,17 +98,23 @@ def _watch(
     pertinent: Pertinent, source: str, base_url: str | None, stop: threading.Event, log: structlog.BoundLogger
 ) -> None:
     """Sync whenever a file of the source changes; a sync that fails is told, and the next may do."""
+    failed = False
     try:
         for _ in _changes(Path(source.removeprefix("beir:")).expanduser(), stop):
             try:
                 summary = pertinent.index(source, base_url=base_url)
-            except PertinentError as error:
-                log.error("sync failed", source=source, detail=str(error))
+            except Exception as error:
+                # Whatever it was, it is served on, and the next change may put it right.
+                unforeseen = not isinstance(error, PertinentError)
+                log.error("sync failed", source=source, detail=str(error), exc_info=unforeseen)
+                failed = True
                 continue
-            if summary.pages_added or summary.pages_changed or summary.pages_removed or summary.unreadable:
+            changed = summary.pages_added or summary.pages_changed or summary.pages_removed
+            if changed or summary.unreadable or failed:
                 _tell(log, source, summary)
+            failed = False
     except Exception as error:
-        # No inotify watches left, say. It is served on, so this must not go unseen.
+        # No inotify watches left, say.
         log.error("watching ended", source=source, detail=str(error), exc_info=True)
 
 
@@ -120,38 +128,52 @@ def _changes(folder: Path, stop: threading.Event) -> Iterator[None]:
 
     gone = False
     while not stop.is_set():
-        known = _inode(folder)
-        if known is None:
-            if not gone:
-                yield
-            gone = True
-            stop.wait(LOOK_SECONDS)
-            continue
-        gone, unread = False, True
-        try:
-            for changes in watch(
-                folder,
-                stop_event=stop,
-                debounce=300,
-                raise_interrupt=False,
-                rust_timeout=int(LOOK_SECONDS * 1000),
-                yield_on_timeout=True,
-            ):
-                if _inode(folder) != known:
-                    break
-                if changes or unread:
-                    unread = False
+        with _held(folder) as known:
+            if known is None:
+                if not gone:
                     yield
-        except FileNotFoundError:
-            stop.wait(LOOK_SECONDS)  # removed since it was looked at
+                gone = True
+                stop.wait(LOOK_SECONDS)
+                continue
+            gone, unread = False, True
+            try:
+                for changes in watch(
+                    folder,
+                    stop_event=stop,
+                    debounce=300,
+                    raise_interrupt=False,
+                    rust_timeout=int(LOOK_SECONDS * 1000),
+                    yield_on_timeout=True,
+                ):
+                    found = _stat(folder)
+                    if found is None or not os.path.samestat(found, known):
+                        break
+                    if changes or unread:
+                        unread = False
+                        yield
+            except FileNotFoundError:
+                stop.wait(LOOK_SECONDS)  # removed since it was looked at
 
 
-def _inode(path: Path) -> tuple[int, int] | None:
+@contextmanager
+def _held(path: Path) -> Iterator[os.stat_result | None]:
+    """What is at a path, if anything is. While it is held open, nothing new gets its inode."""
     try:
-        found = path.stat()
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        yield _stat(path)  # some systems open no folders
+        return
+    try:
+        yield os.fstat(file)
+    finally:
+        os.close(file)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
 
 
 def _tell(log: structlog.BoundLogger, source: str, summary: Summary) -> None:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ..errors import InvalidInput
 from ..limits import ENGINE
+from ..nesting import refuse_deep
 from ..types import Filters
 from ..wording import wrong
 from .criteria import Criteria
@@ -207,6 +208,7 @@ def parse(text: str, name: str) -> GoldenSet:
         if name.endswith(".json"):
             found = json.loads(text, object_pairs_hook=_without_repeats)
         else:
+            refuse_deep(text, _Loader)
             found = yaml.load(text, _Loader)  # noqa: S506  a SafeLoader underneath
     except json.JSONDecodeError as error:
         raise InvalidInput("golden", f"{name}: line {error.lineno}: {error.msg}") from error

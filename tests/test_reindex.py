@@ -248,9 +248,33 @@ def test_there_is_no_way_back_to_an_index_that_was_lost(indexed: Path) -> None:
     with opened(indexed) as pertinent:
         pertinent.reindex()
         usual = hits(pertinent)
-        with pytest.raises(NotFound, match="empty"):
+        with pytest.raises(NotFound, match="none of the pages that are indexed now"):
             pertinent.rollback()
         assert hits(pertinent) == usual
+
+
+def test_a_page_with_another_title_and_path_is_no_obstacle_to_a_rollback(indexed: Path, docs: Path) -> None:
+    with opened(indexed, chunk_tokens=20) as pertinent:
+        pertinent.reindex()
+        (docs / "knee.md").write_text("# The other knee\n\n## The hinge\n\nThe knee has a hinge.\n")
+        pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+        pertinent.rollback()
+    with opened(indexed) as pertinent:
+        pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+        (best, *_) = pertinent.search("hinge of the other knee").hits
+        assert best.chunk.title == "The other knee"
+        assert pertinent.workspace.catalog().pending() == []
+
+
+def test_there_is_no_way_back_to_an_index_of_other_pages(indexed: Path, docs: Path) -> None:
+    with opened(indexed, chunk_tokens=20) as pertinent:
+        pertinent.reindex()
+        pertinent.index(docs, base_url="https://other.example/docs", name="docs", allow_shrink=True)
+        usual = hits(pertinent)
+        with pytest.raises(NotFound, match="none of the pages that are indexed now"):
+            pertinent.rollback()
+        assert pertinent.workspace.catalog().pending() == []
+        assert (hits(pertinent), bool(usual)) == (usual, True)
 
 
 def test_a_stop_after_the_swap_keeps_the_new_build(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

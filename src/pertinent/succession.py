@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from .errors import IndexFailure, IndexLocked
 from .ports import Builds, Catalog, Fingerprint, VectorIndex, Written
-from .types import Chunk
+from .types import Chunk, Page
 
 
 @dataclass(slots=True)
@@ -51,18 +51,22 @@ class Succession:
             return None
 
     def recorded(self, index: VectorIndex) -> list[tuple[str, Written]]:
-        """The catalog's pages with their chunks as a build has them; what it has of others is removed."""
+        """The catalog's pages with their chunks as a build has them; what it has of others is removed.
+
+        Nothing where it has none of them.
+        """
         found: dict[str, list[Chunk]] = {}
         for chunk in index.scan():
             found.setdefault(chunk.document_id, []).append(chunk)
+        records = self.catalog().pages()
         kept: list[tuple[str, Written]] = []
-        if not found:
+        if found.keys().isdisjoint(record.document_id for record in records):
             return kept
-        for record in self.catalog().pages():
+        for record in records:
             page = self.catalog().page(record.document_id)
             chunks = sorted(found.pop(record.document_id, []), key=lambda chunk: chunk.position)
             if page is not None:
-                kept.append((record.source, (page, record.page_hash, chunks)))
+                kept.append((record.source, (page, record.page_hash, [_of(page, one) for one in chunks])))
         for gone in found:
             index.keep_only(gone, ())
         return kept
@@ -86,3 +90,15 @@ class Succession:
         for index in self.retired.values():
             index.close()
         self.retired.clear()
+
+
+def _of(page: Page, chunk: Chunk) -> Chunk:
+    """The chunk with all that it shares with its page, which may have got another title since."""
+    return replace(
+        chunk,
+        url=page.url,
+        title=page.title,
+        source_path=page.source_path,
+        slug=page.slug,
+        source_type=page.source_type,
+    )

@@ -220,7 +220,7 @@ class Workspace:
         kept = self._succession.recorded(old)
         if not kept:
             old.close()
-            raise NotFound("the build to go back to is empty: it was lost when the one in use was made")
+            raise NotFound("the build to go back to has none of the pages that are indexed now")
         self.catalog().begin([page.document_id for _, (page, _, _) in kept])
         self.catalog().swap(before, kept)
         self._take(before, old)

@@ -135,12 +135,43 @@ def test_all_pages_of_a_site_with_a_limit_are_read(site: LocalSite) -> None:
     assert len(site.asked) < 60
 
 
+def test_a_refusal_that_comes_late_is_forgotten_with_the_next_answer(clock: Clock) -> None:
+    pace = Pace(clock)
+    pace.refused(pace.turn(), 0.0)
+    clock.now += 1
+    for _ in range(200):
+        pace.answered()
+    pace.refused(1000.0, 0.0)  # it went before the pace was slowed down
+    pace.answered()
+    assert pace.refusals == 0
+
+
 def test_a_site_that_is_only_busy_is_not_asked_for_every_page(site: LocalSite) -> None:
     site.book(*(f"p{number}" for number in range(60)))
     for number in range(60):
         site.pages[f"/docs/p{number}"] = lambda request: request.send("busy", status=503)
-    pages, unreadable = crawl(site, limits=replace(QUICK, failures=6, connections=2))
+    pages, unreadable = crawl(site, limits=replace(QUICK, failures=4, connections=1))
     assert pages == {}
-    assert "no longer answers: 6 pages in a row" in unreadable[-1].reason
-    assert unreadable[-2].reason == "not asked for: the site only says that it is busy"
-    assert len(site.asked) < 12  # robots.txt and the sitemap too
+    assert [one.reason for one in unreadable[:-1]] == [
+        "answers HTTP 503; tried 4 times",
+        *["answers HTTP 503"] * 3,
+    ]
+    assert "no longer answers: 4 pages in a row" in unreadable[-1].reason
+
+
+def test_a_site_that_is_no_longer_busy_is_asked_as_before(site: LocalSite) -> None:
+    names = [f"p{number}" for number in range(9)]
+    site.book(*names)
+    refusals = iter(range(5))
+
+    def behaviour(request: Request) -> None:
+        if next(refusals, None) is None:
+            request.send(page(request.path))
+        else:
+            request.send("busy", status=503)
+
+    for name in names:
+        site.pages[f"/docs/{name}"] = behaviour
+    pages, unreadable = crawl(site, limits=replace(QUICK, failures=4, connections=1))
+    assert list(pages) == [f"/docs/{name}" for name in names[2:]]
+    assert len(unreadable) == 2

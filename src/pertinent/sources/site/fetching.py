@@ -140,20 +140,23 @@ class Fetcher:
         bounds = bounds or self._page
         wait = self._limits.first_wait
         for attempt in count(1):
-            if self._pace.refusals >= self._limits.failures:
-                raise Unfetchable("not asked for: the site only says that it is busy", silent=True)
             try:
                 with self._deadlines.within(bounds.seconds):
                     return self._follow(address, conditions, bounds)
             except _MayPass as error:
                 asked = error.after if error.after is not None else wait
-                attempts = self._limits.busy_attempts if error.busy else self._limits.attempts
-                if attempt >= attempts or asked > self._limits.longest_wait:
+                if attempt >= self._attempts(error) or asked > self._limits.longest_wait:
                     tried = f"; tried {attempt} times" if attempt > 1 else ""
                     raise Unfetchable(f"{error}{tried}", silent=True) from error.__cause__
                 self._deadlines.stopped.wait(asked)
                 wait *= 2
         raise AssertionError("it returns or raises")
+
+    def _attempts(self, error: _MayPass) -> int:
+        """How often to ask for a page that fails in this way; once, of a site that only refuses."""
+        if not error.busy:
+            return self._limits.attempts
+        return 1 if self._pace.refusals >= self._limits.failures else self._limits.busy_attempts
 
     def _follow(self, address: str, conditions: Conditions, bounds: Bounds) -> Answer:
         seen = [address]

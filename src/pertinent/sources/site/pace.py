@@ -1,4 +1,4 @@
-"""How fast a site is asked: a delay between requests, and a rest for all when it asks for one."""
+"""How fast a site is asked: a delay between requests, a longer one while it refuses some, a rest if asked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ LONGEST_DELAY = 60.0
 """The longest `Crawl-delay` that is kept to."""
 
 _FIRST_GAP, _LONGEST_GAP, _NO_GAP = 0.1, 2.0, 0.01
+"""Seconds between two requests to a busy site: at first, at most, and what is none any more."""
 _SLOWER, _FASTER = 2.0, 0.97
+"""What a refusal and an answer make of it: so one request in 25 is refused where there is a limit."""
 
 
 class Pace:
@@ -55,7 +57,7 @@ class Pace:
 
     def answered(self) -> None:
         """A request was answered."""
-        if self._gap:
+        if self._gap or self.refusals:
             with self._lock:
                 self.refusals = 0
                 faster = _FASTER * self._gap

@@ -154,6 +154,14 @@ def test_what_the_caller_gave_is_refused_in_our_words(tmp_path: Path) -> None:
     assert str(refused.value) == "port: must be at most 65535 (as given)"
 
 
+@pytest.mark.parametrize("name", ["qdrant_url", "openai_base_url", "cohere_base_url", "otel_endpoint"])
+@pytest.mark.parametrize("value", ["http://u:SECRET@host:1/v1", "http://host,http://u:SEC/RET@other"])
+def test_a_password_in_any_address_is_hidden(tmp_path: Path, name: str, value: str) -> None:
+    shown = {one.name: one.value for one in load({name: value}, environment={}, start=tmp_path).shown()}
+    assert "SEC" not in shown[name]
+    assert shown[name].startswith("http://********@")
+
+
 def test_a_value_that_is_refused_is_not_quoted() -> None:
     with pytest.raises(SettingsError) as refused:
         load(environment={"PERTINENT_RANKING": "sk-secret"})

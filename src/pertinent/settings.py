@@ -301,7 +301,7 @@ def _masked(value: object) -> str:
         return ", ".join(map(_masked, value))
     if isinstance(value, SecretStr):
         return _masked_url(value.get_secret_value())
-    if isinstance(value, str) and "@" in value.partition("://")[2].partition("/")[0]:
+    if isinstance(value, str) and "@" in value.partition("://")[2]:
         # An address with a password, in a setting where none is expected.
         return _masked_url(value)
     return "" if value is None else str(value)

@@ -208,3 +208,29 @@ def test_after_an_answer_that_took_long_the_next_ones_are_left_to_the_threads(
     with suppress(IndexFailure):
         assert answered(crowd, "other")
     assert not answered(crowd, "other")
+
+
+class Panic(BaseException):
+    """As a library in Rust raises it."""
+
+
+def test_a_panic_is_told_to_whoever_waits_and_takes_no_thread() -> None:
+    calls = iter(range(100))
+
+    def desk(queries: Sequence[Query]) -> list[Outcome]:
+        if next(calls) < 4:
+            raise Panic("a bug in a library")
+        return [answer(query) for query in queries]
+
+    async def one_after_the_other() -> list[object]:
+        with ThreadPoolExecutor(2) as threads:
+            crowd = Crowd(desk, lambda: threads, workers=2)
+            found: list[object] = []
+            for _ in range(6):
+                found += await asyncio.gather(crowd.search(Query("a")), return_exceptions=True)
+            return found
+
+    *failed, fifth, sixth = asyncio.run(asyncio.wait_for(one_after_the_other(), 20))
+    assert [str(one) for one in failed] == ["the search failed: a bug in a library"] * 4
+    assert isinstance(fifth, Answer)
+    assert isinstance(sixth, Answer)

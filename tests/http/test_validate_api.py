@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from datetime import datetime
 from typing import Any
 
 import pytest
 
+from pertinent.engine import Engine, Query
 from pertinent.errors import InvalidInput
 
-from .conftest import Service, problem
+from .conftest import Serve, Service, problem
 
 
 def found(service: Service, text: str = "the torque of joints", top_k: int = 5) -> list[dict[str, Any]]:
@@ -171,3 +173,25 @@ def test_python_runs_the_same_tests(service: Service) -> None:
 def test_python_names_what_is_wrong(service: Service, tests: Any) -> None:
     with pytest.raises(InvalidInput, match="tests"):
         service.pertinent.run_tests(tests)
+
+
+def test_a_run_that_nobody_waits_for_any_more_gives_its_thread_back(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = serve(request_timeout=0.3)
+    tests = [test_of(service, test_id=f"t{number}") for number in range(200)]
+    usual, searched = Engine.search, []
+
+    def slow(engine: Engine, query: Query) -> Any:
+        searched.append(query.text)
+        time.sleep(0.05)
+        return usual(engine, query)
+
+    monkeypatch.setattr(Engine, "search", slow)
+    response = service.client.post("/api/v1/validate", json={"tests": tests})
+    problem(response, 503, "service_unavailable")
+    so_far = -1
+    while so_far != len(searched):
+        so_far = len(searched)
+        time.sleep(0.5)
+    assert so_far < 60

@@ -17,7 +17,7 @@ import pytest
 from pertinent.errors import IndexFailure, IndexLocked
 from pertinent.ports import VectorIndex
 from pertinent.ranking import rank
-from pertinent.stores.edge import EdgeIndex
+from pertinent.stores.edge import EdgeIndex, _translated
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, fill
 from pertinent.types import Filters
 
@@ -120,3 +120,18 @@ def test_recall_against_exact_search_after_optimising(tmp_path: Path) -> None:
         found += len(nearest & set(rank(candidates, "dense").point_ids[:10]))
     opened.close()
     assert found / 500 >= 0.97
+
+
+def test_a_panic_of_the_engine_is_a_failure_of_the_index(tmp_path: Path) -> None:
+    class Panic(BaseException):
+        """As PyO3 raises it."""
+
+    def panic() -> None:
+        with _translated(tmp_path):
+            raise Panic("index out of bounds")
+
+    with pytest.raises(IndexFailure, match="index out of bounds"):
+        panic()
+    for other in (KeyboardInterrupt, SystemExit):
+        with pytest.raises(other), _translated(tmp_path):
+            raise other

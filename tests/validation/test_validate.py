@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -274,6 +275,21 @@ def test_a_search_that_fails_counts_0_and_is_never_dropped(stored: Workspace) ->
     assert case.diagnosis is not None
     assert case.diagnosis.kind == "error"
     assert any("1 search failed, and counts 0" in issue and "on fire" in issue for issue in broken.issues)
+
+
+class FailingFurtherOn(Failing):
+    """A pipeline that fails where more results are wanted than a caller does."""
+
+    def search(self, text: str, **options: Any) -> Answer:
+        if options["top_k"] > 10:
+            raise IndexFailure("the index is on fire")
+        return self._inner.search(text, **options)
+
+
+def test_a_list_that_can_not_be_read_on_is_no_miss(stored: Workspace) -> None:
+    report = validate(FailingFurtherOn(Local(stored)), golden(), Options(together=False))
+    assert report.verdict == "INVALID"
+    assert re.search(r"\d+ lists could not be read on: IndexFailure: the index is on fire", report.summary)
 
 
 def test_a_store_that_is_down_gives_no_verdict(stored: Workspace) -> None:

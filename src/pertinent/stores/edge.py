@@ -248,7 +248,9 @@ def _translated(folder: Path) -> Iterator[None]:
         yield
     except (IndexFailure, DimensionMismatch):
         raise
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic in Rust is no Exception
         if "WouldBlock" in str(error):
             raise IndexLocked(
                 f"another process, or another Pertinent in this one, has the index in {folder} open: wait "

@@ -221,6 +221,8 @@ def _addresses(urls: str) -> list[SplitResult]:
         raise SettingsError(
             "qdrant_url: must be http://HOST:6333 or https://HOST:6333, or several of them with commas"
         )
+    if any(one.username or one.password for one in good):
+        raise SettingsError("qdrant_url: must have no user name or password; a key goes to QDRANT_API_KEY")
     return good
 
 

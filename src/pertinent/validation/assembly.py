@@ -159,6 +159,9 @@ class Assembly:
         asked = [case.outcome for case in self.cases if case.outcome.refusal is None]
         if asked and all(outcome.error for outcome in asked):
             return "INVALID", f"every search failed: {asked[0].error}"
+        if unread := [outcome.unread for outcome in asked if outcome.unread]:
+            # Measures that look further than a caller does would count what is missing as not found.
+            return "INVALID", f"{counted(len(unread), 'list', 'lists')} could not be read on: {unread[0]}"
         if not self.scored:
             return "INVALID", "no query has an answer, so there is nothing to measure"
         if bare := preflight.unlabelled(self.golden):

@@ -33,6 +33,8 @@ class Outcome:
     error: str | None = None
     deep: tuple[Hit, ...] = ()
     """The same list read further, without a threshold."""
+    unread: str | None = None
+    """Why it could not be read further."""
 
     @property
     def shown(self) -> tuple[Hit, ...]:
@@ -74,13 +76,13 @@ class Retrieval:
         return Outcome(query, (time.perf_counter() - start) * 1000, answer, refusal, error)
 
     def read_on(self, outcome: Outcome) -> Outcome:
-        """The outcome with its list read further; one that failed, or fails now, stays as it is."""
+        """The outcome with its list read further, or with the reason why it was not; a failed one stays."""
         if outcome.answer is None:
             return outcome
         try:
             return replace(outcome, deep=self._search(outcome.query, DEPTH, 0.0).hits)
-        except PertinentError:
-            return outcome
+        except PertinentError as problem:
+            return replace(outcome, unread=f"{type(problem).__name__}: {problem}")
 
     def _search(self, query: GoldenQuery, top_k: int, threshold: float) -> Answer:
         by_page = self.unit == "page"

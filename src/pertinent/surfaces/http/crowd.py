@@ -18,6 +18,7 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor
 
 from ...engine import Query
+from ...errors import StoreError
 from ...types import Answer
 
 MOST = 8
@@ -107,8 +108,10 @@ class Crowd:
             outcomes: Sequence[Outcome]
             try:
                 outcomes = self._search([query for query, _ in taken])
-            except Exception as error:
-                outcomes = [error] * len(taken)
+            except BaseException as error:
+                # A panic in Rust is no Exception; whoever waits must hear of it, and the thread goes on.
+                told = error if isinstance(error, Exception) else StoreError(f"the search failed: {error}")
+                outcomes = [told] * len(taken)
             loop.call_soon_threadsafe(_hand_back, taken, outcomes)
 
     def _take(self) -> list[Waiting]:

@@ -226,4 +226,4 @@ def test_a_page_that_is_cut_is_told(run: Run, site: LocalSite) -> None:
     site.pages["/docs/joints"] = page("Joints", "<p>x</p>" * 120_000)
     result = run("index", site.address)
     assert result.exit_code == 0, result.output
-    assert "passed over: 1 page (in part: too large to be read to their end)" in result.stdout
+    assert "passed over: 1 page (in part: too large to be read to their end, such as http" in result.stdout

@@ -163,3 +163,30 @@ def test_places_are_looked_for_where_they_are_wanted() -> None:
 )
 def test_a_page_may_only_lead_to_another(refresh: str, target: str | None) -> None:
     assert read(f'<meta http-equiv=Refresh content="{refresh}"><p>x</p>', URL).leads_to == target
+
+
+MIKE = """<!DOCTYPE html>
+<html>
+<head>
+  <meta charset="utf-8">
+  <title>Redirecting</title>
+  <noscript>
+    <meta http-equiv="refresh" content="1; url=latest/" />
+  </noscript>
+  <script>
+    window.location.replace("latest/" + window.location.search + window.location.hash);
+  </script>
+</head>
+<body>
+  %s
+</body>
+</html>"""
+
+
+def test_a_page_that_a_script_leads_on_from_may_say_so_to_those_without() -> None:
+    there = "https://x.example/book/latest/"
+    redirecting = 'Redirecting to <a href="latest/">latest/</a>...'
+    assert read(MIKE % redirecting, "https://x.example/book/").leads_to == there
+    # A page that is there to be read, and has another for those without scripts.
+    article = f"<article><h1>Joints</h1><p>{'A joint turns. ' * 30}</p></article>"
+    assert read(MIKE % article, "https://x.example/book/").leads_to is None

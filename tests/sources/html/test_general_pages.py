@@ -173,3 +173,83 @@ def test_mathml_without_its_tex_is_text() -> None:
 def test_tables_in_tables_are_cells() -> None:
     html = "<main><h1>T</h1><table><tr><td>a<td><table><tr><td>b|c</table></table></main>"
     assert pieces(html).startswith("# T\n\n| a |")
+
+
+EVERYDAY = [
+    "cookies",
+    "pagination",
+    "using-tags",
+    "the-navigation-menu",
+    "related",
+    "comments",
+    "sharing-a-channel",
+    "skip-a-step",
+    "social-login",
+    "last-updated",
+    "source-file",
+    "newsletter",
+    "table-of-contents",
+    "skip(long)",
+    "method.skip",
+]
+
+
+@pytest.mark.parametrize(
+    "around", ['<section id="{}">', '<div class="section" id="{}">', '<div id="{}" class="section level2">']
+)
+@pytest.mark.parametrize("name", EVERYDAY)
+def test_a_section_stays_whatever_its_heading_is_about(around: str, name: str) -> None:
+    end = "</section>" if around.startswith("<section") else "</div>"
+    body = f"<main><h1>T</h1><p>{LONG}</p>{around.format(name)}<h2>H</h2><p>What it is about.</p>{end}</main>"
+    found = pieces(body)
+    assert f"## H {{#{name}}}" in found
+    assert "What it is about." in found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        '<pre><code class="lang-csharp">{}</code></pre>',
+        '<pre class="line-numbers language-css"><code>{}</code></pre>',
+        '<pre class="line-numbers"><code class="language-css line-numbers">{}</code></pre>',
+        '<div class="language-ts line-numbers-mode"><pre><code>{}</code></pre>'
+        '<div class="line-numbers" aria-hidden="true"><div class="line-number">1</div></div></div>',
+        '<pre><code class="language-sh copy">{}</code></pre>',
+        '<pre><code class="hljs gutter">{}</code></pre>',
+        '<pre><code class="language-go"><span class="line"><span class="ln">1</span>'
+        '<span class="cl">{}</span></span></code></pre>',
+        '<pre><span class="lang">ts</span><code>{}</code></pre>',
+    ],
+)
+def test_code_is_read_whatever_shows_its_line_numbers(code: str) -> None:
+    found = pieces(f"<main><h1>T</h1><p>{LONG}</p>{code.format('walk(left)')}<p>After.</p></main>")
+    assert "\nwalk(left)\n```" in found
+    assert "1" not in found
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '<aside class="topic"><p class="topic-title">T</p><p>{}</p></aside>',
+        '<div class="admonition-related-topics admonition"><p class="admonition-title">T</p><p>{}</p></div>',
+    ],
+)
+def test_what_sphinx_sets_apart_is_read(block: str) -> None:
+    said = "Batteries are charged at night."
+    assert said in pieces(f"<main><h1>T</h1><p>{LONG}</p>{block.format(said)}<p>After.</p></main>")
+    contents = '<nav class="contents topic"><p>Contents</p></nav><aside class="sidebar">Menu</aside>'
+    left = pieces(f"<main><h1>T</h1><p>{LONG}</p>{contents}</main>")
+    assert "Contents" not in left
+    assert "Menu" not in left
+
+
+def test_tabs_without_a_list_of_labels_have_labels_of_their_own() -> None:
+    tabs = (
+        '<div class="tab-set"><input id="a" type="radio"><label class="tab-label" for="a">Unix</label>'
+        '<div class="tab-content docutils"><p>apt install osprey</p></div>'
+        '<input id="b" type="radio"><label class="tab-label" for="b">Windows</label>'
+        '<div class="tab-content docutils"><p>winget install osprey</p></div></div>'
+    )
+    found = pieces(f"<main><h1>T</h1><p>{LONG}</p>{tabs}<p>After.</p></main>")
+    order = ["Unix", "apt install", "Windows", "winget install", "After."]
+    assert sorted(order, key=found.index) == order

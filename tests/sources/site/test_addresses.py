@@ -165,6 +165,13 @@ def test_a_password_is_refused_and_not_repeated(start: str) -> None:
     assert "secret" not in str(refusal.value)
 
 
+def test_a_query_is_no_part_of_where_pages_lie() -> None:
+    with pytest.raises(InvalidInput, match=r"base_url.*has a query"):
+        open_site("https://book.example/", "https://h.example/docs?x")
+    with pytest.raises(InvalidInput, match=r"source.*has a query"):
+        open_site("https://book.example/?x")
+
+
 @pytest.mark.parametrize("field", ["include", "exclude", "versions", "locales"])
 def test_an_empty_choice_is_refused(field: str) -> None:
     with pytest.raises(InvalidInput, match=f"{field}: must not be empty"):

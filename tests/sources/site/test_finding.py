@@ -10,6 +10,7 @@ import pytest
 
 from pertinent.errors import SourceError
 from pertinent.sources.site import SiteSource
+from pertinent.types import Offer, PassedOver
 
 from .conftest import QUICK, crawl
 from .server import LocalSite, doc, links, page, sitemap, sitemap_index
@@ -185,6 +186,83 @@ def test_a_base_url_for_another_folder_than_the_start_is_told_where_pages_are_go
         f"(2 answers HTTP 404, such as {at}/docs/a; --base-url puts https://h.example in the place of {at})"
         in str(failure.value)
     )
+
+
+def test_a_sitemap_of_another_host_is_told_where_links_are_followed_instead(site: LocalSite) -> None:
+    site.pages["/"] = page("Start", links("/docs/a"))
+    site.pages["/docs/a"] = page("A")
+    site.pages["/sitemap.xml"] = sitemap("https://h.example/docs/a", "https://h.example/docs/b")
+    found = list(SiteSource(site.address, limits=QUICK).read())
+    assert (
+        PassedOver(
+            "listed on another host, such as https://h.example/docs/a; if this is a copy of that site, give "
+            "its address with --base-url",
+            2,
+        )
+        in found
+    )
+    assert sum(isinstance(one, Offer) for one in found) == 2
+    del site.pages["/"]
+    with pytest.raises(
+        SourceError, match=r"404; its sitemap lists https://h\.example/docs/a; if this is a copy"
+    ):
+        crawl(site)
+
+
+def test_a_part_of_a_sitemap_on_another_host_is_told(site: LocalSite) -> None:
+    site.book("a")
+    site.pages["/parts.xml"] = site.pages["/sitemap.xml"]
+    site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/parts.xml", "https://h.example/more.xml")
+    found = list(SiteSource(site.address, limits=QUICK).read())
+    (told,) = [one for one in found if isinstance(one, PassedOver)]
+    assert (told.pages, "such as https://h.example/more.xml" in told.reason) == (1, True)
+
+
+def test_a_sitemap_that_robots_txt_names_on_another_host_is_told(site: LocalSite) -> None:
+    site.pages["/"] = page("Start")
+    site.pages["/robots.txt"] = "User-agent: *\nSitemap: https://h.example/sitemap.xml\n"
+    found = list(SiteSource(site.address, limits=QUICK).read())
+    (told,) = [one for one in found if isinstance(one, PassedOver)]
+    assert "such as https://h.example/sitemap.xml" in told.reason
+
+
+def test_an_older_version_that_names_the_newest_as_canonical_is_read_where_it_is_asked_for(
+    site: LocalSite,
+) -> None:
+    for version in ("stable", "1.0"):
+        for name in "abc":
+            canonical = f'<link rel="canonical" href="{site.address}/en/stable/{name}">'
+            body = f"<p>This is {name} of {version}.</p>"
+            site.pages[f"/en/{version}/{name}"] = page(name, body, head=canonical)
+    site.sitemap(*(path for path in site.pages))
+    assert len(crawl(site)[0]) == 3
+    assert len(crawl(site, versions=("1.0",))[0]) == 6
+
+
+def test_versions_side_by_side_are_told_apart_by_links_too(site: LocalSite) -> None:
+    names = "abcdef"
+    site.pages["/"] = page("Start", links("/en/1.0/", "/en/stable/", "/en/2.0/"))
+    for version in ("1.0", "stable", "2.0"):
+        site.pages[f"/en/{version}/"] = page(version, links(*(f"/en/{version}/{name}" for name in names)))
+        for name in names:
+            site.pages[f"/en/{version}/{name}"] = page(name, f"<p>This is {name} of {version}.</p>")
+    pages, _ = crawl(site)
+    assert {path for path in pages if path.count("/") == 3} == {f"/en/stable/{name}" for name in names}
+    pages, _ = crawl(site, versions=("2.0",))
+    assert {f"/en/2.0/{name}" for name in names} <= pages.keys()
+    assert not any(path.startswith("/en/1.0/") for path in pages)
+
+
+def test_pages_that_lead_to_one_that_others_lead_to_are_counted(site: LocalSite) -> None:
+    site.book("a", "b", "c")
+    for name in "abc":
+        site.pages[f"/docs/{name}"] = lambda r: r.send(status=302, headers={"Location": "/docs/login"})
+    site.pages["/docs/login"] = page("Log in")
+    found = list(SiteSource(site.address, limits=QUICK).read())
+    assert sum(isinstance(one, Offer) for one in found) == 1
+    (told,) = [one for one in found if isinstance(one, PassedOver)]
+    there = f"{site.address}/docs/"
+    assert (told.pages, told.reason) == (2, f"led to {there}login, where others lead too, such as {there}b")
 
 
 def test_one_page_has_one_url(site: LocalSite) -> None:

@@ -81,6 +81,16 @@ def test_translations_that_a_sitemap_names_are_told_without_a_name_in_the_path()
     assert variants.unwanted(french)
 
 
+def test_two_folders_with_one_page_of_the_same_name_are_no_versions() -> None:
+    variants = Variants("", Choice())
+    urls = [
+        f"{HOST}/releases/{number}/{name}" for number in ("1.0", "2.0") for name in ("changes", f"x{number}")
+    ]
+    for url in urls:
+        variants.meet(url)
+    assert not any(map(variants.unwanted, urls))
+
+
 def test_a_page_tells_its_own_version_and_language() -> None:
     variants = Variants("", Choice())
     variants.language = "en"

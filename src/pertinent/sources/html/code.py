@@ -17,7 +17,9 @@ _LANGUAGE = re.compile(
 )
 _PRISM = re.compile(r"(?:^|\s)language-(\S+)")
 _NONE = frozenset(["text", "txt", "plain", "plaintext", "none", "default", "notranslate", "nohighlight"])
-_NUMBERS = re.compile(r"\b(?:linenos?|line-?numbers?|gutter|copy|lang)\b", re.IGNORECASE)
+_NUMBERS = re.compile(
+    r"\b(?:linenos?|line-?numbers?|gutter|copy)\b|(?:^|\s)(?:lang|ln)(?=\s|$)", re.IGNORECASE
+)
 _LINES = frozenset(("div", "li", "p", "tr"))
 _AROUND = 3  # elements above the code that may name its language
 
@@ -92,7 +94,9 @@ def code_text(pre: LexborNode) -> str:
             parts.append("\n")
         elif tag in ("button", "style", "script", "svg"):
             pass
-        elif (inside := node.first_child) is not None and not _NUMBERS.search(_names(node)):
+        elif (inside := node.first_child) is not None and (
+            tag == "code" or not _NUMBERS.search(node.attributes.get("class") or "")
+        ):
             stack.append((following, len(parts) if tag in _LINES else -1))
             node = inside
             continue

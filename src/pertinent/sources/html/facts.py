@@ -18,6 +18,10 @@ _SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 # `max-image-preview:none` hides no page.
 _HIDDEN = re.compile(r"(?<!preview:)(?<!preview: )\b(?:noindex|none)\b", re.IGNORECASE)
 _REFRESH = re.compile(r"(\d{1,2})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+_WITHOUT_SCRIPTS = re.compile(
+    r"<meta\s[^>]*http-equiv=[\"']?refresh\b[^>]*content=(?:\"([^\"]+)\"|'([^']+)')", re.IGNORECASE
+)
+_LITTLE = 200  # letters on a page that is there to send its readers on
 _AT_ONCE = 10
 """Seconds after which a page that sends its readers on is there to be read."""
 
@@ -45,13 +49,15 @@ def facts_of(page: LexborHTMLParser, url: str) -> Facts:
     facts = Facts(base=url)
     root, head = page.root, page.head
     facts.language = one_line((root.attributes.get("lang") if root is not None else "") or "") or None
-    canonical = refresh = None
+    canonical = refresh = unscripted = None
     for node in _nodes(page, head):
         attributes = node.attributes
         if node.tag == "meta":
             _meta(facts, attributes.get("name") or attributes.get("property"), attributes.get("content"))
             if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
                 refresh = attributes.get("content")
+        elif node.tag == "noscript":
+            unscripted = _WITHOUT_SCRIPTS.search(node.text())
         elif node.tag == "title":
             facts.titled = facts.titled or one_line(node.text())
         elif node.tag == "base":
@@ -61,6 +67,9 @@ def facts_of(page: LexborHTMLParser, url: str) -> Facts:
         elif node.tag == "link" and "search" in kind:
             facts.sites.append(attributes.get("title") or "")
     facts.canonical = absolute(canonical, facts.base) if canonical and canonical.strip() else None
+    if unscripted and refresh is None and _says_little(page):
+        # A script sends readers on, and this those without one.
+        refresh = unscripted[1] or unscripted[2]
     facts.leads_to = _target(refresh or "", facts.base, url)
     return facts
 
@@ -68,6 +77,11 @@ def facts_of(page: LexborHTMLParser, url: str) -> Facts:
 def is_hidden(robots: str) -> bool:
     """Whether a page asks not to be found, in a robots meta or an X-Robots-Tag."""
     return bool(_HIDDEN.search(robots))
+
+
+def _says_little(page: LexborHTMLParser) -> bool:
+    body = page.body
+    return body is None or len(body.text(strip=True)) < _LITTLE
 
 
 def _target(refresh: str, base: str, url: str) -> str | None:

@@ -18,8 +18,8 @@ _TELLING = words("""
     a article aside blockquote button details dialog div dl fieldset figure footer form header img input
     label li nav ol p pre section small span sub sup table td th time tr ul
 """)
-_TABS = words("tabbed-set sphinx-tabs vp-code-group")
-_PANELS = words("tabbed-block sphinx-tabs-panel vp-adaptive-theme")
+_TABS = words("tabbed-set sphinx-tabs vp-code-group tab-set")
+_PANELS = words("tabbed-block sphinx-tabs-panel vp-adaptive-theme tab-content")
 _TABLES_OF_CODE = words("highlighttable lntable hljs-ln")
 _LONGEST = 500  # letters of a class that are looked at, and remembered
 _SECTIONS = words("section div header")
@@ -51,9 +51,9 @@ def _by_class(tag: str, names: str) -> Meaning:
 
 def _labels(tabs: LexborNode) -> list[str]:
     listed = tabs.css_first("[role=tablist], .tabbed-labels, .tabs")
-    if listed is None:
-        return []
-    return [*filter(None, (one_line(label.text()) for label in listed.iter()))]
+    found = tabs.iter() if listed is None else listed.iter()
+    labels = (one_line(label.text()) for label in found if listed is not None or label.tag == "label")
+    return [*filter(None, labels)]
 
 
 def _anchor(heading: LexborNode) -> str:

@@ -22,9 +22,11 @@ _ROLES = words("""
     doc-noteref doc-backlink doc-toc
 """)
 _INLINE = words("a span sub sup small time")
-_NAMED_BY_ID = words("div section ul")
+# The id of a section comes from its heading, which may be about anything.
+_NAMED_BY_ID = words("div ul")
+_SECTIONS = words("section level method function")
 # An element that would go by its tag stays where its class says that it tells something.
-_TELLING = words("footnote footnotes admonition note tip warning caution danger callout starlight sd")
+_TELLING = words("footnote footnotes admonition note tip warning caution danger callout topic starlight sd")
 
 # One of these words in the names of an element, or all of a line, make it no part of the article.
 _AROUND = words("""
@@ -84,6 +86,7 @@ _MARKS_TOGETHER = _pairs("""
     visually hidden
     sr only
 """)
+_NUMBERS = words("lineno linenos")
 _ALONE = words("anchor lang")  # marks only where nothing else is said
 
 
@@ -94,8 +97,9 @@ def is_left_out(tag: str, attributes: Attributes) -> bool:
     style = attributes.get("style")
     if style and "display:none" in style.replace(" ", "").lower():
         return True
-    name = attributes.get("id") if tag in _NAMED_BY_ID else None
     names = (attributes.get("class") or "")[:_LONGEST]
+    named = tag in _NAMED_BY_ID and _SECTIONS.isdisjoint(_WORD.findall(names))
+    name = attributes.get("id") if named else None
     return attributes.get("role") in _ROLES or _by_names(tag, names, (name or "")[:_LONGEST])
 
 
@@ -107,4 +111,10 @@ def _by_names(tag: str, names: str, name: str) -> bool:
         return marked or (len(found) == 1 and found <= _ALONE)
     if tag in _TAGS and found.isdisjoint(_TELLING):
         return True
+    if "admonition" in found:
+        return False  # what else it is called comes from its title
+    if "language" in found:
+        found -= {"numbers"}  # code that is shown with them
+    if tag == "pre":
+        return not found.isdisjoint(_NUMBERS)
     return not found.isdisjoint(_AROUND) or any(pair <= found for pair in _AROUND_TOGETHER)

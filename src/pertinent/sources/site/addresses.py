@@ -169,7 +169,10 @@ def open_site(start: str, base_url: str | None = None, choice: Choice | None = N
     if base_url is None:
         scope = "" if is_sitemap(address) else urlsplit(folder).path
         return Site(address, _origin(address), _origin(address), scope, folder, choice or Choice())
-    base = canonical_url(_checked(base_url, "base_url", "https://handbook.example/docs")).rstrip("/")
+    checked = _checked(base_url, "base_url", "https://handbook.example/docs")
+    if urlsplit(checked).query:
+        raise InvalidInput("base_url", f"{base_url!r} has a query; give the address without it")
+    base = canonical_url(checked).rstrip("/")
     served, known = _heads(folder, base)
     return Site(address, served, known, urlsplit(base).path, base, choice or Choice())
 

@@ -19,7 +19,7 @@ from ...errors import SourceError
 from ...types import Offer, Page, PassedOver, Unreadable
 from .addresses import Site, absolute, path_of
 from .fetching import Fetcher
-from .finding import Found
+from .finding import COPY, Found
 from .frontier import Frontier, Item
 from .limits import Limits
 from .memory import MISSED, Memory
@@ -63,8 +63,9 @@ class Crawl:
         self._late: list[tuple[str, Reading]] = []
         self._namesakes: dict[str, list[tuple[str, Reading]]] = defaultdict(list)
         self._passed_over: Counter[str] = Counter()
-        self._gone: dict[str, str] = {}
-        """The first address that was gone, for each way to be so."""
+        self._such: dict[str, str] = {}
+        """The first page that was passed over for each reason."""
+        self._gone = False
         if found.pages is None:
             if not self._frontier.begin():
                 raise SourceError(f"{site.start} may not be fetched: robots.txt forbids it")
@@ -94,21 +95,31 @@ class Crawl:
         editions = self._frontier.editions - self._given.keys()
         if editions:
             yield PassedOver(f"of another version or language, such as {min(editions)}", len(editions))
+        if self._found.foreign:
+            reason = f"listed on another host, such as {self._found.foreign_page[:200]}; {COPY}"
+            yield PassedOver(reason, self._found.foreign)
         for reason, number in self._passed_over.most_common(_REASONS):
-            yield PassedOver(reason, number)
+            yield PassedOver(f"{reason}{self._example(reason)}", number)
         for option, name in self._variants.never_met():
             yield PassedOver(f"of {option} {name}: the site has none that is called so", 0)
 
     def _seen_instead(self) -> str:
         """Why there are no pages, with an address to try."""
-        seen = []
-        for reason, number in self._passed_over.most_common(_REASONS):
-            such = f", such as {self._gone[reason]}" if reason in self._gone else ""
-            seen.append(f"{number} {reason}{such}")
+        seen = [
+            f"{number} {reason}{self._example(reason)}"
+            for reason, number in self._passed_over.most_common(_REASONS)
+        ]
         site = self._site
         if self._gone and site.served != site.known:
             seen.append(f"--base-url puts {site.known} in the place of {site.served}")
         return f" ({'; '.join(seen)})" if seen else ""
+
+    def _pass_over(self, reason: str, address: str, number: int = 1) -> None:
+        self._passed_over[reason] += number
+        self._such.setdefault(reason, address)
+
+    def _example(self, reason: str) -> str:
+        return f", such as {self._such[reason][:200]}"
 
     def _unwanted(self) -> str:
         """What to think of where links were followed because no page that sitemaps list is wanted."""
@@ -202,19 +213,22 @@ class Crawl:
         self._memory.lead(item.url, url)
         begins = self.by_links and item.depth == 0
         if url != item.url and not (self._site.spans(url) if begins else self._site.holds(url)):
-            self._passed_over[f"led to {outcome.address}"] += 1
+            self._pass_over(f"led to {outcome.address}", item.address)
         elif url == item.url or self._frontier.claim(url):
             yield from self._read(url, reading, outcome.address, item.depth)
+        else:
+            self._pass_over(f"led to {outcome.address}, where others lead too", item.address)
 
     def _failed(self, item: Item, outcome: Outcome) -> Iterator[Unreadable]:
         """A page that is gone gives nothing; of any other failure, what was indexed is kept."""
         if self.by_links and item.depth == 0:
-            raise SourceError(f"{item.address} {outcome.reason}{self._unwanted()}; nothing was changed")
+            foreign = f"; its sitemap lists {self._found.foreign_page[:200]}; {COPY}"
+            hint = foreign if self._found.foreign else self._unwanted()
+            raise SourceError(f"{item.address} {outcome.reason}{hint}; nothing was changed")
         url = self._memory.way(item.url)
         if outcome.gone or (outcome.no_page and not self._memory.knows(url)):
-            self._passed_over[outcome.reason] += 1
-            if outcome.gone:
-                self._gone.setdefault(outcome.reason, item.address)
+            self._pass_over(outcome.reason, item.address)
+            self._gone = self._gone or outcome.gone
             return
         self._seen.update((item.url, url))
         before = self._memory.reading(url) if self.by_links else None
@@ -235,13 +249,13 @@ class Crawl:
             self._frontier.editions.add(url)
             return
         if reading.cut:
-            self._passed_over["in part: too large to be read to their end"] += 1
+            self._pass_over("in part: too large to be read to their end", address)
         self._frontier.follow(reading.links or (), depth + 1)
         canonical = self._canonical(url, reading, address, depth)
         if not self._site.holds(url):
-            self._passed_over["left out by --include or --exclude"] += 1
+            self._pass_over("left out by --include or --exclude", address)
         elif reading.skip:
-            self._passed_over[reading.skip] += 1
+            self._pass_over(reading.skip, address)
         elif canonical:
             self._namesakes[canonical].append((url, reading))
         else:
@@ -254,7 +268,9 @@ class Crawl:
         if not found or not other or other == url or not self._site.holds(other):
             return None
         self._frontier.add(found, max(depth, 1))
-        return None if self._variants.unwanted(other) else other
+        if self._variants.unwanted(other) or self._variants.edition(url) != self._variants.edition(other):
+            return None  # older versions name the one that readers land on; who asks for them wants them
+        return other
 
     def _given_page(self, url: str, reading: Reading) -> Iterator[Offer]:
         slug = self._routes.slug(_path(url), reading.doc)
@@ -273,7 +289,7 @@ class Crawl:
         for canonical, pages in self._namesakes.items():
             titles = self._given | {url: reading.title for url, reading in self._late}
             if canonical in titles and _are_namesakes(pages, titles[canonical]):
-                self._passed_over["named another page in their place"] += len(pages)
+                self._pass_over("named another page in their place", pages[0][0], len(pages))
                 continue
             for url, reading in pages:
                 yield from self._given_page(url, reading)

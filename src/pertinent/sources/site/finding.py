@@ -16,6 +16,8 @@ from .limits import Limits
 from .robots import Robots, ask
 from .sitemaps import Listed, Sitemap, parse
 
+COPY = "if this is a copy of that site, give its address with --base-url"
+
 _PATIENCE = 4
 """How many times as long as a page a sitemap may take: it is a large file, often made when asked for."""
 _MOST = 50_000
@@ -38,6 +40,10 @@ class Found:
     """Where sitemaps were looked for."""
     sitemaps: set[str] = field(default_factory=set)
     """Those that list pages of the site, by themselves or by their parts."""
+    foreign: int = 0
+    """How many pages of other hosts they list."""
+    foreign_page: str = ""
+    """The first of those, or the first sitemap that is on another host."""
     unwanted: int = 0
     """How many of the pages that they list the caller's patterns or robots.txt leave out."""
 
@@ -50,10 +56,10 @@ def find(site: Site, fetcher: Fetcher, limits: Limits) -> Found:
     if site.from_sitemap:
         finder.walk([site.start], needed=True)
         if not finder.pages:
-            raise SourceError(f"{site.start} lists no page of {site.name}{finder.elsewhere()}")
+            instead = f", but {found.foreign_page[:200]}; {COPY}" if found.foreign else ""
+            raise SourceError(f"{site.start} lists no page of {site.name}{instead}")
     else:
-        named = [absolute(one, f"{site.origin}/") for one in found.robots.sitemaps]
-        finder.walk(address for one in named if one and (address := site.address(one)))
+        finder.walk(finder.own(found.robots.sitemaps, f"{site.origin}/"))
         for address in _usual(site):
             if finder.pages:
                 break
@@ -78,7 +84,6 @@ class _Finder:
         self._fetcher = fetcher
         self._limits = limits
         self._found = found
-        self._foreign = ""
         self._most = max(_MOST, limits.pages)
         self._too_many = False
         self.pages: dict[str, str] = {}
@@ -101,14 +106,21 @@ class _Finder:
             for page in sitemap.pages:
                 if self._take(page):
                     self._found.sitemaps.add(first)
-            for part in sitemap.parts:
-                known = absolute(part, address)
-                at = known and self._site.address(known)
-                if at:
-                    queue.append((at, first, True))
+            queue += [(part, first, True) for part in self.own(sitemap.parts, address)]
             if self._too_many:
                 self._complain(address, f"more than {self._most:,} pages; the others were left out")
                 return
+
+    def own(self, sitemaps: Iterable[str], base: str) -> list[str]:
+        """Where those of the sitemaps are served that are on this host."""
+        found = []
+        for one in sitemaps:
+            known = absolute(one, base)
+            if at := known and self._site.address(known):
+                found.append(at)
+            else:
+                self._see_foreign(one)
+        return found
 
     def _get(self, address: str, *, needed: bool) -> Sitemap:
         bounds = Bounds(self._limits.sitemap_bytes, _PATIENCE * self._limits.page_seconds)
@@ -138,7 +150,7 @@ class _Finder:
         url = address and self._site.url(address)
         served = address and self._site.address(address)
         if not address or not url or not served:
-            self._foreign = self._foreign or page.address
+            self._see_foreign(page.address)
             return False
         if not self._site.holds(url) or not self._found.robots.allows(served):
             self._found.unwanted += 1
@@ -162,10 +174,6 @@ class _Finder:
         # Which pages it would have listed nobody knows: any that is missing may be one of them.
         self._found.problems.append(Unreadable(path_of(address), f"the sitemap: {reason}", named=False))
 
-    def elsewhere(self) -> str:
-        """What to do where a sitemap lists the pages of another host."""
-        if not self._foreign:
-            return ""
-        return (
-            f", but {self._foreign[:200]}; if this is a copy of that site, give its address with --base-url"
-        )
+    def _see_foreign(self, address: str) -> None:
+        self._found.foreign += 1
+        self._found.foreign_page = self._found.foreign_page or address

@@ -21,6 +21,8 @@ from .limits import ALL, Choice
 Kind = Literal["version", "locale"]
 Path = tuple[str, ...]
 
+SHARED = 3
+"""How many pages two versions side by side must share, where links tell of them one by one."""
 DEEPEST = 4
 """How many steps below the start a version or a language may stand."""
 
@@ -60,6 +62,8 @@ class Variants:
         }
         self._editions: dict[Path, Edition] = {}
         self._known: set[Path] = set()
+        self._rivals: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
+        """What lies below steps that look like versions, by what stands before them."""
         self._languages: dict[str, str] = {}
         self._met: set[tuple[Kind, str]] = set()
         self.language = ""
@@ -88,9 +92,30 @@ class Variants:
         self._known.add(path)
         for place, step in enumerate(path[:DEEPEST]):
             prefix, below = path[: place + 1], path[place + 1 :]
+            if not below or not _looks_like_version(step):
+                continue
             sure = step.lower() == "next" or bool(re.search(r"\d", step))
-            if below and sure and _looks_like_version(step) and path[:place] + below in self._known:
+            if sure and path[:place] + below in self._known:
                 self._editions[prefix] = Edition("version", step)
+            elif not _PLAIN_NUMBER.fullmatch(step):
+                self._compare(path[:place], step, below)
+
+    def _compare(self, parent: Path, step: str, below: Path) -> None:
+        """Learn from pages that versions side by side have in common."""
+        rivals = self._rivals[parent]
+        rivals[step].add(below)
+        if len(rivals) > 1 and sum(below in rests for rests in rivals.values()) > 1:
+            alike = {name: rests for name, rests in rivals.items() if below in rests}
+            first = min(alike, key=_rank)
+            for name in alike.keys() - {first}:
+                if len(alike[name] & alike[first]) >= SHARED:
+                    self._editions[(*parent, name)] = Edition("version", name)
+
+    def edition(self, url: str) -> Path | None:
+        """The path below which a page is of another version, whether that was asked for or not."""
+        path = self._below(url)
+        ends = range(1, min(len(path), DEEPEST) + 1)
+        return next((path[:end] for end in ends if path[:end] in self._editions), None)
 
     def unwanted(self, url: str) -> bool:
         """Whether the page at this url is another edition that nobody asked for."""

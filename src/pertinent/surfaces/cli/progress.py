@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.progress import Task, TaskID
 
 SECONDS_BETWEEN_LINES = 10.0
+SECONDS_TO_STOP = 1.0
+STOPPING = "Stopping when this step is done; Ctrl-C again ends it at once"
 
 
 class Bars:
@@ -110,6 +112,9 @@ class Stoppable:
     def __init__(self, shown: Bars | Lines) -> None:
         self._shown = shown
         self._pressed = False
+        # A step may wait, for a site that asks for patience, say.
+        self._notice = threading.Timer(SECONDS_TO_STOP, _line, [STOPPING])
+        self._notice.daemon = True
         self._before = signal.getsignal(signal.SIGINT)
         # Python lets only the main thread hear signals.
         self._hears = threading.current_thread() is threading.main_thread()
@@ -123,6 +128,7 @@ class Stoppable:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._notice.cancel()
         self._shown.__exit__(kind, error, trace)
         if self._hears:
             signal.signal(signal.SIGINT, self._before)
@@ -141,6 +147,7 @@ class Stoppable:
         if self._pressed:
             signal.default_int_handler(number, frame)
         self._pressed = True
+        self._notice.start()
 
     def _stop_if_pressed(self) -> None:
         if self._pressed:

@@ -139,16 +139,18 @@ def test_ctrl_c_ends_an_index_run_without_a_traceback(docs: Path) -> None:
 def test_ctrl_c_while_a_step_waits_says_how_to_end_it_at_once(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        with subprocess.Popen(
-            [COMMAND, "index", address], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-        ) as command:
-            with silent.accept()[0]:
-                command.send_signal(signal.SIGINT)
-                assert command.stderr is not None
-                said = "Stopping when this step is done; Ctrl-C again ends it at once\n"
-                assert said in iter(command.stderr.readline, "")
-                command.send_signal(signal.SIGINT)
-                assert command.wait(30) == 130
+        with (
+            subprocess.Popen(
+                [COMMAND, "index", address], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+            ) as command,
+            silent.accept()[0],
+        ):
+            command.send_signal(signal.SIGINT)
+            assert command.stderr is not None
+            said = "Stopping when this step is done; Ctrl-C again ends it at once\n"
+            assert said in iter(command.stderr.readline, "")
+            command.send_signal(signal.SIGINT)
+            assert command.wait(30) == 130
 
 
 def test_two_index_runs_at_once_wait_for_each_other(docs: Path) -> None:

@@ -143,7 +143,7 @@ def test_only_where_nothing_can_keep_a_search_is_it_left_to_the_loop(
 ) -> None:
     made: list[bool] = []
 
-    def create(*given: Any, on_the_spot: bool) -> Any:
+    def create(*given: Any, on_the_spot: bool, names: Any) -> Any:
         made.append(on_the_spot)
         return create_app(*given)
 

@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from starlette.testclient import TestClient
 
+from pertinent.settings import Settings
+from pertinent.surfaces import serving
+from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.gate import RateLimit
+from pertinent.surfaces.library import Pertinent
+from pertinent.workspace import Workspace
 
 from .conftest import Serve, Service, problem
 
@@ -340,3 +346,45 @@ def test_whatever_can_be_read_can_be_asked_about(service: Service, path: str) ->
 
 def test_what_can_only_be_posted_has_no_head(service: Service) -> None:
     assert service.client.head("/search").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("127.0.0.2", 200),
+        ("[::1]:8000", 200),
+        ("book.localhost", 200),
+        ("BOOK.example", 200),
+        ("evil.example", 403),
+        ("evil.example:8000", 403),
+        ("localhost.evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("[::1", 403),
+    ],
+)
+def test_a_service_for_this_machine_answers_to_its_own_names(book: Workspace, host: str, status: int) -> None:
+    """Otherwise a page whose own name leads to this machine could read all of it."""
+    with TestClient(create_app(Pertinent(book), names={"book.example"})) as client:
+        response = client.get("/api/v1/documents", headers={"Host": host})
+        assert response.status_code == status
+        if status == 403:
+            assert "cors_origins" in problem(response, 403, "forbidden")
+        assert client.get("/livez", headers={"Host": "probe.example"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("chosen", "names"),
+    [
+        ({}, set()),
+        ({"cors_origins": ["https://book.example:8443"]}, {"book.example"}),
+        ({"api_keys": ["k" * 20]}, None),
+        ({"host": "0.0.0.0"}, None),  # noqa: S104
+        ({"host": "::1"}, set()),
+    ],
+)
+def test_only_where_nobody_else_could_come_is_the_name_looked_at(
+    chosen: dict[str, Any], names: set[str] | None
+) -> None:
+    assert serving._names(Settings.model_validate(chosen)) == names

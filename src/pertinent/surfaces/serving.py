@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import orjson
 import structlog
@@ -22,6 +23,7 @@ from ..errors import PertinentError, SettingsError
 from ..indexing import Summary
 from ..settings import Settings
 from .http import create_app
+from .http.gate import is_loopback
 from .http.observing import Observer
 from .library import Pertinent
 
@@ -53,7 +55,10 @@ def run(
     config = uvicorn.Config(
         # A sync beside it, or a server that does not answer, would keep a search for seconds.
         create_app(
-            pertinent, Observer(log, _tracer(settings)), on_the_spot=not (watch or settings.asks_servers)
+            pertinent,
+            Observer(log, _tracer(settings)),
+            on_the_spot=not (watch or settings.asks_servers),
+            names=_names(settings),
         ),
         log_config=None,
         access_log=False,
@@ -75,6 +80,13 @@ def run(
         if watch:
             # A sync under way ends before the index is closed under it.
             watching.join(GRACE_SECONDS)
+
+
+def _names(settings: Settings) -> set[str] | None:
+    """What the service may be called; anything, where others reach it anyway or it asks for a key."""
+    if settings.api_keys or not is_loopback(settings.host):
+        return None
+    return {urlsplit(origin).hostname or "" for origin in settings.cors_origins}
 
 
 def _listen(settings: Settings) -> socket.socket:

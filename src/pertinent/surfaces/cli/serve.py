@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from typing import Annotated
 
 import typer
@@ -41,6 +40,7 @@ def serve(
       pertinent serve --golden golden.yaml
       curl -d '{"query": "joint limits"}' -H 'Content-Type: application/json' localhost:8000/search
     """
+    from ..http.gate import is_loopback
     from ..serving import run
 
     if watch and watch.lower().startswith(("http://", "https://")):
@@ -50,13 +50,6 @@ def serve(
         )
     with opened(context, host=host, port=port, golden=golden) as pertinent:
         settings = pertinent.workspace.settings
-        if not _loopback(settings.host) and not settings.api_keys:
+        if not is_loopback(settings.host) and not settings.api_keys:
             say(f"warning: {settings.host} can be reached from other machines, and no api_keys are set")
         run(pertinent, watch=watch, base_url=base_url, announce=say)
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -33,11 +33,16 @@ from .shortcut import Shortcut
 
 
 def create_app(
-    pertinent: Pertinent, observer: Observer | None = None, *, on_the_spot: bool = False
+    pertinent: Pertinent,
+    observer: Observer | None = None,
+    *,
+    on_the_spot: bool = False,
+    names: Collection[str] | None = None,
 ) -> FastAPI:
     """The service over an open Pertinent, with its settings.
 
-    With `on_the_spot`, a caller who is alone is answered by the event loop itself.
+    With `on_the_spot`, a caller who is alone is answered by the event loop itself. With `names`, it
+    answers to these and to those of this machine; without, to any.
     """
     settings = pertinent.workspace.settings
     observer = observer or Observer()
@@ -74,7 +79,7 @@ def create_app(
     pages.add(app)
     _add_probes(app)
     _add_failures(app, observer)
-    _add_layers(app, observer, settings)
+    _add_layers(app, observer, settings, names)
     return app
 
 
@@ -134,7 +139,7 @@ def _add_failures(app: FastAPI, observer: Observer) -> None:
         app.add_exception_handler(kind, handler)
 
 
-def _add_layers(app: FastAPI, observer: Observer, settings: Settings) -> None:
+def _add_layers(app: FastAPI, observer: Observer, settings: Settings, names: Collection[str] | None) -> None:
     # The last added is the outermost: envelope, CORS, gate, shortcut, routes.
     searches = (retrieval_api.search, v1_api.search)
     known = [route for api in (retrieval_api, v1_api) for route in api.router.routes]
@@ -147,6 +152,7 @@ def _add_layers(app: FastAPI, observer: Observer, settings: Settings) -> None:
         keys=[key.get_secret_value() for key in settings.api_keys],
         limit=RateLimit(settings.rate_limit) if settings.rate_limit else None,
         timeout=settings.request_timeout,
+        names=names,
     )
     if settings.cors_origins:
         app.add_middleware(

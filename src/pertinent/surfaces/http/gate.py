@@ -8,7 +8,9 @@ import math
 import time
 from base64 import b64decode
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from fastapi.middleware.cors import CORSMiddleware
 from starlette.datastructures import Headers
@@ -33,6 +35,11 @@ _HOW = (
 )
 NO_KEY = f"this service asks for a key: {_HOW}"
 WRONG_KEY = f"the key is none of this service's: {_HOW}"
+
+NO_NAME = (
+    "this service listens on this machine alone and has no keys, so it answers to no other name than "
+    "localhost; where a proxy passes its own name on, put its address into `cors_origins`, or set `api_keys`"
+)
 
 _ALMOST = 1 - 1e-9
 """One request, but for what the clock's rounding takes away."""
@@ -85,12 +92,15 @@ class Gate:
         keys: Sequence[str] = (),
         limit: RateLimit | None = None,
         timeout: float = 10.0,
+        names: Collection[str] | None = None,
     ) -> None:
+        """Take the names that the service may be called by; none means any."""
         self._app = app
         self._observer = observer
         self._keys = [key.encode() for key in keys]
         self._limit = limit
         self._timeout = timeout
+        self._names = names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -119,9 +129,10 @@ class Gate:
                 await answer(unexpected, scope)(scope, receive, send)
 
     def _admit(self, scope: Scope) -> None:
-        """Refuse who asks too often, who has no key, and what is too large."""
+        """Refuse who calls another name, asks too often or has no key, and what is too large."""
         headers = Headers(scope=scope)
         if scope["path"] not in OPEN:
+            self._check_name(headers.get("host", ""))
             key = _key(headers)
             known = self._known(key)
             admitted = known or not self._keys
@@ -133,6 +144,17 @@ class Gate:
                 raise Problem(401, "unauthorized", WRONG_KEY if key else NO_KEY, challenge)
         _check_length(headers.get("content-length", "0"))
 
+    def _check_name(self, host: str) -> None:
+        """A page of another site may let its own name lead to this machine, and ask as if it were ours."""
+        if self._names is None or not host:
+            return
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            name = ""
+        if name not in self._names and not is_loopback(name):
+            raise Problem(403, "forbidden", NO_NAME)
+
     def _known(self, key: bytes) -> bool:
         """Whether it is one of the keys; all are compared, each in constant time."""
         return sum(hmac.compare_digest(key, one) for one in self._keys) > 0
@@ -141,6 +163,14 @@ class Gate:
         if self._limit is not None and (wait := self._limit.wait(caller)):
             seconds = {"retry-after": str(math.ceil(wait))}
             raise Problem(429, "rate_limited", "too many requests; see Retry-After", seconds)
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host is this machine, reached from nowhere else."""
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
 
 
 def _key(headers: Headers) -> bytes:

@@ -334,3 +334,12 @@ def test_a_folder_that_can_not_be_read_is_told_and_removes_nothing(
         "the folder can't be read: Permission denied",
         False,
     )
+
+
+@pytest.mark.parametrize("address", ["ftp://book.example/docs", "file:///book/docs", "S3://book"])
+def test_an_address_of_another_kind_is_refused_as_it_was_given(address: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        open_source(address)
+    assert (
+        str(refused.value) == f"source: {address} is neither an http:// nor an https:// address, nor a path"
+    )

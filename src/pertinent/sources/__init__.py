@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ def open_source(
         from .site import SiteSource
 
         return SiteSource(spec, base_url=base_url, name=name, memory=memory, choice=choice, limits=limits)
+    if re.match(r"[a-z][a-z+.-]*://", spec, re.IGNORECASE):
+        raise InvalidInput("source", f"{spec} is neither an http:// nor an https:// address, nor a path")
     if choice is not None or limits is not None:
         raise InvalidInput(
             "source", f"{spec} is no live site: there is no crawl to choose pages of, or to bound"

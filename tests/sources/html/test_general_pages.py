@@ -253,3 +253,14 @@ def test_tabs_without_a_list_of_labels_have_labels_of_their_own() -> None:
     found = pieces(f"<main><h1>T</h1><p>{LONG}</p>{tabs}<p>After.</p></main>")
     order = ["Unix", "apt install", "Windows", "winget install", "After."]
     assert sorted(order, key=found.index) == order
+
+
+@pytest.mark.parametrize("name", ["genindex-jumpbox", "modindex-jumpbox", "domainindex-jumpbox"])
+def test_an_index_of_sphinx_is_no_article(name: str) -> None:
+    entries = "".join(
+        f'<li><a href="api.html#f{number}">f{number}() (in module osprey)</a></li>' for number in range(99)
+    )
+    body = f'<main><h1>Index</h1><div class="{name}"><a href="#A">A</a></div><ul>{entries}</ul></main>'
+    found = read(f"<title>Index</title>{body}", "https://x.example/genindex.html")
+    assert (found.is_page, found.title) == (False, "Index")
+    assert "https://x.example/api.html" in found.links

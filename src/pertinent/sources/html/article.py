@@ -18,6 +18,8 @@ from .text import one_line
 from .titles import is_ambiguous, page_title
 
 _QUIET = int(LexborDocumentOptions.WO_EVENTS)
+_INDEXES = ".genindex-jumpbox, .modindex-jumpbox, .domainindex-jumpbox"
+"""What stands above Sphinx's indexes, which lead to all pages and say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def _docusaurus(page: LexborHTMLParser, facts: Facts, url: str) -> tuple[str, li
 
 
 def _general(page: LexborHTMLParser, facts: Facts, url: str) -> tuple[str, list[Piece]]:
-    root = find_article(page)
+    root = None if page.css_first(_INDEXES) else find_article(page)
     pieces = Reader(general.MARKUP).read(root) if root is not None else []
     heading = _first_heading(pieces)
     outside = "" if heading else _text(page.css_first("h1"))  # the page's, or the name of the whole book

@@ -66,6 +66,8 @@ class Crawl:
         self._such: dict[str, str] = {}
         """The first page that was passed over for each reason."""
         self._gone = False
+        self._start = ""
+        """Where the start leads, if that is not below it."""
         if found.pages is None:
             if not self._frontier.begin():
                 raise SourceError(f"{site.start} may not be fetched: robots.txt forbids it")
@@ -89,7 +91,7 @@ class Crawl:
         if not self._given and not troubles:
             raise SourceError(
                 f"no pages found at {self._site.start}{self._seen_instead()}{self._unwanted()}; "
-                "nothing was changed"
+                f"nothing was changed{f'. Start at {self._start} instead' if self._start else ''}"
             )
         self._refuse_one_page_for_all()
         editions = self._frontier.editions - self._given.keys()
@@ -214,6 +216,7 @@ class Crawl:
         begins = self.by_links and item.depth == 0
         if url != item.url and not (self._site.spans(url) if begins else self._site.holds(url)):
             self._pass_over(f"led to {outcome.address}", item.address)
+            self._start = outcome.address if begins else self._start
         elif url == item.url or self._frontier.claim(url):
             yield from self._read(url, reading, outcome.address, item.depth)
         else:

@@ -37,7 +37,7 @@ def open_source(
         from .site import SiteSource
 
         return SiteSource(spec, base_url=base_url, name=name, memory=memory, choice=choice, limits=limits)
-    if re.match(r"[a-z][a-z+.-]*://", spec, re.IGNORECASE):
+    if re.match(r"[a-z][a-z0-9+.-]*://", spec, re.IGNORECASE):
         raise InvalidInput("source", f"{spec} is neither an http:// nor an https:// address, nor a path")
     if choice is not None or limits is not None:
         raise InvalidInput(

@@ -11,6 +11,7 @@ import unicodedata
 import uuid
 from collections import Counter
 from collections.abc import Iterable
+from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
 
 CHUNK_ID_MAX = 50
@@ -59,6 +60,14 @@ def is_url(text: str) -> bool:
     except ValueError:
         return False
     return bool(parts.scheme and (parts.netloc or parts.path))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, which nobody reaches from elsewhere by that name."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def document_id(key: str, readable: str = "") -> str:

@@ -61,9 +61,9 @@ class MarkdownSource:
 
     @cached_property
     def _files(self) -> list[tuple[Folder, PurePosixPath]]:
-        return list(self._tree.files(self._told_unread))
+        return list(self._tree.files(self._note_unread))
 
-    def _told_unread(self, folder: Folder, error: OSError) -> None:
+    def _note_unread(self, folder: Folder, error: OSError) -> None:
         below = Path(error.filename).relative_to(folder.root).as_posix()
         reason = f"the folder can't be read: {error.strerror or error}"
         # Its pages may all still be there.

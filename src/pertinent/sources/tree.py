@@ -36,10 +36,6 @@ Unread = Callable[[Folder, OSError], None]
 """Is told of a folder below a docs folder that can't be read."""
 
 
-def _passed_over(_: Folder, __: OSError) -> None:
-    """Somebody else will look there again."""
-
-
 @dataclass(frozen=True, slots=True)
 class Tree:
     """What is to be read: folders, the part of them that was asked for, and the site they belong to."""
@@ -48,10 +44,11 @@ class Tree:
     within: Path
     site: Site | None
 
-    def files(self, unread: Unread = _passed_over) -> Iterator[tuple[Folder, PurePosixPath]]:
+    def files(self, unread: Unread | None = None) -> Iterator[tuple[Folder, PurePosixPath]]:
         """Every page's file, in the order of its path; folders that can't be read are told of."""
         for folder in self.folders:
-            found = sorted(_walk(folder.root, self.within, partial(unread, folder)), key=str)
+            told = partial(unread, folder) if unread else None
+            found = sorted(_walk(folder.root, self.within, told), key=str)
             for relative in found:
                 if is_page(relative):
                     yield folder, relative

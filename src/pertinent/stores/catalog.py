@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -139,18 +139,12 @@ class SqlCatalog:
     @contextmanager
     def alone(self, waiting: Callable[[], None]) -> Iterator[None]:
         """Let no other process write meanwhile; `waiting` is called again and again while one does."""
-        with ExitStack() as held:
-            with database.translated(self._engine.url):
-                if self._engine.dialect.name == "postgresql":
-                    take = held.enter_context(turns.of_server(self._reader, self.catalog_id()))
-                else:
-                    take = held.enter_context(turns.of_file(self._engine.url.database or ""))
-                taken = take()
-            while not taken:
+        on_server = self._engine.dialect.name == "postgresql"
+        turn = turns.of_server(self._reader, self.catalog_id()) if on_server else turns.of_file(self._engine)
+        with turn as take:
+            while not take():
                 waiting()
                 time.sleep(LOOK_SECONDS)
-                with database.translated(self._engine.url):
-                    taken = take()
             yield
 
     def begin(self, document_ids: Iterable[str]) -> None:

@@ -246,9 +246,7 @@ def _translated(folder: Path) -> Iterator[None]:
     """Qdrant Edge raises bare exceptions: they become ours here, and nowhere else."""
     try:
         yield
-    except (IndexFailure, DimensionMismatch):
-        raise
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+    except (IndexFailure, DimensionMismatch, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic in Rust is no Exception
         if "WouldBlock" in str(error):

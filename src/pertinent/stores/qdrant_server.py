@@ -20,6 +20,7 @@ from qdrant_client import QdrantClient
 from qdrant_client import grpc as messages
 
 from ..errors import IndexFailure, SettingsError
+from ..identity import is_loopback
 from .qdrant_errors import Passing, translated
 from .qdrant_wire import OverGrpc, OverHttp, Wire
 
@@ -34,7 +35,6 @@ WRITING = 6
 
 DEFAULT_PORT = 6333
 _PROBE_SECONDS = 2.0
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ANSWERS = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
 T = TypeVar("T")
@@ -191,7 +191,7 @@ def _again(error: Exception, limit: float) -> bool | float:
 def _client(url: str, key: str | None, timeout: float) -> QdrantClient:
     parts = urlsplit(url)
     with warnings.catch_warnings():
-        if parts.hostname in _LOOPBACK:
+        if is_loopback(parts.hostname or ""):
             # Nobody can listen in on this machine; on a network the client's warning is right.
             warnings.filterwarnings("ignore", "Api key is used with an insecure connection")
         return QdrantClient(

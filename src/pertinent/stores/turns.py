@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
+from . import database
+
 Take = Callable[[], bool]
 """Takes the lock, unless another has it; says whether."""
 
@@ -17,15 +19,23 @@ _TRY = sa.text("SELECT pg_try_advisory_lock(hashtextextended('pertinent ' || :ca
 @contextmanager
 def of_server(engine: sa.Engine, catalog_id: str) -> Iterator[Take]:
     """The lock of a catalog in PostgreSQL: held by a connection of its own, which needs no transactions."""
-    with engine.connect() as connection:
+    with database.translated(engine.url):
+        connection = engine.connect()
         connection.detach()  # so that its end is the lock's end
-        yield lambda: bool(connection.scalar(_TRY, {"catalog": catalog_id}))
+
+    def take() -> bool:
+        with database.translated(engine.url):
+            return bool(connection.scalar(_TRY, {"catalog": catalog_id}))
+
+    with connection:
+        yield take
 
 
 @contextmanager
-def of_file(path: str) -> Iterator[Take]:
-    """The lock of a file: on another beside it, since SQLite loses its own locks when that one is closed."""
-    file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+def of_file(engine: sa.Engine) -> Iterator[Take]:
+    """The lock of SQLite's file: on another beside it, since SQLite loses its own when that one is closed."""
+    with database.translated(engine.url):
+        file = os.open(f"{engine.url.database}.lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
         yield lambda: _take(file)
     finally:

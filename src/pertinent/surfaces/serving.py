@@ -20,10 +20,10 @@ import structlog
 import uvicorn
 
 from ..errors import PertinentError, SettingsError
+from ..identity import is_loopback
 from ..indexing import Summary
 from ..settings import Settings
 from .http import create_app
-from .http.gate import is_loopback
 from .http.observing import Observer
 from .library import Pertinent
 

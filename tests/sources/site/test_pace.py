@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -115,21 +116,26 @@ def test_whoever_stops_waits_no_longer(clock: Clock) -> None:
     assert pace.turn() == 1000.0
 
 
-def test_all_pages_of_a_site_with_a_limit_are_read(site: LocalSite) -> None:
-    names = [f"p{number}" for number in range(40)]
+def let_in(site: LocalSite, names: Iterable[str], takes: Callable[[], bool]) -> None:
+    """Have the site give these pages to requests that it takes, and be busy to others."""
     site.book(*names)
-    bucket, lock = Bucket(rate=15, burst=2), threading.Lock()
+    lock = threading.Lock()
 
-    def limited(request: Request) -> None:
+    def behaviour(request: Request) -> None:
         with lock:
-            taken = bucket.takes(time.monotonic())
+            taken = takes()
         if taken:
             request.send(page(request.path))
         else:
             request.send("busy", status=503)
 
     for name in names:
-        site.pages[f"/docs/{name}"] = limited
+        site.pages[f"/docs/{name}"] = behaviour
+
+
+def test_all_pages_of_a_site_with_a_limit_are_read(site: LocalSite) -> None:
+    bucket = Bucket(rate=15, burst=2)
+    let_in(site, [f"p{number}" for number in range(40)], lambda: bucket.takes(time.monotonic()))
     pages, unreadable = crawl(site, limits=replace(QUICK, first_wait=0.1, connections=8))
     assert (len(pages), unreadable) == (40, [])
     assert len(site.asked) < 60
@@ -147,9 +153,7 @@ def test_a_refusal_that_comes_late_is_forgotten_with_the_next_answer(clock: Cloc
 
 
 def test_a_site_that_is_only_busy_is_not_asked_for_every_page(site: LocalSite) -> None:
-    site.book(*(f"p{number}" for number in range(60)))
-    for number in range(60):
-        site.pages[f"/docs/p{number}"] = lambda request: request.send("busy", status=503)
+    let_in(site, [f"p{number}" for number in range(60)], lambda: False)
     pages, unreadable = crawl(site, limits=replace(QUICK, failures=4, connections=1))
     assert pages == {}
     assert [one.reason for one in unreadable[:-1]] == [
@@ -161,17 +165,8 @@ def test_a_site_that_is_only_busy_is_not_asked_for_every_page(site: LocalSite) -
 
 def test_a_site_that_is_no_longer_busy_is_asked_as_before(site: LocalSite) -> None:
     names = [f"p{number}" for number in range(9)]
-    site.book(*names)
     refusals = iter(range(5))
-
-    def behaviour(request: Request) -> None:
-        if next(refusals, None) is None:
-            request.send(page(request.path))
-        else:
-            request.send("busy", status=503)
-
-    for name in names:
-        site.pages[f"/docs/{name}"] = behaviour
+    let_in(site, names, lambda: next(refusals, None) is None)
     pages, unreadable = crawl(site, limits=replace(QUICK, failures=4, connections=1))
     assert list(pages) == [f"/docs/{name}" for name in names[2:]]
     assert len(unreadable) == 2

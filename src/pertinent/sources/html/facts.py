@@ -19,7 +19,7 @@ _SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 _HIDDEN = re.compile(r"(?<!preview:)(?<!preview: )\b(?:noindex|none)\b", re.IGNORECASE)
 _REFRESH = re.compile(r"(\d{1,2})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 _WITHOUT_SCRIPTS = re.compile(
-    r"<meta\s[^>]*http-equiv=[\"']?refresh\b[^>]*content=(?:\"([^\"]+)\"|'([^']+)')", re.IGNORECASE
+    r"<meta\s[^>]*http-equiv=[\"']?refresh\b[^>]*content=([\"'])(?P<refresh>.+?)\1", re.IGNORECASE
 )
 _LITTLE = 200  # letters on a page that is there to send its readers on
 _AT_ONCE = 10
@@ -69,7 +69,7 @@ def facts_of(page: LexborHTMLParser, url: str) -> Facts:
     facts.canonical = absolute(canonical, facts.base) if canonical and canonical.strip() else None
     if unscripted and refresh is None and _says_little(page):
         # A script sends readers on, and this those without one.
-        refresh = unscripted[1] or unscripted[2]
+        refresh = unscripted["refresh"]
     facts.leads_to = _target(refresh or "", facts.base, url)
     return facts
 

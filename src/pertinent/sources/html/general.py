@@ -51,9 +51,8 @@ def _by_class(tag: str, names: str) -> Meaning:
 
 def _labels(tabs: LexborNode) -> list[str]:
     listed = tabs.css_first("[role=tablist], .tabbed-labels, .tabs")
-    found = tabs.iter() if listed is None else listed.iter()
-    labels = (one_line(label.text()) for label in found if listed is not None or label.tag == "label")
-    return [*filter(None, labels)]
+    labels = listed.iter() if listed is not None else (one for one in tabs.iter() if one.tag == "label")
+    return [*filter(None, (one_line(label.text()) for label in labels))]
 
 
 def _anchor(heading: LexborNode) -> str:

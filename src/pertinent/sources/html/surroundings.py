@@ -86,7 +86,7 @@ _MARKS_TOGETHER = _pairs("""
     visually hidden
     sr only
 """)
-_NUMBERS = words("lineno linenos")
+_NUMBERS = words("lineno linenos")  # a `<pre>` of nothing else
 _ALONE = words("anchor lang")  # marks only where nothing else is said
 
 

@@ -164,15 +164,14 @@ def open_site(start: str, base_url: str | None = None, choice: Choice | None = N
     """The site that a start address names: all that lies below it, or what a sitemap lists."""
     address = _checked(start, "source", "https://book.example/")
     folder = address.rpartition("/")[0] if is_sitemap(address) else canonical_url(address).rstrip("/")
-    if not is_sitemap(address) and urlsplit(address).query:
-        raise InvalidInput("source", f"{start!r} has a query; give the address that all its pages lie below")
+    if not is_sitemap(address):
+        _refuse_query(address, "source")
     if base_url is None:
         scope = "" if is_sitemap(address) else urlsplit(folder).path
         return Site(address, _origin(address), _origin(address), scope, folder, choice or Choice())
-    checked = _checked(base_url, "base_url", "https://handbook.example/docs")
-    if urlsplit(checked).query:
-        raise InvalidInput("base_url", f"{base_url!r} has a query; give the address without it")
-    base = canonical_url(checked).rstrip("/")
+    known_as = _checked(base_url, "base_url", "https://handbook.example/docs")
+    _refuse_query(known_as, "base_url")
+    base = canonical_url(known_as).rstrip("/")
     served, known = _heads(folder, base)
     return Site(address, served, known, urlsplit(base).path, base, choice or Choice())
 
@@ -191,6 +190,11 @@ def _checked(address: str, field: str, example: str) -> str:
             field, f"{address!r} leads to a place on a page; give it without what follows the #"
         )
     return found
+
+
+def _refuse_query(address: str, field: str) -> None:
+    if urlsplit(address).query:
+        raise InvalidInput(field, f"{address!r} has a query; give the address that all its pages lie below")
 
 
 def _heads(one: str, other: str) -> tuple[str, str]:

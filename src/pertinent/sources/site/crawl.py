@@ -19,7 +19,7 @@ from ...errors import SourceError
 from ...types import Offer, Page, PassedOver, Unreadable
 from .addresses import Site, absolute, path_of
 from .fetching import Fetcher
-from .finding import COPY, Found
+from .finding import Found
 from .frontier import Frontier, Item
 from .limits import Limits
 from .memory import MISSED, Memory
@@ -98,19 +98,15 @@ class Crawl:
         if editions:
             yield PassedOver(f"of another version or language, such as {min(editions)}", len(editions))
         if self._found.foreign:
-            reason = f"listed on another host, such as {self._found.foreign_page[:200]}; {COPY}"
-            yield PassedOver(reason, self._found.foreign)
-        for reason, number in self._passed_over.most_common(_REASONS):
-            yield PassedOver(f"{reason}{self._example(reason)}", number)
+            yield PassedOver(f"listed on another host, such as {self._found.elsewhere}", self._found.foreign)
+        for reason, number in self._reasons():
+            yield PassedOver(reason, number)
         for option, name in self._variants.never_met():
             yield PassedOver(f"of {option} {name}: the site has none that is called so", 0)
 
     def _seen_instead(self) -> str:
         """Why there are no pages, with an address to try."""
-        seen = [
-            f"{number} {reason}{self._example(reason)}"
-            for reason, number in self._passed_over.most_common(_REASONS)
-        ]
+        seen = [f"{number} {reason}" for reason, number in self._reasons()]
         site = self._site
         if self._gone and site.served != site.known:
             seen.append(f"--base-url puts {site.known} in the place of {site.served}")
@@ -120,8 +116,10 @@ class Crawl:
         self._passed_over[reason] += number
         self._such.setdefault(reason, address)
 
-    def _example(self, reason: str) -> str:
-        return f", such as {self._such[reason][:200]}"
+    def _reasons(self) -> Iterator[tuple[str, int]]:
+        """The most frequent reasons, each with the first page, and how many there were."""
+        for reason, number in self._passed_over.most_common(_REASONS):
+            yield f"{reason}, such as {self._such[reason][:200]}", number
 
     def _unwanted(self) -> str:
         """What to think of where links were followed because no page that sitemaps list is wanted."""
@@ -216,7 +214,8 @@ class Crawl:
         begins = self.by_links and item.depth == 0
         if url != item.url and not (self._site.spans(url) if begins else self._site.holds(url)):
             self._pass_over(f"led to {outcome.address}", item.address)
-            self._start = outcome.address if begins else self._start
+            if begins:
+                self._start = outcome.address
         elif url == item.url or self._frontier.claim(url):
             yield from self._read(url, reading, outcome.address, item.depth)
         else:
@@ -225,8 +224,8 @@ class Crawl:
     def _failed(self, item: Item, outcome: Outcome) -> Iterator[Unreadable]:
         """A page that is gone gives nothing; of any other failure, what was indexed is kept."""
         if self.by_links and item.depth == 0:
-            foreign = f"; its sitemap lists {self._found.foreign_page[:200]}; {COPY}"
-            hint = foreign if self._found.foreign else self._unwanted()
+            elsewhere = self._found.elsewhere
+            hint = f"; its sitemap lists {elsewhere}" if elsewhere else self._unwanted()
             raise SourceError(f"{item.address} {outcome.reason}{hint}; nothing was changed")
         url = self._memory.way(item.url)
         if outcome.gone or (outcome.no_page and not self._memory.knows(url)):

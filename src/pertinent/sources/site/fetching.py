@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
-from itertools import count
 from ssl import SSLContext
 from types import TracebackType
 from typing import Self
@@ -139,7 +138,9 @@ class Fetcher:
         """
         bounds = bounds or self._page
         wait = self._limits.first_wait
-        for attempt in count(1):
+        attempt = 0
+        while True:
+            attempt += 1
             try:
                 with self._deadlines.within(bounds.seconds):
                     return self._follow(address, conditions, bounds)
@@ -150,7 +151,6 @@ class Fetcher:
                     raise Unfetchable(f"{error}{tried}", silent=True) from error.__cause__
                 self._deadlines.stopped.wait(asked)
                 wait *= 2
-        raise AssertionError("it returns or raises")
 
     def _attempts(self, error: _MayPass) -> int:
         """How often to ask for a page that fails in this way; once, of a site that only refuses."""

@@ -16,8 +16,6 @@ from .limits import Limits
 from .robots import Robots, ask
 from .sitemaps import Listed, Sitemap, parse
 
-COPY = "if this is a copy of that site, give its address with --base-url"
-
 _PATIENCE = 4
 """How many times as long as a page a sitemap may take: it is a large file, often made when asked for."""
 _MOST = 50_000
@@ -47,6 +45,13 @@ class Found:
     unwanted: int = 0
     """How many of the pages that they list the caller's patterns or robots.txt leave out."""
 
+    @property
+    def elsewhere(self) -> str:
+        """What sitemaps list of another host, and what to do about it; empty where they list nothing so."""
+        if not self.foreign:
+            return ""
+        return f"{self.foreign_page[:200]}; if this is a copy of that site, give its address with --base-url"
+
 
 def find(site: Site, fetcher: Fetcher, limits: Limits) -> Found:
     """The pages that the site's sitemaps list; where there are none, links are to be followed."""
@@ -56,7 +61,7 @@ def find(site: Site, fetcher: Fetcher, limits: Limits) -> Found:
     if site.from_sitemap:
         finder.walk([site.start], needed=True)
         if not finder.pages:
-            instead = f", but {found.foreign_page[:200]}; {COPY}" if found.foreign else ""
+            instead = found.elsewhere and f", but {found.elsewhere}"
             raise SourceError(f"{site.start} lists no page of {site.name}{instead}")
     else:
         finder.walk(finder.own(found.robots.sitemaps, f"{site.origin}/"))

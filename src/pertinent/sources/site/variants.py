@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -104,27 +104,28 @@ class Variants:
         """Learn from pages that versions side by side have in common."""
         rivals = self._rivals[parent]
         rivals[step].add(below)
-        if len(rivals) > 1 and sum(below in rests for rests in rivals.values()) > 1:
-            alike = {name: rests for name, rests in rivals.items() if below in rests}
-            first = min(alike, key=_rank)
-            for name in alike.keys() - {first}:
-                if len(alike[name] & alike[first]) >= SHARED:
-                    self._editions[(*parent, name)] = Edition("version", name)
+        alike = {name: rests for name, rests in rivals.items() if below in rests}
+        first = min(alike, key=_rank)
+        for name, rests in alike.items():
+            if name != first and len(rests & alike[first]) >= SHARED:
+                self._editions[(*parent, name)] = Edition("version", name)
 
     def edition(self, url: str) -> Path | None:
         """The path below which a page is of another version, whether that was asked for or not."""
+        return next(self._editions_above(url), None)
+
+    def _editions_above(self, url: str) -> Iterator[Path]:
         path = self._below(url)
-        ends = range(1, min(len(path), DEEPEST) + 1)
-        return next((path[:end] for end in ends if path[:end] in self._editions), None)
+        for end in range(1, min(len(path), DEEPEST) + 1):
+            if path[:end] in self._editions:
+                yield path[:end]
 
     def unwanted(self, url: str) -> bool:
         """Whether the page at this url is another edition that nobody asked for."""
-        if self._editions:
-            path = self._below(url)
-            for end in range(1, min(len(path), DEEPEST) + 1):
-                edition = self._editions.get(path[:end])
-                if edition and not self._asked_for(edition):
-                    return True
+        if self._editions and not all(
+            self._asked_for(self._editions[path]) for path in self._editions_above(url)
+        ):
+            return True
         language = self._languages.get(url)
         return language is not None and not self._asked_for(Edition("locale", language))
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_TO_STOP = 1.0
+"""How long after Ctrl-C it is said that a step is waited for."""
 STOPPING = "Stopping when this step is done; Ctrl-C again ends it at once"
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ...identity import is_loopback
 from .failures import say
 from .opening import opened
 
@@ -40,7 +41,6 @@ def serve(
       pertinent serve --golden golden.yaml
       curl -d '{"query": "joint limits"}' -H 'Content-Type: application/json' localhost:8000/search
     """
-    from ..http.gate import is_loopback
     from ..serving import run
 
     if watch and watch.lower().startswith(("http://", "https://")):

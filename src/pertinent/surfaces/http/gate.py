@@ -9,7 +9,6 @@ import time
 from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Sequence
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from fastapi.middleware.cors import CORSMiddleware
@@ -17,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ...identity import is_loopback
 from .answering import JSON
 from .failing import answer
 from .observing import Observer
@@ -163,14 +163,6 @@ class Gate:
         if self._limit is not None and (wait := self._limit.wait(caller)):
             seconds = {"retry-after": str(math.ceil(wait))}
             raise Problem(429, "rate_limited", "too many requests; see Retry-After", seconds)
-
-
-def is_loopback(name: str) -> bool:
-    """Whether a host is this machine, reached from nowhere else."""
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
 
 
 def _key(headers: Headers) -> bytes:

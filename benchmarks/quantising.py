@@ -19,17 +19,17 @@ from qdrant_client import models
 
 import serving
 from pertinent.embedders.local import LocalEmbedder
-from pertinent.engine import CANDIDATES
 from pertinent.identity import point_id
 from pertinent.ports import Entry, Fingerprint
+from pertinent.search.engine import CANDIDATES
 from pertinent.sources import open_source
 from pertinent.stores import lexical
-from pertinent.stores.proposals import DENSE
+from pertinent.stores.candidates import DENSE
 from pertinent.stores.qdrant import QdrantIndex
 from pertinent.stores.qdrant_builds import QdrantBuilds
 from pertinent.stores.qdrant_collection import CollectionOptions, Quantization
+from pertinent.stores.qdrant_points import parse_point_id
 from pertinent.stores.qdrant_server import Server
-from pertinent.stores.qdrant_wire import known_by
 from pertinent.types import Chunk, Filters, Page
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -179,7 +179,7 @@ def _coarse(index: QdrantIndex, asked: Matrix) -> list[list[Any]]:
             ),
             vector.tolist(),
         )
-        found.append([known_by(one.id) for one in answer.points])
+        found.append([parse_point_id(one.id) for one in answer.points])
     return found
 
 

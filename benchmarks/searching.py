@@ -15,13 +15,13 @@ import numpy as np
 import qdrant_edge as qdrant
 
 from pertinent.embedders.local import LocalEmbedder
-from pertinent.engine import CANDIDATES, Engine, Query
 from pertinent.ports import Vector
 from pertinent.progress import Silent
+from pertinent.search.engine import CANDIDATES, Engine
 from pertinent.sources import open_source
 from pertinent.stores import lexical
+from pertinent.stores.candidates import DENSE, LEXICAL
 from pertinent.stores.edge import EdgeIndex
-from pertinent.stores.proposals import DENSE, LEXICAL
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
@@ -86,7 +86,7 @@ def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any
         engine = workspace.engine()
         figures: dict[str, list[float]] = {"embed_ms": [], "raw_index_ms": [], "search_ms": []}
         for text in QUERIES:
-            engine.search(Query(text))
+            engine.search(text)
         for _ in range(rounds):
             for text in QUERIES:
                 _one(engine, embedder, index, text, figures)
@@ -113,7 +113,7 @@ def _one(
     figures["embed_ms"].append((time.perf_counter() - start) * 1000)
     figures["raw_index_ms"].append(_raw(index._shard, vector, text))
     start = time.perf_counter()
-    engine.search(Query(text))
+    engine.search(text)
     figures["search_ms"].append((time.perf_counter() - start) * 1000)
 
 

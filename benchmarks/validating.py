@@ -12,7 +12,7 @@ from pertinent.chunking import chunk_page
 from pertinent.identity import point_id
 from pertinent.sources import open_source
 from pertinent.testing.embedder import HashedWords
-from pertinent.types import Answer, Chunk, Hit, Page, Scores
+from pertinent.types import Answer, Chunk, Hit, Page, Scores, SearchOptions
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.subject import PageView
 from pertinent.validation.validate import Options, validate
@@ -34,11 +34,11 @@ class Instant:
     def facts(self) -> Mapping[str, str]:
         return {}
 
-    def search(self, text: str, *, top_k: int, **_: Any) -> Answer:
+    def search(self, text: str, options: SearchOptions) -> Answer:
         start = time.perf_counter()
-        found = self._random.sample(self._chunks, top_k)
+        found = self._random.sample(self._chunks, options.top_k)
         hits = tuple(_hit(chunk, 1 - rank / 200) for rank, chunk in enumerate(found))
-        answer = Answer(text, "hybrid", hits, top_k, 0.0, "now")
+        answer = Answer(text, "hybrid", hits, options.top_k, 0.0, "now")
         self.seconds += time.perf_counter() - start
         return answer
 

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from pertinent import indexing
-from pertinent.engine import Query
 from pertinent.errors import SyncRefused
 from pertinent.indexing import Indexer, Plan, Summary
 from pertinent.progress import Silent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
-from pertinent.types import Chunk, Page, Unreadable
+from pertinent.types import Chunk, Page, SearchOptions, Unreadable
 from pertinent.workspace import Workspace
 
 TOPICS = page("topics", {"": "Nodes talk over topics.", "QoS": "Reliable or best effort."})
@@ -277,7 +276,7 @@ def test_vectors_written_before_a_break_are_not_made_again(workspace: Workspace)
 
 def test_a_chunk_found_by_search_is_the_one_that_was_synced(workspace: Workspace) -> None:
     sync(workspace, *BOOK)
-    answer = workspace.engine().search(Query("service request", ranking="hybrid"))
+    answer = workspace.engine().search("service request", SearchOptions(ranking="hybrid"))
     assert answer.hits[0].chunk.slug == "services"
 
 

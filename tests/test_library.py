@@ -17,9 +17,9 @@ import pytest
 
 import pertinent
 from pertinent import Filters, Pertinent
-from pertinent.engine import Query
 from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound, StoreError, SyncRefused
 from pertinent.indexing import Indexer
+from pertinent.types import SearchOptions
 
 MARKDOWN = {
     "topics.md": (
@@ -437,7 +437,7 @@ def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path)
             assert opened.search("revolute joint", top_k=1).hits == expected
             answers += 1
         working.join()
-        assert engine.search(Query("revolute joint", top_k=1)).hits == expected
+        assert engine.search("revolute joint", SearchOptions(top_k=1)).hits == expected
 
 
 def test_reindex_is_refused_while_another_process_has_the_index(book: Path, tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ from itertools import islice
 from pathlib import Path
 
 from . import identity
+from ._internal.clock import StageTimer, utc_now
 from .chunking import chunk_page, embedded_text
 from .errors import SyncRefused
 from .ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex, Written
 from .progress import Progress, Silent
-from .timing import Stopwatch, utc_now
 from .types import Chunk, Offer, Page, PassedOver, Unreadable
 
 SHRINK_LIMIT = 0.25
@@ -113,7 +113,7 @@ class Indexer:
 
     def plan(self, source: Source) -> Plan:
         """What a sync of the source would do; reads, writes nothing."""
-        watch = Stopwatch()
+        watch = StageTimer()
         refuse_homonym(source, self.catalog.sources().get(source.name))
         everything = self.catalog.pages()
         known = {record.document_id: record for record in everything if record.source == source.name}
@@ -189,7 +189,7 @@ class Indexer:
 
     def apply(self, plan: Plan, *, allow_shrink: bool = False) -> Summary:
         """Carry the plan out; killed anywhere, the next sync ends as this one would have."""
-        watch = Stopwatch()
+        watch = StageTimer()
         guard(plan, allow_shrink=allow_shrink)
         self.catalog.register(plan.source, plan.location)
         self.progress.stage("Embedding", plan.chunks_to_embed)

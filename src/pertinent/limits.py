@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from .errors import InvalidInput
-from .types import Ranking
+from .types import Ranking, SearchOptions
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -74,3 +74,15 @@ def check_ranking(value: object) -> Ranking:
         if value == ranking:
             return ranking
     raise InvalidInput("ranking", f"must be one of {', '.join(RANKINGS)}, not {value!r}")
+
+
+def check_options(options: SearchOptions) -> SearchOptions:
+    """Check the options of a search against the engine's limits; an error names the field."""
+    if options.ranking is not None:
+        check_ranking(options.ranking)
+    if options.per_page is not None:
+        check_count("per_page", options.per_page, ENGINE.top_k_max)
+    if options.fallback not in (None, "lexical"):
+        raise InvalidInput("fallback", f"must be lexical, not {options.fallback!r}")
+    top_k, threshold = ENGINE.check_top_k(options.top_k), ENGINE.check_threshold(options.threshold)
+    return replace(options, top_k=top_k, threshold=threshold)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,10 +64,6 @@ class Entry:
     embedding_key: str
 
 
-Worth = Callable[[Mapping[str, Mapping[Any, float]]], Iterable[Any]]
-"""Which points are worth the scores that are missing, of those that each side has named with its scores."""
-
-
 class VectorIndex(Protocol):
     """Dense and lexical search over chunks."""
 
@@ -83,12 +79,8 @@ class VectorIndex(Protocol):
         by: Sequence[str],
         limit: int,
         filters: Filters,
-        worth: Worth | None = None,
     ) -> Candidates:
-        """The best `limit` points of each side named in `by`, with both raw scores where they exist.
-
-        With `worth`, those that it does not name may be left out: a score of the other side costs a question.
-        """
+        """The best `limit` points of each side named in `by`, with both raw scores where they exist."""
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
         """The chunks behind the points, as the index has them."""

@@ -122,7 +122,7 @@ PointId = UUID | int
 
 
 class Candidates(NamedTuple):
-    """Points that the index proposes, with their raw scores; a side that was not asked for is None."""
+    """Points that the index proposes, with their raw scores by column; a side without a query is None."""
 
     point_ids: list[PointId]
     cosine: list[float] | None
@@ -147,11 +147,35 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A candidate that was good enough to be looked at but is not among the hits, and why."""
+class Excluded:
+    """A candidate that is not among the hits, and the reason."""
 
     hit: Hit
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What a caller wants of the list of hits.
+
+    The values are within the engine's limits: whoever takes them from a user checks them first, with
+    `limits.check_options` or the limits of its own seed.
+    """
+
+    top_k: int = 5
+    threshold: float = 0.0
+    """The lowest score of a hit."""
+    ranking: Ranking | None = None
+    """None is the ranking of the settings."""
+    filters: Filters = Filters()
+    per_page: int | None = None
+    """The most hits of one page; None sets no limit."""
+    distinct: bool = True
+    """List a text that stands on several pages once."""
+    fallback: Literal["lexical"] | None = None
+    """The ranking to use while the embedder does not answer; None raises its error."""
+    bypass_cache: bool = field(default=False, compare=False)
+    """Search even if the answer is cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +189,12 @@ class Answer:
     threshold: float
     created_at: str
     timings: Mapping[str, float] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+    """The best candidates that are not among the hits, a few of them."""
     notes: tuple[str, ...] = ()
-    remembered: bool = False
-    """Whether it was given before and nothing was searched for it."""
+    """What was missing or down while the answer was made; empty where every part answered."""
+    cached: bool = False
+    """Whether the answer came from the cache."""
 
     @property
     def algorithm(self) -> str:

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 from . import build
 from .disk import refuse_full
-from .engine import Engine
 from .errors import IndexFailure, IndexLocked, NotFound, PertinentError, StoreError, SyncRefused
 from .indexing import Indexer
 from .ports import Catalog, Embedder, Fingerprint, VectorIndex, Written
 from .progress import Progress
+from .search.engine import Engine
 from .settings import Settings
 from .succession import Succession
 
@@ -120,7 +120,11 @@ class Workspace:
             if self._engine is None:
                 self.require()
                 self._engine = Engine(
-                    self.embedder(), self.index(), self.catalog(), self.settings.query_cache
+                    self.embedder(),
+                    self.index(),
+                    self.catalog(),
+                    ranking=self.settings.ranking,
+                    cache_size=self.settings.query_cache,
                 )
             return self._engine
 
@@ -192,7 +196,8 @@ class Workspace:
         try:
             rebuilt = indexer.rebuild()
             if accept is not None:
-                accept(Engine(made_by, fresh, self.catalog()), rebuilt, old)
+                engine = Engine(made_by, fresh, self.catalog(), ranking=self.settings.ranking)
+                accept(engine, rebuilt, old)
             self.catalog().swap(new, rebuilt)
         except BaseException as error:
             fresh.close()

@@ -111,6 +111,7 @@ def serve(book: Workspace) -> Iterator[Serve]:
             # The same open stores under other settings.
             seen = copy.copy(workspace)
             seen.settings = Settings.model_validate({**workspace.settings.model_dump(), **settings})
+            seen._engine = None  # it has the ranking of the settings
             pertinent = Pertinent(seen)
             logged = LogCapture()
             log = structlog.wrap_logger(structlog.PrintLogger(), processors=[logged])

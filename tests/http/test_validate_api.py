@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from pertinent.engine import Engine, Query
 from pertinent.errors import InvalidInput
+from pertinent.search.engine import Engine
+from pertinent.types import SearchOptions
 
 from .conftest import Serve, Service, problem
 
@@ -182,10 +183,10 @@ def test_a_run_that_nobody_waits_for_any_more_gives_its_thread_back(
     tests = [test_of(service, test_id=f"t{number}") for number in range(200)]
     usual, searched = Engine.search, []
 
-    def slow(engine: Engine, query: Query) -> Any:
-        searched.append(query.text)
+    def slow(engine: Engine, text: str, options: SearchOptions) -> Any:
+        searched.append(text)
         time.sleep(0.05)
-        return usual(engine, query)
+        return usual(engine, text, options)
 
     monkeypatch.setattr(Engine, "search", slow)
     response = service.client.post("/api/v1/validate", json={"tests": tests})

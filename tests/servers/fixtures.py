@@ -29,11 +29,11 @@ class Place:
     url: str
     key: str | None = None
 
-    def connect(self, *, timeout: float = 10.0, use_grpc: bool = True) -> Server:
+    def connect(self, *, timeout: float = 10.0) -> Server:
         # Late, for qdrant-client takes a second to import, and most tests do without it.
         from pertinent.stores.qdrant_server import Server
 
-        return Server(self.url, self.key, timeout=timeout, use_grpc=use_grpc)
+        return Server(self.url, self.key, timeout=timeout)
 
     def sweep(self, prefix: str) -> None:
         """Remove every collection whose name begins so."""

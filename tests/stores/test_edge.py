@@ -16,7 +16,6 @@ import pytest
 
 from pertinent.errors import IndexFailure, IndexLocked
 from pertinent.ports import VectorIndex
-from pertinent.ranking import rank
 from pertinent.stores.edge import EdgeIndex, _translated
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, fill
 from pertinent.types import Filters
@@ -79,8 +78,6 @@ def test_a_damaged_folder_is_an_error_of_ours(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from uuid import UUID
-from pertinent.ranking import rank
 from pertinent.stores.edge import EdgeIndex
 from pertinent.testing.index_suite import EMBEDDER, fill
 index = EdgeIndex.open(Path(sys.argv[1]), EMBEDDER.dimension)
@@ -117,7 +114,7 @@ def test_recall_against_exact_search_after_optimising(tmp_path: Path) -> None:
     for query in vectors[:50] + 0.05 * rng.normal(size=(50, 128)).astype(np.float32):
         nearest = {UUID(int=n) for n in np.argsort(-(vectors @ query))[:10].tolist()}
         candidates = opened.candidates(query, None, by=["dense"], limit=100, filters=Filters())
-        found += len(nearest & set(rank(candidates, "dense").point_ids[:10]))
+        found += len(nearest & set(candidates.point_ids[:10]))
     opened.close()
     assert found / 500 >= 0.97
 

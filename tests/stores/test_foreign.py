@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qdrant_client import QdrantClient, models
 
-from pertinent.engine import NO_LEXICAL, Engine, Query, neighbours
 from pertinent.errors import (
     DimensionMismatch,
     IndexFailure,
@@ -26,6 +25,7 @@ from pertinent.errors import (
     SyncRefused,
 )
 from pertinent.ports import Fingerprint
+from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbours
 from pertinent.stores.foreign import ForeignIndex
 from pertinent.stores.foreign_catalog import OVERLAP, ForeignCatalog, put_together
 from pertinent.stores.foreign_collection import examine, is_foreign
@@ -36,10 +36,10 @@ from pertinent.stores.qdrant_server import Server
 from pertinent.surfaces import library
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.index_suite import fill as fill_index
-from pertinent.types import Answer, Chunk, Filters, Ranking
+from pertinent.types import Answer, Chunk, Filters, SearchOptions
 from pertinent.validation import integrity
 from pertinent.validation.golden import GoldenSet
-from pertinent.validation.subject import EVERYTHING, PageView
+from pertinent.validation.subject import PageView
 from pertinent.validation.validate import validate
 
 from ..servers.binary import require
@@ -123,20 +123,8 @@ class Collected:
     def facts(self) -> Mapping[str, str]:
         return {"subject": self._index.name}
 
-    def search(
-        self,
-        text: str,
-        *,
-        top_k: int,
-        threshold: float = 0.0,
-        ranking: Ranking | None = None,
-        per_page: int | None = None,
-        filters: Filters = EVERYTHING,
-        distinct: bool = True,
-    ) -> Answer:
-        chosen = ranking or "dense"
-        query = Query(text, None, top_k, threshold, chosen, filters, per_page, distinct=distinct)
-        answer = self._engine.search(query)
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        answer = self._engine.search(text, options)
         return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
 
     def _placed(self, chunk: Chunk) -> Chunk:
@@ -170,7 +158,7 @@ class TestEveryPipeline:
         pipeline, name = theirs
         searching = engine(opened(name))
         for text, passage in ASKED.items():
-            answer = searching.search(Query(text))
+            answer = searching.search(text)
             assert (answer.ranking, answer.notes) == ("dense", (NO_LEXICAL,))
             best = answer.hits[0]
             assert best.chunk.text.strip() == passage
@@ -179,7 +167,7 @@ class TestEveryPipeline:
                 assert best.chunk.url == expected.url
             else:
                 assert best.chunk.source_path == f"docs/{expected.slug}.md"
-        asked_for = searching.search(Query("messages", ranking="dense"))
+        asked_for = searching.search("messages", SearchOptions(ranking="dense"))
         assert (asked_for.ranking, asked_for.notes) == ("dense", ())
 
     def test_a_score_is_the_cosine(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
@@ -359,7 +347,7 @@ class TestVectors:
         self, made: Callable[..., str], opened: Open, distance: models.Distance
     ) -> None:
         index = opened(made(models.VectorParams(size=64, distance=distance)))
-        answer = engine(index).search(Query("revolute joint limit", ranking="dense", top_k=6))
+        answer = engine(index).search("revolute joint limit", SearchOptions(ranking="dense", top_k=6))
         query = EMBEDDER.embed_queries(["revolute joint limit"])[0]
         expected = [
             max(0.0, float(EMBEDDER.embed_queries([hit.chunk.text])[0] @ query)) for hit in answer.hits
@@ -414,9 +402,7 @@ class TestVectors:
             opened(name, fields={"vector": "sound"})
         for chosen in (opened(name, fields={"vector": "meaning"}), opened(name, fields={"vector": "other"})):
             assert chosen.dense.dimension == 64
-        best = (
-            engine(opened(name, fields={"vector": "meaning"})).search(Query("revolute joint limit")).hits[0]
-        )
+        best = engine(opened(name, fields={"vector": "meaning"})).search("revolute joint limit").hits[0]
         assert best.chunk.title == "Joints"
         assert opened(name, 8).dense.name == "image"
 
@@ -437,7 +423,7 @@ class TestVectors:
             models.VectorParams(size=64, distance=models.Distance.COSINE),
             quantization_config=models.ScalarQuantization(scalar=scalar),
         )
-        hit = engine(opened(name)).search(Query(PASSAGES[0].text)).hits[0]
+        hit = engine(opened(name)).search(PASSAGES[0].text).hits[0]
         assert hit.score == pytest.approx(1.0, abs=1e-6)
 
 
@@ -468,7 +454,7 @@ class TestFilters:
                 client.create_payload_index(name, "metadata.url", indexed, wait=True)
             searching = engine(opened(name))
             for filters, expected in ADMITTED:
-                answer = searching.search(Query("messages", top_k=20, filters=filters))
+                answer = searching.search("messages", SearchOptions(top_k=20, filters=filters))
                 assert {hit.chunk.document_id for hit in answer.hits} == expected, filters
 
     def test_an_address_is_found_among_many_that_share_its_words(
@@ -499,18 +485,18 @@ class TestFilters:
             for number, one in enumerate(PASSAGES)
         ]
         with filled(client, lambda c, n: write(c, n, payloads, [one.text for one in PASSAGES])) as name:
-            answer = engine(opened(name)).search(Query("joint", filters=Filters(document_id="5")))
+            answer = engine(opened(name)).search("joint", SearchOptions(filters=Filters(document_id="5")))
         assert [hit.chunk.title for hit in answer.hits] == ["Joints"]
 
     def test_a_filter_without_a_field_is_refused(self, seed_000: str, opened: Open) -> None:
         for filters in (Filters(section="Limits"), Filters(document_id="x"), Filters(source_type="x")):
             with pytest.raises(InvalidInput, match=r"have no .* to filter by"):
-                engine(opened(seed_000)).search(Query("messages", filters=filters))
+                engine(opened(seed_000)).search("messages", SearchOptions(filters=filters))
 
     def test_words_alone_can_not_be_searched(self, seed_000: str, opened: Open) -> None:
         index = opened(seed_000)
         with pytest.raises(InvalidInput, match="no lexical side"):
-            engine(index).search(Query("messages", ranking="lexical"))
+            engine(index).search("messages", SearchOptions(ranking="lexical"))
         with pytest.raises(InvalidInput, match="no lexical side"):
             index.candidates(None, "messages", by=["lexical"], limit=5, filters=Filters())
 
@@ -529,7 +515,7 @@ class TestOpening:
                 opened(name)
             fields = {"text": "body.plain", "url": "at", "order_index": "nth"}
             index = opened(name, fields=fields)
-            hit = engine(index).search(Query("revolute joint limit")).hits[0]
+            hit = engine(index).search("revolute joint limit").hits[0]
             assert (hit.chunk.url, hit.chunk.position) == (f"{SITE}/guide/joints", 0)
             assert integrity.missing(hit.chunk) == ["title", "timestamp", "content_hash"]
 
@@ -556,7 +542,7 @@ class TestOpening:
         with filled(client, lambda c, n: write(c, n, [], [])) as name:
             with pytest.raises(SettingsError, match="no points"):
                 opened(name)
-            assert engine(opened(name, fields={"text": "body"})).search(Query("anything")).hits == ()
+            assert engine(opened(name, fields={"text": "body"})).search("anything").hits == ()
 
     def test_ours_are_told_from_others(self, qdrant: Place, collection: str, seed_000: str) -> None:
         made_with = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
@@ -595,7 +581,7 @@ class TestOpening:
         client.update_collection_aliases([models.CreateAliasOperation(create_alias=create)])
         with qdrant.connect() as server:
             assert is_foreign(server, alias)
-        assert engine(opened(alias)).search(Query("joint")).hits
+        assert engine(opened(alias)).search("joint").hits
 
 
 class TestCatalog:
@@ -619,7 +605,7 @@ class TestCatalog:
 
     def test_a_passage_is_shown_with_what_stands_around_it(self, seed_000: str, opened: Open) -> None:
         catalog = ForeignCatalog(opened(seed_000))
-        around = neighbours(catalog, "2", around=1)
+        around = find_neighbours(catalog, "2", around=1)
         assert [chunk.text for chunk in around] == PAGES["topics"][1]
 
     def test_what_was_read_is_read_again_after_a_while(

@@ -12,7 +12,7 @@ import pytest
 
 from pertinent.identity import digest
 from pertinent.ports import Entry, Fingerprint, VectorIndex
-from pertinent.ranking import SIDES, rank
+from pertinent.search.ranking import CANDIDATE_SIDES, rank
 from pertinent.sources import open_source
 from pertinent.stores.edge import EdgeIndex
 from pertinent.stores.qdrant_builds import QdrantBuilds
@@ -64,18 +64,16 @@ def indexes(
         opened: dict[str, VectorIndex] = {
             "edge": EdgeIndex.open(tmp_path_factory.mktemp("edge"), EMBEDDER.dimension),
             "server": QdrantBuilds(qdrant.connect, name).open(MADE_WITH),
-            "server over HTTP": QdrantBuilds(partial(qdrant.connect, use_grpc=False), name).open(MADE_WITH),
             "cluster": _on(qdrant_cluster, name, CollectionOptions(replicas=2)),
             "cluster of three shards": _on(
                 qdrant_cluster, f"{name}-3", CollectionOptions(shards=3, replicas=2)
             ),
         }
         stack.callback(qdrant.sweep, name)
-        for label, index in opened.items():
+        for index in opened.values():
             stack.callback(index.close)
-            if label != "server over HTTP":
-                fill(index, given)
-                index.finish()
+            fill(index, given)
+            index.finish()
         yield opened
 
 
@@ -86,12 +84,9 @@ def _on(cluster: Cluster, name: str, options: CollectionOptions) -> VectorIndex:
 def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> Shown:
     """The first hits as the engine orders them: by score, and by chunk id where scores are equal."""
     vector = EMBEDDER.embed_queries([query])[0]
-    found = index.candidates(vector, query, by=SIDES[ranking], limit=LIMIT, filters=filters)
-    ranked = rank(found, ranking)
-    points = ranked.point_ids[:READ]
-    chunks = index.chunks(points)
-    pairs = zip(ranked.scores, (chunks[point].chunk_id for point in points), strict=False)
-    return sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:SHOWN]
+    candidates = index.candidates(vector, query, by=CANDIDATE_SIDES[ranking], limit=LIMIT, filters=filters)
+    ranked = rank(candidates, index.chunks(candidates.point_ids), ranking)
+    return [(hit.score, hit.chunk.chunk_id) for hit in ranked[:SHOWN]]
 
 
 def tied(shown: Shown) -> list[set[str]]:
@@ -111,7 +106,6 @@ def test_the_same_hits_with_the_same_scores(
 ) -> None:
     others = [
         "server",
-        "server over HTTP",
         "cluster",
         *(["cluster of three shards"] if ranking == "dense" else []),
     ]

@@ -35,22 +35,12 @@ pytestmark = pytest.mark.xdist_group("qdrant")
 MADE_WITH = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
 
 
-class TestOverGrpc(IndexSuite):
+class TestQdrantIndex(IndexSuite):
     """A server is an index."""
 
     @pytest.fixture
     def index(self, qdrant: Place, collection: str) -> Iterator[QdrantIndex]:
         opened = QdrantBuilds(qdrant.connect, collection).open(MADE_WITH)
-        yield opened
-        opened.close()
-
-
-class TestOverHttp(IndexSuite):
-    """The same where only its HTTP port is open."""
-
-    @pytest.fixture
-    def index(self, qdrant: Place, collection: str) -> Iterator[QdrantIndex]:
-        opened = QdrantBuilds(lambda: qdrant.connect(use_grpc=False), collection).open(MADE_WITH)
         yield opened
         opened.close()
 
@@ -87,14 +77,6 @@ def many(number: int) -> list[Any]:
         replace(one, chunk=replace(one.chunk, chunk_id=f"chunk-{n}", document_id=f"page-{n}", position=n))
         for n in range(number)
     ]
-
-
-def test_the_faster_way_is_taken_where_it_is_open(qdrant: Place) -> None:
-    ways = {}
-    for use_grpc in (True, False):
-        with qdrant.connect(use_grpc=use_grpc) as server:
-            ways[use_grpc] = server.read(lambda peer: type(peer.wire()).__name__)
-    assert ways == {True: "OverGrpc", False: "OverHttp"}
 
 
 def test_more_than_fits_a_page_or_a_batch(builds: QdrantBuilds) -> None:
@@ -285,9 +267,8 @@ def test_finished_on_disk_and_quantised_scores_are_still_exact(
 
 
 class TestKey:
-    @pytest.mark.parametrize("use_grpc", [True, False])
-    def test_the_right_one_opens(self, qdrant_node: Node, collection: str, use_grpc: bool) -> None:
-        connect = partial(Server, qdrant_node.url, f"{qdrant_node.key}\n", use_grpc=use_grpc)
+    def test_the_right_one_opens(self, qdrant_node: Node, collection: str) -> None:
+        connect = partial(Server, qdrant_node.url, f"{qdrant_node.key}\n")
         builds = QdrantBuilds(connect, collection)
         index = builds.open(MADE_WITH)
         fill(index)
@@ -296,13 +277,10 @@ class TestKey:
         builds.remove(1)
 
     @pytest.mark.parametrize("key", ["s3cret-key", None])
-    @pytest.mark.parametrize("use_grpc", [True, False])
-    def test_a_wrong_one_is_an_error_that_does_not_show_it(
-        self, qdrant_node: Node, key: str | None, use_grpc: bool
-    ) -> None:
-        with Server(qdrant_node.url, key, use_grpc=use_grpc) as server:
+    def test_a_wrong_one_is_an_error_that_does_not_show_it(self, qdrant_node: Node, key: str | None) -> None:
+        with Server(qdrant_node.url, key) as server:
             index = QdrantIndex(server, "any", MADE_WITH)
-            builds = QdrantBuilds(lambda: Server(qdrant_node.url, key, use_grpc=use_grpc), "any")
+            builds = QdrantBuilds(lambda: Server(qdrant_node.url, key), "any")
             for call in (
                 index.count,
                 lambda: search(index),
@@ -419,11 +397,8 @@ class TestFailures:
             QdrantIndex(server, "any", MADE_WITH).count()
         assert len(broken.asked) == 2
 
-    @pytest.mark.parametrize("use_grpc", [True, False])
-    def test_a_server_that_freezes_while_it_is_searched(
-        self, qdrant_node: Node, collection: str, use_grpc: bool
-    ) -> None:
-        connect = partial(Server, qdrant_node.url, qdrant_node.key, timeout=2, use_grpc=use_grpc)
+    def test_a_server_that_freezes_while_it_is_searched(self, qdrant_node: Node, collection: str) -> None:
+        connect = partial(Server, qdrant_node.url, qdrant_node.key, timeout=2)
         index = QdrantBuilds(connect, collection).open(MADE_WITH)
         fill(index)
         before = search(index)
@@ -435,11 +410,8 @@ class TestFailures:
         assert search(index) == before
         index.close()
 
-    @pytest.mark.parametrize("use_grpc", [True, False])
-    def test_acknowledged_writes_survive_a_kill(
-        self, qdrant_node: Node, collection: str, use_grpc: bool
-    ) -> None:
-        connect = partial(Server, qdrant_node.url, qdrant_node.key, timeout=2, use_grpc=use_grpc)
+    def test_acknowledged_writes_survive_a_kill(self, qdrant_node: Node, collection: str) -> None:
+        connect = partial(Server, qdrant_node.url, qdrant_node.key, timeout=2)
         index = QdrantBuilds(connect, collection).open(MADE_WITH)
         given = fill(index, many(300))
         qdrant_node.kill()

@@ -15,7 +15,7 @@ from pertinent.identity import point_id
 from pertinent.progress import Silent
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import Shelf, page
-from pertinent.types import Answer, Page
+from pertinent.types import Answer, Page, SearchOptions
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.report import ValidationReport
@@ -51,8 +51,8 @@ def told(report: ValidationReport, words: str) -> bool:
 class Repeating(Local):
     """A pipeline that shows a text as often as it is stored."""
 
-    def search(self, text: str, **options: Any) -> Answer:
-        return super().search(text, **{**options, "distinct": False})
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        return super().search(text, replace(options, distinct=False))
 
 
 def test_crowded_out(stored: Workspace) -> None:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pertinent.errors import InvalidInput, NotFound, StoreError
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import page
-from pertinent.types import Answer, Chunk, Filters, Hit, Ranking, Scores
+from pertinent.types import Answer, Chunk, Hit, Ranking, Scores, SearchOptions
 from pertinent.validation import exchange
 from pertinent.validation import golden as files
 from pertinent.validation.agreement import Passage, agreement, judges
@@ -29,7 +29,7 @@ from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
 from pertinent.validation.judgments import Judgment, Line, Log, Undo, judgment, merged, standing
 from pertinent.validation.labelling import DEPTH, TOP, Candidate, Desk, pool, queue
 from pertinent.validation.labels import label_for
-from pertinent.validation.subject import EVERYTHING, PageView
+from pertinent.validation.subject import PageView
 from pertinent.workspace import Workspace
 
 from .test_labels import view
@@ -75,22 +75,19 @@ class Ranked:
     def facts(self) -> Mapping[str, str]:
         return {}
 
-    def search(
-        self,
-        text: str,
-        *,
-        top_k: int,
-        threshold: float = 0.0,
-        ranking: Ranking | None = None,
-        per_page: int | None = None,
-        filters: Filters = EVERYTHING,
-        distinct: bool = True,
-    ) -> Answer:
+    def search(self, text: str, options: SearchOptions) -> Answer:
         if not text.strip():
             raise InvalidInput("text", "must not be empty")
-        numbers = self.lists.get(text, {}).get(ranking or "hybrid", ())
+        numbers = self.lists.get(text, {}).get(options.ranking or "hybrid", ())
         hits = [Hit(chunk(one), 0.5, Scores(None, None), rank) for rank, one in enumerate(numbers)]
-        return Answer(text, ranking or "hybrid", tuple(hits[:top_k]), top_k, threshold, "")
+        return Answer(
+            text,
+            options.ranking or "hybrid",
+            tuple(hits[: options.top_k]),
+            options.top_k,
+            options.threshold,
+            "",
+        )
 
     def pages(self) -> Iterator[PageView]:
         yield BOOK

@@ -16,6 +16,7 @@ from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local, Remote
+from pertinent.types import SearchOptions
 from pertinent.validation.validate import NoVerdict, Options, validate
 from pertinent.workspace import Workspace
 
@@ -76,10 +77,10 @@ def test_a_key_is_shown_where_one_is_wanted(stored: Workspace) -> None:
             remote = Remote.at(url, key)
             with remote.client:
                 if accepted:
-                    assert remote.search("knee", top_k=1).hits
+                    assert remote.search("knee", SearchOptions(top_k=1)).hits
                 else:
                     with pytest.raises(SettingsError, match="wants a key"):
-                        remote.search("knee", top_k=1)
+                        remote.search("knee", SearchOptions(top_k=1))
 
 
 def test_a_service_that_asks_for_patience_is_given_it(
@@ -94,9 +95,9 @@ def test_a_service_that_asks_for_patience_is_given_it(
     with running(stored, rate_limit=1) as url:
         remote = Remote.at(url)
         with remote.client:
-            remote.search("knee", top_k=1)
+            remote.search("knee", SearchOptions(top_k=1))
             with pytest.raises(IndexFailure, match="429"):
-                remote.search("knee", top_k=1)
+                remote.search("knee", SearchOptions(top_k=1))
     assert len(waited) == 5
     assert all(0 < seconds <= 60 for seconds in waited)
 

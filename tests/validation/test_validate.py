@@ -22,7 +22,7 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf
-from pertinent.types import Answer
+from pertinent.types import Answer, SearchOptions
 from pertinent.validation import rendering, runner
 from pertinent.validation import report as reports
 from pertinent.validation.criteria import Criteria
@@ -259,10 +259,10 @@ class Failing:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def search(self, text: str, **options: Any) -> Answer:
+    def search(self, text: str, options: SearchOptions) -> Answer:
         if not self._texts or text in self._texts:
             raise IndexFailure("the index is on fire")
-        return self._inner.search(text, **options)
+        return self._inner.search(text, options)
 
 
 def test_a_search_that_fails_counts_0_and_is_never_dropped(stored: Workspace) -> None:
@@ -280,10 +280,10 @@ def test_a_search_that_fails_counts_0_and_is_never_dropped(stored: Workspace) ->
 class FailingFurtherOn(Failing):
     """A pipeline that fails where more results are wanted than a caller does."""
 
-    def search(self, text: str, **options: Any) -> Answer:
-        if options["top_k"] > 10:
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        if options.top_k > 10:
             raise IndexFailure("the index is on fire")
-        return self._inner.search(text, **options)
+        return self._inner.search(text, options)
 
 
 def test_a_list_that_can_not_be_read_on_is_no_miss(stored: Workspace) -> None:
@@ -386,10 +386,10 @@ class Confused(Failing):
         super().__init__(inner, "never asked")
         self._asking = threading.Semaphore(1)
 
-    def search(self, text: str, **options: Any) -> Answer:
+    def search(self, text: str, options: SearchOptions) -> Answer:
         alone = self._asking.acquire(blocking=False)
         try:
-            return self._inner.search(text if alone else "battery", **options)
+            return self._inner.search(text if alone else "battery", options)
         finally:
             if alone:
                 self._asking.release()
@@ -532,10 +532,10 @@ class Ticking(Failing):
         self.now = 0.0
         self.texts: list[str] = []
 
-    def search(self, text: str, **options: Any) -> Answer:
+    def search(self, text: str, options: SearchOptions) -> Answer:
         self.texts.append(text)
         self.now += 60.0 if text in (*WARM_UP, "is anybody there") else 0.002
-        return self._inner.search(text, **options)
+        return self._inner.search(text, options)
 
 
 def test_the_warm_up_is_outside_the_latencies(stored: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,22 +1,22 @@
-"""A memory of the queries embedded last: readers ask the same things, and refine as they type."""
+"""A cache of query vectors: readers repeat queries, and refine them as they type."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..memory import Memory
+from .._internal.cache import VersionedCache
 from ..ports import Embedder, Vector
 
 
 class CachedQueries:
-    """An embedder that remembers the vectors of its last queries; documents pass through."""
+    """An embedder that caches the vectors of its last queries; documents pass through."""
 
     def __init__(self, inner: Embedder, size: int) -> None:
         self.inner = inner
         self.name = inner.name
         self.model = inner.model
         self.max_tokens = inner.max_tokens
-        self._vectors: Memory[Vector] = Memory(size)
+        self._vectors: VersionedCache[Vector] = VersionedCache(size)
 
     @property
     def dimension(self) -> int:
@@ -32,15 +32,13 @@ class CachedQueries:
         return self.inner.count_tokens(texts)
 
     def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        known = self._vectors.recall_all(texts, None)
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        made = dict(zip(new, self.inner.embed_queries(new), strict=True)) if new else {}
-        for vector in made.values():
-            # Many callers will share it.
-            vector.setflags(write=False)
-        self._vectors.keep_all(made, None)
-        both = known | made
-        return [both[text] for text in texts]
+        vectors = {text: vector for text in texts if (vector := self._vectors.get(text)) is not None}
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
+        for text, vector in zip(new, self.inner.embed_queries(new) if new else (), strict=True):
+            vector.setflags(write=False)  # callers share it
+            self._vectors.put(text, vector)
+            vectors[text] = vector
+        return [vectors[text] for text in texts]
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         return self.inner.embed_documents(texts)

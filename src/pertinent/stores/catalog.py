@@ -51,8 +51,6 @@ class SqlCatalog:
         self._reader, self._writer = database.reader(engine), database.writer(engine)
         dialect = engine.dialect.name
         self._describe = _DESCRIBE[dialect]
-        self._idle: list[sa.PoolProxiedConnection] = []
-        sa.event.listen(engine, "engine_disposed", self._let_go)
         self._chunks_of = sa.select(documents.c.chunk_id).where(_among(documents.c.document_id, dialect))
         self._drop_chunks = sa.delete(documents).where(_among(documents.c.chunk_id, dialect))
         # A page's chunks go with it: the foreign key cascades.
@@ -104,37 +102,11 @@ class SqlCatalog:
         ids = [chunk_id for chunk_id in chunk_ids if storable(chunk_id)]
         if not ids:
             return {}
-        return {chunk_id: Description(*rest) for chunk_id, *rest in self._described(ids)}
-
-    def _described(self, ids: list[str]) -> Sequence[Any]:
-        """Every search asks this, so it goes to the driver as it stands: a quarter of the time on SQLite."""
-        with database.translated(self._engine.url):
-            if self._engine.dialect.name == "postgresql":
-                with self._reader.connect() as connection:
-                    return connection.exec_driver_sql(self._describe, (ids,)).all()
-            raw = self._idle_connection()
-            try:
-                cursor = raw.cursor()
-                cursor.execute(self._describe, (json.dumps(ids),))
-                rows = cursor.fetchall()
-            except BaseException:
-                raw.close()
-                raise
-            self._idle.append(raw)
-            return rows
-
-    def _let_go(self, _: sa.Engine) -> None:
-        while self._idle:
-            self._idle.pop().close()
-
-    def _idle_connection(self) -> sa.PoolProxiedConnection:
-        """A connection that nobody uses; one from the pool takes longer than the question."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            raw = self._engine.raw_connection()
-            raw.detach()
-            return raw
+        # PostgreSQL takes the ids as an array, SQLite as JSON.
+        parameter = ids if self._engine.dialect.name == "postgresql" else json.dumps(ids)
+        with database.translated(self._engine.url), self._reader.connect() as connection:
+            rows = connection.exec_driver_sql(self._describe, (parameter,)).all()
+        return {chunk_id: Description(*description) for chunk_id, *description in rows}
 
     @contextmanager
     def alone(self, waiting: Callable[[], None]) -> Iterator[None]:

@@ -15,11 +15,11 @@ import qdrant_edge as qdrant
 
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
-from ..ports import Entry, Fingerprint, Vector, Worth
+from ..ports import Entry, Fingerprint, Vector
 from ..types import Candidates, Chunk, Filters, PointId
 from . import lexical
+from .candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
 from .payload import KEYWORDS, conditions, to_chunk, to_payload
-from .proposals import DENSE, LEXICAL, Proposals
 
 _PAGE = 512
 
@@ -64,39 +64,37 @@ class EdgeIndex:
         by: Sequence[str],
         limit: int,
         filters: Filters,
-        worth: Worth | None = None,
     ) -> Candidates:
-        """The best of each side, then the other side's score for those that only one side found."""
         queries = self._queries(vector, text)
         allowed = _filter(filters)
-        found: Proposals[int] = Proposals(vector, text, by, limit)
-        self._ask([(side, _request(queries[side], limit, allowed)) for side in by if side in queries], found)
-        if worth is not None:
-            found.keep(worth)
-        missing = {side: found.missing(side) for side in queries}
-        rest = [(side, _request(queries[side], len(ids), _only(ids))) for side, ids in missing.items() if ids]
-        self._ask(rest, found)
-        return found.candidates()
 
-    def _queries(self, vector: Vector | None, text: str | None) -> dict[str, qdrant.Query]:
-        queries = {}
+        def ask(side_queries: Sequence[SideQuery]) -> list[Scored]:
+            requests = [
+                qdrant.QueryRequest(
+                    limit=query.limit,
+                    query=queries[query.side],
+                    filter=_only(query.among) if query.among else allowed,
+                    with_payload=False,
+                )
+                for query in side_queries
+            ]
+            with _translated(self._folder):
+                responses = self._shard.query_batch(qdrant.QueryBatchRequest(requests))
+            return [{_uuid(point): point.score for point in response} for response in responses]
+
+        return gather_candidates(ask, queries, by, limit)
+
+    def _queries(self, vector: Vector | None, text: str | None) -> dict[str, qdrant.Query | None]:
+        """Return the query for each side; a text of stop words alone has none."""
+        queries: dict[str, qdrant.Query | None] = {}
         if vector is not None:
             if len(vector) != self._dimension:
                 raise DimensionMismatch(len(vector), self._dimension)
             queries[DENSE] = qdrant.Query.Nearest(vector.tolist(), using=DENSE)
-        if text is not None and (terms := lexical.query(text)).indices:
-            queries[LEXICAL] = qdrant.Query.Nearest(terms, using=LEXICAL)
+        if text is not None:
+            terms = lexical.query(text)
+            queries[LEXICAL] = qdrant.Query.Nearest(terms, using=LEXICAL) if terms.indices else None
         return queries
-
-    def _ask(self, requests: list[tuple[str, qdrant.QueryRequest]], found: Proposals[int]) -> None:
-        """Ask the shard all at once, and add what it finds; a UUID's number is quicker to look up by."""
-        if not requests:
-            return
-        with _translated(self._folder):
-            answers = self._shard.query_batch(qdrant.QueryBatchRequest([one for _, one in requests]))
-        for (side, _), answer in zip(requests, answers, strict=True):
-            points = cast("list[UUID]", [scored.id for scored in answer])
-            found.add(side, [one.int for one in points], points, [scored.score for scored in answer])
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
         return {
@@ -222,10 +220,6 @@ def _point(entry: Entry, vector: Vector) -> qdrant.Point:
 def _uuid(found: qdrant.ScoredPoint | qdrant.Record) -> UUID:
     # Our points have no other ids; Qdrant's type allows for some.
     return cast("UUID", found.id)
-
-
-def _request(query: qdrant.Query, limit: int, allowed: qdrant.Filter | None) -> qdrant.QueryRequest:
-    return qdrant.QueryRequest(limit=limit, query=query, filter=allowed, with_payload=False)
 
 
 def _match(field: str, value: str) -> qdrant.FieldCondition:

@@ -9,12 +9,12 @@ from qdrant_client import models
 
 from ..errors import DimensionMismatch, InvalidInput, SettingsError, SyncRefused
 from ..identity import canonical_url
-from ..ports import Entry, Vector, Worth
+from ..ports import Entry, Vector
 from ..types import Candidates, Chunk, Filters, PointId
 from .foreign_collection import Dense, check_lengths, choose, look_at, sample, split
 from .foreign_payload import Payload, Shape, to_chunk, value_at, words_of
+from .qdrant_points import format_point_id, parse_point_id
 from .qdrant_server import Peer, Server
-from .qdrant_wire import known_by, named
 from .shapes import recognise
 
 PAGE = 512
@@ -84,7 +84,6 @@ class ForeignIndex:
         by: Sequence[str],
         limit: int,
         filters: Filters,
-        worth: Worth | None = None,  # noqa: ARG002 - no score is missing
     ) -> Candidates:
         """The points nearest to the vector, with their cosines; there is no lexical side."""
         if vector is None or "dense" not in by:
@@ -93,7 +92,7 @@ class ForeignIndex:
             raise DimensionMismatch(len(vector), self.dense.dimension)
         found = self._nearest(vector.tolist(), limit, filters)
         scores = [_cosine(one.score, self.dense.distance) for one in found]
-        return Candidates([known_by(one.id) for one in found], scores, None)
+        return Candidates([parse_point_id(one.id) for one in found], scores, None)
 
     def _nearest(self, vector: list[float], limit: int, filters: Filters) -> list[models.ScoredPoint]:
         wanted = _filter(filters, self.shape)
@@ -135,18 +134,18 @@ class ForeignIndex:
 
     def _retrieve(self, point_ids: Sequence[PointId]) -> Iterator[tuple[PointId, Payload]]:
         for start in range(0, len(point_ids), PAGE):
-            names = [named(point) for point in point_ids[start : start + PAGE]]
+            names = [format_point_id(point) for point in point_ids[start : start + PAGE]]
             for record in self._server.read(
                 lambda peer, names: peer.reading.retrieve(self.name, names), names
             ):
-                yield known_by(record.id), record.payload or {}
+                yield parse_point_id(record.id), record.payload or {}
 
     def points(self) -> Iterator[tuple[PointId, Payload]]:
         """Every point as it is stored, in the order of the ids."""
         offset: Any = None
         while True:
             records, offset = self._server.read(self._scroll, offset)
-            yield from ((known_by(record.id), record.payload or {}) for record in records)
+            yield from ((parse_point_id(record.id), record.payload or {}) for record in records)
             if offset is None:
                 return
 

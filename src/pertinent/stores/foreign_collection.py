@@ -15,8 +15,8 @@ from ..ports import Fingerprint
 from ..types import PointId
 from . import qdrant_collection
 from .foreign_payload import Payload, to_chunk
+from .qdrant_points import parse_point_id
 from .qdrant_server import Server
-from .qdrant_wire import known_by
 from .shapes import Recognition, Seen, keys, recognise
 
 SAMPLE: Final = 200
@@ -134,7 +134,7 @@ def is_foreign(server: Server, name: str) -> bool:
 def sample(server: Server, name: str) -> list[tuple[PointId, Payload]]:
     """The first points in the order of their ids: the same ones each time."""
     records, _ = server.read(lambda peer: peer.reading.scroll(name, limit=SAMPLE))
-    return [(known_by(record.id), record.payload or {}) for record in records]
+    return [(parse_point_id(record.id), record.payload or {}) for record in records]
 
 
 def choose(dense: Sequence[Dense], wanted: str | None, dimension: int | None) -> Dense:

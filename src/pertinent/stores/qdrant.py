@@ -5,20 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qdrant_client import models
 
 from ..errors import DimensionMismatch, IndexFailure
 from ..identity import point_id
-from ..ports import Entry, Fingerprint, Vector, Worth
+from ..ports import Entry, Fingerprint, Vector
 from ..types import Candidates, Chunk, Filters, PointId
 from . import lexical
+from .candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
 from .payload import conditions, to_chunk, to_payload
-from .proposals import DENSE, LEXICAL, Proposals
 from .qdrant_collection import OVERSAMPLING, claim
+from .qdrant_points import format_point_id, match_field, parse_point_id
 from .qdrant_server import Peer, Server
-from .qdrant_wire import Point, Question, Terms, known_by, matching, named
+
+if TYPE_CHECKING:
+    from qdrant_edge import SparseVector
 
 PAGE = 512
 """How many points are read at once."""
@@ -71,42 +74,54 @@ class QdrantIndex:
         by: Sequence[str],
         limit: int,
         filters: Filters,
-        worth: Worth | None = None,
     ) -> Candidates:
-        """The best of each side, then the other side's score for those that only one side found."""
         queries = self._queries(vector, text)
-        matches = conditions(filters)
-        found: Proposals[PointId] = Proposals(vector, text, by, limit)
-        first = [
-            Question(side, queries[side], limit, matches, oversampling=self._oversampling)
-            for side in by
-            if side in queries
+        allowed: list[models.Condition] = [
+            match_field(field, value) for field, value in conditions(filters).items()
         ]
-        self._ask(first, found)
-        if worth is not None:
-            found.keep(worth)
-        missing = {side: found.missing(side) for side in queries}
-        rest = [Question(s, queries[s], len(ids), among=ids) for s, ids in missing.items() if ids]
-        self._ask(rest, found)
-        return found.candidates()
 
-    def _queries(self, vector: Vector | None, text: str | None) -> dict[str, Sequence[float] | Terms]:
-        queries: dict[str, Sequence[float] | Terms] = {}
+        def ask(side_queries: Sequence[SideQuery]) -> list[Scored]:
+            requests = [self._request(query, queries[query.side], allowed) for query in side_queries]
+            responses = self._server.read(
+                lambda peer: peer.reading.query_batch_points(self._collection, requests)
+            )
+            return [
+                {parse_point_id(point.id): point.score for point in response.points} for response in responses
+            ]
+
+        return gather_candidates(ask, queries, by, limit)
+
+    def _queries(self, vector: Vector | None, text: str | None) -> dict[str, models.NearestQuery | None]:
+        """Return the query for each side; a text of stop words alone has none."""
+        queries: dict[str, models.NearestQuery | None] = {}
         if vector is not None:
             if len(vector) != self._made_with.dimension:
                 raise DimensionMismatch(len(vector), self._made_with.dimension)
-            queries[DENSE] = vector.tolist()
-        if text is not None and (terms := lexical.query(text)).indices:
-            queries[LEXICAL] = Terms(terms.indices, terms.values)
+            queries[DENSE] = models.NearestQuery(nearest=vector.tolist())
+        if text is not None:
+            terms = lexical.query(text)
+            queries[LEXICAL] = models.NearestQuery(nearest=_sparse(terms)) if terms.indices else None
         return queries
 
-    def _ask(self, questions: list[Question], found: Proposals[PointId]) -> None:
-        """Ask the server all at once, and add what it finds."""
-        if not questions:
-            return
-        answers = self._server.read(lambda peer: peer.wire().ask(self._collection, questions))
-        for question, (points, scores) in zip(questions, answers, strict=True):
-            found.add(question.side, points, points, scores)
+    def _request(
+        self, query: SideQuery, nearest: models.NearestQuery | None, allowed: list[models.Condition]
+    ) -> models.QueryRequest:
+        # With quantised vectors the best are scored again with the exact ones: a score stays a cosine.
+        rescoring = models.QuantizationSearchParams(
+            rescore=True, oversampling=1.0 if query.among else self._oversampling
+        )
+        among: list[models.Condition] = [
+            models.HasIdCondition(has_id=[format_point_id(point) for point in query.among])
+        ]
+        must = among if query.among else allowed
+        return models.QueryRequest(
+            query=nearest,
+            using=query.side,
+            limit=query.limit,
+            filter=models.Filter(must=must) if must else None,
+            params=models.SearchParams(quantization=rescoring),
+            with_payload=False,
+        )
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
         return {point: to_chunk(payload) for point, payload in self._retrieve(point_ids, fields=True)}
@@ -119,9 +134,9 @@ class QdrantIndex:
         self, point_ids: Sequence[PointId], *, fields: bool | list[str]
     ) -> Iterator[tuple[PointId, dict[str, Any]]]:
         for start in range(0, len(point_ids), PAGE):
-            names = [named(point) for point in point_ids[start : start + PAGE]]
+            names = [format_point_id(point) for point in point_ids[start : start + PAGE]]
             for record in self._server.read(self._records, names, fields):
-                yield known_by(record.id), record.payload or {}
+                yield parse_point_id(record.id), record.payload or {}
 
     def _records(
         self,
@@ -147,8 +162,10 @@ class QdrantIndex:
             claim(self._server, self._collection, self._made_with, self._catalog)
             self._claimed = True
 
-    def _put(self, points: list[Point]) -> None:
-        self._server.write(lambda peer: peer.wire().put(self._collection, points))
+    def _put(self, points: list[models.PointStruct]) -> None:
+        self._server.write(
+            lambda peer: peer.writing.upsert(self._collection, points, wait=True, ordering=_IN_ORDER)
+        )
 
     def describe(self, entries: Sequence[Entry]) -> None:
         self._claim()
@@ -168,8 +185,8 @@ class QdrantIndex:
 
     def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
         self._claim()
-        kept = models.HasIdCondition(has_id=[named(point) for point in point_ids])
-        others = models.Filter(must=[matching("document_id", document_id)], must_not=[kept])
+        kept = models.HasIdCondition(has_id=[format_point_id(point) for point in point_ids])
+        others = models.Filter(must=[match_field("document_id", document_id)], must_not=[kept])
         self._server.write(
             lambda peer: peer.writing.delete(
                 self._collection, models.FilterSelector(filter=others), wait=True, ordering=_IN_ORDER
@@ -220,7 +237,13 @@ class QdrantIndex:
         self._server.close()
 
 
-def _point(entry: Entry, vector: Vector) -> Point:
-    terms = lexical.document(entry.embedded_text)
-    vectors = {DENSE: vector.tolist(), LEXICAL: Terms(terms.indices, terms.values)}
-    return Point(point_id(entry.chunk.chunk_id), vectors, to_payload(entry))
+def _point(entry: Entry, vector: Vector) -> models.PointStruct:
+    return models.PointStruct(
+        id=str(point_id(entry.chunk.chunk_id)),
+        vector={DENSE: vector.tolist(), LEXICAL: _sparse(lexical.document(entry.embedded_text))},
+        payload=to_payload(entry),
+    )
+
+
+def _sparse(terms: SparseVector) -> models.SparseVector:
+    return models.SparseVector(indices=list(terms.indices), values=list(terms.values))

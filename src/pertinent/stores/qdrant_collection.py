@@ -17,8 +17,8 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 
 from ..errors import DimensionMismatch, FingerprintMismatch, IndexFailure, SettingsError
 from ..ports import Fingerprint
+from .candidates import DENSE, LEXICAL
 from .payload import KEYWORDS
-from .proposals import DENSE, LEXICAL
 from .qdrant_server import Peer, Server
 
 MARK = "pertinent"

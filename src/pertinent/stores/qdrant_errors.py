@@ -1,6 +1,6 @@
 """What a Qdrant server's failures are called here, and what to do about them.
 
-Everything that qdrant-client, httpx and gRPC raise becomes an IndexFailure in this one place; no message
+Everything that qdrant-client and httpx raise becomes an IndexFailure in this one place; no message
 has the key in it.
 """
 
@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
 
-import grpc  # type: ignore[import-untyped] # published without types
 import httpx
 import orjson
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
@@ -23,21 +21,6 @@ from ..errors import DimensionMismatch, IndexFailure, PertinentError
 
 _WRONG_DIMENSION = re.compile(r"expected dim: (\d+), got (\d+)")
 _TOLD_MOST = 200
-
-_STATUS: dict[Any, HTTPStatus] = {
-    grpc.StatusCode.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
-    grpc.StatusCode.OUT_OF_RANGE: HTTPStatus.BAD_REQUEST,
-    grpc.StatusCode.FAILED_PRECONDITION: HTTPStatus.BAD_REQUEST,
-    grpc.StatusCode.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
-    grpc.StatusCode.PERMISSION_DENIED: HTTPStatus.FORBIDDEN,
-    grpc.StatusCode.NOT_FOUND: HTTPStatus.NOT_FOUND,
-    grpc.StatusCode.ALREADY_EXISTS: HTTPStatus.CONFLICT,
-    grpc.StatusCode.RESOURCE_EXHAUSTED: HTTPStatus.TOO_MANY_REQUESTS,
-    grpc.StatusCode.UNIMPLEMENTED: HTTPStatus.METHOD_NOT_ALLOWED,
-    grpc.StatusCode.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
-    grpc.StatusCode.DEADLINE_EXCEEDED: HTTPStatus.GATEWAY_TIMEOUT,
-}
-"""gRPC's failures as those of HTTP; all others are the server's own."""
 
 
 class Passing(IndexFailure):
@@ -50,7 +33,7 @@ class Passing(IndexFailure):
 
 @contextmanager
 def translated(url: str, *, has_key: bool) -> Iterator[None]:
-    """Errors of the client's three layers become ours, and say what to do."""
+    """Errors of the client's layers become ours, and say what to do."""
     try:
         yield
     except PertinentError:
@@ -62,9 +45,6 @@ def translated(url: str, *, has_key: bool) -> Iterator[None]:
     except UnexpectedResponse as error:
         status = error.status_code or HTTPStatus.INTERNAL_SERVER_ERROR
         raise _failure(url, status, _said(error.content), has_key=has_key) from error
-    except grpc.RpcError as error:
-        status = _STATUS.get(error.code(), HTTPStatus.INTERNAL_SERVER_ERROR)
-        raise _failure(url, status, _short(error.details() or ""), has_key=has_key) from error
     except ResponseHandlingException as error:
         raise _not_heard(url, error.source) from error
     except (ApiException, QdrantException, json.JSONDecodeError, UnicodeDecodeError, AssertionError) as error:

@@ -14,15 +14,12 @@ from contextlib import contextmanager
 from typing import Concatenate, Final, ParamSpec, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
-import grpc  # type: ignore[import-untyped] # published without types
 import stamina
 from qdrant_client import QdrantClient
-from qdrant_client import grpc as messages
 
 from ..errors import IndexFailure, SettingsError
 from ..identity import is_loopback
 from .qdrant_errors import Passing, translated
-from .qdrant_wire import OverGrpc, OverHttp, Wire
 
 ATTEMPTS = 3
 """How often a read is tried before it is given up: somebody waits for it."""
@@ -34,58 +31,25 @@ WRITING = 6
 """How many times as long a write may take as a read: the server may be busy with indexing."""
 
 DEFAULT_PORT = 6333
-_PROBE_SECONDS = 2.0
-_ANSWERS = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 
 class Peer:
-    """One address, and the clients that speak to it."""
+    """One address, and the clients that speak to it: writes may take longer than reads."""
 
-    def __init__(
-        self, address: SplitResult, key: str | None, *, limits: tuple[float, float], use_grpc: bool
-    ) -> None:
+    def __init__(self, address: SplitResult, key: str | None, *, limits: tuple[float, float]) -> None:
         self.url: Final = f"{address.scheme}://{_host(address)}:{address.port or DEFAULT_PORT}{address.path}"
         read_limit, write_limit = limits
         self.reading = _client(self.url, key, read_limit)
         self.writing = _client(self.url, key, write_limit)
-        self._over_grpc = OverGrpc(self.reading, read_limit, write_limit)
-        self._over_http = OverHttp(self.reading, self.writing)
-        # Behind a path there is a proxy, which knows of one port.
-        self._may_use_grpc = use_grpc and not address.path
-        self._making = threading.Lock()
-        self._wire: Wire | None = None
         self.version = ""
 
     def greet(self) -> None:
         """See once that a Qdrant answers here, and which version."""
         if not self.version:
             self.version = self.reading.info().version
-
-    def wire(self) -> Wire:
-        """The faster way to a peer that answers: gRPC if its port is open too.
-
-        Several threads may look at once: none waits for another's answer.
-        """
-        if self._wire is None:
-            self._wire = self._over_grpc if self._answers_grpc() else self._over_http
-        return self._wire
-
-    def _answers_grpc(self) -> bool:
-        if not self._may_use_grpc:
-            return False
-        with self._making:
-            # The stubs are made on first use, which is not safe in many threads.
-            collections, _ = self.reading.grpc_collections, self.reading.grpc_points
-        try:
-            collections.CollectionExists(
-                messages.CollectionExistsRequest(collection_name="any"), timeout=_PROBE_SECONDS
-            )
-        except grpc.RpcError as error:
-            return error.code() in _ANSWERS
-        return True
 
     def close(self) -> None:
         self.reading.close()
@@ -95,21 +59,15 @@ class Peer:
 class Server:
     """A Qdrant server or cluster. Safe to use from many threads."""
 
-    def __init__(
-        self, urls: str, key: str | None = None, *, timeout: float = 10.0, use_grpc: bool = True
-    ) -> None:
-        """Take one address or several with commas; a read may take `timeout` seconds, retries included.
-
-        gRPC is looked for at the port after the one of the address, where Qdrant has it unless told
-        otherwise; where nothing answers there, or with `use_grpc=False`, all goes over HTTP.
-        """
+    def __init__(self, urls: str, key: str | None = None, *, timeout: float = 10.0) -> None:
+        """Take one address or several with commas; a read may take `timeout` seconds, retries included."""
         addresses = _addresses(urls)
         self._key = _checked_key(key)
         self._timeout = timeout
         self._attempts = max(ATTEMPTS, len(addresses))
         # One that hangs must leave time for the others.
         limits = (timeout / self._attempts, WRITING * timeout / self._attempts)
-        self._peers = [Peer(one, self._key, limits=limits, use_grpc=use_grpc) for one in addresses]
+        self._peers = [Peer(one, self._key, limits=limits) for one in addresses]
         self._turn = 0
         self._turning = threading.Lock()
         self._closed = False
@@ -196,17 +154,11 @@ def _client(url: str, key: str | None, timeout: float) -> QdrantClient:
             warnings.filterwarnings("ignore", "Api key is used with an insecure connection")
         return QdrantClient(
             url=url,
-            grpc_port=(parts.port or DEFAULT_PORT) + 1,
             api_key=key,
             timeout=max(1, int(timeout)),
             check_compatibility=False,
             # Without TLS there is nothing to verify, and reading the certificates takes 30 ms.
             verify=parts.scheme == "https",
-            # A peer that comes back is to be found between two attempts, not after gRPC's two minutes.
-            grpc_options={
-                "grpc.initial_reconnect_backoff_ms": 100,
-                "grpc.max_reconnect_backoff_ms": 400,
-            },
         )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from .._internal.clock import utc_now
 from ..errors import InvalidInput
 from ..identity import CHUNK_ID_MAX, SLUG_MAX, TITLE_MAX, content_hash, shorten, storable
-from ..timing import utc_now
 from ..types import Block, Chunk, Page, Section
 
 Row = dict[str, Any]

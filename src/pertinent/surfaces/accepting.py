@@ -6,10 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .. import build
-from ..engine import Engine
 from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, Written
-from ..types import Ranking
+from ..search.engine import Engine
 from ..validation.compare import compare, regressions
 from ..validation.criteria import merged
 from ..validation.exchange import read
@@ -23,8 +22,8 @@ from .subjects import InProcess, Local
 class NewBuild(InProcess):
     """A build that is not in use yet, as something to be judged."""
 
-    def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]], ranking: Ranking) -> None:
-        super().__init__(engine, ranking)
+    def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]]) -> None:
+        super().__init__(engine)
         self._written = written
 
     def facts(self) -> Mapping[str, str]:
@@ -54,7 +53,7 @@ class Acceptance:
         self._told = told
 
     def __call__(self, engine: Engine, written: Sequence[tuple[str, Written]], old: Fingerprint) -> None:
-        new_build = NewBuild(engine, written, self._workspace.settings.ranking)
+        new_build = NewBuild(engine, written)
         new = validate(new_build, self._golden, Options(diagnose=False), self._criteria)
         self._told(f"new: {new.summary}")
         if new.verdict != "PASS":

@@ -8,22 +8,28 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ..engine import Query, checked_vector, neighbours
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
 from ..indexing import Plan, Summary
-from ..limits import ENGINE, RETRIEVAL_IMPLEMENTATION, RETRIEVAL_LAYER, RETRIEVAL_TESTING, check_count
+from ..limits import (
+    ENGINE,
+    RETRIEVAL_IMPLEMENTATION,
+    RETRIEVAL_LAYER,
+    RETRIEVAL_TESTING,
+    check_count,
+    check_options,
+)
 from ..ports import PageRecord
 from ..progress import Progress, Silent
+from ..search.engine import find_neighbours
 from ..settings import load
-from ..types import Answer, Chunk, Filters, Ranking
+from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
 from ..workspace import Workspace
 from .response import query_response
 
@@ -186,29 +192,31 @@ class Pertinent:
         filters: Filters | Mapping[str, str] | None = None,
         per_page: int | None = None,
         *,
-        explain: bool = False,
-        fallback: Ranking | None = None,
+        fallback: Literal["lexical"] | None = None,
     ) -> Answer:
         """The passages that answer the text best, each with its address and its score."""
-        query = Query(
-            text=text,
+        options = SearchOptions(
             top_k=top_k,
             threshold=threshold,
-            ranking=self.workspace.settings.ranking if ranking is None else ranking,
+            ranking=ranking,
             filters=as_filters(filters),
             per_page=per_page,
-            explain=explain,
             fallback=fallback,
-        ).checked()
-        return self.workspace.engine().search(query)
+        )
+        return self.workspace.engine().search(ENGINE.check_query(text), check_options(options))
 
     def search_many(self, texts: Sequence[str], **options: Any) -> list[Answer]:
         """An answer for each text, in order; the options are those of `search`."""
         if isinstance(texts, str):
             raise InvalidInput("texts", "must be a list of texts, not one text")
-        texts = [ENGINE.check_query(text) for text in texts]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            return list(pool.map(lambda text: self.search(text, **options), texts))
+        checked_options = check_options(SearchOptions(**options))
+        queries = [(ENGINE.check_query(text), checked_options) for text in texts]
+        answers = []
+        for outcome in self.workspace.engine().search_batch(queries):
+            if isinstance(outcome, Exception):
+                raise outcome
+            answers.append(outcome)
+        return answers
 
     def validate(
         self,
@@ -249,7 +257,7 @@ class Pertinent:
         if around != 0:
             check_count("around", around, MOST_AROUND, least=0)
         self.workspace.require()
-        return neighbours(self.workspace.catalog(), chunk_id, around)
+        return find_neighbours(self.workspace.catalog(), chunk_id, around)
 
     def pages(self) -> list[PageRecord]:
         """Every page that is indexed."""
@@ -360,8 +368,7 @@ def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) ->
     limit = RETRIEVAL_LAYER.check_top_k(limit)
     workspace = default().workspace
     engine = workspace.engine()
-    vector = checked_vector(query_embedding, workspace.embedder().dimension)
-    answer = engine.search(Query(text=None, vector=vector, top_k=limit, ranking="dense"))
+    answer = engine.search_vector(query_embedding, SearchOptions(top_k=limit))
     whole = [hit for hit in answer.hits if hit.chunk.text and is_url(hit.chunk.url)]
     if incomplete := len(answer.hits) - len(whole):
         told = f"{incomplete} of {len(answer.hits)} passages lack their text or address and were left out"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..timing import Stopwatch
+from .._internal.clock import StageTimer
 from ..types import Answer, Hit
 
 
 def query_response(answer: Answer, *, include_metadata: bool = True) -> dict[str, Any]:
     """The answer as a JSON-ready dict; the stages of the query are in `metadata.stages_ms`."""
-    watch = Stopwatch()
+    watch = StageTimer()
     results = [
         _retrieved_chunk(hit, answer.algorithm, include_metadata=include_metadata) for hit in answer.hits
     ]

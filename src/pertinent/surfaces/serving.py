@@ -53,13 +53,7 @@ def run(
         target=_watch, args=(pertinent, watch, base_url, stop, log), name="watch", daemon=True
     )
     config = uvicorn.Config(
-        # A sync beside it, or a server that does not answer, would keep a search for seconds.
-        create_app(
-            pertinent,
-            Observer(log, _tracer(settings)),
-            on_the_spot=not (watch or settings.asks_servers),
-            names=_names(settings),
-        ),
+        create_app(pertinent, Observer(log, _tracer(settings)), names=_names(settings)),
         log_config=None,
         access_log=False,
         server_header=False,

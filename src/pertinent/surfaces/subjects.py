@@ -10,13 +10,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from .. import audit
-from ..engine import Engine, Query
 from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
 from ..identity import point_id
+from ..limits import ENGINE, check_options
 from ..ports import Embedder
-from ..types import Answer, Chunk, Filters, Hit, Ranking, Scores
+from ..search.engine import Engine
+from ..types import Answer, Chunk, Hit, Scores, SearchOptions
 from ..validation import integrity
-from ..validation.subject import EVERYTHING, PageView
+from ..validation.subject import PageView
 from ..workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,28 +31,13 @@ PATIENCE = 5
 
 
 class InProcess:
-    """What answers in this process: an engine, and the ranking that is usual for it."""
+    """An engine in this process."""
 
-    def __init__(self, engine: Engine, ranking: Ranking) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._ranking = ranking
 
-    def search(
-        self,
-        text: str,
-        *,
-        top_k: int,
-        threshold: float = 0.0,
-        ranking: Ranking | None = None,
-        per_page: int | None = None,
-        filters: Filters = EVERYTHING,
-        distinct: bool = True,
-    ) -> Answer:
-        return self._engine.search(
-            Query(
-                text, None, top_k, threshold, ranking or self._ranking, filters, per_page, distinct=distinct
-            )
-        )
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        return self._engine.search(ENGINE.check_query(text), check_options(options))
 
 
 class Local(InProcess):
@@ -61,9 +47,10 @@ class Local(InProcess):
         workspace.require()
         self._workspace = workspace
         made_by = embedder or workspace.embedder()
-        # What was answered or embedded before must not be measured, so this engine remembers nothing.
-        engine = Engine(getattr(made_by, "inner", made_by), workspace.index(), workspace.catalog())
-        super().__init__(engine, workspace.settings.ranking)
+        # Cached answers and vectors must not be measured.
+        uncached = getattr(made_by, "inner", made_by)
+        ranking = workspace.settings.ranking
+        super().__init__(Engine(uncached, workspace.index(), workspace.catalog(), ranking=ranking))
 
     def facts(self) -> Mapping[str, str]:
         made_with = self._workspace.catalog().fingerprint()
@@ -75,8 +62,8 @@ class Local(InProcess):
             "ranking": self._workspace.settings.ranking,
         }
 
-    def search(self, text: str, **options: Any) -> Answer:
-        answer = super().search(text, **options)
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        answer = super().search(text, options)
         if not self._workspace.is_foreign:
             return answer
         return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
@@ -139,35 +126,25 @@ class Remote:
         health = self._get("/api/v1/health")
         return {"subject": str(self.client.base_url), "embedder": str(health.get("embedder", ""))}
 
-    def search(
-        self,
-        text: str,
-        *,
-        top_k: int,
-        threshold: float = 0.0,
-        ranking: Ranking | None = None,
-        per_page: int | None = None,
-        filters: Filters = EVERYTHING,
-        distinct: bool = True,
-    ) -> Answer:
-        wanted = {
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        fields = {
             "query_text": text,
-            "top_k": top_k,
-            "similarity_threshold": threshold,
-            "ranking": ranking,
-            "per_page": per_page,
-            "filters": {name: value for name, value in asdict(filters).items() if value} or None,
-            "distinct": None if distinct else False,
+            "top_k": options.top_k,
+            "similarity_threshold": options.threshold,
+            "ranking": options.ranking,
+            "per_page": options.per_page,
+            "filters": {name: value for name, value in asdict(options.filters).items() if value} or None,
+            "distinct": None if options.distinct else False,
         }
-        body = {name: value for name, value in wanted.items() if value is not None}
+        body = {name: value for name, value in fields.items() if value is not None}
         found = self._told(lambda: self.client.post("/api/v1/search", json=body, headers=ANEW))
         with self._understood():
             return Answer(
                 query=text,
                 ranking=found["search_params"]["ranking"],
                 hits=tuple(_hit(one) for one in found["results"]),
-                top_k=top_k,
-                threshold=threshold,
+                top_k=options.top_k,
+                threshold=options.threshold,
                 created_at=found["created_at"],
                 timings={"remote": found["query_time_ms"]},
             )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -110,41 +109,6 @@ class IndexSuite:
         whole = by_point(everything)
         for point, scores in by_point(both).items():
             assert scores == pytest.approx(whole[point], abs=1e-6)
-
-    def test_only_what_is_worth_it_is_scored_on_the_other_side(self, index: VectorIndex) -> None:
-        fill(index)
-        vector = EMBEDDER.embed_queries(["a service answers one request"])[0]
-        seen: list[Mapping[str, Mapping[Any, float]]] = []
-
-        def search(*places: int) -> dict[PointId, tuple[float, float]]:
-            def worth(named: Mapping[str, Mapping[Any, float]]) -> list[Any]:
-                seen.append({side: dict(scores) for side, scores in named.items()})
-                keys = [*named["dense"], *named["lexical"]]
-                return [keys[place] for place in places]
-
-            by = ["dense", "lexical"]
-            found = index.candidates(
-                vector, "revolute request", by=by, limit=1, filters=Filters(), worth=worth
-            )
-            return by_point(found)
-
-        both = search(0, 1)
-        (named,) = seen
-        # Each side named one, and not the other's.
-        assert [len(scores) for scores in named.values()] == [1, 1]
-        assert not named["dense"].keys() & named["lexical"].keys()
-        whole = by_point(
-            index.candidates(
-                vector, "revolute request", by=["dense", "lexical"], limit=100, filters=Filters()
-            )
-        )
-        assert len(both) == 2
-        for point, scores in both.items():
-            assert scores == pytest.approx(whole[point], abs=1e-6)
-            assert min(scores) > 0
-        second = list(both)[1]
-        assert search(1) == {second: both[second]}
-        assert search() == {}
 
     def test_a_query_of_stop_words_finds_nothing_lexically(self, index: VectorIndex) -> None:
         fill(index)

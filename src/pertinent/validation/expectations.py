@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .._internal.clock import utc_now
 from ..errors import InvalidInput
 from ..limits import RETRIEVAL_IMPLEMENTATION as LIMITS
-from ..timing import utc_now
 from ..types import Answer
 from ..wording import wrong
 

@@ -23,8 +23,8 @@ from uuid import uuid4
 
 from pydantic import Field, model_validator
 
+from .._internal.clock import utc_now
 from ..errors import InvalidInput, StoreError
-from ..timing import utc_now
 from .golden import GoldenQuery, GoldenSet, Label, Strict
 from .tables import made
 

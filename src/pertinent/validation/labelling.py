@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..errors import InvalidInput, NotFound
 from ..limits import RANKINGS
-from ..types import Chunk
+from ..types import Chunk, SearchOptions
 from . import exchange
 from .agreement import Judge, Passage, Views
 from .golden import GoldenQuery, GoldenSet, Label, Unit
@@ -69,13 +69,13 @@ def _pooled(subject: Subject, query: GoldenQuery, unit: Unit) -> Iterable[Candid
     best: dict[Passage, Candidate] = {}
     for ranking in RANKINGS:
         try:
-            answer = subject.search(
-                query.text,
+            options = SearchOptions(
                 top_k=DEPTH,
                 ranking=ranking,
                 per_page=1 if unit == "page" else None,
                 filters=query.filters.to_filters(),
             )
+            answer = subject.search(query.text, options)
         except InvalidInput:  # an edge case, such as the empty query, or a side that the index lacks
             continue
         for rank, hit in enumerate(answer.hits, start=1):

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..errors import InvalidInput, PertinentError
 from ..limits import ENGINE
-from ..types import Answer, Hit, Ranking
+from ..types import Answer, Hit, Ranking, SearchOptions
 from .golden import GoldenQuery, Unit
 from .subject import Subject
 
@@ -86,16 +86,16 @@ class Retrieval:
 
     def _search(self, query: GoldenQuery, top_k: int, threshold: float) -> Answer:
         by_page = self.unit == "page"
-        return self.subject.search(
-            query.text,
+        options = SearchOptions(
             top_k=top_k,
             threshold=threshold,
             ranking=self.ranking,
             per_page=1 if by_page else None,
             filters=query.filters.to_filters(),
-            # Pages with one text are two pages to whoever judges pages.
+            # Pages with the same text are two pages to whoever judges pages.
             distinct=not by_page,
         )
+        return self.subject.search(query.text, options)
 
     def warm_up(self) -> None:
         """Load whatever is loaded by the first query, outside any measurement."""

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..types import Answer, Chunk, Filters, Ranking
-
-EVERYTHING = Filters()
+from ..types import Answer, Chunk, SearchOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +27,8 @@ class Subject(Protocol):
     def facts(self) -> Mapping[str, str]:
         """What the run should be remembered by: embedder, chunker, corpus, settings, address."""
 
-    def search(
-        self,
-        text: str,
-        *,
-        top_k: int,
-        threshold: float = 0.0,
-        ranking: Ranking | None = None,
-        per_page: int | None = None,
-        filters: Filters = EVERYTHING,
-        distinct: bool = True,
-    ) -> Answer:
-        """Search anew; an answer that was given before is not good enough to be measured."""
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        """Search without a cache: a cached answer must not be measured."""
 
     def pages(self) -> Iterator[PageView]:
         """Every page, as the truth about pages has it."""

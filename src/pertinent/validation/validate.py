@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._internal.clock import utc_now
 from ..errors import EmbedderError, PertinentError, StoreError
 from ..progress import Progress, Silent
-from ..timing import utc_now
-from ..types import Chunk
+from ..types import Chunk, SearchOptions
 from .acceptance import at_once, checks
 from .assembly import Assembly
 from .criteria import Criteria, merged
@@ -74,7 +74,7 @@ def _read(subject: Subject) -> list[PageView]:
 def _warm_up(retrieval: Retrieval) -> None:
     retrieval.warm_up()
     try:
-        retrieval.subject.search("is anybody there", top_k=1, ranking=retrieval.ranking)
+        retrieval.subject.search("is anybody there", SearchOptions(top_k=1, ranking=retrieval.ranking))
     except (StoreError, EmbedderError) as error:
         raise NoVerdict(f"no search is answered, so there is no verdict: {error}") from error
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...types import Ranking
+from ...types import Ranking, SearchOptions
 from ...validation.phrases import queries
 from .opening import opened
 from .terminal import layout, one_line, print_json, sign, write
@@ -79,7 +79,7 @@ def _run(subject: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibr
 
     resolved = resolve(golden, subject.pages())
     # What is broken is told at once, not once for every query.
-    subject.search("is anybody there", top_k=1, ranking=ranking)
+    subject.search("is anybody there", SearchOptions(top_k=1, ranking=ranking))
     with progress() as told:
         told.stage("Asking", len(golden.queries))
         retrieval = Retrieval(subject, ranking, unit=golden.unit)

@@ -28,10 +28,11 @@ MEANING: Final[Mapping[str, str]] = {
 
 def formula(answer: Answer) -> str:
     """What the score of this ranking is."""
-    from ...ranking import DENSE_SHARE
+    from ...search.ranking import COSINE_SHARES
 
-    share = f"{DENSE_SHARE:g} × cosine + {1 - DENSE_SHARE:g} × lexical"
-    return {"hybrid": share, "dense": "cosine", "lexical": "lexical"}[answer.ranking]
+    share = COSINE_SHARES["hybrid"]
+    hybrid = f"{share:g} × cosine + {1 - share:g} × lexical"
+    return {"hybrid": hybrid, "dense": "cosine", "lexical": "lexical"}[answer.ranking]
 
 
 def print_explanation(out: Console, answer: Answer, stages: Mapping[str, float], opening_ms: float) -> None:
@@ -45,10 +46,10 @@ def print_explanation(out: Console, answer: Answer, stages: Mapping[str, float],
     out.print(f"score ({answer.algorithm}) = {formula(answer)}")
     for note in answer.notes:
         out.print(Text(one_line(note), style="yellow"))
-    if answer.left_out:
+    if answer.excluded:
         out.print()
         out.print(Text("Left out, best first", style="bold"))
-    for one in answer.left_out:
+    for one in answer.excluded:
         print_head(out, "", one.hit)
         why = Text(f"{components(one.hit.scores)}; {one.reason}", style="dim")
         out.print(Padding(why, (0, 0, 0, INDENT)))
@@ -91,7 +92,7 @@ def explanation(answer: Answer, stages: Mapping[str, float], opening_ms: float) 
         "budgets_ms": dict(BUDGETS_MS),
         "score": formula(answer),
         "hits": [_scored(hit) for hit in answer.hits],
-        "left_out": [_scored(one.hit) | {"reason": one.reason} for one in answer.left_out],
+        "left_out": [_scored(one.hit) | {"reason": one.reason} for one in answer.excluded],
         "notes": list(answer.notes),
     }
 

@@ -70,7 +70,7 @@ def components(scores: Scores) -> str:
 
 def print_none(out: Console, answer: Answer, *, filtered: bool) -> None:
     """Say that there is no hit, and how near the nearest came."""
-    nearest = answer.left_out[0].hit if answer.left_out else None
+    nearest = answer.excluded[0].hit if answer.excluded else None
     if nearest is None:
         out.print("No passage passes the filter." if filtered else "No passage was found.")
         return

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..._internal.clock import StageTimer
 from ...errors import InvalidInput
 from ...limits import RETRIEVAL_TESTING, check_count
-from ...timing import Stopwatch
 from ...types import Answer, Ranking
 from .failures import say
 from .opening import number, opened
@@ -103,7 +103,7 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
     least = RETRIEVAL_TESTING.check_threshold(number(threshold))
     on_page = None if per_page is None else check_count("per_page", number(per_page), MOST_PER_PAGE)
     chosen = parse_filters(filters or ())
-    watch = Stopwatch()
+    watch = StageTimer()
     with opened(context) as pertinent:
         from ..library import as_filters
 
@@ -113,10 +113,7 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
         if not json_:
             layout(lambda out: out.print(""))
         watch.lap("opened")
-        # Where a threshold may leave nothing, the nearest that it left out is worth telling.
-        answer = pertinent.search(
-            text, wanted, least, ranking, checked, on_page, explain=explain or least > 0.0
-        )
+        answer = pertinent.search(text, wanted, least, ranking, checked, on_page)
         opening_ms = watch.stages["opened"]
         if json_:
             _print_json(answer, opening_ms, explain=explain, include_metadata=not no_metadata)
@@ -147,7 +144,7 @@ def parse_filters(given: Sequence[str]) -> dict[str, str]:
 def _print_text(answer: Answer, opening_ms: float, *, explain: bool, filtered: bool) -> None:
     from .explain import print_explanation
 
-    watch = Stopwatch()
+    watch = StageTimer()
     text = layout(lambda out: _lay_out(out, answer, explain=explain, filtered=filtered))
     watch.lap("formatted")
     write(text)
@@ -174,7 +171,7 @@ def _print_json(answer: Answer, opening_ms: float, *, explain: bool, include_met
     from .explain import explanation
 
     response = query_response(answer, include_metadata=include_metadata)
-    watch = Stopwatch()
+    watch = StageTimer()
     body = as_json(response)
     watch.lap("returned")
     if explain:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,11 +18,11 @@ import orjson
 from fastapi import Request
 from fastapi.responses import Response
 
-from ...engine import Engine, Query
 from ...errors import NotFound, PertinentError
-from ...types import Answer, Ranking
+from ...search.engine import Engine
+from ...types import Answer, Ranking, SearchOptions
 from ..library import Pertinent
-from .crowd import Crowd
+from .batching import QueryBatcher
 from .observing import Observer
 from .problems import Problem
 
@@ -64,17 +64,12 @@ class Service:
     observer: Observer
     timeout: float
     threads: ThreadPoolExecutor
-    on_the_spot: bool = False
-    crowd: Crowd = field(init=False)
+    batcher: QueryBatcher = field(init=False)
     _health: tuple[float, Health] | None = None
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.crowd = Crowd(
-            lambda queries: self.engine().search_together(queries),
-            lambda: self.threads,
-            on_the_spot=self.on_the_spot,
-        )
+        self.batcher = QueryBatcher(lambda queries: self.engine().search_batch(queries), lambda: self.threads)
 
     def engine(self) -> Engine:
         """What answers queries; that nothing is indexed is not the caller's mistake."""
@@ -153,30 +148,20 @@ async def within(shared: Service, work: Awaitable[Result]) -> Result:
         ) from None
 
 
-def _caller(request: Request) -> Hashable:
-    """The connection that a request came by; none where a proxy has put an address in its place."""
-    return None if "x-forwarded-for" in request.headers else request.scope.get("client")
+def with_cache_control(request: Request, options: SearchOptions) -> SearchOptions:
+    """Bypass the cache where the request says `Cache-Control: no-cache`."""
+    bypass = "no-cache" in request.headers.get("cache-control", "")
+    return replace(options, bypass_cache=True) if bypass else options
 
 
-async def _remembered(shared: Service, query: Query) -> Answer | None:
-    """An answer that was given before; none where the index, which is opened in a thread, is not there."""
-    found = await shared.health()
-    return shared.engine().recall(query.checked()) if found.index else None
-
-
-def as_asked(request: Request, query: Query) -> Query:
-    """The query, anew where the caller wants nothing that is remembered."""
-    return replace(query, anew=True) if "no-cache" in request.headers.get("cache-control", "") else query
-
-
-async def answer_query(request: Request, query: Query) -> Answer:
-    """Search; how it went is told to the observer when the answer has been sent."""
+async def answer_query(request: Request, text: str, options: SearchOptions) -> Answer:
+    """Answer from the cache, or search in a thread; the observer records the answer when it was sent."""
     shared = service(request)
-    query = as_asked(request, query)
-    answer = shared.crowd.answer_if_alone(query, _caller(request))
-    if answer is None and not query.anew:
-        answer = await _remembered(shared, query)
+    options = with_cache_control(request, options)
+    # The engine is opened in a thread, so it is asked for a cached answer only once it is there.
+    is_open = (await shared.health()).index
+    answer = shared.engine().cached_answer(text, options) if is_open else None
     if answer is None:
-        answer = await within(shared, shared.crowd.search(query))
+        answer = await within(shared, shared.batcher.search(text, options))
     request.state.answer = answer
     return answer

@@ -13,7 +13,6 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from ...errors import PertinentError
@@ -29,24 +28,21 @@ from .label_desk import LabelDesk
 from .observing import Observer
 from .problems import Problem, of_error, of_status, of_validation
 from .report_list import ReportList
-from .shortcut import Shortcut
 
 
 def create_app(
     pertinent: Pertinent,
     observer: Observer | None = None,
     *,
-    on_the_spot: bool = False,
     names: Collection[str] | None = None,
 ) -> FastAPI:
     """The service over an open Pertinent, with its settings.
 
-    With `on_the_spot`, a caller who is alone is answered by the event loop itself. With `names`, it
-    answers to these and to those of this machine; without, to any.
+    With `names`, it answers to these host names and to those of this machine; without, to any.
     """
     settings = pertinent.workspace.settings
     observer = observer or Observer()
-    shared = Service(pertinent, observer, settings.request_timeout, _threads(), on_the_spot)
+    shared = Service(pertinent, observer, settings.request_timeout, _threads())
     desk = LabelDesk(pertinent, settings.golden) if settings.golden else None
 
     @asynccontextmanager
@@ -140,12 +136,7 @@ def _add_failures(app: FastAPI, observer: Observer) -> None:
 
 
 def _add_layers(app: FastAPI, observer: Observer, settings: Settings, names: Collection[str] | None) -> None:
-    # The last added is the outermost: envelope, CORS, gate, shortcut, routes.
-    searches = (retrieval_api.search, v1_api.search)
-    known = [route for api in (retrieval_api, v1_api) for route in api.router.routes]
-    app.add_middleware(
-        Shortcut, routes=[one for one in known if isinstance(one, APIRoute) and one.endpoint in searches]
-    )
+    # The last added is the outermost: envelope, CORS, gate, routes.
     app.add_middleware(
         Gate,
         observer=observer,

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from ...engine import neighbours
 from ...limits import check_count
 from ...ports import Catalog, PageRecord
+from ...search.engine import find_neighbours
 from ...types import Chunk
 from ..library import MOST_AROUND
 from . import examples
@@ -100,7 +100,7 @@ async def chunk(
     ] = 0,
 ) -> Response:
     """The chunk, and the text around it."""
-    found = await in_thread(request, lambda: neighbours(_catalog(request), chunk_id, around))
+    found = await in_thread(request, lambda: find_neighbours(_catalog(request), chunk_id, around))
     return JSON({"chunk_id": chunk_id, "chunks": [_chunk(one) for one in found]})
 
 

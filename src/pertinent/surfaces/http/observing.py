@@ -74,7 +74,7 @@ class Observer:
 
     def searched(self, answer: Answer, *, route: str, request_id: str) -> None:
         """One line a query with its best result, and its stages as metrics and spans."""
-        for stage, ms in () if answer.remembered else answer.timings.items():
+        for stage, ms in () if answer.cached else answer.timings.items():
             self._stages.labels(stage).observe(ms / 1000)
         self._results.observe(len(answer.hits))
         best = answer.hits[0] if answer.hits else None

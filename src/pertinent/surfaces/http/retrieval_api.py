@@ -8,9 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ...engine import EVERYTHING, Query
 from ...limits import RETRIEVAL_API as LIMITS
-from ...types import Hit, Ranking
+from ...types import Filters, Hit, Ranking, SearchOptions
 from . import examples
 from .answering import JSON, answer_query, service
 from .fields import Body, FilterFields, whole
@@ -86,13 +85,12 @@ class HealthResponse(BaseModel):
 )
 async def search(request: Request, body: SearchRequest) -> Response:
     """The passages that answer the query best, in order of their score."""
-    query = Query(
-        text=body.query,
+    options = SearchOptions(
         top_k=body.top_k,
-        ranking=body.ranking or service(request).ranking,
-        filters=body.filters.to_filters() if body.filters else EVERYTHING,
+        ranking=body.ranking,
+        filters=body.filters.to_filters() if body.filters else Filters(),
     )
-    answer = await answer_query(request, query)
+    answer = await answer_query(request, body.query, options)
     return JSON({"query": body.query, "results": [_result(hit) for hit in answer.hits]})
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ...engine import EVERYTHING, Query
 from ...identity import digest
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
-from ...types import Answer, Hit, Ranking
+from ...types import Answer, Filters, Hit, Ranking, SearchOptions
 from . import examples
-from .answering import JSON, answer_query, as_asked, in_thread, service
+from .answering import JSON, answer_query, service
 from .fields import Body, FilterFields, whole
 from .problems import responses
 
@@ -182,31 +180,22 @@ class ServiceHealth(BaseModel):
 )
 async def search(request: Request, body: SearchQuery) -> Response:
     """The passages that answer the query best, with their source, their scores and how they came about."""
-    query = Query(
-        text=body.query_text,
+    options = SearchOptions(
         top_k=body.top_k,
         threshold=body.similarity_threshold,
-        ranking=body.ranking or service(request).ranking,
-        filters=body.filters.to_filters() if body.filters else EVERYTHING,
+        ranking=body.ranking,
+        filters=body.filters.to_filters() if body.filters else Filters(),
         per_page=body.per_page,
-        explain=body.explain,
         fallback=body.fallback,
         distinct=body.distinct,
     )
-    answer = await answer_query(request, query)
-    if not answer.hits and not query.explain:
-        # What comes nearest is looked for only where it is shown.
-        nearest = replace(as_asked(request, query), explain=True)
-        before = answer.timings
-        answer = await in_thread(request, lambda: service(request).engine().search(nearest))
-        both = {stage: ms + before.get(stage, 0.0) for stage, ms in answer.timings.items()}
-        answer = replace(answer, timings=both)
+    answer = await answer_query(request, body.query_text, options)
     return JSON(_response(answer, body, digest(service(request).model, body.query_text, length=16)))
 
 
 def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str, Any]:
     results = [_chunk(hit, answer.algorithm, embedding_id) for hit in answer.hits]
-    below = [] if results else [one.hit for one in answer.left_out[:NEAREST]]
+    below = [] if results else [candidate.hit for candidate in answer.excluded[:NEAREST]]
     response: dict[str, Any] = {
         "query_id": str(uuid.uuid4()),
         "query_text": answer.query,
@@ -228,8 +217,8 @@ def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str,
         response["explain"] = {
             "stages_ms": {stage: round(ms, 3) for stage, ms in answer.timings.items()},
             "left_out": [
-                {"reason": one.reason, **_chunk(one.hit, answer.algorithm, embedding_id)}
-                for one in answer.left_out
+                {"reason": candidate.reason, **_chunk(candidate.hit, answer.algorithm, embedding_id)}
+                for candidate in answer.excluded
             ],
         }
     return response

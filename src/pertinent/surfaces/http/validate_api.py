@@ -10,9 +10,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import ConfigDict, Field
 
-from ...engine import Query
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
-from ...types import Answer
+from ...types import Answer, SearchOptions
 from ...validation.expectations import EXAMPLE, ValidationRun, ValidationTest, run_tests
 from .answering import JSON, in_thread, service
 from .fields import Body, whole
@@ -49,7 +48,7 @@ async def validate(request: Request, body: ValidationRequest) -> Response:
     def search(text: str) -> Answer:
         if time.monotonic() > end:
             raise TimeoutError  # nobody waits for it any more, and others need the thread
-        return shared.engine().search(Query(text, top_k=body.top_k, ranking=shared.ranking))
+        return shared.engine().search(text, SearchOptions(top_k=body.top_k))
 
     def known(chunk_ids: Sequence[str]) -> set[str]:
         return shared.pertinent.workspace.known(chunk_ids)

@@ -1,4 +1,4 @@
-"""Clocks: how long each stage took, and what time it is for the record."""
+"""Clocks: the time of each stage of a piece of work, and timestamps."""
 
 from __future__ import annotations
 
@@ -6,28 +6,24 @@ import time
 from datetime import UTC, datetime
 
 
-class Stopwatch:
-    """Times the stages of one piece of work, one after the other, in milliseconds."""
+class StageTimer:
+    """Measures consecutive stages of one piece of work, in milliseconds."""
 
     def __init__(self) -> None:
         self.stages: dict[str, float] = {}
         self._last = time.perf_counter()
 
     def lap(self, stage: str) -> None:
-        """The named stage ends now."""
+        """End the named stage; the next one starts now."""
         now = time.perf_counter()
         self.stages[stage] = (now - self._last) * 1000
         self._last = now
 
-    def resume(self) -> None:
-        """The next stage begins only now: others were worked on in between."""
-        self._last = time.perf_counter()
-
     def seconds(self) -> float:
-        """How long it is since the last stage ended, or the watch was made."""
+        """Return the time since the last stage ended."""
         return time.perf_counter() - self._last
 
 
 def utc_now() -> str:
-    """The time in UTC, ISO 8601, ending in Z."""
+    """Return the current time in UTC as ISO 8601, ending in Z."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pertinent.engine import Engine, Query, neighbours
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
-from pertinent.ports import Description
+from pertinent.ports import Description, Vector
 from pertinent.progress import Silent
+from pertinent.search.engine import Engine, find_neighbours
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
-from pertinent.types import Answer, Filters, Ranking
+from pertinent.types import Answer, Filters, Ranking, SearchOptions
 from pertinent.workspace import Workspace
 
 BOOK = [
@@ -43,7 +42,7 @@ def engine(workspace: Workspace) -> Engine:
 
 
 def search(engine: Engine, text: str, **options: Any) -> Answer:
-    return engine.search(Query(text, **options))
+    return engine.search(text, SearchOptions(**options))
 
 
 @pytest.mark.parametrize("ranking", ["hybrid", "dense", "lexical"])
@@ -100,10 +99,10 @@ def test_a_passage_that_several_pages_share_is_shown_once(workspace: Workspace) 
     book = [page(name, {"Setup": partial, "More": f"More about {name}."}) for name in ("one", "two", "three")]
     indexer = workspace.indexer(Silent())
     indexer.apply(indexer.plan(Shelf(*book)))
-    answer = search(workspace.engine(), "source the workspace", top_k=5, explain=True)
+    answer = search(workspace.engine(), "source the workspace", top_k=5)
     assert [hit.chunk.text for hit in answer.hits].count(partial) == 1
     assert len(answer.hits) == 4
-    assert sum("word for word" in one.reason for one in answer.left_out) == 2
+    assert sum("word for word" in candidate.reason for candidate in answer.excluded) == 2
     there = Filters(document_id=book[2].document_id)
     assert search(workspace.engine(), "source the workspace", filters=there).hits[0].chunk.text == partial
 
@@ -142,15 +141,14 @@ def test_filters_apply(engine: Engine) -> None:
     assert [hit.chunk.section for hit in answer.hits] == ["Limits"]
 
 
-def test_explaining_names_what_was_left_out_and_why(engine: Engine) -> None:
-    by_count = search(engine, "messages", top_k=1, explain=True)
-    assert "the list is full: top_k is 1" in by_count.left_out[0].reason
-    by_score = search(engine, "messages", threshold=0.99, explain=True)
+def test_excluded_candidates_come_with_the_reason(engine: Engine) -> None:
+    by_count = search(engine, "messages", top_k=1)
+    assert "the list is full: top_k is 1" in by_count.excluded[0].reason
+    by_score = search(engine, "messages", threshold=0.99)
     assert by_score.hits == ()
-    assert "below the threshold 0.99" in by_score.left_out[0].reason
-    by_page = search(engine, "messages of a topic", per_page=1, explain=True)
-    assert any("its page has 1" in one.reason for one in by_page.left_out)
-    assert search(engine, "messages", top_k=1).left_out == ()
+    assert "below the threshold 0.99" in by_score.excluded[0].reason
+    by_page = search(engine, "messages of a topic", per_page=1)
+    assert any("its page has 1" in candidate.reason for candidate in by_page.excluded)
 
 
 def test_every_stage_is_timed(engine: Engine) -> None:
@@ -161,37 +159,10 @@ def test_every_stage_is_timed(engine: Engine) -> None:
 
 def test_a_vector_alone_is_ranked_dense_and_has_no_lexical_score(engine: Engine) -> None:
     vector = HashedWords().embed_queries(["revolute joint"])[0]
-    answer = engine.search(Query(text=None, vector=vector))
+    answer = engine.search_vector(vector)
     assert answer.ranking == "dense"
     assert answer.hits[0].chunk.slug == "joints"
     assert answer.hits[0].scores.lexical is None
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"top_k": 0}, r"top_k: must be between 1 and 100, not 0"),
-        ({"top_k": 101}, r"top_k: must be between 1 and 100, not 101"),
-        ({"top_k": True}, r"top_k: must be a whole number"),
-        ({"top_k": 2.0}, r"top_k: must be a whole number"),
-        ({"threshold": 1.01}, r"threshold: must be between 0.0 and 1.0"),
-        ({"threshold": float("nan")}, r"threshold: must be between 0.0 and 1.0"),
-        ({"threshold": "0.5"}, r"threshold: must be a number"),
-        ({"per_page": 0}, r"per_page: must be between 1 and 100"),
-        ({"ranking": "best"}, r"ranking: must be one of hybrid, dense, lexical"),
-    ],
-)
-def test_what_is_out_of_range_is_refused_by_name(
-    engine: Engine, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        search(engine, "messages", **options)
-
-
-@pytest.mark.parametrize("text", ["", "  \n\t", "x" * 2001, "half \ud800 pair", 5, None])
-def test_a_query_that_is_no_text_is_refused(engine: Engine, text: Any) -> None:
-    with pytest.raises(InvalidInput, match="text"):
-        search(engine, text)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +177,7 @@ def test_a_query_that_is_no_text_is_refused(engine: Engine, text: Any) -> None:
 )
 def test_a_vector_that_does_not_fit_is_refused(engine: Engine, vector: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
-        engine.search(Query(text=None, vector=vector))
+        engine.search_vector(vector)
 
 
 def test_odd_queries_get_a_clean_answer(engine: Engine) -> None:
@@ -269,10 +240,15 @@ def test_a_title_that_the_catalog_does_not_know_is_the_index_s(engine: Engine, w
 
 def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:
     middle = next(c for c in workspace.index().scan() if c.section == "Publishing")
-    assert [c.position for c in neighbours(workspace.catalog(), middle.chunk_id)] == [2]
-    around = neighbours(workspace.catalog(), middle.chunk_id, around=1)
+    assert [c.position for c in find_neighbours(workspace.catalog(), middle.chunk_id)] == [2]
+    around = find_neighbours(workspace.catalog(), middle.chunk_id, around=1)
     assert [c.section for c in around] == ["Quality of service", "Publishing", "Subscribing"]
-    assert [c.position for c in neighbours(workspace.catalog(), middle.chunk_id, around=50)] == [0, 1, 2, 3]
+    assert [c.position for c in find_neighbours(workspace.catalog(), middle.chunk_id, around=50)] == [
+        0,
+        1,
+        2,
+        3,
+    ]
     whole = workspace.catalog().page(middle.document_id)
     assert whole is not None
     assert all(whole.text[c.start : c.end] == c.text for c in around)
@@ -280,7 +256,7 @@ def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: W
 
 def test_an_unknown_chunk_is_not_found(engine: Engine, workspace: Workspace) -> None:
     with pytest.raises(NotFound, match="nowhere"):
-        neighbours(workspace.catalog(), "nowhere")
+        find_neighbours(workspace.catalog(), "nowhere")
 
 
 def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspace: Workspace) -> None:
@@ -322,52 +298,64 @@ def test_one_long_page_does_not_use_up_a_list_with_hits_per_page(workspace: Work
         assert len({hit.chunk.document_id for hit in answer.hits}) == len(answer.hits) == 10
 
 
-@pytest.mark.parametrize("ranking", ["hybrid", "dense", "lexical"])
-@pytest.mark.parametrize("threshold", [0.0, 0.3])
-def test_the_best_are_the_same_whether_or_not_all_candidates_are_scored_to_the_end(
-    workspace: Workspace, ranking: Ranking, threshold: float
-) -> None:
-    """Whoever wants to know what was left out has all of them scored."""
-    rng = random.Random(4)  # noqa: S311 - no secret
-    words = [f"word{number}" for number in range(60)]
-    texts = [" ".join(rng.choices(words, k=rng.randint(3, 12))) for _ in range(250)]
-    texts += rng.sample(texts, 30)  # some of them on two pages
-    indexer = workspace.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*(page(f"page-{n}", {"": text}) for n, text in enumerate(texts)))))
-    for top_k in (1, 5, 20):
-        for _ in range(15):
-            query = " ".join(rng.choices(words, k=rng.randint(1, 6)))
-            options: dict[str, Any] = {"ranking": ranking, "threshold": threshold, "top_k": top_k}
-            found = search(workspace.engine(), query, **options)
-            assert found.hits == search(workspace.engine(), query, explain=True, **options).hits
-            assert len(found.hits) == top_k or threshold or ranking == "lexical"
-
-
-def test_queries_searched_together_are_answered_as_alone(engine: Engine) -> None:
+def test_a_batch_gets_the_answers_that_each_query_gets_alone(engine: Engine) -> None:
     queries = [
-        Query("messages of a topic", top_k=3),
-        Query("joint limits", ranking="dense"),
-        Query("service request", per_page=1, top_k=10),
-        Query("nothing like it", threshold=0.99),
+        ("messages of a topic", SearchOptions(top_k=3)),
+        ("joint limits", SearchOptions(ranking="dense")),
+        ("service request", SearchOptions(per_page=1, top_k=10)),
+        ("nothing like it", SearchOptions(threshold=0.99)),
     ]
-    together = engine.search_together(queries)
-    for query, answer in zip(queries, together, strict=True):
+    for (text, options), answer in zip(queries, engine.search_batch(queries), strict=True):
         assert isinstance(answer, Answer)
-        assert answer.hits == engine.search(query).hits
+        assert answer.hits == engine.search(text, options).hits
+        assert list(answer.timings) == ["received", "embedded", "searched", "filtered"]
 
 
-def test_a_query_that_can_not_be_answered_does_not_take_others_with_it(engine: Engine) -> None:
-    good, bad, also_good = engine.search_together([Query("topics"), Query(" "), Query("joints")])
-    assert isinstance(good, Answer)
-    assert isinstance(bad, InvalidInput)
-    assert isinstance(also_good, Answer)
+class CountingEmbedder(HashedWords):
+    """Records which texts it embeds in one batch, and may fail."""
+
+    def __init__(self, error: EmbedderError | None = None) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+        self._error = error
+
+    def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        self.batches.append(list(texts))
+        if self._error is not None:
+            raise self._error
+        return super().embed_queries(texts)
 
 
-def test_each_query_is_timed_for_itself_when_several_are_searched_together(engine: Engine) -> None:
-    one, other = engine.search_together([Query("topics"), Query("joints")])
-    assert isinstance(one, Answer)
-    assert isinstance(other, Answer)
-    assert list(one.timings) == list(other.timings) == ["received", "embedded", "searched", "filtered"]
+@pytest.mark.usefixtures("engine")
+def test_a_batch_embeds_its_new_texts_in_one_call(workspace: Workspace) -> None:
+    embedder = CountingEmbedder()
+    engine = Engine(embedder, workspace.index(), workspace.catalog(), cache_size=10)
+    search(engine, "cached")
+    texts = ["topics", "cached", "joints"]
+    answers = engine.search_batch([(text, SearchOptions()) for text in texts])
+    assert embedder.batches == [["cached"], ["topics", "joints"]]
+    assert [answer.cached for answer in answers if isinstance(answer, Answer)] == [False, True, False]
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_failing_embedder_fails_only_the_queries_of_a_batch_that_need_it(workspace: Workspace) -> None:
+    engine = Engine(CountingEmbedder(EmbedderError("down")), workspace.index(), workspace.catalog())
+    outcomes = engine.search_batch(
+        [
+            ("messages", SearchOptions()),
+            ("messages", SearchOptions(fallback="lexical")),
+            ("messages", SearchOptions(ranking="dense")),
+            ("messages", SearchOptions(ranking="lexical")),
+        ]
+    )
+    assert [type(outcome) for outcome in outcomes] == [EmbedderError, Answer, EmbedderError, Answer]
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_degraded_answer_is_not_cached(workspace: Workspace) -> None:
+    engine = Engine(HashedWords(), workspace.index(), Down(), cache_size=10)  # type: ignore[arg-type]
+    assert search(engine, "messages").notes
+    assert engine.cached_answer("messages", SearchOptions()) is None
 
 
 class Speechless(HashedWords):
@@ -402,11 +390,6 @@ def test_with_the_embedder_down_nothing_is_made_up_unasked(workspace: Workspace,
 @pytest.mark.usefixtures("engine")
 def test_who_asks_for_words_alone_needs_no_embedder(workspace: Workspace) -> None:
     assert search(without_model(workspace), "messages of a topic", ranking="lexical").hits
-
-
-def test_only_words_need_no_embedder(engine: Engine) -> None:
-    with pytest.raises(InvalidInput, match="fallback"):
-        search(engine, "messages", fallback="dense")
 
 
 class DenseOnly:

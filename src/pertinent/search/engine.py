@@ -1,0 +1,239 @@
+"""The engine: the one place that knows the order of a query's steps.
+
+embed the query → candidates of both sides → rank → select → describe
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._internal.cache import VersionedCache
+from .._internal.clock import StageTimer, utc_now
+from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
+from ..ports import Catalog, Description, Embedder, Vector, VectorIndex
+from ..types import Answer, Chunk, Hit, Ranking, SearchOptions
+from .ranking import CANDIDATE_SIDES, rank, select
+
+CANDIDATES = 50
+"""The least number of candidates that each side proposes."""
+
+CANDIDATES_PER_HIT = 4
+"""How many candidates each side proposes for each hit of the list."""
+
+WIDENING = 4
+"""The factor by which the number of candidates grows when too few of them can be listed."""
+
+NO_CATALOG = "the catalog did not answer; results are as the index has them"
+NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
+NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
+
+DEFAULT_OPTIONS = SearchOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """The result of embedding a query: its vector, or the error of the embedder."""
+
+    vector: Vector | None
+    error: EmbedderError | None = None
+    milliseconds: float = 0.0
+
+
+class Engine:
+    """Answers queries from an index and its catalog. Thread-safe."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        index: VectorIndex,
+        catalog: Catalog,
+        *,
+        ranking: Ranking = "hybrid",
+        cache_size: int = 0,
+    ) -> None:
+        """Search `index` with `ranking` unless the options name another, caching `cache_size` answers."""
+        self._embedder = embedder
+        self._index = index
+        self._catalog = catalog
+        self._default_ranking = ranking
+        self._answers: VersionedCache[Answer] = VersionedCache(cache_size)
+
+    def search(
+        self,
+        text: str,
+        options: SearchOptions = DEFAULT_OPTIONS,
+        *,
+        embedded: EmbeddedQuery | None = None,
+    ) -> Answer:
+        """Find the passages that answer the text best.
+
+        Args:
+            text: The query, already checked by the caller's own limits.
+            options: What the caller wants of the list.
+            embedded: The vector of the text, where it was embedded in a batch beforehand.
+
+        """
+        if (answer := self.cached_answer(text, options)) is not None:
+            return answer
+        version = self._index.version
+        answer = self._search(text, embedded, options)
+        # Degraded answers are not cached, nor those of an index that others may change.
+        if version is not None and not answer.notes:
+            self._answers.put((text, options), answer, version)
+        return answer
+
+    def search_vector(
+        self, vector: Sequence[float] | Vector, options: SearchOptions = DEFAULT_OPTIONS
+    ) -> Answer:
+        """Find the passages nearest to a vector; the ranking is `dense`, and nothing is cached."""
+        unit_vector = normalize_vector(vector, self._embedder.dimension)
+        return self._search(None, EmbeddedQuery(unit_vector), replace(options, ranking="dense"))
+
+    def search_batch(self, queries: Sequence[tuple[str, SearchOptions]]) -> list[Answer | Exception]:
+        """Search for several queries, embedded in one batch; an error is the result of its own query."""
+        new = [text for text, options in queries if self.cached_answer(text, options) is None]
+        embedded = dict(zip(new, self._embed(new), strict=True)) if new else {}
+        outcomes: list[Answer | Exception] = []
+        for text, options in queries:
+            try:
+                outcomes.append(self.search(text, options, embedded=embedded.get(text)))
+            except Exception as error:
+                outcomes.append(error)
+        return outcomes
+
+    def cached_answer(self, text: str, options: SearchOptions) -> Answer | None:
+        """Return the cached answer, if the index has not changed since it was made."""
+        if options.bypass_cache:
+            return None
+        timer = StageTimer()
+        answer = self._answers.get((text, options), self._index.version)
+        if answer is None:
+            return None
+        timer.lap("received")
+        timings = dict.fromkeys(answer.timings, 0.0) | timer.stages
+        return replace(answer, created_at=utc_now(), timings=timings, cached=True)
+
+    def _search(self, text: str | None, embedded: EmbeddedQuery | None, options: SearchOptions) -> Answer:
+        created_at = utc_now()
+        timer = StageTimer()
+        timer.lap("received")
+        if embedded is None:
+            (embedded,) = self._embed([text or ""])
+        ranking, notes = self._choose_ranking(options, embedded)
+        timer.lap("embedded")
+        timer.stages["embedded"] = embedded.milliseconds
+        limit = max(CANDIDATES, CANDIDATES_PER_HIT * options.top_k)
+        ranked, has_more = self._rank_candidates(text, embedded.vector, ranking, options, limit)
+        timer.lap("searched")
+        hits, excluded = select(ranked, options)
+        while len(hits) < options.top_k and has_more:
+            limit *= WIDENING
+            ranked, has_more = self._rank_candidates(text, embedded.vector, ranking, options, limit)
+            hits, excluded = select(ranked, options)
+        hits, catalog_notes = self._describe(hits)
+        timer.lap("filtered")
+        return Answer(
+            query=text or "",
+            ranking=ranking,
+            hits=tuple(hits),
+            top_k=options.top_k,
+            threshold=options.threshold,
+            created_at=created_at,
+            timings=timer.stages,
+            excluded=tuple(excluded),
+            notes=(*notes, *catalog_notes),
+        )
+
+    def _embed(self, texts: Sequence[str]) -> list[EmbeddedQuery]:
+        """Embed the texts in one batch; an error of the embedder is the result of each."""
+        timer = StageTimer()
+        try:
+            vectors = self._embedder.embed_queries(texts)
+        except EmbedderError as error:
+            return [EmbeddedQuery(None, error, timer.seconds() * 1000)] * len(texts)
+        return [EmbeddedQuery(vector, None, timer.seconds() * 1000) for vector in vectors]
+
+    def _choose_ranking(
+        self, options: SearchOptions, embedded: EmbeddedQuery
+    ) -> tuple[Ranking, tuple[str, ...]]:
+        """Choose the ranking that the index and the embedder allow, and say why it is another."""
+        ranking = options.ranking or self._default_ranking
+        has_lexical = "lexical" in self._index.sides
+        if ranking == "lexical" and not has_lexical:
+            raise InvalidInput("ranking", "this collection has no lexical side; choose dense")
+        if embedded.error is not None:
+            if not has_lexical or "lexical" not in (ranking, options.fallback):
+                raise embedded.error
+            return "lexical", (NO_EMBEDDER,)
+        if has_lexical:
+            return ranking, ()
+        return "dense", (NO_LEXICAL,) if ranking == "hybrid" else ()
+
+    def _rank_candidates(
+        self, text: str | None, vector: Vector | None, ranking: Ranking, options: SearchOptions, limit: int
+    ) -> tuple[list[Hit], bool]:
+        """Rank the best `limit` candidates of each side, and say whether more could pass the threshold."""
+        sides = CANDIDATE_SIDES[ranking]
+        candidates = self._index.candidates(vector, text, by=sides, limit=limit, filters=options.filters)
+        ranked = rank(candidates, self._index.chunks(candidates.point_ids), ranking)
+        reached_threshold = bool(ranked) and ranked[-1].score < options.threshold
+        return ranked, len(candidates.point_ids) >= limit and not reached_threshold
+
+    def _describe(self, hits: list[Hit]) -> tuple[list[Hit], tuple[str, ...]]:
+        """Take path, slug and title from the catalog; while it is down, from the index."""
+        try:
+            descriptions = self._catalog.describe([hit.chunk.chunk_id for hit in hits])
+        except CatalogFailure:
+            return hits, (NO_CATALOG,)
+        return [_apply_description(hit, descriptions.get(hit.chunk.chunk_id)) for hit in hits], ()
+
+
+def find_neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:
+    """Return the chunk with up to `around` chunks on each side of it, in the order of the page."""
+    chunk = catalog.chunk(chunk_id)
+    if chunk is None:
+        raise NotFound(f"no chunk has the id {chunk_id!r}; `pertinent search --json` shows ids")
+    if not around:
+        return [chunk]
+    first, last = chunk.position - around, chunk.position + around
+    return [
+        neighbour for neighbour in catalog.chunks(chunk.document_id) if first <= neighbour.position <= last
+    ]
+
+
+def _apply_description(hit: Hit, row: Description | None) -> Hit:
+    chunk = hit.chunk
+    if row is None or (row.source_path, row.slug, row.title) == (chunk.source_path, chunk.slug, chunk.title):
+        return hit
+    title = row.title or chunk.title
+    return replace(hit, chunk=replace(chunk, source_path=row.source_path, slug=row.slug, title=title))
+
+
+def normalize_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector:
+    """Check a query vector and scale it to unit length.
+
+    Raises:
+        DimensionMismatch: It has another number of elements than the index.
+        InvalidInput: It is not a flat list of finite numbers, or holds only zeros.
+
+    """
+    try:
+        array = np.asarray(vector)
+    except ValueError as error:
+        raise InvalidInput("query_embedding", "must be a list of numbers") from error
+    if array.dtype.kind not in "fiu" and array.size:
+        raise InvalidInput("query_embedding", "must be a list of numbers")
+    if array.ndim != 1:
+        raise InvalidInput("query_embedding", "must be one flat list of numbers")
+    if len(array) != dimension:
+        raise DimensionMismatch(len(array), dimension)
+    if not np.isfinite(array).all():
+        raise InvalidInput("query_embedding", "holds a value that is not a finite number")
+    # A cosine does not depend on a vector's length; Qdrant fails on very long and very short ones.
+    length = float(np.linalg.norm(array.astype(np.float64)))
+    if not length:
+        raise InvalidInput("query_embedding", "holds only zeros, which have no direction")
+    return (array / length).astype(np.float32)

@@ -1,0 +1,61 @@
+"""Candidates of both sides of an index: one algorithm for every store that has dense and lexical vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..types import Candidates, PointId
+
+DENSE = "dense"
+LEXICAL = "lexical"
+
+
+@dataclass(frozen=True, slots=True)
+class SideQuery:
+    """A question to one side of the index: its nearest points, of all or `among` the given ones."""
+
+    side: str
+    limit: int
+    among: tuple[PointId, ...] = ()
+
+
+Scored = dict[PointId, float]
+"""Points with their raw score on one side."""
+
+
+def gather_candidates(
+    ask: Callable[[Sequence[SideQuery]], Sequence[Scored]],
+    queries: Mapping[str, object | None],
+    by: Sequence[str],
+    limit: int,
+) -> Candidates:
+    """Collect the best points of each side, then the scores that the other side gives them.
+
+    Args:
+        ask: Sends side queries to the store in one request, and returns the scores for each.
+        queries: The query for each side; None where it has no terms, so that every point scores 0.
+        by: The sides that propose points; the others only score them.
+        limit: How many points each side proposes.
+
+    """
+    scores: dict[str, Scored] = {side: {} for side in queries}
+    proposing = [SideQuery(side, limit) for side in by if queries.get(side) is not None]
+    for query, scored in zip(proposing, ask(proposing) if proposing else (), strict=True):
+        scores[query.side] = scored
+    points = list(dict.fromkeys(point for scored in scores.values() for point in scored))
+    missing = []
+    for side, query_of_side in queries.items():
+        # A lexical list below the limit holds every point that shares a word with the query.
+        complete = side == LEXICAL and side in by and len(scores[side]) < limit
+        unscored = tuple(point for point in points if point not in scores[side])
+        if query_of_side is not None and not complete and unscored:
+            missing.append(SideQuery(side, len(unscored), unscored))
+    for query, scored in zip(missing, ask(missing) if missing else (), strict=True):
+        scores[query.side] |= scored
+    return Candidates(points, _column(scores.get(DENSE), points), _column(scores.get(LEXICAL), points))
+
+
+def _column(scored: Scored | None, points: Sequence[PointId]) -> list[float] | None:
+    """Return the score of each point; a point that the side did not return scores 0."""
+    return None if scored is None else [scored.get(point, 0.0) for point in points]

@@ -1,0 +1,96 @@
+"""Dynamic batching: queries that wait for a thread are embedded together, which costs less."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from ...errors import StoreError
+from ...types import Answer, SearchOptions
+
+BATCH_SIZE = 8
+"""The largest batch: a larger one gains nothing, and all its queries would wait for the last."""
+
+Outcome = Answer | Exception
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingQuery:
+    """A query that waits for a thread, and the future of its answer."""
+
+    text: str
+    options: SearchOptions
+    answer: asyncio.Future[Answer]
+
+
+class QueryBatcher:
+    """Lets each worker thread pull the next batch of waiting queries. Lives on one event loop.
+
+    Args:
+        search_batch: Answers a batch, with an error as the outcome of its own query.
+        executor: Returns the thread pool that runs the batches.
+        workers: How many batches run at once; one per core by default.
+
+    """
+
+    def __init__(
+        self,
+        search_batch: Callable[[Sequence[tuple[str, SearchOptions]]], list[Outcome]],
+        executor: Callable[[], Executor],
+        workers: int | None = None,
+    ) -> None:
+        self._search_batch = search_batch
+        self._executor = executor
+        self._workers = workers or os.cpu_count() or 1
+        self._lock = threading.Lock()
+        self._busy = 0
+        self._pending: deque[_PendingQuery] = deque()
+
+    async def search(self, text: str, options: SearchOptions) -> Answer:
+        """Answer the query with the next batch that has room for it."""
+        loop = asyncio.get_running_loop()
+        query = _PendingQuery(text, options, loop.create_future())
+        with self._lock:
+            self._pending.append(query)
+            has_idle_worker = self._busy < self._workers
+            self._busy += has_idle_worker
+        if has_idle_worker:
+            self._executor().submit(self._run_batches, loop)
+        return await query.answer
+
+    def _run_batches(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Answer batches until no query waits."""
+        while batch := self._next_batch():
+            outcomes: Sequence[Outcome]
+            try:
+                outcomes = self._search_batch([(query.text, query.options) for query in batch])
+            except BaseException as error:
+                # A panic in Rust is no Exception: the callers must hear of it, and the thread goes on.
+                failure = error if isinstance(error, Exception) else StoreError(f"the search failed: {error}")
+                outcomes = [failure] * len(batch)
+            loop.call_soon_threadsafe(_deliver, batch, outcomes)
+
+    def _next_batch(self) -> list[_PendingQuery]:
+        """Take this worker's share of the waiting queries; with none, the worker becomes idle."""
+        with self._lock:
+            # A caller that gave up needs no answer.
+            while self._pending and self._pending[0].answer.done():
+                self._pending.popleft()
+            share = min(-(-len(self._pending) // self._workers), BATCH_SIZE)
+            self._busy -= not share
+            return [self._pending.popleft() for _ in range(share)]
+
+
+def _deliver(batch: Sequence[_PendingQuery], outcomes: Sequence[Outcome]) -> None:
+    for query, outcome in zip(batch, outcomes, strict=True):
+        if query.answer.done():
+            continue
+        if isinstance(outcome, Answer):
+            query.answer.set_result(outcome)
+        else:
+            query.answer.set_exception(outcome)

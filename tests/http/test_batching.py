@@ -1,0 +1,132 @@
+"""Queries that arrive together: shared out, answered each on its own, none kept waiting for others."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pertinent.errors import IndexFailure
+from pertinent.surfaces.http.batching import BATCH_SIZE, Outcome, QueryBatcher
+from pertinent.types import Answer, SearchOptions
+
+Queries = Sequence[tuple[str, SearchOptions]]
+OPTIONS = SearchOptions()
+
+
+def answer(text: str) -> Answer:
+    return Answer(text, "hybrid", (), 5, 0.0, "now")
+
+
+class BatchSearch:
+    """Answers batches once it is opened, and records them."""
+
+    def __init__(self, *, closed: bool = False) -> None:
+        self.opened = threading.Event()
+        self.batches: list[list[str]] = []
+        if not closed:
+            self.opened.set()
+
+    def __call__(self, queries: Queries) -> list[Outcome]:
+        self.batches.append([text for text, _ in queries])
+        self.opened.wait(10)
+        return [IndexFailure("broken") if text == "broken" else answer(text) for text, _ in queries]
+
+
+def run(
+    search: Callable[[Queries], list[Outcome]], texts: list[str], opened: threading.Event
+) -> list[object]:
+    async def all_at_once() -> list[object]:
+        with ThreadPoolExecutor(2) as threads:
+            batcher = QueryBatcher(search, lambda: threads, workers=2)
+            asked = [asyncio.ensure_future(batcher.search(text, OPTIONS)) for text in texts]
+            await asyncio.sleep(0.05)
+            opened.set()
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+    return asyncio.run(all_at_once())
+
+
+def test_a_query_that_comes_alone_goes_at_once_and_alone() -> None:
+    search = BatchSearch()
+    (only,) = run(search, ["alone"], search.opened)
+    assert isinstance(only, Answer)
+    assert search.batches == [["alone"]]
+
+
+def test_everyone_gets_the_answer_to_their_own_query() -> None:
+    search = BatchSearch(closed=True)
+    texts = [f"query {number}" for number in range(50)]
+    answers = run(search, texts, search.opened)
+    assert [one.query for one in answers if isinstance(one, Answer)] == texts
+    assert max(len(batch) for batch in search.batches) == BATCH_SIZE
+    assert sorted(text for batch in search.batches for text in batch) == sorted(texts)
+
+
+def test_those_who_wait_are_shared_out_among_the_threads() -> None:
+    search = BatchSearch(closed=True)
+    run(search, [f"query {number}" for number in range(8)], search.opened)
+    # The first two go at once; of the six others each thread takes half of those that wait.
+    assert sorted(len(batch) for batch in search.batches) == [1, 1, 1, 2, 3]
+
+
+def test_a_query_that_fails_fails_alone() -> None:
+    search = BatchSearch(closed=True)
+    texts = ["first", "second", "third", "broken", "fifth", "sixth"]
+    outcomes = run(search, texts, search.opened)
+    assert [type(one) for one in outcomes] == [Answer, Answer, Answer, IndexFailure, Answer, Answer]
+
+
+def test_a_failure_of_all_reaches_all() -> None:
+    def broken(_: Queries) -> list[Outcome]:
+        raise IndexFailure("down")
+
+    outcomes = run(broken, ["one", "two", "three"], threading.Event())
+    assert [type(one) for one in outcomes] == [IndexFailure] * 3
+
+
+def test_whoever_gave_up_is_not_searched_for() -> None:
+    search = BatchSearch(closed=True)
+
+    async def giving_up() -> None:
+        with ThreadPoolExecutor(1) as threads:
+            batcher = QueryBatcher(search, lambda: threads, workers=1)
+            first = asyncio.ensure_future(batcher.search("first", OPTIONS))
+            await asyncio.sleep(0)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(batcher.search("impatient", OPTIONS), 0.01)
+            last = asyncio.ensure_future(batcher.search("last", OPTIONS))
+            search.opened.set()
+            await asyncio.gather(first, last)
+
+    asyncio.run(giving_up())
+    assert search.batches == [["first"], ["last"]]
+
+
+class Panic(BaseException):
+    """As a library in Rust raises it."""
+
+
+def test_a_panic_is_told_to_whoever_waits_and_takes_no_thread() -> None:
+    calls = iter(range(100))
+
+    def search(queries: Queries) -> list[Outcome]:
+        if next(calls) < 4:
+            raise Panic("a bug in a library")
+        return [answer(text) for text, _ in queries]
+
+    async def one_after_the_other() -> list[object]:
+        with ThreadPoolExecutor(2) as threads:
+            batcher = QueryBatcher(search, lambda: threads, workers=2)
+            found: list[object] = []
+            for _ in range(6):
+                found += await asyncio.gather(batcher.search("a", OPTIONS), return_exceptions=True)
+            return found
+
+    *failed, fifth, sixth = asyncio.run(asyncio.wait_for(one_after_the_other(), 20))
+    assert [str(one) for one in failed] == ["the search failed: a bug in a library"] * 4
+    assert isinstance(fifth, Answer)
+    assert isinstance(sixth, Answer)

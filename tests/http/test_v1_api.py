@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -217,22 +216,6 @@ def test_status_is_no_results_when_none_passes_and_the_nearest_are_told(service:
     assert body["results"] == []
     assert len(body["nearest"]) == 3
     assert body["nearest"] == service.v1("zebra crossings everywhere", top_k=3).json()["results"]
-
-
-def test_the_time_of_a_query_without_results_is_that_of_both_searches(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    embedder = service.pertinent.workspace.embedder()
-    embed = embedder.embed_queries
-
-    def slow(texts: Any) -> Any:
-        time.sleep(0.05)
-        return embed(texts)
-
-    monkeypatch.setattr(embedder, "embed_queries", slow)
-    body = service.v1("zebra crossings everywhere", similarity_threshold=0.99).json()
-    assert body["status"] == "no_results"
-    assert body["query_time_ms"] >= 100
 
 
 def test_nearest_is_empty_where_there_are_results(service: Service) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from .. import identity
 from ..errors import InvalidInput, SourceError
 from ..types import Page, Unreadable
-from .blocks import BlockPiece, assemble
+from .normal_form import BlockPiece, assemble
 
 _BLANK = re.compile(r"\n[ \t]*\n\s*")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*\n(?:.*\n)*?[ \t]*\1[`~]*[ \t]*$", re.MULTILINE)

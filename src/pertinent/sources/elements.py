@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .jsx import Tag
+from .normal_form import BlockPiece
 
 
 def _names(text: str) -> frozenset[str]:
@@ -36,25 +36,7 @@ HTML = frozenset(name.lower() for name in BLOCKS) - _names("tabs tabitem admonit
     "menu meta meter object optgroup option output param picture progress q rp rt ruby s samp search "
     "select slot small source span strike strong sub sup time title track tt u var video wbr"
 )
-
-_ENTRY = re.compile(r"\{[^{}]*\}")
-_PAIR = re.compile(r"\b(label|value)\s*:\s*(?:'([^'\n]*)'|\"([^\"\n]*)\"|`([^`$]*)`)")
-
-
-def tab_labels(tabs: Tag) -> dict[str, str]:
-    """The labels that `<Tabs values={[…]}>` gives its items, by the items' values."""
-    labels = {}
-    for entry in _ENTRY.findall(tabs.expressions.get("values", "")):
-        pairs = {match[0]: next(filter(None, match[1:]), "") for match in _PAIR.findall(entry)}
-        if "value" in pairs:
-            labels[pairs["value"]] = pairs.get("label", pairs["value"])
-    return labels
-
-
-def tab_label(item: Tag, labels: dict[str, str]) -> str:
-    """What the tab of an item says: its parent's label for it, its own, or its value."""
-    value = item.attributes.get("value") or ""
-    return labels.get(value) or item.attributes.get("label") or value
+KEYWORDS = ("secondary", "info", "success", "danger", "note", "tip", "warning", "important", "caution")
 
 
 def inline_code(code: str) -> str:
@@ -64,6 +46,19 @@ def inline_code(code: str) -> str:
     ticks = "`" * (max(map(len, re.findall("`+", code))) + 1)
     pad = " " if code.startswith("`") or code.endswith("`") else ""
     return f"{ticks}{pad}{code}{pad}{ticks}"
+
+
+def code_block(language: str, title: str, code: str) -> list[BlockPiece]:
+    """Code between fences that are longer than any inside it, below its title."""
+    code = "\n".join(line.rstrip("\r") for line in code.split("\n")).strip("\n")
+    if not code.strip():
+        return []
+    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
+    ticks = "`" * max(3, longest + 1)
+    caption = [BlockPiece("prose", " ".join(title.split()))] if title.strip() else []
+    # On a built page nobody can tell a fence of text from one without a language.
+    shown = "" if language == "text" else language
+    return [*caption, BlockPiece("code", f"{ticks}{shown}\n{code}\n{ticks}")]
 
 
 def admonition_title(kind: str) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.sources.blocks import HeadingPiece, Piece, assemble
-from pertinent.sources.documents import Documents
 from pertinent.sources.html import Article, read
+from pertinent.sources.markdown.parser import Documents
+from pertinent.sources.normal_form import HeadingPiece, Piece, assemble
 
 from .shells import NAVIGATION, SNIPPETS, docusaurus
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from ..errors import InvalidInput, SourceError
-from .config import DocsFolder, Site, find_config, read_config
-from .docusaurus import EXTENSIONS, is_page
+from ...errors import InvalidInput, SourceError
+from .docusaurus_config import DocsFolder, Site, find_config, read_config
+from .docusaurus_routes import EXTENSIONS, is_page
 
 _UP = 4  # folders above the given one in which a config is looked for
 _NEVER = frozenset(("node_modules", "__tests__", "__pycache__"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.jsx import html_parts, literal, scan_expression, scan_tag
+from pertinent.sources.markdown.jsx import html_parts, literal, scan_expression, scan_tag
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from .blocks import BlockPiece
+from ..elements import code_block
+from ..normal_form import BlockPiece
 
 _TITLE = re.compile(r"title=([\"'])(.*?)\1")
 _LINES = re.compile(r"\{[\d,-]+\}")
@@ -60,19 +61,6 @@ def fence(info: str, code: str) -> list[BlockPiece]:
     if not _LINES.search(meta):  # with a range in the fence's line, Docusaurus leaves the code alone
         code = _without_magic_comments(code, language)
     return code_block(language, title.group(2) if title else "", code)
-
-
-def code_block(language: str, title: str, code: str) -> list[BlockPiece]:
-    """Code between fences that are longer than any inside it, below its title."""
-    code = "\n".join(line.rstrip("\r") for line in code.split("\n")).strip("\n")
-    if not code.strip():
-        return []
-    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    ticks = "`" * max(3, longest + 1)
-    caption = [BlockPiece("prose", " ".join(title.split()))] if title.strip() else []
-    # On a built page nobody can tell a fence of text from one without a language.
-    shown = "" if language == "text" else language
-    return [*caption, BlockPiece("code", f"{ticks}{shown}\n{code}\n{ticks}")]
 
 
 def _without_magic_comments(code: str, language: str) -> str:

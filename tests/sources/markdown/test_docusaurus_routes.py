@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pertinent.sources.docusaurus import is_page, join, place, strip_number_prefix, title_of
-from pertinent.sources.frontmatter import FrontMatterError
+from pertinent.sources.markdown.docusaurus_routes import is_page, join, place, strip_number_prefix, title_of
+from pertinent.sources.markdown.frontmatter import FrontMatterError
 
 
 @pytest.mark.parametrize(

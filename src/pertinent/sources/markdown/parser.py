@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .blocks import Piece
-from .docusaurus import EXTENSIONS
+from ..normal_form import Piece
+from .docusaurus_routes import EXTENSIONS
 from .frontmatter import FrontMatterError, split
 from .jsx import Tag
 from .mdx import parser, parses_as_mdx

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.config import DocsFolder, Site, parse_config
+from pertinent.sources.markdown.docusaurus_config import DocsFolder, Site, parse_config
 
 CLASSIC = """
 // url: 'https://commented.example',

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.frontmatter import FrontMatterError, flag, split, text_field
+from pertinent.sources.markdown.frontmatter import FrontMatterError, flag, split, text_field
 
 
 def test_front_matter_is_cut_off() -> None:

@@ -7,14 +7,14 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from .. import identity
-from ..errors import InvalidInput
-from ..types import Page, Unreadable
-from .blocks import HeadingPiece, Piece, assemble
-from .documents import Documents, decode
-from .docusaurus import join, place, title_of
+from ... import identity
+from ...errors import InvalidInput
+from ...types import Page, Unreadable
+from ..normal_form import HeadingPiece, Piece, assemble
+from .docs_folders import Folder, open_tree
+from .docusaurus_routes import join, place, title_of
 from .frontmatter import FrontMatterError, flag, split
-from .tree import Folder, open_tree
+from .parser import Documents, decode
 
 _GENERIC = frozenset(("doc", "docs", "documentation", "site", "web", "website", "content", "/"))
 

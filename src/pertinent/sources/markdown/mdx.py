@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
+from ..elements import HIDDEN, HTML, RAW
 from .directives import directives_plugin
-from .elements import HIDDEN, HTML, RAW
 from .jsx import Tag, scan_expression, scan_tag
 from .paragraphs import paragraphs_plugin
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..elements import KEYWORDS
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
-
-KEYWORDS = ("secondary", "info", "success", "danger", "note", "tip", "warning", "important", "caution")
 
 _NAME = r"[A-Za-z](?:[\w-]*[A-Za-z0-9])?"
 _OPEN = re.compile(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pertinent.sources.blocks import BlockPiece, HeadingPiece, Piece, assemble
-from pertinent.sources.documents import Documents
+from pertinent.sources.markdown.parser import Documents
+from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 
 
 def pieces(text: str, *, mdx: bool = True) -> list[Piece]:

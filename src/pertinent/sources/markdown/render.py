@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from . import elements
-from .blocks import BlockPiece, HeadingPiece, Piece
-from .directives import KEYWORDS
-from .fences import code_block, fence
+from .. import elements
+from ..normal_form import BlockPiece, HeadingPiece, Piece
+from .fences import fence
 from .headings import heading_id, slug_text
 from .jsx import Tag, html_parts, literal
 from .slugger import Slugger
+from .tabs import tab_label, tab_labels
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -93,11 +93,11 @@ class Renderer:
         elif kind == "fence":
             self._write(fence(token.info, token.content))
         elif kind == "code_block":
-            self._write(code_block("", "", token.content))
+            self._write(elements.code_block("", "", token.content))
         elif kind == "html_block":
             self._html(token.content)
         elif kind == "directive_open":
-            if not token.meta["title"] and token.meta["name"] in KEYWORDS:
+            if not token.meta["title"] and token.meta["name"] in elements.KEYWORDS:
                 self._prose(elements.admonition_title(token.meta["name"]))
         elif kind == "footnote_block_open":
             self._write([HeadingPiece(2, "Footnotes", "footnote-label")])
@@ -237,9 +237,9 @@ class Renderer:
         elif name == "tr" and self._tables:
             self._tables[-1].append([])
         elif name in elements.TABS:
-            self._tabs.append(elements.tab_labels(tag))
+            self._tabs.append(tab_labels(tag))
         elif name == "TabItem":
-            self._prose(elements.tab_label(tag, self._tabs[-1] if self._tabs else {}))
+            self._prose(tab_label(tag, self._tabs[-1] if self._tabs else {}))
         elif name in elements.ADMONITIONS:
             kind = elements.admonition_title(tag.attributes.get("type") or "note")
             self._prose(tag.attributes.get("title") or kind)
@@ -272,7 +272,7 @@ class Renderer:
             self._write([HeadingPiece(level, capture.text, tag.attributes.get("id") or "")])
         elif tag.name in elements.CODE:
             language, title = (tag.attributes.get(key) or "" for key in ("language", "title"))
-            self._write(code_block(language, title, "\n".join(capture.parts)))
+            self._write(elements.code_block(language, title, "\n".join(capture.parts)))
         elif self._tables:
             if not self._tables[-1]:
                 self._tables[-1].append([])

@@ -68,7 +68,7 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     found = list(BeirSource(folder).read())
     bad = [item for item in found if isinstance(item, Unreadable)]
     assert [item.source_path for item in bad] == [f"corpus.jsonl:{line}" for line in (2, 4, 5, 6, 7)]
-    assert "line 1 too" in bad[-1].reason
+    assert "already used on line 1" in bad[-1].reason
     assert [item.source_path for item in found if isinstance(item, Page)] == ["1", "7"]
 
 

@@ -1,9 +1,9 @@
-"""Headings and blocks, as any reader finds them, put together into a page's text in normal form.
+"""The normal form of a page's text, and how a page is assembled from its pieces.
 
-Every reader of pages ends here, so that a book read from its source and from its built site comes
-out the same. The normal form is plain Markdown: `## ` headings, one line for a paragraph, `- ` or
-`1. ` before a list item (two spaces deeper for each level), fences around code, pipes around table
-cells, backquotes around inline code; emphasis and link targets are gone.
+Every reader ends here, so a book read from its source gives the same text as its built site. The
+normal form is plain Markdown: `## ` before headings, one line for a paragraph, `- ` or `1. ` before a
+list item (two more spaces for each level), fences around code, pipes around table cells, backquotes
+around inline code. Emphasis and link targets are dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..types import Block, BlockKind, Section
 
 @dataclass(frozen=True, slots=True)
 class HeadingPiece:
-    """A heading as found: its level (1 to 6), its plain text, and its anchor ("" where it has none)."""
+    """A heading: its level (1 to 6), its plain text, and its anchor ("" if it has none)."""
 
     level: int
     text: str
@@ -25,7 +25,7 @@ class HeadingPiece:
 
 @dataclass(frozen=True, slots=True)
 class BlockPiece:
-    """A block as found, in normal form."""
+    """A paragraph, list item, code block or table, with its text in normal form."""
 
     kind: BlockKind
     text: str
@@ -35,26 +35,30 @@ Piece = HeadingPiece | BlockPiece
 
 
 def assemble(pieces: Iterable[Piece], title: str) -> tuple[str, tuple[Section, ...]]:
-    """The page's text and its sections; the heading that is the page's title adds nothing to a path."""
+    """Join pieces into a page's text; return it with the sections that its headings make.
+
+    Args:
+        pieces: What the reader read, in order. Pieces without text are left out.
+        title: The page's title. A level-one heading with this text adds nothing to section paths.
+    """
     parts: list[str] = []
     length = 0
     previous: Piece | None = None
     sections: list[Section] = []
     blocks: list[Block] = []
-    stack: list[tuple[int, str]] = []
+    headings: list[HeadingPiece] = []  # the headings above the current block, outermost first
     anchor = ""
 
-    def close() -> None:
+    def close_section() -> None:
         if blocks:
-            path = tuple(text for _, text in stack)
-            sections.append(Section(path, anchor, tuple(blocks)))
+            sections.append(Section(tuple(heading.text for heading in headings), anchor, tuple(blocks)))
             blocks.clear()
 
     for piece in pieces:
-        text = piece.text if isinstance(piece, BlockPiece) else f"{'#' * piece.level} {piece.text}"
         if not piece.text:
             continue
-        gap = "" if previous is None else _gap(previous, piece)
+        text = piece.text if isinstance(piece, BlockPiece) else f"{'#' * piece.level} {piece.text}"
+        gap = "" if previous is None else _gap_between(previous, piece)
         start = length + len(gap)
         parts += (gap, text)
         length = start + len(text)
@@ -62,15 +66,16 @@ def assemble(pieces: Iterable[Piece], title: str) -> tuple[str, tuple[Section, .
         if isinstance(piece, BlockPiece):
             blocks.append(Block(piece.kind, start, length))
             continue
-        close()
-        stack = [entry for entry in stack if entry[0] < piece.level]
+        close_section()
+        headings = [heading for heading in headings if heading.level < piece.level]
         if piece.level > 1 or piece.text != title:
-            stack.append((piece.level, piece.text))
+            headings.append(piece)
         anchor = piece.anchor
-    close()
+    close_section()
     return "".join(parts), tuple(sections)
 
 
-def _gap(before: Piece, after: Piece) -> str:
-    kinds = {piece.kind if isinstance(piece, BlockPiece) else "heading" for piece in (before, after)}
-    return "\n" if kinds == {"item"} else "\n\n"
+def _gap_between(upper: Piece, lower: Piece) -> str:
+    """Return a blank line between two pieces, or a line break between two list items."""
+    both_items = all(isinstance(piece, BlockPiece) and piece.kind == "item" for piece in (upper, lower))
+    return "\n" if both_items else "\n\n"

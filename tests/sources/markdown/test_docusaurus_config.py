@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.docusaurus_config import DocsFolder, Site, parse_config
+from pertinent.sources.markdown.docusaurus_config import DocsPlugin, SiteConfig, parse_config
 
 CLASSIC = """
 // url: 'https://commented.example',
@@ -46,14 +46,14 @@ export default config;
 """
 
 
-def parse(text: str) -> Site:
+def parse(text: str) -> SiteConfig:
     return parse_config(text, Path("site"))
 
 
 def test_a_classic_config_is_read() -> None:
     site = parse(CLASSIC)
     assert site.address == "https://handbook.example/book"
-    assert site.docs == (DocsFolder("content", "/read"),)
+    assert site.docs == (DocsPlugin("content", "/read"),)
     assert site.markdown_format == "mdx"
 
 
@@ -75,7 +75,7 @@ def test_an_address_that_is_computed_is_unknown(line: str) -> None:
 def test_a_computed_base_or_route_is_unknown() -> None:
     assert parse("module.exports = {title: 'T', url: 'https://x.example', baseUrl: BASE}").address is None
     text = "x = {url: 'https://x.example', baseUrl: '/', plugins: [['content-docs', {routeBasePath: R}]]}"
-    assert parse(text).docs == (DocsFolder("docs", None),)
+    assert parse(text).docs == (DocsPlugin("docs", None),)
 
 
 def test_functions_and_module_exports_are_found() -> None:
@@ -86,7 +86,7 @@ def test_functions_and_module_exports_are_found() -> None:
 def test_docs_at_the_root_of_the_site() -> None:
     presets = "[['classic', {docs: {routeBasePath: '/'}}]]"
     text = f"export default {{url: 'https://x.example', baseUrl: '/', presets: {presets}}}"
-    assert parse(text).docs == (DocsFolder("docs", "/"),)
+    assert parse(text).docs == (DocsPlugin("docs", "/"),)
 
 
 def test_several_docs_plugins_are_several_folders() -> None:
@@ -97,8 +97,8 @@ def test_several_docs_plugins_are_several_folders() -> None:
         ['@docusaurus/plugin-content-docs', {id: 'b', path: '../b', numberPrefixParser: false}]],
     }"""
     assert parse(text).docs == (
-        DocsFolder("a-docs", "a", instance="a"),
-        DocsFolder("../b", "docs", number_prefixes=False, instance="b"),
+        DocsPlugin("a-docs", "a", instance="a"),
+        DocsPlugin("../b", "docs", number_prefixes=False, instance="b"),
     )
 
 

@@ -4,25 +4,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.frontmatter import FrontMatterError, flag, split, text_field
+from pertinent.sources.markdown.frontmatter import (
+    FrontMatterError,
+    bool_field,
+    split_front_matter,
+    text_field,
+)
 
 
 def test_front_matter_is_cut_off() -> None:
-    assert split("---\ntitle: A\n---\n\ntext\n") == ({"title": "A"}, "\ntext\n")
+    assert split_front_matter("---\ntitle: A\n---\n\ntext\n") == ({"title": "A"}, "\ntext\n")
 
 
 @pytest.mark.parametrize("text", ["text", "", "----\na: b\n----\n", " ---\na: b\n---\n", "-- \n"])
 def test_a_page_without_it_is_left_whole(text: str) -> None:
-    assert split(text) == ({}, text)
+    assert split_front_matter(text) == ({}, text)
 
 
 def test_an_empty_or_commented_block_has_no_fields() -> None:
-    assert split("---\n---\nx") == ({}, "x")
-    assert split("---\n# only a comment\n---\nx") == ({}, "x")
+    assert split_front_matter("---\n---\nx") == ({}, "x")
+    assert split_front_matter("---\n# only a comment\n---\nx") == ({}, "x")
 
 
 def test_words_are_not_taken_for_booleans_or_times() -> None:
-    fields, _ = split(
+    fields, _ = split_front_matter(
         "---\ntitle: No\nlabel: yes\nslug: 12:30\ndraft: true\nversion: 1.10\nid: ~\nn: 007\n---\n"
     )
     assert fields["title"] == "No"
@@ -47,24 +52,24 @@ def test_words_are_not_taken_for_booleans_or_times() -> None:
 )
 def test_a_broken_block_is_refused(block: str) -> None:
     with pytest.raises(FrontMatterError):
-        split(f"---\n{block}\n---\ntext")
+        split_front_matter(f"---\n{block}\n---\ntext")
 
 
 def test_the_reason_names_the_line() -> None:
     with pytest.raises(FrontMatterError, match=r"line 3"):
-        split("---\ntitle: ok\nslug: a: b\n---\n")
+        split_front_matter("---\ntitle: ok\nslug: a: b\n---\n")
 
 
 def test_another_language_is_refused() -> None:
     with pytest.raises(FrontMatterError, match="toml"):
-        split("---toml\na = 1\n---\n")
-    assert split('---json\n{"title": "J"}\n---\nx')[0] == {"title": "J"}
+        split_front_matter("---toml\na = 1\n---\n")
+    assert split_front_matter('---json\n{"title": "J"}\n---\nx')[0] == {"title": "J"}
 
 
 def test_a_block_that_never_closes_is_all_front_matter() -> None:
-    assert split("---\ntitle: A\n") == ({"title": "A"}, "")
+    assert split_front_matter("---\ntitle: A\n") == ({"title": "A"}, "")
     with pytest.raises(FrontMatterError):
-        split("---\n\nA page that begins with a rule.\n")
+        split_front_matter("---\n\nA page that begins with a rule.\n")
 
 
 def test_text_fields_take_numbers_and_refuse_lists() -> None:
@@ -75,16 +80,16 @@ def test_text_fields_take_numbers_and_refuse_lists() -> None:
 
 
 def test_flags_are_true_or_false() -> None:
-    assert flag({"draft": "true"}, "draft")
-    assert not flag({}, "draft")
+    assert bool_field({"draft": "true"}, "draft")
+    assert not bool_field({}, "draft")
     with pytest.raises(FrontMatterError, match="'draft'"):
-        flag({"draft": "yes"}, "draft")
+        bool_field({"draft": "yes"}, "draft")
 
 
 @given(st.text())
 def test_any_text_is_split_or_refused(text: str) -> None:
     try:
-        split("---\n" + text)
+        split_front_matter("---\n" + text)
     except FrontMatterError:
         return
 
@@ -92,15 +97,15 @@ def test_any_text_is_split_or_refused(text: str) -> None:
 @pytest.mark.parametrize("nested", ["tags: " + "[" * 200_000, "- " * 100_000, "a: " + "{a: " * 100_000])
 def test_depth_without_end_is_refused_before_it_ends_the_process(nested: str) -> None:
     with pytest.raises(FrontMatterError, match="nested more than 100 deep"):
-        split(f"---\n{nested}\n---\n")
+        split_front_matter(f"---\n{nested}\n---\n")
 
 
 def test_aliases_that_multiply_are_not_written_out_in_a_message() -> None:
     levels = [
         f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in zip("abcdefghijk", "bcdefghijkl", strict=True)
     ]
-    fields, _ = split("---\na: &a [x]\n" + "\n".join(levels) + "\ntitle: *l\ndraft: *l\n---\n")
-    for read in (text_field, flag):
+    fields, _ = split_front_matter("---\na: &a [x]\n" + "\n".join(levels) + "\ntitle: *l\ndraft: *l\n---\n")
+    for read in (text_field, bool_field):
         with pytest.raises(FrontMatterError) as refused:
             read(fields, "title" if read is text_field else "draft")
         assert len(str(refused.value)) < 100

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.jsx import html_parts, literal, scan_expression, scan_tag
+from pertinent.sources.markdown.jsx import parse_string, scan_expression, scan_tag, split_html
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_a_brace_that_never_closes_is_none(source: str) -> None:
     ],
 )
 def test_only_a_plain_string_shows(source: str, shown: str | None) -> None:
-    assert literal(source) == shown
+    assert parse_string(source) == shown
 
 
 def test_html_is_tags_and_text() -> None:
-    parts = list(html_parts("<p>a &lt; b<!-- no --> 1 < 2</p>"))
+    parts = list(split_html("<p>a &lt; b<!-- no --> 1 < 2</p>"))
     assert [part if isinstance(part, str) else part.name for part in parts] == [
         "",
         "p",

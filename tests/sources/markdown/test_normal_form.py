@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.parser import Documents
+from pertinent.sources.markdown.parser import DocumentParser
 from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 
 
 def pieces(text: str, *, mdx: bool = True) -> list[Piece]:
-    return Documents(Path("site")).pieces(Path("page.mdx" if mdx else "page.md"), {}, text)
+    return DocumentParser(Path("site")).parse(Path("page.mdx" if mdx else "page.md"), {}, text)
 
 
 def normal(text: str, *, mdx: bool = True) -> str:

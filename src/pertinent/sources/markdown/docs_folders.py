@@ -1,4 +1,4 @@
-"""From a path that someone gave to the docs folders behind it and the files in them."""
+"""Find the docs folders that a path stands for, and the Markdown files in them."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ...errors import InvalidInput, SourceError
-from .docusaurus_config import DocsFolder, Site, find_config, read_config
+from .docusaurus_config import DocsPlugin, SiteConfig, find_config, read_config
 from .docusaurus_routes import EXTENSIONS, is_page
 
-_UP = 4  # folders above the given one in which a config is looked for
-_NEVER = frozenset(("node_modules", "__tests__", "__pycache__"))
+_MAX_PARENTS = 4  # folders above the path in which to look for a config
+_SKIPPED_FOLDERS = frozenset(("node_modules", "__tests__", "__pycache__"))
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """A docs folder: its label begins every source path, its route every address (None: unknown).
+class DocsFolder:
+    """A docs folder: `label` begins its source paths, `route` its addresses (None if unknown).
 
-    The version that readers land on has no name in its addresses; the folder under work is `next`
-    once a version was cut.
+    `version` is part of the addresses. It is empty for the version that readers land on, and `next` for
+    the current docs of a site that has versions.
     """
 
     root: Path
@@ -32,33 +31,35 @@ class Folder:
     number_prefixes: bool = True
 
 
-Unread = Callable[[Folder, OSError], None]
-"""Is told of a folder below a docs folder that can't be read."""
+PageFile = tuple[DocsFolder, PurePosixPath]
+"""A docs folder and the path of a file below it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """What is to be read: folders, the part of them that was asked for, and the site they belong to."""
+class DocsTree:
+    """The docs to read: folders, the part `within` them that was asked for, and the site's config."""
 
-    folders: tuple[Folder, ...]
+    folders: tuple[DocsFolder, ...]
     within: Path
-    site: Site | None
+    site: SiteConfig | None
 
-    def files(self, unread: Unread | None = None) -> Iterator[tuple[Folder, PurePosixPath]]:
-        """Every page's file, in the order of its path; folders that can't be read are told of."""
+    def list_files(self) -> tuple[list[PageFile], list[tuple[DocsFolder, OSError]]]:
+        """List the file of every page in the order of the paths, and the errors of unreadable folders."""
+        files: list[PageFile] = []
+        errors: list[tuple[DocsFolder, OSError]] = []
         for folder in self.folders:
-            told = partial(unread, folder) if unread else None
-            found = sorted(_walk(folder.root, self.within, told), key=str)
-            for relative in found:
-                if is_page(relative):
-                    yield folder, relative
+            folder_errors: list[OSError] = []
+            relatives = sorted(_walk_markdown(folder.root, self.within, folder_errors.append), key=str)
+            files += [(folder, relative) for relative in relatives if is_page(relative)]
+            errors += [(folder, error) for error in folder_errors]
+        return files, errors
 
 
-def open_tree(path: Path) -> Tree:
-    """The tree at a path: a site's root, its docs folder or a part of it, a plain folder, or one file.
+def open_tree(path: Path) -> DocsTree:
+    """Return the docs at a path: a site, its docs folder or a part of it, a plain folder, or one file.
 
-    Of a site with versions, its root means the version that readers land on; another is read where
-    its own folder is given.
+    The root of a site with versions stands for the version that readers land on. To read another
+    version, give its own folder.
     """
     if not path.exists():
         raise InvalidInput(
@@ -69,64 +70,72 @@ def open_tree(path: Path) -> Tree:
     path = path.resolve()
     if path.is_file() and path.suffix not in EXTENSIONS:
         raise InvalidInput("source", f"{path.name} is not Markdown; give a .md or .mdx file, or a folder")
-    tree = _of_site(path) or _plain(path)
-    if not any(True for _ in tree.files()):
+    tree = _find_site_docs(path) or _find_plain_docs(path)
+    if not tree.list_files()[0]:
         raise SourceError(f"no Markdown pages below {path}; give the folder that holds the .md or .mdx files")
     return tree
 
 
-def _of_site(path: Path) -> Tree | None:
-    """The part of a site that a path names; None where it names none of a site's docs."""
-    here = path if path.is_dir() else path.parent
-    config = find_config(here)
-    if config is None and len(below := sorted(here.glob("*/docusaurus.config.*"))) == 1:
-        config = find_config(below[0].parent)
-    above = (find_config(folder) for folder in list(here.parents)[:_UP])
-    config = config or next(filter(None, above), None)
+def _find_site_docs(path: Path) -> DocsTree | None:
+    """Return the docs of a Docusaurus site that a path stands for; None if it is not part of any."""
+    config = _find_config_around(path if path.is_dir() else path.parent)
     if config is None:
         return None
     site = read_config(config)
-    folders = _folders(site)
-    inside = tuple(folder for folder in folders if path.is_relative_to(folder.root))
-    if inside:
-        return Tree(inside, path, site)
+    folders = _docs_folders(site)
+    containing = tuple(folder for folder in folders if path.is_relative_to(folder.root))
+    if containing:
+        return DocsTree(containing, path, site)
     if path.is_file() or not config.parent.is_relative_to(path):
         return None
-    shown = tuple(folder for folder in folders if not folder.version)
-    return Tree(shown or tuple(folders), config.parent, site)
+    unversioned = tuple(folder for folder in folders if not folder.version)
+    return DocsTree(unversioned or tuple(folders), config.parent, site)
 
 
-def _folders(site: Site) -> list[Folder]:
-    found: list[Folder] = []
+def _find_config_around(folder: Path) -> Path | None:
+    """Look for a config in a folder, then in the one site below it, then in its parents."""
+    if config := find_config(folder):
+        return config
+    below = sorted(folder.glob("*/docusaurus.config.*"))
+    if len(below) == 1 and (config := find_config(below[0].parent)):
+        return config
+    return next(filter(None, map(find_config, list(folder.parents)[:_MAX_PARENTS])), None)
+
+
+def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
+    """List the docs folders of a site with their versions, each with a label of its own."""
+    folders: list[DocsFolder] = []
     for docs in site.docs:
-        names = _version_names(site, docs)
+        prefix = "" if docs.instance == "default" else f"{docs.instance}_"
+        names = _version_names(site.root / f"{prefix}versions.json", docs)
         last = docs.last_version or (names[0] if names else "current")
         root = (site.root / docs.path).resolve()
-        if root.is_dir():
-            version = "" if last == "current" else "next"
-            found.append(Folder(root, root.name, docs.route, version, docs.number_prefixes))
+        candidates = [(root, root.name, "" if last == "current" else "next")]
         for name in names:
-            label = f"{_prefix(docs)}versioned_docs/version-{name}"
-            root = (site.root / label).resolve()
-            if root.is_dir():
-                version = "" if name == last else name
-                found.append(Folder(root, label, docs.route, version, docs.number_prefixes))
-    labels = [folder.label for folder in found]
-    return [_told_apart(folder, site) if labels.count(folder.label) > 1 else folder for folder in found]
+            label = f"{prefix}versioned_docs/version-{name}"
+            candidates.append(((site.root / label).resolve(), label, "" if name == last else name))
+        folders += [
+            DocsFolder(root, label, docs.route, version, docs.number_prefixes)
+            for root, label, version in candidates
+            if root.is_dir()
+        ]
+    labels = [folder.label for folder in folders]
+    return [
+        replace(folder, label=_path_label(folder.root, site.root))
+        if labels.count(folder.label) > 1
+        else folder
+        for folder in folders
+    ]
 
 
-def _told_apart(folder: Folder, site: Site) -> Folder:
-    below = Path(os.path.relpath(folder.root, site.root)).as_posix()
-    return replace(folder, label=below.lstrip("./"))
+def _path_label(root: Path, site_root: Path) -> str:
+    return Path(os.path.relpath(root, site_root)).as_posix().lstrip("./")
 
 
-def _prefix(docs: DocsFolder) -> str:
-    return "" if docs.instance == "default" else f"{docs.instance}_"
-
-
-def _version_names(site: Site, docs: DocsFolder) -> list[str]:
+def _version_names(file: Path, docs: DocsPlugin) -> list[str]:
+    """Return the names in `versions.json`, newest first; none if the file is missing or broken."""
     try:
-        names = json.loads((site.root / f"{_prefix(docs)}versions.json").read_text("utf-8"))
+        names = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
         return []
     if not docs.versioned or not isinstance(names, list):
@@ -134,37 +143,37 @@ def _version_names(site: Site, docs: DocsFolder) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def _plain(path: Path) -> Tree:
-    """A tree without a config: `docs` or `website/docs` below the folder where there is one, else itself."""
+def _find_plain_docs(path: Path) -> DocsTree:
+    """Return the docs without a config: `docs` or `website/docs` below a folder, else the folder itself."""
     if path.is_file():
-        return Tree((Folder(path.parent, path.parent.name, ""),), path, None)
+        return DocsTree((DocsFolder(path.parent, path.parent.name, ""),), path, None)
     for candidate in (path / "docs", path / "website" / "docs"):
-        if candidate.is_dir() and any(is_page(relative) for relative in _walk(candidate, candidate)):
-            return Tree((Folder(candidate, "docs", ""),), candidate, None)
-    return Tree((Folder(path, path.name, ""),), path, None)
+        if candidate.is_dir() and any(is_page(relative) for relative in _walk_markdown(candidate, candidate)):
+            return DocsTree((DocsFolder(candidate, "docs", ""),), candidate, None)
+    return DocsTree((DocsFolder(path, path.name, ""),), path, None)
 
 
-def _walk(
-    root: Path, within: Path, unread: Callable[[OSError], None] | None = None
+def _walk_markdown(
+    root: Path, within: Path, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[PurePosixPath]:
-    """Every Markdown file below both folders, relative to `root`; a loop of links is walked once."""
+    """Yield every Markdown file below both folders, relative to `root`. A loop of symlinks is walked once."""
     if within.is_file():
         yield PurePosixPath(within.relative_to(root).as_posix())
         return
     start = within if within.is_relative_to(root) else root
     seen = set()
-    for folder, folders, files in os.walk(start, onerror=unread, followlinks=True):
+    for folder, folders, files in os.walk(start, onerror=on_error, followlinks=True):
         real = os.path.realpath(folder)
         if real in seen:
             folders.clear()
             continue
         seen.add(real)
-        folders[:] = sorted(name for name in folders if name not in _NEVER)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in files:
-            if name.endswith(EXTENSIONS) and not _endless(os.path.join(folder, name)):  # noqa: PTH118 - faster
+            if name.endswith(EXTENSIONS) and not _is_pipe_or_device(os.path.join(folder, name)):  # noqa: PTH118 - faster
                 yield PurePosixPath(Path(folder, name).relative_to(root).as_posix())
 
 
-def _endless(path: str) -> bool:
-    """A pipe or a device, which could be read forever; a link to nowhere is told of when it is read."""
+def _is_pipe_or_device(path: str) -> bool:
+    """Whether reading a file might never end. A broken symlink is reported when it is read."""
     return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - faster

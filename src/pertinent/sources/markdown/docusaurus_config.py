@@ -1,42 +1,27 @@
-"""What `docusaurus.config.*` says plainly: the site's address and its docs folders.
+"""Read `docusaurus.config.*`: the site's address, its docs folders and its Markdown format.
 
-The file is JavaScript or TypeScript and is read, never run. Only literals count; anything that is
-computed is unknown, and an address that depends on it is unknown too.
+The file is code, and is never run. Only literals count: a value that is computed is unknown, and so is
+an address that depends on it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TypeVar
 
-from .jsx import literal
+from .javascript import Value, find_object
 
-NAMES = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts", "cts"))
+Default = TypeVar("Default")
 
-
-class _Unknown:
-    """A value that only running the file would tell."""
-
-
-UNKNOWN: Final = _Unknown()
-Value = str | bool | None | _Unknown | dict[str, "Value"] | list["Value"]
-
-_TOKEN = re.compile(
-    r"\s+|//[^\n]*|/\*.*?\*/"
-    r"|(?P<string>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`)"
-    r"|(?P<word>[\w$.]+)|(?P<mark>=>|.)",
-    re.DOTALL,
-)
-_CLOSING = {"{": "}", "[": "]", "(": ")"}
-_WORDS: Mapping[str, Value] = {"true": True, "false": False, "null": None, "undefined": None}
+_FILE_NAMES = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts", "cts"))
 
 
 @dataclass(frozen=True, slots=True)
-class DocsFolder:
-    """One instance of the docs plugin: its folder, relative to the site, and its route (None: unknown)."""
+class DocsPlugin:
+    """The options of one docs plugin: its folder below the site, and its route (None if unknown)."""
 
     path: str = "docs"
     route: str | None = "docs"
@@ -47,22 +32,22 @@ class DocsFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """A site's address (None where it is not written plainly), its docs, and the format of its Markdown."""
+class SiteConfig:
+    """The config of a site in the folder `root`; its `address` is None if it is unknown."""
 
     root: Path
     address: str | None
-    docs: tuple[DocsFolder, ...]
+    docs: tuple[DocsPlugin, ...]
     markdown_format: str = "mdx"
 
 
 def find_config(folder: Path) -> Path | None:
-    """The config file in this folder, if there is one."""
-    return next((folder / name for name in NAMES if (folder / name).is_file()), None)
+    """Return the config file in a folder, or None."""
+    return next((folder / name for name in _FILE_NAMES if (folder / name).is_file()), None)
 
 
-def read_config(path: Path) -> Site:
-    """What the config says; a file that can't be read says nothing."""
+def read_config(path: Path) -> SiteConfig:
+    """Read a config file; one that can't be read gives the defaults of Docusaurus."""
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError):
@@ -70,40 +55,41 @@ def read_config(path: Path) -> Site:
     return parse_config(text, path.parent)
 
 
-def parse_config(text: str, root: Path) -> Site:
-    """A site from its config's text."""
+def parse_config(text: str, root: Path) -> SiteConfig:
+    """Parse the text of a config file for the site in the folder `root`."""
     try:
-        config = _root_object(_tokens(text))
+        config = find_object(text, _is_site_object)
     except RecursionError:
         config = {}
     markdown = config.get("markdown")
-    wanted = markdown.get("format") if isinstance(markdown, dict) else None
-    return Site(
-        root,
-        _address(config),
-        tuple(_docs(config)) or (DocsFolder(),),
-        wanted if isinstance(wanted, str) else "mdx",
-    )
+    options = markdown if isinstance(markdown, dict) else {}
+    plugins = tuple(_docs_plugins(config)) or (DocsPlugin(),)
+    return SiteConfig(root, _site_address(config), plugins, _text_or(options.get("format"), "mdx"))
 
 
-def _address(config: dict[str, Value]) -> str | None:
+def _is_site_object(fields: dict[str, Value]) -> bool:
+    return "baseUrl" in fields or ("title" in fields and "url" in fields)
+
+
+def _site_address(config: dict[str, Value]) -> str | None:
     url, base = config.get("url"), config.get("baseUrl", "/")
     if not isinstance(url, str) or not isinstance(base, str) or not re.match(r"https?://[^/]", url):
         return None
     return f"{url.rstrip('/')}/{base.strip('/')}".rstrip("/")
 
 
-def _docs(config: dict[str, Value]) -> Iterator[DocsFolder]:
-    for name, options in _with_options(config.get("presets")):
+def _docs_plugins(config: dict[str, Value]) -> Iterator[DocsPlugin]:
+    for name, options in _entries_with_options(config.get("presets")):
         if name in ("classic", "@docusaurus/preset-classic") and options.get("docs") is not False:
             docs = options.get("docs")
-            yield _folder(docs if isinstance(docs, dict) else {})
-    for name, options in _with_options(config.get("plugins")):
+            yield _docs_plugin(docs if isinstance(docs, dict) else {})
+    for name, options in _entries_with_options(config.get("plugins")):
         if name in ("content-docs", "docs", "@docusaurus/plugin-content-docs"):
-            yield _folder(options)
+            yield _docs_plugin(options)
 
 
-def _with_options(entries: Value) -> Iterator[tuple[str, dict[str, Value]]]:
+def _entries_with_options(entries: Value) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Yield name and options of presets or plugins, which are written `name` or `[name, options]`."""
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, str):
             yield entry, {}
@@ -112,103 +98,16 @@ def _with_options(entries: Value) -> Iterator[tuple[str, dict[str, Value]]]:
             yield entry[0], options if isinstance(options, dict) else {}
 
 
-def _folder(options: dict[str, Value]) -> DocsFolder:
-    path, route = options.get("path", "docs"), options.get("routeBasePath", "docs")
-    last, instance = options.get("lastVersion"), options.get("id", "default")
-    return DocsFolder(
-        path if isinstance(path, str) else "docs",
-        route if isinstance(route, str) else None,
-        options.get("numberPrefixParser") is not False,
-        last if isinstance(last, str) else None,
-        options.get("disableVersioning") is not True,
-        instance if isinstance(instance, str) else "default",
+def _docs_plugin(options: dict[str, Value]) -> DocsPlugin:
+    return DocsPlugin(
+        path=_text_or(options.get("path"), "docs"),
+        route=_text_or(options.get("routeBasePath", "docs"), None),
+        number_prefixes=options.get("numberPrefixParser") is not False,
+        last_version=_text_or(options.get("lastVersion"), None),
+        versioned=options.get("disableVersioning") is not True,
+        instance=_text_or(options.get("id"), "default"),
     )
 
 
-Tokens = list[tuple[str, str]]
-
-
-def _tokens(text: str) -> Tokens:
-    return [(match.lastgroup, match.group()) for match in _TOKEN.finditer(text) if match.lastgroup]
-
-
-def _root_object(tokens: Tokens) -> dict[str, Value]:
-    """The object with the site's fields: the first that has a `baseUrl`, or a `url` beside a `title`."""
-    for index, (_, mark) in enumerate(tokens):
-        if mark == "{":
-            found, _ = _object(tokens, index)
-            if "baseUrl" in found or ("title" in found and "url" in found):
-                return found
-    return {}
-
-
-def _object(tokens: Tokens, index: int) -> tuple[dict[str, Value], int]:
-    found: dict[str, Value] = {}
-    index += 1
-    while index < len(tokens) and tokens[index][1] != "}":
-        key = _key(tokens, index)
-        if key is None:
-            index = _skip(tokens, index)
-        else:
-            found[key], index = _value(tokens, index + 2)
-        if index < len(tokens) and tokens[index][1] == ",":
-            index += 1
-        elif index < len(tokens) and tokens[index][1] != "}":
-            index += 1  # not an object after all; go on, since what is found is checked by its keys
-    return found, index + 1
-
-
-def _key(tokens: Tokens, index: int) -> str | None:
-    if index + 1 >= len(tokens) or tokens[index + 1][1] != ":":
-        return None
-    kind, text = tokens[index]
-    return literal(text) if kind == "string" else text if kind == "word" else None
-
-
-def _value(tokens: Tokens, index: int) -> tuple[Value, int]:
-    if index >= len(tokens):
-        return UNKNOWN, index
-    kind, text = tokens[index]
-    value: Value = UNKNOWN
-    after = index + 1
-    if text == "{":
-        value, after = _object(tokens, index)
-    elif text == "[":
-        value, after = _array(tokens, index)
-    elif kind == "string":
-        found = literal(text)
-        value = UNKNOWN if found is None else found
-    elif text in _WORDS:
-        value = _WORDS[text]
-    if after < len(tokens) and tokens[after][1] in ("as", "satisfies"):
-        return value, _skip(tokens, after)
-    if after >= len(tokens) or tokens[after][1] in (",", "}", "]"):
-        return value, after
-    return UNKNOWN, _skip(tokens, index)
-
-
-def _array(tokens: Tokens, index: int) -> tuple[list[Value], int]:
-    found: list[Value] = []
-    index += 1
-    while index < len(tokens) and tokens[index][1] != "]":
-        value, after = _value(tokens, index)
-        found.append(value)
-        index = after if after > index else index + 1
-        if index < len(tokens) and tokens[index][1] == ",":
-            index += 1
-    return found, index + 1
-
-
-def _skip(tokens: Tokens, index: int) -> int:
-    """The comma or bracket that ends the value at `index`, whatever the value is."""
-    closing: list[str] = []
-    while index < len(tokens):
-        mark = tokens[index][1]
-        if not closing and mark in (",", "}", "]", ")"):
-            return index
-        if mark in _CLOSING:
-            closing.append(_CLOSING[mark])
-        elif closing and mark == closing[-1]:
-            closing.pop()
-        index += 1
-    return index
+def _text_or(value: Value, default: Default) -> str | Default:
+    return value if isinstance(value, str) else default

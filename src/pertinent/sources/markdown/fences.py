@@ -1,4 +1,4 @@
-"""Code blocks as the built page shows them: the language, the title as a caption, no magic comments."""
+"""Fenced code as the built page shows it: language, title as a caption, no magic comments."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from ..elements import code_block
 from ..normal_form import BlockPiece
 
 _TITLE = re.compile(r"title=([\"'])(.*?)\1")
-_LINES = re.compile(r"\{[\d,-]+\}")
+_LINE_RANGE = re.compile(r"\{[\d,-]+\}")
 _LANGUAGE = re.compile(r"[^\s{]*")
-_DIRECTIVES = "highlight-next-line|highlight-start|highlight-end"
+_MAGIC = "highlight-next-line|highlight-start|highlight-end"
+# How comments begin and end, by style. The styles and the languages are those of Docusaurus.
 _STYLES = {
     "js": (r"//", ""),
     "block": (r"/\*", r"\*/"),
@@ -27,10 +28,10 @@ _STYLES = {
     "ml": (r"\(\*", r"\*\)"),
     "cobol": (r"\*>", ""),
 }
-_POPULAR = "js block jsx hash html"
-_BY_LANGUAGE = {
-    name: styles.split()
-    for names, styles in (
+_DEFAULT_STYLES = "js block jsx hash html"
+_STYLES_BY_LANGUAGE = {
+    language: styles
+    for languages, styles in (
         ("js javascript ts typescript", "js block"),
         ("jsx tsx", "js block jsx"),
         ("html", "js block html"),
@@ -48,30 +49,30 @@ _BY_LANGUAGE = {
         ("fortran", "f90"),
         ("cobol", "cobol"),
     )
-    for name in names.split()
+    for language in languages.split()
 }
 
 
-def fence(info: str, code: str) -> list[BlockPiece]:
-    """The blocks of a fence with this info string: its title, where it has one, and the code."""
+def render_fence(info: str, code: str) -> list[BlockPiece]:
+    """Return the blocks of fenced code: its title, if it has one, and the code.
+
+    Args:
+        info: What follows the opening fence, such as `js title="app.js" {2}`.
+        code: The lines between the fences.
+    """
     match = _LANGUAGE.match(info.strip())
     language = match.group().lower() if match else ""
     meta = info.strip()[len(language) :]
     title = _TITLE.search(meta)
-    if not _LINES.search(meta):  # with a range in the fence's line, Docusaurus leaves the code alone
-        code = _without_magic_comments(code, language)
+    if "highlight-" in code and not _LINE_RANGE.search(meta):  # with a range, Docusaurus keeps the comments
+        comment = _magic_comment(language)
+        code = "\n".join(line for line in code.split("\n") if not comment.fullmatch(line))
     return code_block(language, title.group(2) if title else "", code)
 
 
-def _without_magic_comments(code: str, language: str) -> str:
-    if "highlight-" not in code:
-        return code
-    pattern = _magic(language)
-    return "\n".join(line for line in code.split("\n") if not pattern.fullmatch(line))
-
-
 @cache
-def _magic(language: str) -> re.Pattern[str]:
-    styles = [_STYLES[name] for name in _BY_LANGUAGE.get(language, _POPULAR.split())]
-    either = "|".join(rf"{start}\s*(?:{_DIRECTIVES})\s*{end}" for start, end in styles)
-    return re.compile(rf"\s*(?:{either})\s*")
+def _magic_comment(language: str) -> re.Pattern[str]:
+    """Return the pattern of a line that only marks lines to highlight."""
+    styles = _STYLES_BY_LANGUAGE.get(language, _DEFAULT_STYLES).split()
+    comments = "|".join(rf"{start}\s*(?:{_MAGIC})\s*{end}" for start, end in map(_STYLES.__getitem__, styles))
+    return re.compile(rf"\s*(?:{comments})\s*")

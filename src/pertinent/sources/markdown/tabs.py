@@ -1,4 +1,4 @@
-"""The labels of `<Tabs>`, which stand in the component's attributes."""
+"""The labels of tabs: `<Tabs values={[…]}>` and `<TabItem label="…">`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PAIR = re.compile(r"\b(label|value)\s*:\s*(?:'([^'\n]*)'|\"([^\"\n]*)\"|`([^`$]
 
 
 def tab_labels(tabs: Tag) -> dict[str, str]:
-    """The labels that `<Tabs values={[…]}>` gives its items, by the items' values."""
+    """Return the labels in the `values` of a `<Tabs>` tag, by the value of their item."""
     labels = {}
     for entry in _ENTRY.findall(tabs.expressions.get("values", "")):
         pairs = {match[0]: next(filter(None, match[1:]), "") for match in _PAIR.findall(entry)}
@@ -21,6 +21,6 @@ def tab_labels(tabs: Tag) -> dict[str, str]:
 
 
 def tab_label(item: Tag, labels: dict[str, str]) -> str:
-    """What the tab of an item says: its parent's label for it, its own, or its value."""
+    """Return the label of a `<TabItem>`: from `<Tabs values>`, else its own, else its value."""
     value = item.attributes.get("value") or ""
     return labels.get(value) or item.attributes.get("label") or value

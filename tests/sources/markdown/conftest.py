@@ -8,12 +8,12 @@ import pytest
 from pertinent.sources.markdown import MarkdownSource
 from pertinent.types import Page, Unreadable
 
-Make = Callable[[dict[str, str | bytes]], Path]
+WriteBook = Callable[[dict[str, str | bytes]], Path]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
-    """Writes files below a fresh folder called `book` and gives the folder."""
+def write_book(tmp_path: Path) -> WriteBook:
+    """Write files below a new folder called `book` and return the folder."""
     root = tmp_path / "book"
 
     def write(files: dict[str, str | bytes]) -> Path:
@@ -26,15 +26,18 @@ def make(tmp_path: Path) -> Make:
     return write
 
 
-def read(path: Path, base_url: str | None = None) -> dict[str, Page | Unreadable]:
-    """What a Markdown source gives for a path, by source path."""
-    return {item.source_path: item for item in MarkdownSource(path, base_url=base_url).read()}
+def read_source(path: Path, base_url: str | None = None) -> dict[str, Page | Unreadable]:
+    """Read a Markdown source; return what it yields by source path."""
+    entries = list(MarkdownSource(path, base_url=base_url).read())
+    by_path = {entry.source_path: entry for entry in entries}
+    assert len(by_path) == len(entries)
+    return by_path
 
 
-def pages(path: Path, base_url: str | None = None) -> dict[str, Page]:
-    """The same where all of it must be readable."""
-    found = {}
-    for source_path, item in read(path, base_url).items():
-        assert isinstance(item, Page), item
-        found[source_path] = item
-    return found
+def read_pages(path: Path, base_url: str | None = None) -> dict[str, Page]:
+    """Read a Markdown source in which every page is readable."""
+    pages = {}
+    for source_path, entry in read_source(path, base_url).items():
+        assert isinstance(entry, Page), entry
+        pages[source_path] = entry
+    return pages

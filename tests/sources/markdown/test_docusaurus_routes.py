@@ -33,7 +33,7 @@ from pertinent.sources.markdown.frontmatter import FrontMatterError
         ("5", "5"),
     ],
 )
-def test_number_prefixes_go_but_dates_and_versions_stay(name: str, stripped: str) -> None:
+def test_strip_number_prefix_keeps_dates_and_versions(name: str, stripped: str) -> None:
     assert strip_number_prefix(name) == stripped
 
 
@@ -67,16 +67,16 @@ def test_number_prefixes_go_but_dates_and_versions_stay(name: str, stripped: str
         ("tools/café/日本.md", {}, "/tools/café/日本"),
     ],
 )
-def test_the_route_follows_path_id_and_slug(path: str, fields: dict[str, Any], route: str) -> None:
+def test_route_page_follows_path_id_and_slug(path: str, fields: dict[str, Any], route: str) -> None:
     assert route_page(PurePosixPath(path), fields).path == route
 
 
-def test_number_prefixes_stay_where_the_site_says_so() -> None:
+def test_route_page_keeps_number_prefixes_if_the_site_does() -> None:
     assert route_page(PurePosixPath("01-a/02-b.md"), {}, number_prefixes=False).path == "/01-a/02-b"
 
 
 @pytest.mark.parametrize("fields", [{"id": "a/b"}, {"slug": "/a?b"}, {"slug": "/a#b"}, {"slug": "/a/../b"}])
-def test_what_docusaurus_refuses_is_refused(fields: dict[str, Any]) -> None:
+def test_route_page_refuses_what_docusaurus_refuses(fields: dict[str, Any]) -> None:
     with pytest.raises(FrontMatterError):
         route_page(PurePosixPath("x.md"), fields)
 
@@ -96,11 +96,11 @@ def test_what_docusaurus_refuses_is_refused(fields: dict[str, Any]) -> None:
         ("a.txt", False),
     ],
 )
-def test_partials_and_hidden_files_are_no_pages(path: str, page: bool) -> None:
+def test_is_page_excludes_partials_and_hidden_files(path: str, page: bool) -> None:
     assert is_page(PurePosixPath(path)) is page
 
 
-def test_addresses_are_joined_and_quoted() -> None:
+def test_join_url_encodes_the_path() -> None:
     assert join_url("https://x.example/docs", "/") == "https://x.example/docs"
     assert join_url("https://x.example", "docs") == "https://x.example/docs"
     assert (
@@ -108,7 +108,7 @@ def test_addresses_are_joined_and_quoted() -> None:
     )
 
 
-def test_the_title_is_front_matters_then_the_headings_then_the_ids() -> None:
+def test_page_title_prefers_front_matter_then_heading_then_id() -> None:
     assert page_title({"title": "T"}, "H", "id") == "T"
     assert page_title({"title": 2024}, "H", "id") == "2024"
     assert page_title({}, "H", "id") == "H"

@@ -12,21 +12,21 @@ from pertinent.sources.markdown.frontmatter import (
 )
 
 
-def test_front_matter_is_cut_off() -> None:
+def test_front_matter_is_split_from_the_text() -> None:
     assert split_front_matter("---\ntitle: A\n---\n\ntext\n") == ({"title": "A"}, "\ntext\n")
 
 
 @pytest.mark.parametrize("text", ["text", "", "----\na: b\n----\n", " ---\na: b\n---\n", "-- \n"])
-def test_a_page_without_it_is_left_whole(text: str) -> None:
+def test_front_matter_may_be_missing(text: str) -> None:
     assert split_front_matter(text) == ({}, text)
 
 
-def test_an_empty_or_commented_block_has_no_fields() -> None:
+def test_front_matter_without_content_has_no_fields() -> None:
     assert split_front_matter("---\n---\nx") == ({}, "x")
     assert split_front_matter("---\n# only a comment\n---\nx") == ({}, "x")
 
 
-def test_words_are_not_taken_for_booleans_or_times() -> None:
+def test_front_matter_reads_yes_no_and_times_as_text() -> None:
     fields, _ = split_front_matter(
         "---\ntitle: No\nlabel: yes\nslug: 12:30\ndraft: true\nversion: 1.10\nid: ~\nn: 007\n---\n"
     )
@@ -50,36 +50,36 @@ def test_words_are_not_taken_for_booleans_or_times() -> None:
         "a: !!python/name:os.system",
     ],
 )
-def test_a_broken_block_is_refused(block: str) -> None:
+def test_front_matter_that_is_not_valid_yaml_is_refused(block: str) -> None:
     with pytest.raises(FrontMatterError):
         split_front_matter(f"---\n{block}\n---\ntext")
 
 
-def test_the_reason_names_the_line() -> None:
+def test_front_matter_error_names_the_line() -> None:
     with pytest.raises(FrontMatterError, match=r"line 3"):
         split_front_matter("---\ntitle: ok\nslug: a: b\n---\n")
 
 
-def test_another_language_is_refused() -> None:
+def test_front_matter_in_another_language_is_refused() -> None:
     with pytest.raises(FrontMatterError, match="toml"):
         split_front_matter("---toml\na = 1\n---\n")
     assert split_front_matter('---json\n{"title": "J"}\n---\nx')[0] == {"title": "J"}
 
 
-def test_a_block_that_never_closes_is_all_front_matter() -> None:
+def test_front_matter_that_never_closes_runs_to_the_end() -> None:
     assert split_front_matter("---\ntitle: A\n") == ({"title": "A"}, "")
     with pytest.raises(FrontMatterError):
         split_front_matter("---\n\nA page that begins with a rule.\n")
 
 
-def test_text_fields_take_numbers_and_refuse_lists() -> None:
+def test_text_field_accepts_numbers_and_refuses_lists() -> None:
     assert text_field({"id": 5}, "id") == "5"
     assert text_field({}, "id") is None
     with pytest.raises(FrontMatterError, match="'id'"):
         text_field({"id": ["a"]}, "id")
 
 
-def test_flags_are_true_or_false() -> None:
+def test_bool_field_must_be_true_or_false() -> None:
     assert bool_field({"draft": "true"}, "draft")
     assert not bool_field({}, "draft")
     with pytest.raises(FrontMatterError, match="'draft'"):
@@ -87,7 +87,7 @@ def test_flags_are_true_or_false() -> None:
 
 
 @given(st.text())
-def test_any_text_is_split_or_refused(text: str) -> None:
+def test_front_matter_of_any_text_is_split_or_refused(text: str) -> None:
     try:
         split_front_matter("---\n" + text)
     except FrontMatterError:
@@ -95,17 +95,17 @@ def test_any_text_is_split_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("nested", ["tags: " + "[" * 200_000, "- " * 100_000, "a: " + "{a: " * 100_000])
-def test_depth_without_end_is_refused_before_it_ends_the_process(nested: str) -> None:
+def test_front_matter_nested_too_deeply_is_refused(nested: str) -> None:
     with pytest.raises(FrontMatterError, match="nested more than 100 deep"):
         split_front_matter(f"---\n{nested}\n---\n")
 
 
-def test_aliases_that_multiply_are_not_written_out_in_a_message() -> None:
+def test_field_errors_do_not_expand_yaml_aliases() -> None:
     levels = [
         f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in zip("abcdefghijk", "bcdefghijkl", strict=True)
     ]
     fields, _ = split_front_matter("---\na: &a [x]\n" + "\n".join(levels) + "\ntitle: *l\ndraft: *l\n---\n")
-    for read in (text_field, bool_field):
-        with pytest.raises(FrontMatterError) as refused:
-            read(fields, "title" if read is text_field else "draft")
-        assert len(str(refused.value)) < 100
+    for read_field, name in ((text_field, "title"), (bool_field, "draft")):
+        with pytest.raises(FrontMatterError) as error:
+            read_field(fields, name)
+        assert len(str(error.value)) < 100

@@ -12,17 +12,16 @@ from pertinent.sources import open_source
 from pertinent.sources.markdown import MarkdownSource
 from pertinent.types import Page, Unreadable
 
-from .conftest import Make, pages, read
+from .conftest import WriteBook, read_pages, read_source
 
 CONFIG = "export default {url: 'https://handbook.example', baseUrl: '/book/', presets: [['classic', {}]]};"
 
 
-def test_a_site_is_read_at_its_own_address(make: Make) -> None:
-    root = make(
+def test_site_pages_have_the_address_of_the_config(write_book: WriteBook) -> None:
+    root = write_book(
         {"docusaurus.config.ts": CONFIG, "docs/01-intro.md": "# Hello\n\nText.", "README.md": "no page"}
     )
-    (page,) = MarkdownSource(root).read()
-    assert isinstance(page, Page)
+    (page,) = read_pages(root).values()
     assert page.url == "https://handbook.example/book/docs/intro"
     assert (page.title, page.slug, page.source_path) == ("Hello", "intro", "docs/01-intro.md")
     assert page.source_type == "docusaurus-page"
@@ -33,88 +32,85 @@ def test_a_site_is_read_at_its_own_address(make: Make) -> None:
 @pytest.mark.parametrize(
     ("below", "part"), [("", ""), ("docs", ""), ("docs/guide", "/guide"), ("docs/guide/a.md", "/guide/a.md")]
 )
-def test_the_site_is_found_from_any_folder_of_its_docs(make: Make, below: str, part: str) -> None:
-    root = make({"site/docusaurus.config.js": CONFIG, "site/docs/guide/a.md": "x"}) / "site"
+def test_site_is_found_from_any_folder_of_its_docs(write_book: WriteBook, below: str, part: str) -> None:
+    root = write_book({"site/docusaurus.config.js": CONFIG, "site/docs/guide/a.md": "x"}) / "site"
+    (page,) = read_pages(root / below).values()
+    assert page.url == "https://handbook.example/book/docs/guide/a"
     source = MarkdownSource(root / below)
-    assert [page.url for page in source.read() if isinstance(page, Page)] == [
-        "https://handbook.example/book/docs/guide/a"
-    ]
     assert source.name == f"https://handbook.example/book/docs{part}"
     assert source.location == str((root / below).resolve())
 
 
-def test_a_site_one_folder_below_is_found(make: Make) -> None:
-    root = make({"website/docusaurus.config.js": CONFIG, "website/docs/a.md": "x", "CHANGES.md": "no"})
-    assert list(pages(root)) == ["docs/a.md"]
+def test_site_is_found_one_folder_below(write_book: WriteBook) -> None:
+    root = write_book({"website/docusaurus.config.js": CONFIG, "website/docs/a.md": "x", "CHANGES.md": "no"})
+    assert list(read_pages(root)) == ["docs/a.md"]
 
 
-def test_a_folder_outside_the_docs_is_not_of_the_site(make: Make) -> None:
-    root = make({"docusaurus.config.js": CONFIG, "docs/a.md": "x", "notes/b.md": "y"})
-    assert pages(root / "notes")["notes/b.md"].source_type == "markdown-page"
+def test_folder_outside_the_docs_is_not_part_of_the_site(write_book: WriteBook) -> None:
+    root = write_book({"docusaurus.config.js": CONFIG, "docs/a.md": "x", "notes/b.md": "y"})
+    assert read_pages(root / "notes")["notes/b.md"].source_type == "markdown-page"
 
 
-def test_a_given_address_is_that_of_the_docs(make: Make) -> None:
-    root = make({"docusaurus.config.js": CONFIG, "docs/index.md": "x", "docs/a.md": "y"})
-    urls = [page.url for page in pages(root, "https://other.example/read/").values()]
+def test_base_url_is_the_address_of_the_docs(write_book: WriteBook) -> None:
+    root = write_book({"docusaurus.config.js": CONFIG, "docs/index.md": "x", "docs/a.md": "y"})
+    urls = [page.url for page in read_pages(root, "https://other.example/read/").values()]
     assert urls == ["https://other.example/read/a", "https://other.example/read"]
 
 
-def test_without_an_address_pages_are_files_and_ids_know_no_machine(make: Make, tmp_path: Path) -> None:
-    root = make({"docs/guide/index.md": "# G\n\ntext"})
-    source = MarkdownSource(root)
-    (page,) = source.read()
-    assert isinstance(page, Page)
+def test_pages_without_an_address_have_file_urls_and_portable_ids(
+    write_book: WriteBook, tmp_path: Path
+) -> None:
+    root = write_book({"docs/guide/index.md": "# G\n\ntext"})
+    (page,) = read_pages(root).values()
     assert page.url == (root / "docs/guide/index.md").resolve().as_uri()
-    assert (page.slug, page.source_type, source.name) == ("guide", "markdown-page", "book")
+    assert (page.slug, page.source_type, MarkdownSource(root).name) == ("guide", "markdown-page", "book")
     moved = tmp_path / "elsewhere" / "book"
     moved.parent.mkdir()
     root.rename(moved)
-    assert [item.document_id for item in MarkdownSource(moved).read() if isinstance(item, Page)] == [
-        page.document_id
-    ]
+    assert [copy.document_id for copy in read_pages(moved).values()] == [page.document_id]
 
 
-def test_an_address_that_the_config_computes_is_not_guessed(make: Make) -> None:
-    root = make(
+def test_computed_address_is_not_guessed(write_book: WriteBook) -> None:
+    root = write_book(
         {
             "docusaurus.config.js": CONFIG.replace("'https://handbook.example'", "process.env.URL"),
             "docs/a.md": "x",
         }
     )
-    assert pages(root)["docs/a.md"].url.startswith("file://")
+    assert read_pages(root)["docs/a.md"].url.startswith("file://")
 
 
-def test_several_docs_folders_and_routes(make: Make) -> None:
+def test_site_with_several_docs_folders_and_routes(write_book: WriteBook) -> None:
     config = """module.exports = {title: 'T', url: 'https://x.example', baseUrl: '/',
       presets: [['classic', {docs: {path: 'content', routeBasePath: '/'}}]],
       plugins: [['@docusaurus/plugin-content-docs', {id: 'c', path: 'community', routeBasePath: 'c'}]]};"""
-    root = make(
+    root = write_book(
         {"docusaurus.config.js": config, "content/a.md": "x", "content/index.md": "y", "community/b.md": "z"}
     )
-    assert {page.source_path: page.url for page in pages(root).values()} == {
+    assert {page.source_path: page.url for page in read_pages(root).values()} == {
         "content/a.md": "https://x.example/a",
         "content/index.md": "https://x.example/",
         "community/b.md": "https://x.example/c/b",
     }
 
 
-def test_an_address_for_several_docs_folders_is_refused(make: Make) -> None:
+def test_base_url_for_several_docs_folders_is_refused(write_book: WriteBook) -> None:
     plugins = "['content-docs', {id: 'a', path: 'a', routeBasePath: 'a'}], ['content-docs', {path: 'b'}]"
     config = f"export default {{url: 'https://x.example', baseUrl: '/', plugins: [{plugins}]}}"
-    root = make({"docusaurus.config.js": config, "a/x.md": "x", "b/y.md": "y"})
+    root = write_book({"docusaurus.config.js": config, "a/x.md": "x", "b/y.md": "y"})
     with pytest.raises(InvalidInput, match="2 docs folders"):
         MarkdownSource(root, base_url="https://y.example")
-    assert pages(root / "a", "https://y.example")["a/x.md"].url == "https://y.example/x"
+    assert read_pages(root / "a", "https://y.example")["a/x.md"].url == "https://y.example/x"
 
 
-def test_a_folder_with_a_name_that_says_nothing_is_called_by_the_one_around_it(make: Make) -> None:
-    root = make({"website/docs/a.md": "x"})
+def test_source_name_skips_generic_folder_names(write_book: WriteBook) -> None:
+    root = write_book({"website/docs/a.md": "x"})
     assert [MarkdownSource(root / path).name for path in ("", "website", "website/docs")] == ["book"] * 3
     assert MarkdownSource(root / "website/docs/a.md").name == "book/a.md"
 
 
-def test_versions_stand_where_docusaurus_puts_them(make: Make) -> None:
-    root = make(
+def test_versioned_docs_have_the_addresses_of_docusaurus(write_book: WriteBook) -> None:
+    root = write_book(
         {
             "docusaurus.config.js": CONFIG,
             "versions.json": '["2.0", "1.0"]',
@@ -130,11 +126,11 @@ def test_versions_stand_where_docusaurus_puts_them(make: Make) -> None:
         ("versioned_docs/version-2.0", "versioned_docs/version-2.0/a.md", f"{base}/a"),
         ("versioned_docs/version-1.0", "versioned_docs/version-1.0/a.md", f"{base}/1.0/a"),
     ):
-        assert {page.source_path: page.url for page in pages(root / path).values()} == {source_path: url}
+        assert {page.source_path: page.url for page in read_pages(root / path).values()} == {source_path: url}
 
 
-def test_drafts_unlisted_pages_and_partials_are_passed_over(make: Make) -> None:
-    root = make(
+def test_drafts_unlisted_pages_and_partials_are_skipped(write_book: WriteBook) -> None:
+    root = write_book(
         {
             "a.md": "x",
             "draft.md": "---\ndraft: true\n---\nx",
@@ -144,11 +140,11 @@ def test_drafts_unlisted_pages_and_partials_are_passed_over(make: Make) -> None:
             "node_modules/p/README.md": "x",
         }
     )
-    assert list(pages(root)) == ["book/a.md"]
+    assert list(read_pages(root)) == ["book/a.md"]
 
 
-def test_a_title_without_a_heading_is_shown_as_on_the_page(make: Make) -> None:
-    root = make(
+def test_title_becomes_a_heading_if_the_page_has_none(write_book: WriteBook) -> None:
+    root = write_book(
         {
             "a.md": "---\ntitle: Given\n---\n\ntext",
             "b.md": "---\ntitle: Given\n---\n\n# Own\n\ntext",
@@ -157,8 +153,8 @@ def test_a_title_without_a_heading_is_shown_as_on_the_page(make: Make) -> None:
             "e.md": "# A `code` *emph* title {#tid}\n",
         }
     )
-    found = pages(root)
-    assert {path[-4]: (page.title, page.text.split("\n")[0]) for path, page in found.items()} == {
+    titles = {path[-4]: (page.title, page.text.split("\n")[0]) for path, page in read_pages(root).items()}
+    assert titles == {
         "a": ("Given", "# Given"),
         "b": ("Given", "# Own"),
         "c": ("c", "# c"),
@@ -167,9 +163,9 @@ def test_a_title_without_a_heading_is_shown_as_on_the_page(make: Make) -> None:
     }
 
 
-def test_sections_have_their_path_and_anchor(make: Make) -> None:
-    root = make({"a.md": "# T\n\nintro\n\n## One\n\n### Two {#zwei}\n\ntext\n\n## Three\n\nend"})
-    sections = pages(root)["book/a.md"].sections
+def test_sections_have_their_path_and_anchor(write_book: WriteBook) -> None:
+    root = write_book({"a.md": "# T\n\nintro\n\n## One\n\n### Two {#zwei}\n\ntext\n\n## Three\n\nend"})
+    sections = read_pages(root)["book/a.md"].sections
     assert [(section.path, section.anchor) for section in sections] == [
         ((), ""),
         (("One", "Two"), "zwei"),
@@ -177,8 +173,8 @@ def test_sections_have_their_path_and_anchor(make: Make) -> None:
     ]
 
 
-def test_a_page_without_text_has_no_sections(make: Make) -> None:
-    page = pages(make({"a.md": "---\ntitle: Only\n---\n"}))["book/a.md"]
+def test_page_without_text_has_no_sections(write_book: WriteBook) -> None:
+    page = read_pages(write_book({"a.md": "---\ntitle: Only\n---\n"}))["book/a.md"]
     assert (page.title, page.sections) == ("Only", ())
 
 
@@ -194,8 +190,8 @@ PARTIALS = {
 }
 
 
-def test_partials_stand_in_their_place_with_anchors_of_their_own(make: Make) -> None:
-    page = pages(make({"docusaurus.config.js": CONFIG, **PARTIALS}))["docs/page.mdx"]
+def test_partials_are_included_with_anchors_of_their_own(write_book: WriteBook) -> None:
+    page = read_pages(write_book({"docusaurus.config.js": CONFIG, **PARTIALS}))["docs/page.mdx"]
     assert [(section.path, section.anchor) for section in page.sections] == [
         (("Setup",), "setup"),
         (("Setup",), "setup"),
@@ -204,17 +200,17 @@ def test_partials_stand_in_their_place_with_anchors_of_their_own(make: Make) -> 
     assert page.text.endswith("## Nested\n\n## Setup\n\nHello Bob.\n\nend")
 
 
-def test_windows_files_and_byte_order_marks(make: Make) -> None:
-    root = make(
+def test_windows_line_ends_and_byte_order_marks_are_read(write_book: WriteBook) -> None:
+    root = write_book(
         {"a.md": b"\xef\xbb\xbf---\r\ntitle: W\r\n---\r\n\r\n## One\r\n\r\na\r\nb\r\n\r\n## One\r\n\r\nc\r\n"}
     )
-    page = pages(root)["book/a.md"]
+    page = read_pages(root)["book/a.md"]
     assert page.text == "# W\n\n## One\n\na b\n\n## One\n\nc"
     assert [section.anchor for section in page.sections] == ["one", "one-1"]
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_goes_on(make: Make) -> None:
-    root = make(
+def test_unreadable_files_are_reported_and_skipped(write_book: WriteBook) -> None:
+    root = write_book(
         {
             "a.md": b"caf\xe9",
             "b.md": "---\ntitle: a: b\n---\nx",
@@ -224,54 +220,53 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(make: Make) -> None:
         }
     )
     (root / "f.md").symlink_to(root / "nowhere.md")
-    found = read(root)
-    reasons = {path: item.reason for path, item in found.items() if isinstance(item, Unreadable)}
+    entries = read_source(root)
+    reasons = {path: entry.reason for path, entry in entries.items() if isinstance(entry, Unreadable)}
     assert list(reasons) == [f"book/{name}.md" for name in "abcdf"]
     assert "UTF-8 (byte 3)" in reasons["book/a.md"]
     assert "line 2" in reasons["book/b.md"]
     assert "'draft'" in reasons["book/d.md"]
     assert "No such file" in reasons["book/f.md"]
-    assert isinstance(found["book/e.md"], Page)
+    assert isinstance(entries["book/e.md"], Page)
 
 
-def test_two_files_with_one_address(make: Make) -> None:
-    root = make({"a.md": "---\nslug: /same\n---\nx", "b.md": "---\nslug: /same/\n---\ny"})
-    found = read(root, "https://x.example")
-    second = found["book/b.md"]
+def test_second_file_with_the_same_address_is_reported(write_book: WriteBook) -> None:
+    root = write_book({"a.md": "---\nslug: /same\n---\nx", "b.md": "---\nslug: /same/\n---\ny"})
+    second = read_source(root, "https://x.example")["book/b.md"]
     assert isinstance(second, Unreadable)
     assert "book/a.md" in second.reason
     assert "https://x.example/same" in second.reason
 
 
-def test_a_loop_of_links_is_walked_once(make: Make) -> None:
-    root = make({"a/x.md": "x"})
+def test_loop_of_symlinks_is_walked_once(write_book: WriteBook) -> None:
+    root = write_book({"a/x.md": "x"})
     (root / "a" / "loop").symlink_to(root, target_is_directory=True)
-    assert list(pages(root)) == ["book/a/x.md"]
+    assert list(read_pages(root)) == ["book/a/x.md"]
 
 
-def test_the_order_is_that_of_the_paths(make: Make) -> None:
-    root = make(dict.fromkeys(("b.md", "a/z.md", "a/b/c.md", "a.md", "B.md"), "x"))
-    assert list(pages(root)) == sorted(pages(root))
+def test_pages_are_in_the_order_of_their_paths(write_book: WriteBook) -> None:
+    root = write_book(dict.fromkeys(("b.md", "a/z.md", "a/b/c.md", "a.md", "B.md"), "x"))
+    assert list(read_pages(root)) == sorted(read_pages(root))
 
 
-def test_a_long_path_has_a_short_slug(make: Make) -> None:
-    page = next(iter(pages(make({f"{'long-' * 15}/{'name-' * 15}.md": "x"})).values()))
+def test_slug_of_a_long_path_is_short(write_book: WriteBook) -> None:
+    page = next(iter(read_pages(write_book({f"{'long-' * 15}/{'name-' * 15}.md": "x"})).values()))
     assert len(page.slug) <= 100
 
 
-def test_a_wrong_path_says_what_to_give(make: Make, tmp_path: Path) -> None:
+def test_wrong_path_or_base_url_says_what_to_give(write_book: WriteBook, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"does not exist.* https://"):
         MarkdownSource(tmp_path / "nowhere")
     with pytest.raises(SourceError, match="no Markdown"):
-        MarkdownSource(make({"a.txt": "x"}))
+        MarkdownSource(write_book({"a.txt": "x"}))
     with pytest.raises(InvalidInput, match="not Markdown"):
-        MarkdownSource(make({"a.txt": "x"}) / "a.txt")
+        MarkdownSource(write_book({"a.txt": "x"}) / "a.txt")
     with pytest.raises(InvalidInput, match="base_url"):
-        MarkdownSource(make({"a.md": "x"}), base_url="handbook.example")
+        MarkdownSource(write_book({"a.md": "x"}), base_url="handbook.example")
 
 
-def test_a_file_without_permission_is_reported(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = make({"a.md": "x", "b.md": "y"})
+def test_file_without_permission_is_reported(write_book: WriteBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write_book({"a.md": "x", "b.md": "y"})
     read_bytes = Path.read_bytes
 
     def refuse(path: Path) -> bytes:  # chmod would not stop a test that runs as root
@@ -280,56 +275,50 @@ def test_a_file_without_permission_is_reported(make: Make, monkeypatch: pytest.M
         return read_bytes(path)
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    found = read(root)
-    assert found["book/a.md"] == Unreadable("book/a.md", "can't be opened: Permission denied")
-    assert isinstance(found["book/b.md"], Page)
+    entries = read_source(root)
+    assert entries["book/a.md"] == Unreadable("book/a.md", "can't be opened: Permission denied")
+    assert isinstance(entries["book/b.md"], Page)
 
 
-def test_a_given_name_is_the_sources_name(make: Make) -> None:
-    source = open_source(str(make({"a.md": "x"})), name="mine")
+def test_source_name_can_be_set(write_book: WriteBook) -> None:
+    source = open_source(str(write_book({"a.md": "x"})), name="mine")
     assert (source.name, source.total) == ("mine", 1)
 
 
-def test_a_pipe_is_passed_over_and_a_name_that_is_no_text_is_told(tmp_path: Path) -> None:
-    (tmp_path / "good.md").write_text("# Good\n\nText.\n")
-    os.mkfifo(tmp_path / "pipe.md")
-    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.md")).write_text("# Bad\n")
-    found = list(MarkdownSource(tmp_path, base_url="https://a.example").read())
-    assert len(found) == 2
-    (bad,) = (one for one in found if isinstance(one, Unreadable))
-    assert "rename it" in bad.reason
+def test_pipe_is_skipped_and_undecodable_file_name_is_reported(write_book: WriteBook) -> None:
+    root = write_book({"good.md": "# Good\n\nText.\n"})
+    os.mkfifo(root / "pipe.md")
+    Path(os.fsdecode(os.fsencode(root) + b"/bad\xff.md")).write_text("# Bad\n")
+    entries = list(read_source(root, "https://a.example").values())
+    assert len(entries) == 2
+    (unreadable,) = (entry for entry in entries if isinstance(entry, Unreadable))
+    assert "rename it" in unreadable.reason
 
 
-def test_a_folder_that_was_renamed_holds_the_same_pages(tmp_path: Path) -> None:
-    ids = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.md").write_text("# A\n")
-        (page,) = MarkdownSource(tmp_path / name, name="book").read()
-        assert isinstance(page, Page)
-        ids.append(page.document_id)
-    assert ids[0] == ids[1]
+def test_renamed_folder_has_the_same_document_ids(write_book: WriteBook) -> None:
+    root = write_book({"one/a.md": "# A\n", "two/a.md": "# A\n"})
+    (first,), (second,) = (MarkdownSource(root / name, name="book").read() for name in ("one", "two"))
+    assert isinstance(first, Page)
+    assert isinstance(second, Page)
+    assert first.document_id == second.document_id
 
 
-def test_a_folder_that_can_not_be_read_is_told_and_removes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_unreadable_folder_is_reported_and_removes_nothing(
+    write_book: WriteBook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("a.md", "closed/b.md", "open/c.md"):
-        file = tmp_path / "book" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"# {name}\n", encoding="utf-8")
-    usual = os.scandir
+    root = write_book({name: f"# {name}\n" for name in ("a.md", "closed/b.md", "open/c.md")})
+    real_scandir = os.scandir
 
     def scandir(path: str) -> Any:
         if str(path).endswith("closed"):
             raise PermissionError(13, "Permission denied", str(path))
-        return usual(path)
+        return real_scandir(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    found = list(MarkdownSource(tmp_path / "book").read())
-    assert [one.title for one in found if isinstance(one, Page)] == ["a.md", "open/c.md"]
-    (unread,) = [one for one in found if isinstance(one, Unreadable)]
-    assert (unread.source_path, unread.reason, unread.named) == (
+    entries = list(read_source(root).values())
+    assert [entry.title for entry in entries if isinstance(entry, Page)] == ["a.md", "open/c.md"]
+    (unreadable,) = [entry for entry in entries if isinstance(entry, Unreadable)]
+    assert (unreadable.source_path, unreadable.reason, unreadable.named) == (
         "book/closed",
         "the folder can't be read: Permission denied",
         False,
@@ -337,9 +326,7 @@ def test_a_folder_that_can_not_be_read_is_told_and_removes_nothing(
 
 
 @pytest.mark.parametrize("address", ["ftp://book.example/docs", "file:///book/docs", "S3://book"])
-def test_an_address_of_another_kind_is_refused_as_it_was_given(address: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
+def test_open_source_refuses_other_url_schemes(address: str) -> None:
+    message = f"source: {address} is neither an http:// nor an https:// address, nor a path"
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         open_source(address)
-    assert (
-        str(refused.value) == f"source: {address} is neither an http:// nor an https:// address, nor a path"
-    )

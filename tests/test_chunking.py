@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pertinent import identity
 from pertinent.chunking import MAX_CHARACTERS, chunk_page, context, embedded_text
 from pertinent.embedders.local import LocalEmbedder
-from pertinent.sources.blocks import BlockPiece, HeadingPiece, Piece, assemble
+from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page
 from pertinent.types import Chunk, Page

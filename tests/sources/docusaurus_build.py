@@ -1,6 +1,6 @@
-"""The handbook as the real Docusaurus builds it: installed once with npm, built again when it has changed.
+"""The handbook as the real Docusaurus builds it: installed once with npm, and rebuilt after a change.
 
-`python -m tests.sources.docusaurus_build` does both and says where the site is.
+`python -m tests.sources.docusaurus_build` installs and builds it, and prints the folder of the site.
 """
 
 from __future__ import annotations
@@ -18,53 +18,53 @@ from pathlib import Path
 import pytest
 
 BOOK = Path(__file__).parents[2] / "examples" / "handbook"
-KEPT = Path(__file__).parents[2] / ".cache" / "docusaurus"
-_SOURCES = ("package.json", "docusaurus.config.js", "docs")
-_PATIENCE = 900  # seconds for one command, on a slow machine with a slow network
+CACHE = Path(__file__).parents[2] / ".cache" / "docusaurus"
+_INPUTS = ("package.json", "docusaurus.config.js", "docs")
+_TIMEOUT = 900  # seconds for one command, on a slow machine with a slow network
 
 
-class Missing(Exception):
-    """Docusaurus can't be had here."""
+class DocusaurusMissing(Exception):
+    """Docusaurus can't be installed here."""
 
 
 @pytest.fixture(scope="session")
 def built_handbook() -> Path:
-    """The folder of the built site; without npm a test is skipped, and fails where nothing may be skipped."""
+    """The folder of the built site. Without npm the test is skipped, or fails in strict mode."""
     try:
         return build()
-    except Missing as error:
+    except DocusaurusMissing as error:
         if os.environ.get("PERTINENT_TEST_STRICT"):
             pytest.fail(str(error))
         pytest.skip(str(error))
 
 
 def build() -> Path:
-    """The folder of the built site. What was built before from the same files is taken as it is."""
+    """Return the folder of the built site; a build of the same files is used again."""
     npm, npx = shutil.which("npm"), shutil.which("npx")
     if npm is None or npx is None:
-        raise Missing(
+        raise DocusaurusMissing(
             "npm and npx, which install and run Docusaurus, are missing: install Node.js 20 or newer"
         )
-    site = KEPT / _digest(["package.json"])
-    built = site / f"build-{_digest(_SOURCES)}"
-    with _alone():
+    site = CACHE / _hash_files(["package.json"])
+    built = site / f"build-{_hash_files(_INPUTS)}"
+    with _build_lock():
         if not (site / "installed").exists():
             shutil.rmtree(site, ignore_errors=True)
             site.mkdir(parents=True)
             shutil.copy(BOOK / "package.json", site)
-            if told := _run([npm, "install", "--no-audit", "--no-fund", "--loglevel=error"], site):
-                raise Missing(told)
+            if failure := _run([npm, "install", "--no-audit", "--no-fund", "--loglevel=error"], site):
+                raise DocusaurusMissing(failure)
             (site / "installed").touch()
         if not built.exists():
-            _copy(site)
-            told = _run([npx, "--no-install", "docusaurus", "build", "--out-dir", "unfinished"], site)
-            assert not told, told
+            _copy_handbook(site)
+            failure = _run([npx, "--no-install", "docusaurus", "build", "--out-dir", "unfinished"], site)
+            assert not failure, failure
             (site / "unfinished").rename(built)
     return built
 
 
-def _copy(site: Path) -> None:
-    """The handbook as it is now, and nothing of what was built of it before."""
+def _copy_handbook(site: Path) -> None:
+    """Copy the handbook to the site and delete earlier builds."""
     for old in (*site.glob("build-*"), site / "docs", site / "unfinished", site / ".docusaurus"):
         shutil.rmtree(old, ignore_errors=True)
     shutil.copy(BOOK / "docusaurus.config.js", site)
@@ -72,41 +72,41 @@ def _copy(site: Path) -> None:
 
 
 def _run(command: list[str], site: Path) -> str:
-    """Run it; what it says where it fails, else nothing."""
+    """Run a command; return its output if it fails, else ""."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             cwd=site,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
         )
     except subprocess.TimeoutExpired:
-        return f"{' '.join(command)} took more than {_PATIENCE} s"
-    told = f"{' '.join(command)} failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-    return told if done.returncode else ""
+        return f"{' '.join(command)} took more than {_TIMEOUT} s"
+    output = f"{' '.join(command)} failed:\n{process.stdout[-2000:]}\n{process.stderr[-2000:]}"
+    return output if process.returncode else ""
 
 
-def _digest(names: list[str] | tuple[str, ...]) -> str:
-    """Of the handbook's files by these names, and of those below them."""
-    hashed = hashlib.sha256()
+def _hash_files(names: list[str] | tuple[str, ...]) -> str:
+    """Hash the handbook's files with these names, and those below them."""
+    checksum = hashlib.sha256()
     for name in names:
         below = sorted((BOOK / name).rglob("*")) if (BOOK / name).is_dir() else [BOOK / name]
         for path in below:
             if path.is_file():
-                hashed.update(f"{path.relative_to(BOOK)}\0".encode())
-                hashed.update(hashlib.sha256(path.read_bytes()).digest())
-    return hashed.hexdigest()[:16]
+                checksum.update(f"{path.relative_to(BOOK)}\0".encode())
+                checksum.update(hashlib.sha256(path.read_bytes()).digest())
+    return checksum.hexdigest()[:16]
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """One worker installs and builds; the others wait for it."""
-    KEPT.mkdir(parents=True, exist_ok=True)
-    (KEPT / ".gitignore").write_text("*\n", encoding="utf-8")
-    with (KEPT / "lock").open("w") as lock:
+def _build_lock() -> Iterator[None]:
+    """Let one worker install and build while the others wait."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    (CACHE / ".gitignore").write_text("*\n", encoding="utf-8")
+    with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -114,5 +114,5 @@ def _alone() -> Iterator[None]:
 if __name__ == "__main__":
     try:
         sys.stdout.write(f"{build()}\n")
-    except Missing as error:
+    except DocusaurusMissing as error:
         sys.exit(str(error))

@@ -11,15 +11,15 @@ from pertinent.sources.beir import BeirSource
 from pertinent.types import Page, Unreadable
 
 
-def corpus(folder: Path, *lines: object) -> Path:
+def write_corpus(folder: Path, *lines: object) -> Path:
     folder.mkdir(exist_ok=True)
     rows = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     (folder / "corpus.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
     return folder
 
 
-def test_each_document_is_a_page_under_its_id(tmp_path: Path) -> None:
-    folder = corpus(
+def test_beir_document_becomes_a_page_under_its_id(tmp_path: Path) -> None:
+    folder = write_corpus(
         tmp_path / "faq", {"_id": "api/Store.md#001", "title": "Store", "text": "One.\n\nTwo\nlines."}
     )
     source = open_source(f"beir:{folder}")
@@ -33,28 +33,28 @@ def test_each_document_is_a_page_under_its_id(tmp_path: Path) -> None:
     assert (source.name, source.total) == ("faq", 1)
 
 
-def test_text_is_exact_but_for_line_ends(tmp_path: Path) -> None:
+def test_beir_text_changes_only_in_its_line_ends(tmp_path: Path) -> None:
     text = "# no *heading*\r\n  <b>{x}</b>\r\n\r\n```py\r\na\r\n\r\nb\r\n```\r\nafter"
-    (page,) = BeirSource(corpus(tmp_path, {"_id": "1", "text": text})).read()
+    (page,) = BeirSource(write_corpus(tmp_path, {"_id": "1", "text": text})).read()
     assert isinstance(page, Page)
     assert page.text == "# no *heading*\n  <b>{x}</b>\n\n```py\na\n\nb\n```\n\nafter"
     assert [block.kind for block in page.sections[0].blocks] == ["prose", "code", "prose"]
     assert page.title == "1"
 
 
-def test_a_documents_own_address_is_kept(tmp_path: Path) -> None:
+def test_beir_document_keeps_its_own_url(tmp_path: Path) -> None:
     rows = (
         {"_id": "1", "text": "x", "metadata": {"url": "https://x.example/a/"}},
         {"_id": "2", "text": "x", "url": "ftp://no"},
     )
-    first, second = BeirSource(corpus(tmp_path, *rows), name="n").read()
+    first, second = BeirSource(write_corpus(tmp_path, *rows), name="n").read()
     assert isinstance(first, Page)
     assert isinstance(second, Page)
     assert (first.url, second.url) == ("https://x.example/a", "beir://n/2")
 
 
-def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
-    folder = corpus(
+def test_beir_malformed_lines_are_reported_and_skipped(tmp_path: Path) -> None:
+    folder = write_corpus(
         tmp_path,
         {"_id": "1", "text": "x"},
         "{broken",
@@ -65,15 +65,15 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
         {"_id": "1", "text": "y"},
         {"_id": 7, "text": "z"},
     )
-    found = list(BeirSource(folder).read())
-    bad = [item for item in found if isinstance(item, Unreadable)]
-    assert [item.source_path for item in bad] == [f"corpus.jsonl:{line}" for line in (2, 4, 5, 6, 7)]
-    assert "line 1 too" in bad[-1].reason
-    assert [item.source_path for item in found if isinstance(item, Page)] == ["1", "7"]
+    entries = list(BeirSource(folder).read())
+    unreadable = [entry for entry in entries if isinstance(entry, Unreadable)]
+    assert [entry.source_path for entry in unreadable] == [f"corpus.jsonl:{line}" for line in (2, 4, 5, 6, 7)]
+    assert "already used on line 1" in unreadable[-1].reason
+    assert [entry.source_path for entry in entries if isinstance(entry, Page)] == ["1", "7"]
 
 
-def test_ids_differ_between_corpora(tmp_path: Path) -> None:
-    folder = corpus(tmp_path, {"_id": "1", "text": "x"})
+def test_beir_document_ids_differ_between_corpora(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path, {"_id": "1", "text": "x"})
     ids = {
         page.document_id
         for name in "ab"
@@ -83,7 +83,7 @@ def test_ids_differ_between_corpora(tmp_path: Path) -> None:
     assert len(ids) == 2
 
 
-def test_a_folder_without_a_corpus_is_refused(tmp_path: Path) -> None:
+def test_beir_folder_without_a_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"corpus\.jsonl"):
         open_source(f"beir:{tmp_path}")
 
@@ -95,9 +95,10 @@ def test_a_folder_without_a_corpus_is_refused(tmp_path: Path) -> None:
         ("[" * 100_000, "is nested too deeply"),
     ],
 )
-def test_a_line_that_no_parser_takes_stops_no_other(tmp_path: Path, line: str, reason: str) -> None:
+def test_beir_line_that_breaks_a_parser_stops_no_other(tmp_path: Path, line: str, reason: str) -> None:
     (tmp_path / "corpus.jsonl").write_text(f'{line}\n{{"_id": "a", "text": "Robots walk."}}\n')
-    bad, good = BeirSource(tmp_path).read()
-    assert isinstance(bad, Unreadable)
-    assert (reason in bad.reason, bad.named) == (True, False)
-    assert isinstance(good, Page)
+    unreadable, page = BeirSource(tmp_path).read()
+    assert isinstance(unreadable, Unreadable)
+    assert reason in unreadable.reason
+    assert not unreadable.named
+    assert isinstance(page, Page)

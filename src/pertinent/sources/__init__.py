@@ -1,4 +1,4 @@
-"""Where pages come from: Markdown trees, live sites and BEIR folders, opened by what the caller wrote."""
+"""Sources of pages: Markdown folders, live sites and BEIR corpora."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ..ports import Source  # brings numpy along, which no source needs
+    from ..ports import Source  # imports numpy, which no source needs
     from .site import Choice, Limits
 
 __all__ = ["open_source"]
@@ -24,10 +24,15 @@ def open_source(
     choice: Choice | None = None,
     limits: Limits | None = None,
 ) -> Source:
-    """The source that `spec` names: an address, `beir:DIR`, or the path of a folder or file of Markdown.
+    """Open the source that `spec` names.
 
-    What is remembered between crawls, which pages are wanted and how far a crawl may go is asked of
-    sites alone.
+    Args:
+        spec: An `http://` or `https://` address, `beir:FOLDER`, or the path of a folder or file of Markdown.
+        base_url: The public address of the pages, if it is not the one that the source gives them.
+        name: The source's name; each kind of source has a default of its own.
+        memory: The file of the crawl cache. Only for live sites, like `choice` and `limits`.
+        choice: Which pages of a site to read.
+        limits: How far a crawl may go.
     """
     if not spec.strip():
         raise InvalidInput("source", "must not be empty; give a folder of Markdown, or . for this one")
@@ -40,9 +45,7 @@ def open_source(
     if re.match(r"[a-z][a-z0-9+.-]*://", spec, re.IGNORECASE):
         raise InvalidInput("source", f"{spec} is neither an http:// nor an https:// address, nor a path")
     if choice is not None or limits is not None:
-        raise InvalidInput(
-            "source", f"{spec} is no live site: there is no crawl to choose pages of, or to bound"
-        )
+        raise InvalidInput("source", f"{spec} is not a live site; only a crawl can select and limit pages")
     if spec.startswith("beir:"):
         from .beir import BeirSource
 

@@ -1,4 +1,4 @@
-"""A BEIR folder as a source: one page for each document of `corpus.jsonl`, under its own `_id`."""
+"""Read a BEIR corpus: one page for each document of `corpus.jsonl`, under its own `_id`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from urllib.parse import quote, urlsplit
 from .. import identity
 from ..errors import InvalidInput, SourceError
 from ..types import Page, Unreadable
-from .blocks import BlockPiece, assemble
+from .normal_form import BlockPiece, assemble
 
-_BLANK = re.compile(r"\n[ \t]*\n\s*")
+_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*\n(?:.*\n)*?[ \t]*\1[`~]*[ \t]*$", re.MULTILINE)
 
 
 class BeirSource:
-    """Documents of a BEIR corpus; `source_path` is the `_id`, so that judgments can refer to it."""
+    """Read the documents of a BEIR corpus; a page's `source_path` is the `_id`, which judgments refer to.
+
+    Args:
+        path: A folder with a `corpus.jsonl`, or the file itself.
+        name: The source's name; by default that of the folder.
+    """
 
     def __init__(self, path: Path, name: str | None = None) -> None:
         corpus = path / "corpus.jsonl" if path.is_dir() else path
@@ -30,7 +35,7 @@ class BeirSource:
 
     @property
     def name(self) -> str:
-        """The given name, else the folder's."""
+        """The name given, else the folder's."""
         return self._name
 
     @property
@@ -45,24 +50,23 @@ class BeirSource:
             return sum(1 for line in lines if line.strip())
 
     def read(self) -> Iterator[Page | Unreadable]:
-        """Every document, in the order of the file."""
-        seen: dict[str, int] = {}
+        """Yield every document in the order of the file."""
+        line_of_id: dict[str, int] = {}
         with self._open() as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
-                place = f"{self._corpus.name}:{number}"
+                line_name = f"{self._corpus.name}:{number}"
                 try:
-                    record = _record(line)
-                    page = self._page(record)
+                    record = _parse_record(line)
+                    page = self._build_page(record)
                 except ValueError as error:
-                    yield Unreadable(place, f"line {number}: {error}", named=False)
+                    yield Unreadable(line_name, f"line {number}: {error}", named=False)
                     continue
-                first = seen.setdefault(record["_id"], number)
+                first = line_of_id.setdefault(record["_id"], number)
                 if first != number:
-                    yield Unreadable(
-                        place, f"line {number}: the _id {record['_id']!r} stands on line {first} too"
-                    )
+                    reason = f"line {number}: the _id {record['_id']!r} is already used on line {first}"
+                    yield Unreadable(line_name, reason)
                 else:
                     yield page
 
@@ -72,18 +76,18 @@ class BeirSource:
         except OSError as error:
             raise SourceError(f"{self._corpus} can't be opened: {error.strerror or error}") from error
 
-    def _page(self, record: dict[str, Any]) -> Page:
+    def _build_page(self, record: dict[str, Any]) -> Page:
         key = record["_id"]
         title = " ".join(str(record.get("title") or "").split()) or key
-        text, sections = assemble(_pieces(record["text"]), title)
+        text, sections = assemble(_split_text(record["text"]), title)
         slug = identity.ascii_slug(key) or identity.digest(key)
         document = identity.document_id(f"beir:{self._name}/{key}", slug)
-        url = _url(record) or f"beir://{quote(self._name, safe='')}/{quote(key, safe='')}"
+        url = _document_url(record) or f"beir://{quote(self._name, safe='')}/{quote(key, safe='')}"
         return Page(document, url, title, key, slug, "beir-document", text, sections)
 
 
-def _record(line: bytes) -> dict[str, Any]:
-    """A line's document, checked; the `_id` comes out as text."""
+def _parse_record(line: bytes) -> dict[str, Any]:
+    """Parse and check a line; the `_id` is returned as text."""
     try:
         record = json.loads(line)
     except UnicodeDecodeError:
@@ -97,14 +101,15 @@ def _record(line: bytes) -> dict[str, Any]:
     key = record.get("_id")
     if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
         raise ValueError("has no _id")
-    if not all(identity.storable(one) for one in record.values() if isinstance(one, str)):
-        raise ValueError("has a NUL character or half a surrogate pair in it")
+    if not all(identity.storable(value) for value in record.values() if isinstance(value, str)):
+        raise ValueError("contains a NUL character or half of a surrogate pair")
     if not isinstance(record.get("text"), str):
         raise ValueError(f"the document {str(key)!r} has no text")
     return {**record, "_id": str(key)}
 
 
-def _url(record: dict[str, Any]) -> str | None:
+def _document_url(record: dict[str, Any]) -> str | None:
+    """Return the web address in a document's metadata or in its own fields, if it has one."""
     metadata = record.get("metadata")
     for value in (metadata.get("url") if isinstance(metadata, dict) else None, record.get("url")):
         if isinstance(value, str) and urlsplit(value).scheme in ("http", "https"):
@@ -112,18 +117,18 @@ def _url(record: dict[str, Any]) -> str | None:
     return None
 
 
-def _pieces(text: str) -> Iterator[BlockPiece]:
-    """Paragraphs and fences of plain text; within them nothing changes but the line ends."""
+def _split_text(text: str) -> Iterator[BlockPiece]:
+    """Split plain text into paragraphs and fenced code; only the line ends are changed."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     position = 0
     for match in _FENCE.finditer(text):
-        yield from _paragraphs(text[position : match.start()])
+        yield from _split_paragraphs(text[position : match.start()])
         yield BlockPiece("code", match.group().strip("\n"))
         position = match.end()
-    yield from _paragraphs(text[position:])
+    yield from _split_paragraphs(text[position:])
 
 
-def _paragraphs(text: str) -> Iterator[BlockPiece]:
-    for part in _BLANK.split(text):
+def _split_paragraphs(text: str) -> Iterator[BlockPiece]:
+    for part in _BLANK_LINES.split(text):
         if part.strip():
             yield BlockPiece("prose", part.strip("\n"))

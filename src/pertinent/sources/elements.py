@@ -1,10 +1,10 @@
-"""What the elements of a page mean for its text: which hide, which break a line, which name themselves."""
+"""HTML and Docusaurus elements: which ones break a paragraph or are hidden, and how text is formatted."""
 
 from __future__ import annotations
 
 import re
 
-from .jsx import Tag
+from .normal_form import BlockPiece
 
 
 def _names(text: str) -> frozenset[str]:
@@ -18,7 +18,8 @@ CODE = _names("pre CodeBlock Code")
 ADMONITIONS = _names("Admonition admonition")
 LISTS = _names("ul ol")
 TABS = _names("Tabs")
-RAW = _names("script style textarea")
+RAW_TEXT = _names("script style textarea")
+"""Elements whose contents are text up to the closing tag, whatever the text looks like."""
 BLOCKS = (
     _names("p div li dl dt dd table thead tbody tfoot tr caption section article header footer main nav")
     | _names("aside figure figcaption blockquote details Details summary hr form fieldset TabItem center")
@@ -30,55 +31,57 @@ BLOCKS = (
     | TABS
     | frozenset(HEADINGS)
 )
-HTML = frozenset(name.lower() for name in BLOCKS) - _names("tabs tabitem admonition codeblock code") | _names(
+"""Elements that end the paragraph before them."""
+HTML_TAGS = frozenset(name.lower() for name in BLOCKS) - _names(
+    "tabs tabitem admonition codeblock code"
+) | _names(
     "a abbr address area audio b base bdi bdo body br button canvas cite code col colgroup data datalist "
     "del dfn dialog em embed font hgroup html i iframe img input ins kbd label legend link map mark math "
     "menu meta meter object optgroup option output param picture progress q rp rt ruby s samp search "
     "select slot small source span strike strong sub sup time title track tt u var video wbr"
 )
-
-_ENTRY = re.compile(r"\{[^{}]*\}")
-_PAIR = re.compile(r"\b(label|value)\s*:\s*(?:'([^'\n]*)'|\"([^\"\n]*)\"|`([^`$]*)`)")
-
-
-def tab_labels(tabs: Tag) -> dict[str, str]:
-    """The labels that `<Tabs values={[…]}>` gives its items, by the items' values."""
-    labels = {}
-    for entry in _ENTRY.findall(tabs.expressions.get("values", "")):
-        pairs = {match[0]: next(filter(None, match[1:]), "") for match in _PAIR.findall(entry)}
-        if "value" in pairs:
-            labels[pairs["value"]] = pairs.get("label", pairs["value"])
-    return labels
-
-
-def tab_label(item: Tag, labels: dict[str, str]) -> str:
-    """What the tab of an item says: its parent's label for it, its own, or its value."""
-    value = item.attributes.get("value") or ""
-    return labels.get(value) or item.attributes.get("label") or value
+KEYWORDS = ("secondary", "info", "success", "danger", "note", "tip", "warning", "important", "caution")
+"""The kinds of admonition that Docusaurus knows, as in `:::note`."""
 
 
 def inline_code(code: str) -> str:
-    """Code between backquotes, more of them where it has some itself."""
+    """Put code between backquotes: more of them than the longest run of backquotes in the code."""
     if "`" not in code:
         return f"`{code}`"
     ticks = "`" * (max(map(len, re.findall("`+", code))) + 1)
-    pad = " " if code.startswith("`") or code.endswith("`") else ""
-    return f"{ticks}{pad}{code}{pad}{ticks}"
+    padding = " " if code.startswith("`") or code.endswith("`") else ""
+    return f"{ticks}{padding}{code}{padding}{ticks}"
 
 
-def admonition_title(kind: str) -> str:
-    """What an admonition without a title of its own says above its text."""
-    return kind[:1].upper() + kind[1:]
+def code_block(language: str, title: str, code: str) -> list[BlockPiece]:
+    """Return the title of a code block as a paragraph, if it has one, and the code between fences.
+
+    The fences are longer than any run of backquotes in the code. Code that is blank gives nothing.
+    """
+    code = "\n".join(line.rstrip("\r") for line in code.split("\n")).strip("\n")
+    if not code.strip():
+        return []
+    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
+    ticks = "`" * max(3, longest + 1)
+    caption = [BlockPiece("prose", " ".join(title.split()))] if title.strip() else []
+    if language == "text":
+        language = ""  # a built page marks a fence without a language as `text`, too
+    return [*caption, BlockPiece("code", f"{ticks}{language}\n{code}\n{ticks}")]
+
+
+def admonition_title(keyword: str) -> str:
+    """Return the title of an admonition that has none of its own: `note` is shown as `Note`."""
+    return keyword[:1].upper() + keyword[1:]
 
 
 def table(rows: list[list[str]]) -> str:
-    """Rows of cells between pipes, with a rule under the first."""
+    """Format rows of cells between pipes, with a rule under the first row."""
     width = max((len(row) for row in rows), default=0)
-    lines = [_row(row + [""] * (width - len(row))) for row in rows]
+    lines = [_table_row(row + [""] * (width - len(row))) for row in rows]
     if lines:
-        lines.insert(1, _row(["---"] * width))
+        lines.insert(1, _table_row(["---"] * width))
     return "\n".join(lines)
 
 
-def _row(cells: list[str]) -> str:
+def _table_row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"

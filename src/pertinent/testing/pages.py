@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..identity import document_id
-from ..sources.blocks import BlockPiece, HeadingPiece, Piece, assemble
+from ..sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 from ..types import Page, Unreadable
 
 

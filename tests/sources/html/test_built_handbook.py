@@ -13,8 +13,8 @@ import pytest
 
 from pertinent.chunking import chunk_page
 from pertinent.sources import open_source
-from pertinent.sources.blocks import assemble
 from pertinent.sources.html import Article, read
+from pertinent.sources.normal_form import assemble
 from pertinent.types import Chunk, Page
 
 from ..docusaurus_build import BOOK

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.sources.blocks import HeadingPiece, Piece, assemble
-from pertinent.sources.documents import Documents
 from pertinent.sources.html import Article, read
+from pertinent.sources.markdown.parser import DocumentParser
+from pertinent.sources.normal_form import HeadingPiece, Piece, assemble
 
 from .shells import NAVIGATION, SNIPPETS, docusaurus
 
@@ -32,7 +32,7 @@ def test_the_built_page_reads_as_its_source(name: str, major: int) -> None:
     built, source = ((SNIPPETS / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "mdx"))
     found = article(built, major)
     assert found.is_page
-    assert list(found.pieces) == Documents(Path("site")).pieces(Path("page.mdx"), {}, source)
+    assert list(found.pieces) == DocumentParser(Path("site")).parse(Path("page.mdx"), {}, source)
 
 
 def test_the_admonitions_of_early_versions() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.sources.blocks import HeadingPiece, Piece, assemble
 from pertinent.sources.html import read
+from pertinent.sources.normal_form import HeadingPiece, Piece, assemble
 
 PAGES = Path(__file__).parent / "pages"
 NAMES = sorted(path.stem for path in PAGES.glob("*.html"))

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pertinent.sources.blocks import HeadingPiece, assemble
 from pertinent.sources.html import Article, read
 from pertinent.sources.html.bounds import bounded
 from pertinent.sources.html.text import words
+from pertinent.sources.normal_form import HeadingPiece, assemble
 
 from .shells import docusaurus
 

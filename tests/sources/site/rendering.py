@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from pertinent.sources.blocks import BlockPiece, HeadingPiece, Piece
+from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece
 from pertinent.types import Page
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from ..blocks import HeadingPiece, Piece
+from ..normal_form import HeadingPiece, Piece
 from . import docusaurus, general
 from .bounds import cut
 from .charsets import as_utf8

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..blocks import BlockPiece
-from ..fences import code_block
+from ..elements import code_block
+from ..normal_form import BlockPiece
 from .text import lines, one_line
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ..blocks import BlockPiece
+from ..normal_form import BlockPiece
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

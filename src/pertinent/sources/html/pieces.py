@@ -1,6 +1,6 @@
 """The elements of an article to its pieces: the same that the reader of Markdown gives for its source.
 
-The conduct is that of `sources.render`: a block ends the paragraph before it, the first paragraph of
+The conduct is that of `sources.markdown.render`: a block ends the paragraph before it, the first paragraph of
 a list item carries its mark, and what stands in a heading or a cell is joined into one line.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .. import elements
-from ..blocks import BlockPiece, HeadingPiece, Piece
-from ..directives import KEYWORDS
+from ..elements import KEYWORDS
+from ..normal_form import BlockPiece, HeadingPiece, Piece
 from .formulas import formula
 from .markup import Markup, Meaning
 from .text import one_line, words

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ...types import Block, Section
-from ..blocks import assemble
+from ..normal_form import assemble
 from .routes import Doc, doc_of
 
 if TYPE_CHECKING:
@@ -177,5 +177,5 @@ _DOC, _LINKS = (_HEAD.index(name) for name in ("doc", "links"))
 def reader() -> str:
     """Which reader made a reading: another one may read the same bytes differently."""
     package = Path(__file__).parent.parent
-    files = [Path(__file__), package / "blocks.py", *sorted((package / "html").glob("*.py"))]
+    files = [Path(__file__), package / "normal_form.py", *sorted((package / "html").glob("*.py"))]
     return sha256(b"\0".join(file.read_bytes() for file in files if file.is_file())).hexdigest()[:16]

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from pertinent.sources.docusaurus import is_page, join, place, strip_number_prefix, title_of
-from pertinent.sources.frontmatter import FrontMatterError
+from pertinent.sources.markdown.docusaurus_routes import (
+    is_page,
+    join_url,
+    page_title,
+    route_page,
+    strip_number_prefix,
+)
+from pertinent.sources.markdown.frontmatter import FrontMatterError
 
 
 @pytest.mark.parametrize(
@@ -27,7 +33,7 @@ from pertinent.sources.frontmatter import FrontMatterError
         ("5", "5"),
     ],
 )
-def test_number_prefixes_go_but_dates_and_versions_stay(name: str, stripped: str) -> None:
+def test_strip_number_prefix_keeps_dates_and_versions(name: str, stripped: str) -> None:
     assert strip_number_prefix(name) == stripped
 
 
@@ -61,18 +67,18 @@ def test_number_prefixes_go_but_dates_and_versions_stay(name: str, stripped: str
         ("tools/café/日本.md", {}, "/tools/café/日本"),
     ],
 )
-def test_the_route_follows_path_id_and_slug(path: str, fields: dict[str, Any], route: str) -> None:
-    assert place(PurePosixPath(path), fields).route == route
+def test_route_page_follows_path_id_and_slug(path: str, fields: dict[str, Any], route: str) -> None:
+    assert route_page(PurePosixPath(path), fields).path == route
 
 
-def test_number_prefixes_stay_where_the_site_says_so() -> None:
-    assert place(PurePosixPath("01-a/02-b.md"), {}, number_prefixes=False).route == "/01-a/02-b"
+def test_route_page_keeps_number_prefixes_if_the_site_does() -> None:
+    assert route_page(PurePosixPath("01-a/02-b.md"), {}, number_prefixes=False).path == "/01-a/02-b"
 
 
 @pytest.mark.parametrize("fields", [{"id": "a/b"}, {"slug": "/a?b"}, {"slug": "/a#b"}, {"slug": "/a/../b"}])
-def test_what_docusaurus_refuses_is_refused(fields: dict[str, Any]) -> None:
+def test_route_page_refuses_what_docusaurus_refuses(fields: dict[str, Any]) -> None:
     with pytest.raises(FrontMatterError):
-        place(PurePosixPath("x.md"), fields)
+        route_page(PurePosixPath("x.md"), fields)
 
 
 @pytest.mark.parametrize(
@@ -90,18 +96,20 @@ def test_what_docusaurus_refuses_is_refused(fields: dict[str, Any]) -> None:
         ("a.txt", False),
     ],
 )
-def test_partials_and_hidden_files_are_no_pages(path: str, page: bool) -> None:
+def test_is_page_excludes_partials_and_hidden_files(path: str, page: bool) -> None:
     assert is_page(PurePosixPath(path)) is page
 
 
-def test_addresses_are_joined_and_quoted() -> None:
-    assert join("https://x.example/docs", "/") == "https://x.example/docs"
-    assert join("https://x.example", "docs") == "https://x.example/docs"
-    assert join("https://x.example/docs", "/a b/日本") == "https://x.example/docs/a%20b/%E6%97%A5%E6%9C%AC"
+def test_join_url_encodes_the_path() -> None:
+    assert join_url("https://x.example/docs", "/") == "https://x.example/docs"
+    assert join_url("https://x.example", "docs") == "https://x.example/docs"
+    assert (
+        join_url("https://x.example/docs", "/a b/日本") == "https://x.example/docs/a%20b/%E6%97%A5%E6%9C%AC"
+    )
 
 
-def test_the_title_is_front_matters_then_the_headings_then_the_ids() -> None:
-    assert title_of({"title": "T"}, "H", "id") == "T"
-    assert title_of({"title": 2024}, "H", "id") == "2024"
-    assert title_of({}, "H", "id") == "H"
-    assert title_of({"title": ""}, None, "id") == "id"
+def test_page_title_prefers_front_matter_then_heading_then_id() -> None:
+    assert page_title({"title": "T"}, "H", "id") == "T"
+    assert page_title({"title": 2024}, "H", "id") == "2024"
+    assert page_title({}, "H", "id") == "H"
+    assert page_title({"title": ""}, None, "id") == "id"

@@ -1,4 +1,4 @@
-"""The id that a heading gives itself, and the text that its slug is made from."""
+"""Headings: the explicit id at the end of one, and the text that its slug is made from."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 # `{#id}` may hold any character but `{#` and `}`; `{/* #id */}` ends its id at the first space.
-_CLASSIC = re.compile(r"\s*\{#((?:.(?!\{#|\}))*.)\}$")
+_CLASSIC_ID = re.compile(r"\s*\{#((?:.(?!\{#|\}))*.)\}$")
 _COMMENT = re.compile(r"\s*/\*(?P<comment>(?:(?!\*/).)*)\*/\s*", re.DOTALL)
 
 
 def heading_id(children: Sequence[Token]) -> tuple[str, list[Token]]:
-    """The explicit id ("" where there is none) and what is left of the heading without it."""
-    rest = list(children)
-    while rest and rest[-1].type == "text" and not rest[-1].content:
-        rest.pop()
-    if not rest:
-        return "", rest
-    last = rest[-1]
+    """Return the explicit id of a heading ("" if it has none) and its tokens without the id."""
+    tokens = list(children)
+    while tokens and tokens[-1].type == "text" and not tokens[-1].content:
+        tokens.pop()
+    if not tokens:
+        return "", tokens
+    last = tokens[-1]
     if last.type == "expression":
-        found = _from_expression(last.meta["what"])
-        return (found, _trimmed(rest[:-1])) if found else ("", rest)
-    if last.type == "text" and (match := _CLASSIC.search(_tail(rest))):
-        return match.group(1).strip(), _cut(rest, len(match.group()))
-    return "", rest
+        explicit_id = _id_in_expression(last.meta["value"])
+        return (explicit_id, _strip_end(tokens[:-1])) if explicit_id else ("", tokens)
+    if last.type == "text" and (match := _CLASSIC_ID.search(_text_at_end(tokens))):
+        return match.group(1).strip(), _cut_end(tokens, len(match.group()))
+    return "", tokens
 
 
-def _from_expression(source: str) -> str:
+def _id_in_expression(source: str) -> str:
     if source.startswith("#"):
         return source[1:].strip()
     match = _COMMENT.fullmatch(source)
@@ -38,8 +38,8 @@ def _from_expression(source: str) -> str:
     return first[1:] if first.startswith("#") else ""
 
 
-def _tail(tokens: Sequence[Token]) -> str:
-    """The text at the end, over tokens that escapes and entities have split."""
+def _text_at_end(tokens: Sequence[Token]) -> str:
+    """Join the text at the end, which escapes and entities split into several tokens."""
     parts: list[str] = []
     for token in reversed(tokens):
         if token.type not in ("text", "text_special"):
@@ -48,7 +48,8 @@ def _tail(tokens: Sequence[Token]) -> str:
     return "".join(reversed(parts))
 
 
-def _cut(tokens: list[Token], length: int) -> list[Token]:
+def _cut_end(tokens: list[Token], length: int) -> list[Token]:
+    """Cut `length` characters off the end."""
     while tokens and length > 0:
         last = tokens[-1]
         if len(last.content) > length:
@@ -59,14 +60,17 @@ def _cut(tokens: list[Token], length: int) -> list[Token]:
     return tokens
 
 
-def _trimmed(tokens: list[Token]) -> list[Token]:
+def _strip_end(tokens: list[Token]) -> list[Token]:
     if tokens and tokens[-1].type == "text":
         tokens[-1] = tokens[-1].copy(content=tokens[-1].content.rstrip())
     return tokens
 
 
 def slug_text(children: Sequence[Token]) -> str:
-    """A heading's text as remark flattens it: expressions by their source, directives by their label."""
+    """Return the text for a heading's slug as remark flattens it.
+
+    An expression counts with its source, a directive with its label, an image with its alternative text.
+    """
     parts: list[str] = []
     for child in children:
         if child.type in ("text", "text_special", "code_inline"):
@@ -74,7 +78,7 @@ def slug_text(children: Sequence[Token]) -> str:
         elif child.type == "softbreak":
             parts.append("\n")
         elif child.type == "expression":
-            parts.append(child.meta["what"])
+            parts.append(child.meta["value"])
         elif child.type == "text_directive":
             parts.append(child.meta["label"])
         elif child.type == "image":

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.jsx import html_parts, literal, scan_expression, scan_tag
+from pertinent.sources.markdown.jsx import parse_string, scan_expression, scan_tag, split_html
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from pertinent.sources.jsx import html_parts, literal, scan_expression, scan_tag
         ("<img src=a.png/>", "img", "self"),
     ],
 )
-def test_a_tag_is_found_whole(source: str, name: str, kind: str) -> None:
+def test_scan_tag_finds_the_end_of_a_tag(source: str, name: str, kind: str) -> None:
     tag = scan_tag(source + " rest", 0, len(source) + 5)
     assert tag is not None
     assert (tag.name, tag.kind, tag.end) == (name, kind, len(source))
@@ -35,11 +35,11 @@ def test_a_tag_is_found_whole(source: str, name: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "source", ["< 5", "<5>", "<", "<a", "<a b={", "<https://x.y>", "<a@b.c>", "<-", "<a b='"]
 )
-def test_what_is_no_tag_stays_text(source: str) -> None:
+def test_scan_tag_returns_none_for_text(source: str) -> None:
     assert scan_tag(source, 0, len(source)) is None
 
 
-def test_attributes_are_read_where_they_are_plain() -> None:
+def test_scan_tag_reads_literal_attributes() -> None:
     tag = scan_tag("<T a=\"x &amp; y\" b='z' c={'q'} d={e} f g={`h`} />", 0, 60)
     assert tag is not None
     assert tag.attributes == {"a": "x & y", "b": "z", "c": "q", "d": None, "f": None, "g": "h"}
@@ -59,17 +59,17 @@ def test_attributes_are_read_where_they_are_plain() -> None:
         "{[(1)]}",
     ],
 )
-def test_an_expression_ends_at_its_own_brace(source: str) -> None:
+def test_scan_expression_ends_at_its_own_brace(source: str) -> None:
     assert scan_expression(source + "}", 0, len(source) + 1) == len(source)
 
 
 @pytest.mark.parametrize("source", ["{", "{a", "{(}", "{'a}'"])
-def test_a_brace_that_never_closes_is_none(source: str) -> None:
+def test_scan_expression_returns_none_if_it_never_closes(source: str) -> None:
     assert scan_expression(source, 0, len(source)) is None
 
 
 @pytest.mark.parametrize(
-    ("source", "shown"),
+    ("source", "expected"),
     [
         ("'a'", "a"),
         ('"it\'s"', "it's"),
@@ -83,24 +83,18 @@ def test_a_brace_that_never_closes_is_none(source: str) -> None:
         ("", None),
     ],
 )
-def test_only_a_plain_string_shows(source: str, shown: str | None) -> None:
-    assert literal(source) == shown
+def test_parse_string_reads_only_plain_strings(source: str, expected: str | None) -> None:
+    assert parse_string(source) == expected
 
 
-def test_html_is_tags_and_text() -> None:
-    parts = list(html_parts("<p>a &lt; b<!-- no --> 1 < 2</p>"))
-    assert [part if isinstance(part, str) else part.name for part in parts] == [
-        "",
-        "p",
-        "a < b",
-        " 1 < 2",
-        "p",
-        "",
-    ]
+def test_split_html_yields_tags_and_text() -> None:
+    parts = list(split_html("<p>a &lt; b<!-- no --> 1 < 2</p>"))
+    expected = ["", "p", "a < b", " 1 < 2", "p", ""]
+    assert [part if isinstance(part, str) else part.name for part in parts] == expected
 
 
 @given(st.text(alphabet="<>{}/ab='\"`$\\*\n -!", max_size=60))
-def test_scanning_any_text_ends_within_it(text: str) -> None:
+def test_scanning_never_passes_the_end_of_the_text(text: str) -> None:
     for position in range(len(text)):
         tag = scan_tag(text, position, len(text))
         close = scan_expression(text, position, len(text))

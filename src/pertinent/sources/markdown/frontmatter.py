@@ -1,15 +1,15 @@
-"""Front matter, cut off and read as Docusaurus 3 does (gray-matter, then YAML 1.2's plain types)."""
+"""Front matter: the YAML block at the top of a page, read as Docusaurus 3 reads it (gray-matter, js-yaml)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ..nesting import refuse_deep
+from ...nesting import refuse_deep
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _Base
@@ -22,18 +22,18 @@ _COMMENTS = re.compile(r"^\s*#[^\n]+", re.MULTILINE)
 
 
 class FrontMatterError(ValueError):
-    """The block between the `---` lines can't be read."""
+    """The front matter of a page can't be read."""
 
 
 class _Loader(_Base):
-    """YAML as js-yaml reads it: `yes`, `no` and `12:30` are text, and a key stands once."""
+    """YAML 1.2 as js-yaml reads it: `yes`, `no` and `12:30` are text, and a key appears only once."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002  yaml's signature
         seen = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value != "<<":
                 if key.value in seen:
-                    raise FrontMatterError(f"the key {key.value!r} stands twice")
+                    raise FrontMatterError(f"the key {key.value!r} appears twice")
                 seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
@@ -55,56 +55,59 @@ for _tag, _pattern, _first in (
     )
 
 
-def split(text: str) -> tuple[dict[str, Any], str]:
-    """The front matter's fields and the rest; a block that is never closed runs to the end."""
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Return the fields of the front matter and the text below it.
+
+    A page without front matter has no fields. A block that is never closed runs to the end of the page.
+    """
     if not text.startswith(_OPEN) or text.startswith("----"):
         return {}, text
-    language, newline, rest = text[len(_OPEN) :].partition("\n")
+    language, newline, remainder = text[len(_OPEN) :].partition("\n")
     if language.strip() not in _LANGUAGES:
-        raise FrontMatterError(f"front matter in {language.strip()!r}: only YAML is read")
-    block, closed, content = (newline + rest).partition("\n---")
-    return _fields(block), content.removeprefix("\n") if closed else ""
+        raise FrontMatterError(f"front matter in {language.strip()!r} is not supported; write it in YAML")
+    block, closing, content = (newline + remainder).partition("\n---")
+    return _parse_fields(block), content.removeprefix("\n") if closing else ""
 
 
-def _fields(block: str) -> dict[str, Any]:
+def _parse_fields(block: str) -> dict[str, Any]:
     if not _COMMENTS.sub("", block).strip():
         return {}
     try:
         refuse_deep(block, _Loader)
-        data = yaml.load(block, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
+        fields = yaml.load(block, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise FrontMatterError(f"front matter is not valid YAML: {_one_line(error)}") from error
-    if data is None:
+        raise FrontMatterError(f"front matter is not valid YAML: {_describe_error(error)}") from error
+    if fields is None:
         return {}
-    if not isinstance(data, dict):
+    if not isinstance(fields, dict):
         raise FrontMatterError("front matter is not a list of `key: value` fields")
-    return {str(key): value for key, value in data.items()}
+    return {str(key): value for key, value in fields.items()}
 
 
-def _one_line(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
+    """Describe a YAML error on one line, with the line of the page."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        # One line for the `---` above the block, one since lines are counted from 1; the block's
-        # first character is the line break after `---`.
+        # Line 0 of the block is what follows the opening `---`: line 1 of the page.
         return f"{error.problem or 'broken'} (line {error.problem_mark.line + 1})"
     return " ".join(str(error).split())
 
 
-def text_field(fields: dict[str, Any], name: str) -> str | None:
-    """A field that must be text; a number or a date is taken as it is written."""
+def text_field(fields: Mapping[str, Any], name: str) -> str | None:
+    """Return a field as text, or None if it is missing; a number or a date is text, too."""
     value = fields.get(name)
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, int | float | date) and not isinstance(value, bool):
         return str(value)
-    raise FrontMatterError(f"front matter field {name!r} is not text but a {type(value).__name__}")
+    raise FrontMatterError(f"front matter field {name!r} must be text, not a {type(value).__name__}")
 
 
-def flag(fields: dict[str, Any], name: str, *, default: bool = False) -> bool:
-    """A field that must be true or false."""
+def bool_field(fields: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
+    """Return a field that is true or false, or `default` if it is missing."""
     value = fields.get(name, default)
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"
     if not isinstance(value, bool):
-        kind = type(value).__name__  # not the value: its aliases, written out, may fill the memory
-        raise FrontMatterError(f"front matter field {name!r} is a {kind}, neither true nor false")
+        kind = type(value).__name__  # the value itself could fill the memory if it has many YAML aliases
+        raise FrontMatterError(f"front matter field {name!r} must be true or false, not a {kind}")
     return value

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.slugger import Slugger, slugify
+from pertinent.sources.markdown.slugger import Slugger, slugify
 
 
 @pytest.mark.parametrize(
@@ -27,36 +27,26 @@ from pertinent.sources.slugger import Slugger, slugify
         ("", ""),
     ],
 )
-def test_a_slug_keeps_letters_numbers_spaces_and_hyphens(text: str, slug: str) -> None:
+def test_slugify_keeps_letters_numbers_spaces_and_hyphens(text: str, slug: str) -> None:
     assert slugify(text) == slug
 
 
-def test_equal_headings_are_counted() -> None:
+def test_slugger_numbers_repeated_headings() -> None:
     slugger = Slugger()
-    given = ["Setup", "Setup", "Setup 1", "Setup-1", "Setup", "constructor", "constructor", "", ""]
-    wanted = [
-        "setup",
-        "setup-1",
-        "setup-1-1",
-        "setup-1-2",
-        "setup-2",
-        "constructor",
-        "constructor-1",
-        "",
-        "-1",
-    ]
-    assert [slugger.slug(text) for text in given] == wanted
+    headings = ["Setup", "Setup", "Setup 1", "Setup-1", "Setup", "constructor", "constructor", "", ""]
+    expected = ["setup", "setup-1", "setup-1-1", "setup-1-2", "setup-2", "constructor", "constructor-1"]
+    assert [slugger.slug(heading) for heading in headings] == [*expected, "", "-1"]
 
 
 @given(st.lists(st.text(alphabet="aB- 1é", max_size=4), max_size=30))
-def test_slugs_of_one_page_never_repeat(texts: list[str]) -> None:
+def test_slugger_never_repeats_a_slug(texts: list[str]) -> None:
     slugger = Slugger()
     slugs = [slugger.slug(text) for text in texts]
     assert len(set(slugs)) == len(slugs)
 
 
 @given(st.text())
-def test_a_slug_is_made_once_and_for_all(text: str) -> None:
+def test_slugify_is_idempotent(text: str) -> None:
     slug = slugify(text)
     assert slugify(slug) == slug
     assert not set(slug) & set(" \t\n#?/.,:;!&=\"'<>{}()[]`")

@@ -1,8 +1,8 @@
-"""Heading ids as github-slugger 1.5 makes them, which is what Docusaurus 3 gives its headings.
+"""Heading ids as github-slugger 1.5 makes them, which Docusaurus 3 gives its headings.
 
-Kept are letters, marks, decimal and letter numbers, connectors such as `_`, spaces and hyphens;
-everything else goes, and each space becomes a hyphen (two spaces, two hyphens). Which characters
-are letters is frozen to the Unicode of that package, so that an id does not depend on the Python.
+A slug keeps letters, marks, decimal and letter numbers, connectors such as `_`, spaces and hyphens, and
+drops everything else. Each space becomes a hyphen (two spaces, two hyphens). Which characters count as
+letters is frozen to the Unicode version of that package, so an id does not depend on the Python version.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
-_ASCII_GONE = re.compile(r"[\x00-\x1f!-,./:-@\[-^`{-\x7f]")
+_ASCII_DROPPED = re.compile(r"[\x00-\x1f!-,./:-@\[-^`{-\x7f]")
 
-# What is kept above ASCII: the gap since the last range and, after a point, the length of this one
-# less one, in base 36. Taken from the package's own regular expression.
-_KEPT = """
+# The ranges of characters above ASCII that a slug keeps, taken from the package's regular expression.
+# Each entry is the gap since the range before it and, after a point, the range's length minus one, both
+# in base 36.
+_LETTER_RANGES = """
 16 b 5 11.n 2.cp 5.b f.4 8 2 i.38 3 3.3 j s.21 3.3t 2.4s 16 7.14 9.18 2 2.1 2.1 2 9.q 5.3 u.a 6.21
 5.2t 2.7 3.9 2.i 3 h.1m 3.2s f.1h 5 3 3.19 j.r 5.a 1i.k 2.h c.e 2.3k 3.9 2.i 2.7 3.1 3.l 2.6 2 4.3
 3.8 3.1 3.3 9 5.1 2.4 3.b b 2 3.2 2.5 5.1 3.l 2.6 2.1 2.1 2.1 3 2.4 5.1 3.2 4 8.3 2 8.f c.2 2.8 2.2
@@ -49,10 +50,10 @@ fcmu.6n
 
 
 @cache
-def _gone() -> re.Pattern[str]:
-    """Everything that a slug leaves out, above ASCII as well."""
+def _dropped_characters() -> re.Pattern[str]:
+    """Return the pattern of the characters that a slug drops, above ASCII as well."""
     ranges, last = [], 0x80
-    for entry in _KEPT.split():
+    for entry in _LETTER_RANGES.split():
         gap, _, length = entry.partition(".")
         first = last + int(gap, 36)
         last = first + int(length or "0", 36)
@@ -61,23 +62,23 @@ def _gone() -> re.Pattern[str]:
 
 
 def slugify(text: str) -> str:
-    """The slug of one heading's text, without a thought for other headings."""
+    """Return the slug of a heading's text, whatever other headings the page has."""
     text = text.lower()
-    gone = _ASCII_GONE if text.isascii() else _gone()
-    return gone.sub("", text).replace(" ", "-")
+    dropped = _ASCII_DROPPED if text.isascii() else _dropped_characters()
+    return dropped.sub("", text).replace(" ", "-")
 
 
 class Slugger:
-    """Slugs that are unique within one document: the second `setup` is `setup-1`."""
+    """Make slugs that are unique within one document: the second `setup` becomes `setup-1`."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
 
     def slug(self, text: str) -> str:
-        """The next slug for this text."""
+        """Return the next slug for this text."""
         original = slug = slugify(text)
-        while slug in self._seen:
-            self._seen[original] += 1
-            slug = f"{original}-{self._seen[original]}"
-        self._seen[slug] = 0
+        while slug in self._counts:
+            self._counts[original] += 1
+            slug = f"{original}-{self._counts[original]}"
+        self._counts[slug] = 0
         return slug

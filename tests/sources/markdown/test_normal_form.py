@@ -1,4 +1,4 @@
-"""Markdown and MDX to the normal form: each rule by an example, and what must hold for any text."""
+"""Markdown and MDX in normal form: an example for each rule, and properties of any text."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pertinent.sources.blocks import BlockPiece, HeadingPiece, Piece, assemble
-from pertinent.sources.documents import Documents
+from pertinent.sources.markdown.parser import DocumentParser
+from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 
 
-def pieces(text: str, *, mdx: bool = True) -> list[Piece]:
-    return Documents(Path("site")).pieces(Path("page.mdx" if mdx else "page.md"), {}, text)
+def parse(text: str, *, mdx: bool = True) -> list[Piece]:
+    return DocumentParser(Path("site")).parse(Path("page.mdx" if mdx else "page.md"), {}, text)
 
 
-def normal(text: str, *, mdx: bool = True) -> str:
-    return assemble(pieces(dedent(text), mdx=mdx), "")[0]
+def normalize(text: str, *, mdx: bool = True) -> str:
+    return assemble(parse(dedent(text), mdx=mdx), "")[0]
 
 
 def anchors(text: str, *, mdx: bool = True) -> list[str]:
-    return [piece.anchor for piece in pieces(text, mdx=mdx) if isinstance(piece, HeadingPiece)]
+    return [piece.anchor for piece in parse(text, mdx=mdx) if isinstance(piece, HeadingPiece)]
 
 
 @pytest.mark.parametrize(
-    ("source", "shown"),
+    ("source", "expected"),
     [
         ("*a* **b** __c__ ~~d~~", "a b c d"),
         ("[text](https://x.y 'title') and [ref][r]\n\n[r]: https://x.y", "text and ref"),
@@ -54,11 +54,11 @@ def anchors(text: str, *, mdx: bool = True) -> list[str]:
         ("import is a word that begins this sentence.", "import is a word that begins this sentence."),
     ],
 )
-def test_inline(source: str, shown: str) -> None:
-    assert normal(source) == shown
+def test_inline_markup_becomes_plain_text(source: str, expected: str) -> None:
+    assert normalize(source) == expected
 
 
-def test_imports_and_exports_go() -> None:
+def test_imports_and_exports_are_dropped() -> None:
     source = """\
     import Tabs from '@theme/Tabs';
     import {
@@ -78,10 +78,10 @@ def test_imports_and_exports_go() -> None:
 
     Text stays.
     """
-    assert normal(source) == "Text stays."
+    assert normalize(source) == "Text stays."
 
 
-def test_jsx_goes_and_the_text_inside_stays() -> None:
+def test_jsx_tags_are_dropped_and_their_text_stays() -> None:
     source = """\
     <Card
       title={<b>no</b>}
@@ -110,10 +110,10 @@ def test_jsx_goes_and_the_text_inside_stays() -> None:
     <svg><path d="M0"/><text>no</text></svg>
     End.
     """
-    assert normal(source) == "Inside one.\n\nInside two.\n\nEnd."
+    assert normalize(source) == "Inside one.\n\nInside two.\n\nEnd."
 
 
-def test_code_is_never_taken_for_anything_else() -> None:
+def test_fenced_code_is_not_parsed() -> None:
     source = """\
     ```jsx title="src/App.js" {2} showLineNumbers
     import A from 'a'
@@ -128,7 +128,7 @@ def test_code_is_never_taken_for_anything_else() -> None:
     ```
     ~~~~
     """
-    shown = """\
+    expected = """\
     src/App.js
 
     ```jsx
@@ -143,10 +143,10 @@ def test_code_is_never_taken_for_anything_else() -> None:
     inner
     ```
     ````"""
-    assert normal(source) == dedent(shown)
+    assert normalize(source) == dedent(expected)
 
 
-def test_magic_comments_go_as_on_the_built_page() -> None:
+def test_magic_comments_are_dropped() -> None:
     source = """\
     ```js
     // highlight-next-line
@@ -165,7 +165,7 @@ def test_magic_comments_go_as_on_the_built_page() -> None:
     // highlight-next-line
     ```
     """
-    shown = """\
+    expected = """\
     ```js
     a();
     b(); // highlight-start
@@ -178,10 +178,10 @@ def test_magic_comments_go_as_on_the_built_page() -> None:
     ```js
     // highlight-next-line
     ```"""
-    assert normal(source) == dedent(shown)
+    assert normalize(source) == dedent(expected)
 
 
-def test_admonitions_become_their_title_and_contents() -> None:
+def test_admonition_becomes_its_title_and_contents() -> None:
     source = """\
     :::note
 
@@ -215,11 +215,13 @@ def test_admonitions_become_their_title_and_contents() -> None:
 
     <Admonition type="tip" title="JSX">Five.</Admonition>
     """
-    shown = "Note|One.|With title|Two.|Old title|Three.|Outer|Danger|Inner.|After.|- item|Caution|In a list."
-    assert [piece.text for piece in pieces(dedent(source))] == [*shown.split("|"), "Four.", "JSX", "Five."]
+    expected = (
+        "Note|One.|With title|Two.|Old title|Three.|Outer|Danger|Inner.|After.|- item|Caution|In a list."
+    )
+    assert [piece.text for piece in parse(dedent(source))] == [*expected.split("|"), "Four.", "JSX", "Five."]
 
 
-def test_the_label_of_a_tab_stands_above_its_contents() -> None:
+def test_tab_label_is_above_its_contents() -> None:
     source = """\
     <Tabs groupId="lang" values={[{label: 'C++ code', value: 'cpp'}]}>
       <TabItem value="py" label="Python" default>
@@ -235,13 +237,13 @@ def test_the_label_of_a_tab_stands_above_its_contents() -> None:
       </TabItem>
     </Tabs>
     """
-    shown = ["Python", "```python\nprint()\n```", "C++ code", "Some text", "rust", "- item"]
-    assert [piece.text for piece in pieces(dedent(source))] == shown
+    expected = ["Python", "```python\nprint()\n```", "C++ code", "Some text", "rust", "- item"]
+    assert [piece.text for piece in parse(dedent(source))] == expected
 
 
 def test_details_keep_their_summary() -> None:
     source = "<details>\n<summary>More `info`</summary>\n\nHidden text.\n\n</details>\n"
-    assert normal(source) == "More `info`\n\nHidden text."
+    assert normalize(source) == "More `info`\n\nHidden text."
 
 
 def test_lists_keep_depth_and_numbers() -> None:
@@ -260,7 +262,7 @@ def test_lists_keep_depth_and_numbers() -> None:
        ```
     5. [x] done
     """
-    shown = """\
+    expected = """\
     - a
       - b
         1. c
@@ -274,20 +276,20 @@ def test_lists_keep_depth_and_numbers() -> None:
     ```
 
     5. done"""
-    assert normal(source) == dedent(shown)
+    assert normalize(source) == dedent(expected)
 
 
-def test_lists_may_stand_anywhere_in_jsx() -> None:
+def test_lists_may_be_indented_in_jsx() -> None:
     source = "<A>\n  <B>\n      - a\n      - b\n        - c\n      - d\n  </B>\n</A>\n"
-    assert normal(source) == "- a\n- b\n  - c\n- d"
+    assert normalize(source) == "- a\n- b\n  - c\n- d"
 
 
-def test_tables_become_rows_between_pipes() -> None:
+def test_table_cells_are_between_pipes() -> None:
     source = "| A | `b` |\n|---|:-:|\n| *x* | y \\| z<br/>w |\n| only |\n"
-    assert normal(source) == "| A | `b` |\n| --- | --- |\n| x | y \\| z w |\n| only |  |"
+    assert normalize(source) == "| A | `b` |\n| --- | --- |\n| x | y \\| z w |\n| only |  |"
 
 
-def test_html_tables_and_lists_are_read_alike() -> None:
+def test_html_tables_and_lists_are_read_like_markdown() -> None:
     source = """\
     <table>
       <tr><th>Name</th><th>Use</th></tr>
@@ -307,8 +309,8 @@ def test_html_tables_and_lists_are_read_alike() -> None:
       <li>two <b>bold</b></li>
     </ul>
     """
-    shown = "| Name | Use |\n| --- | --- |\n| `x` | a b |\n\n- one\n- two bold"
-    assert normal(source) == shown
+    expected = "| Name | Use |\n| --- | --- |\n| `x` | a b |\n\n- one\n- two bold"
+    assert normalize(source) == expected
 
 
 @pytest.mark.parametrize(
@@ -330,13 +332,13 @@ def test_html_tables_and_lists_are_read_alike() -> None:
         "<Tabs>kept",
     ],
 )
-def test_what_never_closes_loses_no_text(source: str) -> None:
-    assert "kept" in normal(source)
+def test_unclosed_constructs_lose_no_text(source: str) -> None:
+    assert "kept" in normalize(source)
 
 
-def test_code_blocks_of_jsx_are_code() -> None:
+def test_jsx_code_block_is_code() -> None:
     source = '<CodeBlock language="js" title="a.js">{`const a = {\n  b: 1,\n};`}</CodeBlock>'
-    assert normal(source) == "a.js\n\n```js\nconst a = {\n  b: 1,\n};\n```"
+    assert normalize(source) == "a.js\n\n```js\nconst a = {\n  b: 1,\n};\n```"
 
 
 @pytest.mark.parametrize(
@@ -377,32 +379,32 @@ def test_code_blocks_of_jsx_are_code() -> None:
         ("## 日本語 見出し", "日本語-見出し"),
     ],
 )
-def test_anchors_are_those_of_the_built_page(heading: str, anchor: str) -> None:
+def test_heading_anchors_are_those_of_the_built_page(heading: str, anchor: str) -> None:
     assert anchors(heading) == [anchor]
 
 
-def test_the_first_level_has_no_anchor_but_takes_a_slug() -> None:
+def test_level_one_heading_has_no_anchor_but_uses_a_slug() -> None:
     assert anchors("# Setup\n\n## Setup\n\n## Setup {#own}\n\n### Setup") == ["", "setup-1", "own", "setup-2"]
 
 
-def test_an_explicit_id_takes_no_slug() -> None:
+def test_explicit_heading_id_uses_no_slug() -> None:
     assert anchors("## A {#setup}\n\n## Setup") == ["setup", "setup"]
 
 
 def test_heading_text_is_plain() -> None:
-    assert pieces("## The `x` [of](y) *it* {#id}")[0] == HeadingPiece(2, "The x of it", "id")
+    assert parse("## The `x` [of](y) *it* {#id}")[0] == HeadingPiece(2, "The x of it", "id")
 
 
 def test_plain_markdown_keeps_braces_and_indented_code() -> None:
     source = "# A {x} b\n\nUse /users/{id}.\n\n    # code\n    x = {1}\n\n<div>\n# no heading\n</div>\n"
-    assert normal(source, mdx=False) == (
+    assert normalize(source, mdx=False) == (
         "# A {x} b\n\nUse /users/{id}.\n\n```\n# code\nx = {1}\n```\n\n# no heading"
     )
-    assert [type(piece) for piece in pieces(source, mdx=False)].count(HeadingPiece) == 1
+    assert [type(piece) for piece in parse(source, mdx=False)].count(HeadingPiece) == 1
 
 
-def test_a_fence_for_translators_is_unwrapped() -> None:
-    assert normal("```mdx-code-block\n<Card>\n\n## In it\n\n</Card>\n```\n") == "## In it"
+def test_mdx_code_block_fence_is_unwrapped() -> None:
+    assert normalize("```mdx-code-block\n<Card>\n\n## In it\n\n</Card>\n```\n") == "## In it"
 
 
 WORD = st.text(alphabet="abcdefgh", min_size=1, max_size=8)
@@ -411,11 +413,11 @@ MARKS = st.text(alphabet="<>{}[]()#*_`~:|!-=\\/&;'\"$\n \tab1.", max_size=120)
 
 @settings(max_examples=300)
 @given(st.one_of(st.text(max_size=200), MARKS), st.booleans())
-def test_no_text_breaks_the_parser_and_spans_are_exact(text: str, mdx: bool) -> None:
-    found = pieces(text, mdx=mdx)
-    whole, sections = assemble(found, "")
-    blocks = [whole[block.start : block.end] for section in sections for block in section.blocks]
-    assert blocks == [piece.text for piece in found if isinstance(piece, BlockPiece) and piece.text]
+def test_any_text_is_parsed_and_block_spans_are_exact(text: str, mdx: bool) -> None:
+    pieces = parse(text, mdx=mdx)
+    page_text, sections = assemble(pieces, "")
+    blocks = [page_text[block.start : block.end] for section in sections for block in section.blocks]
+    assert blocks == [piece.text for piece in pieces if isinstance(piece, BlockPiece) and piece.text]
 
 
 @settings(max_examples=100)
@@ -427,7 +429,5 @@ def test_no_word_of_a_paragraph_is_lost(paragraphs: list[list[str]], data: st.Da
         "[{}](x)",
     ]  # fmt: skip
     source = "\n\n".join(data.draw(st.sampled_from(wraps)).format(" ".join(words)) for words in paragraphs)
-    shown = re.findall("[a-h]+", normal(source))
-    wanted = [word for words in paragraphs for word in words]
-    remaining = iter(shown)
-    assert all(word in remaining for word in wanted)
+    remaining = iter(re.findall("[a-h]+", normalize(source)))
+    assert all(word in remaining for words in paragraphs for word in words)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.config import DocsFolder, Site, parse_config
+from pertinent.sources.markdown.docusaurus_config import DocsPlugin, SiteConfig, parse_config
 
 CLASSIC = """
 // url: 'https://commented.example',
@@ -46,14 +46,14 @@ export default config;
 """
 
 
-def parse(text: str) -> Site:
+def parse(text: str) -> SiteConfig:
     return parse_config(text, Path("site"))
 
 
-def test_a_classic_config_is_read() -> None:
+def test_config_of_the_classic_preset_is_read() -> None:
     site = parse(CLASSIC)
     assert site.address == "https://handbook.example/book"
-    assert site.docs == (DocsFolder("content", "/read"),)
+    assert site.docs == (DocsPlugin("content", "/read"),)
     assert site.markdown_format == "mdx"
 
 
@@ -68,28 +68,28 @@ def test_a_classic_config_is_read() -> None:
         "",
     ],
 )
-def test_an_address_that_is_computed_is_unknown(line: str) -> None:
+def test_config_with_a_computed_url_has_no_address(line: str) -> None:
     assert parse(f"module.exports = {{title: 'T', {line}, baseUrl: '/'}}").address is None
 
 
-def test_a_computed_base_or_route_is_unknown() -> None:
+def test_config_with_a_computed_base_or_route_has_no_address() -> None:
     assert parse("module.exports = {title: 'T', url: 'https://x.example', baseUrl: BASE}").address is None
     text = "x = {url: 'https://x.example', baseUrl: '/', plugins: [['content-docs', {routeBasePath: R}]]}"
-    assert parse(text).docs == (DocsFolder("docs", None),)
+    assert parse(text).docs == (DocsPlugin("docs", None),)
 
 
-def test_functions_and_module_exports_are_found() -> None:
+def test_config_returned_by_a_function_is_found() -> None:
     text = "module.exports = async () => { return { title: 'T', url: 'https://x.example', baseUrl: '/' }; };"
     assert parse(text).address == "https://x.example"
 
 
-def test_docs_at_the_root_of_the_site() -> None:
+def test_config_with_docs_at_the_root_of_the_site() -> None:
     presets = "[['classic', {docs: {routeBasePath: '/'}}]]"
     text = f"export default {{url: 'https://x.example', baseUrl: '/', presets: {presets}}}"
-    assert parse(text).docs == (DocsFolder("docs", "/"),)
+    assert parse(text).docs == (DocsPlugin("docs", "/"),)
 
 
-def test_several_docs_plugins_are_several_folders() -> None:
+def test_config_with_several_docs_plugins() -> None:
     text = """module.exports = {title: 'T', url: 'https://x.example', baseUrl: '/',
       presets: [['@docusaurus/preset-classic', {docs: false}]],
       plugins: ['other', ['@docusaurus/plugin-content-docs', {id: 'a', path: 'a-docs', routeBasePath: 'a'}],
@@ -97,15 +97,15 @@ def test_several_docs_plugins_are_several_folders() -> None:
         ['@docusaurus/plugin-content-docs', {id: 'b', path: '../b', numberPrefixParser: false}]],
     }"""
     assert parse(text).docs == (
-        DocsFolder("a-docs", "a", instance="a"),
-        DocsFolder("../b", "docs", number_prefixes=False, instance="b"),
+        DocsPlugin("a-docs", "a", instance="a"),
+        DocsPlugin("../b", "docs", number_prefixes=False, instance="b"),
     )
 
 
-def test_the_format_of_markdown_is_read() -> None:
+def test_config_gives_the_markdown_format() -> None:
     assert parse("export default {baseUrl: '/', markdown: {format: 'detect'}}").markdown_format == "detect"
 
 
 @given(st.text(alphabet="{}[](),:'\"`/*\\ \nabc$=>", max_size=80))
-def test_any_text_is_read_without_an_error(text: str) -> None:
+def test_config_of_any_text_is_read_without_an_error(text: str) -> None:
     assert parse("x = {baseUrl: '/', title: 'a', " + text).docs

@@ -1,0 +1,179 @@
+"""Find the docs folders that a path stands for, and the Markdown files in them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from ...errors import InvalidInput, SourceError
+from .docusaurus_config import DocsPlugin, SiteConfig, find_config, read_config
+from .docusaurus_routes import EXTENSIONS, is_page
+
+_MAX_PARENTS = 4  # folders above the path in which to look for a config
+_SKIPPED_FOLDERS = frozenset(("node_modules", "__tests__", "__pycache__"))
+
+
+@dataclass(frozen=True, slots=True)
+class DocsFolder:
+    """A docs folder: `label` begins its source paths, `route` its addresses (None if unknown).
+
+    `version` is part of the addresses. It is empty for the version that readers land on, and `next` for
+    the current docs of a site that has versions.
+    """
+
+    root: Path
+    label: str
+    route: str | None
+    version: str = ""
+    number_prefixes: bool = True
+
+
+PageFile = tuple[DocsFolder, PurePosixPath]
+"""A docs folder and the path of a file below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocsTree:
+    """The docs to read: folders, the part `within` them that was asked for, and the site's config."""
+
+    folders: tuple[DocsFolder, ...]
+    within: Path
+    site: SiteConfig | None
+
+    def list_files(self) -> tuple[list[PageFile], list[tuple[DocsFolder, OSError]]]:
+        """List the file of every page in the order of the paths, and the errors of unreadable folders."""
+        files: list[PageFile] = []
+        errors: list[tuple[DocsFolder, OSError]] = []
+        for folder in self.folders:
+            folder_errors: list[OSError] = []
+            relatives = sorted(_walk_markdown(folder.root, self.within, folder_errors.append), key=str)
+            files += [(folder, relative) for relative in relatives if is_page(relative)]
+            errors += [(folder, error) for error in folder_errors]
+        return files, errors
+
+
+def open_tree(path: Path) -> DocsTree:
+    """Return the docs at a path: a site, its docs folder or a part of it, a plain folder, or one file.
+
+    The root of a site with versions stands for the version that readers land on. To read another
+    version, give its own folder.
+    """
+    if not path.exists():
+        raise InvalidInput(
+            "source",
+            f"{path} does not exist; give a folder of Markdown, a file, or the address of a site with its "
+            "http:// or https://",
+        )
+    path = path.resolve()
+    if path.is_file() and path.suffix not in EXTENSIONS:
+        raise InvalidInput("source", f"{path.name} is not Markdown; give a .md or .mdx file, or a folder")
+    tree = _find_site_docs(path) or _find_plain_docs(path)
+    if not tree.list_files()[0]:
+        raise SourceError(f"no Markdown pages below {path}; give the folder that holds the .md or .mdx files")
+    return tree
+
+
+def _find_site_docs(path: Path) -> DocsTree | None:
+    """Return the docs of a Docusaurus site that a path stands for; None if it is not part of any."""
+    config = _find_config_around(path if path.is_dir() else path.parent)
+    if config is None:
+        return None
+    site = read_config(config)
+    folders = _docs_folders(site)
+    containing = tuple(folder for folder in folders if path.is_relative_to(folder.root))
+    if containing:
+        return DocsTree(containing, path, site)
+    if path.is_file() or not config.parent.is_relative_to(path):
+        return None
+    unversioned = tuple(folder for folder in folders if not folder.version)
+    return DocsTree(unversioned or tuple(folders), config.parent, site)
+
+
+def _find_config_around(folder: Path) -> Path | None:
+    """Look for a config in a folder, then in the one site below it, then in its parents."""
+    if config := find_config(folder):
+        return config
+    below = sorted(folder.glob("*/docusaurus.config.*"))
+    if len(below) == 1 and (config := find_config(below[0].parent)):
+        return config
+    return next(filter(None, map(find_config, list(folder.parents)[:_MAX_PARENTS])), None)
+
+
+def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
+    """List the docs folders of a site with their versions, each with a label of its own."""
+    folders: list[DocsFolder] = []
+    for docs in site.docs:
+        prefix = "" if docs.instance == "default" else f"{docs.instance}_"
+        names = _version_names(site.root / f"{prefix}versions.json", docs)
+        last = docs.last_version or (names[0] if names else "current")
+        root = (site.root / docs.path).resolve()
+        candidates = [(root, root.name, "" if last == "current" else "next")]
+        for name in names:
+            label = f"{prefix}versioned_docs/version-{name}"
+            candidates.append(((site.root / label).resolve(), label, "" if name == last else name))
+        folders += [
+            DocsFolder(root, label, docs.route, version, docs.number_prefixes)
+            for root, label, version in candidates
+            if root.is_dir()
+        ]
+    labels = [folder.label for folder in folders]
+    return [
+        replace(folder, label=_path_label(folder.root, site.root))
+        if labels.count(folder.label) > 1
+        else folder
+        for folder in folders
+    ]
+
+
+def _path_label(root: Path, site_root: Path) -> str:
+    return Path(os.path.relpath(root, site_root)).as_posix().lstrip("./")
+
+
+def _version_names(file: Path, docs: DocsPlugin) -> list[str]:
+    """Return the names in `versions.json`, newest first; none if the file is missing or broken."""
+    try:
+        names = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+    if not docs.versioned or not isinstance(names, list):
+        return []
+    return [name for name in names if isinstance(name, str)]
+
+
+def _find_plain_docs(path: Path) -> DocsTree:
+    """Return the docs without a config: `docs` or `website/docs` below a folder, else the folder itself."""
+    if path.is_file():
+        return DocsTree((DocsFolder(path.parent, path.parent.name, ""),), path, None)
+    for candidate in (path / "docs", path / "website" / "docs"):
+        if candidate.is_dir() and any(is_page(relative) for relative in _walk_markdown(candidate, candidate)):
+            return DocsTree((DocsFolder(candidate, "docs", ""),), candidate, None)
+    return DocsTree((DocsFolder(path, path.name, ""),), path, None)
+
+
+def _walk_markdown(
+    root: Path, within: Path, on_error: Callable[[OSError], None] | None = None
+) -> Iterator[PurePosixPath]:
+    """Yield every Markdown file below both folders, relative to `root`. A loop of symlinks is walked once."""
+    if within.is_file():
+        yield PurePosixPath(within.relative_to(root).as_posix())
+        return
+    start = within if within.is_relative_to(root) else root
+    seen = set()
+    for folder, folders, files in os.walk(start, onerror=on_error, followlinks=True):
+        real = os.path.realpath(folder)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        for name in files:
+            if name.endswith(EXTENSIONS) and not _is_pipe_or_device(os.path.join(folder, name)):  # noqa: PTH118 - faster
+                yield PurePosixPath(Path(folder, name).relative_to(root).as_posix())
+
+
+def _is_pipe_or_device(path: str) -> bool:
+    """Whether reading a file might never end. A broken symlink is reported when it is read."""
+    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - faster

@@ -1,0 +1,265 @@
+"""MDX for markdown-it: imports, exports, JSX tags, `{expressions}` and comments as tokens of their own.
+
+MDX has no indented code, and blocks inside JSX may be indented at will. A tag or an expression that
+fills its line is a block; any other belongs to its paragraph. What is not valid MDX (a lone `<` or
+`{`, a tag that never closes) stays text, so plain Markdown is read as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import MutableMapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.footnote import footnote_plugin
+
+from ..elements import HIDDEN, HTML_TAGS, RAW_TEXT
+from .directives import directives_plugin
+from .jsx import Tag, scan_expression, scan_tag
+from .paragraphs import paragraphs_plugin
+
+if TYPE_CHECKING:
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
+
+# What an inline construct can begin with. A line break without spaces around it is plain text.
+_INLINE_MARKUP = re.compile(r"[\\`*_~<{\[]|&[#\w]|:[A-Za-z]|[ \t]\n|\n[ \t]")
+_MAX_UNCLOSED = 200  # braces that never close, in one page; valid MDX has some only in its exports
+_MAX_NESTING = 100  # markdown-it drops what is nested deeper; its default of 20 is ten lists
+_ALT = ["paragraph", "reference", "blockquote", "list"]
+_IMPORT = re.compile(r"import\s(?:[\w$*{][^'\";]*?\sfrom\s*|[{*][^'\";]*?\bfrom\s*)?(['\"])[^'\"\n]+\1.*")
+_EXPORT = re.compile(r"export\s+(?:(?:const|let|var|function|class|default|async)\b|[{*])")
+_BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom\s*['\"]([^'\"]+)['\"]")
+_MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*", re.MULTILINE)
+
+Env = MutableMapping[str, Any]
+"""What markdown-it passes along for one page: `imports`, and the number of `unclosed` braces."""
+
+
+class _Construct(NamedTuple):
+    """A tag, or an expression with its source as value, that ends before position `end`."""
+
+    kind: str
+    value: Tag | str
+    end: int
+
+
+@cache
+def markdown_parser(*, mdx: bool) -> MarkdownIt:
+    """Return the parser of MDX, or of CommonMark with HTML (where braces are text and indents are code).
+
+    Tags and expressions become tokens of the types `tag` and `expression` with the Tag or the source in
+    `meta["value"]`. The imports of a page are in `env["imports"]`: the path by the imported name.
+    """
+    md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
+    md.use(footnote_plugin).use(directives_plugin)
+    md.disable(["html_inline", "footnote_inline"])
+    md.block.ruler.before("table", "comment", _comment_block_rule, {"alt": _ALT})
+    md.core.ruler.at("inline", _parse_inline)
+    md.inline.ruler.before("autolink", "comment", _comment_inline_rule)
+    md.inline.ruler.after("autolink", "tag", _tag_inline_rule)
+    if mdx:
+        md.disable(["code", "html_block"])
+        md.block.ruler.before("fence", "flow", _flow_rule, {"alt": _ALT})
+        md.block.ruler.before("fence", "esm", _esm_rule)
+        md.inline.ruler.before("autolink", "expression", _expression_inline_rule)
+        md.use(paragraphs_plugin)
+    return md
+
+
+def looks_like_mdx(text: str) -> bool:
+    """Whether a file has a mark of MDX: an import, an export, a component or `{/* … */}`."""
+    return bool(_MDX_MARK.search(text))
+
+
+def _line_after(state: StateBlock, pos: int, line: int) -> int:
+    """Return the line after the one that contains `pos`, searching from `line` on."""
+    while state.eMarks[line] < pos:
+        line += 1
+    return line + 1
+
+
+# ── imports and exports ───────────────────────────────────────────────────
+
+
+def _esm_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's signature
+    """Match an import or an export at the margin; both show nothing."""
+    pos = state.bMarks[start]
+    at_margin = state.blkIndent == 0 and state.sCount[start] == 0
+    if silent or not at_margin or not state.src.startswith(("import", "export"), pos):
+        return False
+    limit = state.eMarks[end - 1]
+    match = _IMPORT.match(state.src, pos, limit)
+    if match:
+        state.line = _line_after(state, match.end(), start)
+        binding = _BINDING.match(match.group())
+        if binding:
+            state.env.setdefault("imports", {})[binding.group(1)] = binding.group(2)
+        return True
+    if not _EXPORT.match(state.src, pos, limit):
+        return False
+    state.line = _export_end(state, start, end)
+    return True
+
+
+def _export_end(state: StateBlock, start: int, end: int) -> int:
+    """Return the first blank line at which all brackets are closed, or the first blank line if none is."""
+    first_blank = None
+    for line in range(start + 1, end + 1):
+        if line < end and not state.isEmpty(line):
+            continue
+        first_blank = first_blank or line
+        code = "(" + state.src[state.bMarks[start] : state.eMarks[line - 1]] + "\n)"
+        if _expression_end(code, 0, len(code), state.env) == len(code):
+            return line
+    return first_blank or end
+
+
+# ── tags and expressions ──────────────────────────────────────────────────
+
+
+def _is_meant_as_tag(tag: Tag, src: str) -> bool:
+    """Whether a tag is closed or opened somewhere, or belongs to HTML; `Vec<T>` in prose does not."""
+    if tag.kind == "self" or (tag.name.lower() in HTML_TAGS and tag.name not in HIDDEN):
+        return True
+    return (f"</{tag.name}" if tag.kind == "open" else f"<{tag.name}") in src
+
+
+def _scan_construct(
+    src: str, pos: int, end: int, env: Env, *, expressions: bool = False
+) -> _Construct | None:
+    """Return the tag at `pos`, or the expression if `expressions` are looked for."""
+    if src.startswith("<", pos):
+        tag = scan_tag(src, pos, end)
+        return _Construct("tag", tag, tag.end) if tag and _is_meant_as_tag(tag, src) else None
+    if expressions and src.startswith("{", pos):
+        close = _expression_end(src, pos, end, env)
+        return _Construct("expression", src[pos + 1 : close - 1], close) if close is not None else None
+    return None
+
+
+def _expression_end(src: str, pos: int, end: int, env: Env) -> int | None:
+    """Return where an expression ends; None if it never closes, or if too many on the page did not."""
+    if env.get("unclosed", 0) > _MAX_UNCLOSED:
+        return None
+    close = scan_expression(src, pos, end)
+    if close is None:
+        env["unclosed"] = env.get("unclosed", 0) + 1
+    return close
+
+
+def _scan_line(src: str, pos: int, end: int, env: Env) -> list[_Construct] | None:
+    """Return the tags and expressions that fill the line from `pos` on; None if text is among them."""
+    constructs: list[_Construct] = []
+    while True:
+        # To MDX, two expressions in a row are a paragraph; a tag may stand beside either.
+        expressions = not constructs or constructs[-1].kind == "tag"
+        construct = _scan_construct(src, pos, end, env, expressions=expressions)
+        if construct is None:
+            return None
+        constructs.append(construct)
+        pos = construct.end
+        while pos < end and src[pos] in " \t":
+            pos += 1
+        if pos >= end or src[pos] == "\n":
+            return constructs
+
+
+def _flow_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+    """Match a line of tags and expressions."""
+    pos = state.bMarks[start] + state.tShift[start]
+    if pos >= state.eMarks[start] or state.src[pos] not in "<{":
+        return False
+    constructs = _scan_line(state.src, pos, state.eMarks[end - 1], state.env)
+    if not constructs:
+        return False
+    if not silent:
+        state.line = _push_constructs(state, constructs, start, end)
+    return True
+
+
+def _push_constructs(state: StateBlock, constructs: list[_Construct], start: int, end: int) -> int:
+    """Add a token for each construct; return the line to go on with, past the text of a `<style>`."""
+    last = constructs[-1]
+    for construct in constructs:
+        token = state.push(construct.kind, "", 0)
+        token.meta = {"value": construct.value, "ends_line": construct is last}
+    next_line = _line_after(state, last.end, start)
+    if isinstance(last.value, Tag) and last.value.kind == "open" and last.value.name.lower() in RAW_TEXT:
+        closing = re.compile(f"</{last.value.name}\\s*>", re.IGNORECASE)
+        for line in range(next_line, end):
+            if closing.search(state.src, state.bMarks[line], state.eMarks[line]):
+                return line
+    return next_line
+
+
+def _tag_inline_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    return _push_inline(state, _scan_construct(state.src, state.pos, state.posMax, state.env), silent)
+
+
+def _expression_inline_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    if state.src[state.pos] != "{":
+        return False
+    construct = _scan_construct(state.src, state.pos, state.posMax, state.env, expressions=True)
+    return _push_inline(state, construct, silent)
+
+
+def _push_inline(state: StateInline, construct: _Construct | None, silent: bool) -> bool:  # noqa: FBT001
+    if construct is None:
+        return False
+    if not silent:
+        state.push(construct.kind, "", 0).meta = {"value": construct.value}
+    state.pos = construct.end
+    return True
+
+
+# ── comments ──────────────────────────────────────────────────────────────
+
+
+def _comment_block_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+    """Match HTML comments. Text after a comment becomes a line of its own, for the rules after this one."""
+    line = start
+    while not state.is_code_block(line):
+        pos = state.bMarks[line] + state.tShift[line]
+        is_comment = state.src.startswith("<!--", pos)
+        close = state.src.find("-->", pos + 4, state.eMarks[end - 1]) if is_comment else -1
+        if close < 0:
+            break
+        if silent:
+            return True
+        line = _line_after(state, close + 3, line) - 1
+        text = state.src[close + 3 : state.eMarks[line]]
+        if not text.strip():
+            line += 1
+            break
+        state.bMarks[line], state.tShift[line] = close + 3, len(text) - len(text.lstrip(" \t"))
+        state.sCount[line] = state.sCount[start]
+    state.line = line
+    return line > start
+
+
+def _comment_inline_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001, ARG001
+    if not state.src.startswith("<!--", state.pos):
+        return False
+    close = state.src.find("-->", state.pos + 4, state.posMax)
+    if close < 0:
+        return False
+    state.pos = close + 3
+    return True
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse the inline contents of blocks; half of them hold no markup and become one text token."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        if token.children is None:
+            token.children = []
+        if _INLINE_MARKUP.search(token.content):
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+        elif token.content:
+            token.children.append(Token("text", "", 0, content=token.content))

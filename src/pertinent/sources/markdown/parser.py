@@ -1,0 +1,111 @@
+"""Parse a Markdown file into pieces, with the partials that it imports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..normal_form import Piece
+from .docusaurus_routes import EXTENSIONS
+from .frontmatter import FrontMatterError, split_front_matter
+from .jsx import Tag
+from .mdx import looks_like_mdx, markdown_parser
+from .render import Renderer
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_MDX_FENCE = re.compile(r"^ *(`{3,4}) *mdx-code-block\n(.*?)\n *\1$", re.MULTILINE | re.DOTALL)
+_MAX_DEPTH = 20  # partials in partials; a cycle is stopped earlier
+
+
+class _Document(NamedTuple):
+    """A parsed file: its tokens, and the paths that it imports by name."""
+
+    tokens: list[Token]
+    imports: Mapping[str, str]
+
+
+def decode_markdown(content: bytes) -> str:
+    """Decode UTF-8, with or without a byte order mark, and turn all line ends into line feeds."""
+    return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+class DocumentParser:
+    """Parse the files of one site; each partial is parsed once and cached.
+
+    Args:
+        site_root: The folder that `@site/` stands for in imports.
+        markdown_format: The site's format: `mdx`, `md`, or `detect` by the file's name. None if there is
+            no site: then a `.md` file is MDX if its contents look like it.
+    """
+
+    def __init__(self, site_root: Path, *, markdown_format: str | None = None) -> None:
+        self._site_root = site_root
+        self._format = markdown_format
+        self._partials: dict[Path, _Document | None] = {}
+
+    def parse(self, path: Path, fields: Mapping[str, Any], content: str) -> list[Piece]:
+        """Return the pieces of a page.
+
+        Args:
+            path: The page's file, which relative imports start from.
+            fields: The page's front matter.
+            content: The text below the front matter.
+        """
+        return self._render(self._parse(path, fields, content), {}, (path,))
+
+    def _parse(self, path: Path, fields: Mapping[str, Any], content: str) -> _Document:
+        if "mdx-code-block" in content:
+            content = _MDX_FENCE.sub(r"\2", content)
+        env: dict[str, Any] = {}
+        tokens = markdown_parser(mdx=self._is_mdx(path, fields, content)).parse(content, env)
+        return _Document(tokens, env.get("imports", {}))
+
+    def _is_mdx(self, path: Path, fields: Mapping[str, Any], content: str) -> bool:
+        """Decide by the page's front matter, then by the site, then by the file's name and contents."""
+        options = fields.get("mdx")
+        page_format = options.get("format") if isinstance(options, dict) else None
+        chosen = page_format or self._format
+        if chosen in ("md", "mdx"):
+            return bool(chosen == "mdx")
+        if path.suffix == ".mdx" or chosen == "detect":
+            return path.suffix == ".mdx"
+        return path in self._partials or looks_like_mdx(content)
+
+    def _render(
+        self, document: _Document, props: Mapping[str, str | None], open_files: tuple[Path, ...]
+    ) -> list[Piece]:
+        """Render a document; `open_files` are the files it is included from, and its own file last."""
+
+        def include_partial(tag: Tag) -> Sequence[Piece] | None:
+            path = self._resolve_import(document.imports.get(tag.name), open_files[-1])
+            if path is None:
+                return None
+            if path in open_files or len(open_files) > _MAX_DEPTH:
+                return []
+            partial = self._load_partial(path)
+            return self._render(partial, tag.attributes, (*open_files, path)) if partial else []
+
+        return Renderer(include_partial, props).render(document.tokens)
+
+    def _resolve_import(self, imported: str | None, importer: Path) -> Path | None:
+        """Return the Markdown file that an import names; None if it names none."""
+        if not imported or not imported.endswith(EXTENSIONS):
+            return None
+        if imported.startswith("@site/"):
+            return (self._site_root / imported.removeprefix("@site/")).resolve()
+        return (importer.parent / imported).resolve() if imported.startswith(".") else None
+
+    def _load_partial(self, path: Path) -> _Document | None:
+        """Return a parsed partial; None if it can't be read, and the page shows nothing in its place."""
+        if path not in self._partials:
+            self._partials[path] = None  # marks it as a partial, which `_is_mdx` needs to know
+            try:
+                fields, content = split_front_matter(decode_markdown(path.read_bytes()))
+                self._partials[path] = self._parse(path, fields, content)
+            except (OSError, UnicodeDecodeError, FrontMatterError):
+                pass
+        return self._partials[path]

@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pertinent.errors import InvalidInput, SourceError
+from pertinent.sources import open_source
+from pertinent.sources.markdown import MarkdownSource
+from pertinent.types import Page, Unreadable
+
+from .conftest import WriteBook, read_pages, read_source
+
+CONFIG = "export default {url: 'https://handbook.example', baseUrl: '/book/', presets: [['classic', {}]]};"
+
+
+def test_site_pages_have_the_address_of_the_config(write_book: WriteBook) -> None:
+    root = write_book(
+        {"docusaurus.config.ts": CONFIG, "docs/01-intro.md": "# Hello\n\nText.", "README.md": "no page"}
+    )
+    (page,) = read_pages(root).values()
+    assert page.url == "https://handbook.example/book/docs/intro"
+    assert (page.title, page.slug, page.source_path) == ("Hello", "intro", "docs/01-intro.md")
+    assert page.source_type == "docusaurus-page"
+    assert re.fullmatch(r"intro-[0-9a-f]{12}", page.document_id)
+    assert page.text == "# Hello\n\nText."
+
+
+@pytest.mark.parametrize(
+    ("below", "part"), [("", ""), ("docs", ""), ("docs/guide", "/guide"), ("docs/guide/a.md", "/guide/a.md")]
+)
+def test_site_is_found_from_any_folder_of_its_docs(write_book: WriteBook, below: str, part: str) -> None:
+    root = write_book({"site/docusaurus.config.js": CONFIG, "site/docs/guide/a.md": "x"}) / "site"
+    (page,) = read_pages(root / below).values()
+    assert page.url == "https://handbook.example/book/docs/guide/a"
+    source = MarkdownSource(root / below)
+    assert source.name == f"https://handbook.example/book/docs{part}"
+    assert source.location == str((root / below).resolve())
+
+
+def test_site_is_found_one_folder_below(write_book: WriteBook) -> None:
+    root = write_book({"website/docusaurus.config.js": CONFIG, "website/docs/a.md": "x", "CHANGES.md": "no"})
+    assert list(read_pages(root)) == ["docs/a.md"]
+
+
+def test_folder_outside_the_docs_is_not_part_of_the_site(write_book: WriteBook) -> None:
+    root = write_book({"docusaurus.config.js": CONFIG, "docs/a.md": "x", "notes/b.md": "y"})
+    assert read_pages(root / "notes")["notes/b.md"].source_type == "markdown-page"
+
+
+def test_base_url_is_the_address_of_the_docs(write_book: WriteBook) -> None:
+    root = write_book({"docusaurus.config.js": CONFIG, "docs/index.md": "x", "docs/a.md": "y"})
+    urls = [page.url for page in read_pages(root, "https://other.example/read/").values()]
+    assert urls == ["https://other.example/read/a", "https://other.example/read"]
+
+
+def test_pages_without_an_address_have_file_urls_and_portable_ids(
+    write_book: WriteBook, tmp_path: Path
+) -> None:
+    root = write_book({"docs/guide/index.md": "# G\n\ntext"})
+    (page,) = read_pages(root).values()
+    assert page.url == (root / "docs/guide/index.md").resolve().as_uri()
+    assert (page.slug, page.source_type, MarkdownSource(root).name) == ("guide", "markdown-page", "book")
+    moved = tmp_path / "elsewhere" / "book"
+    moved.parent.mkdir()
+    root.rename(moved)
+    assert [copy.document_id for copy in read_pages(moved).values()] == [page.document_id]
+
+
+def test_computed_address_is_not_guessed(write_book: WriteBook) -> None:
+    root = write_book(
+        {
+            "docusaurus.config.js": CONFIG.replace("'https://handbook.example'", "process.env.URL"),
+            "docs/a.md": "x",
+        }
+    )
+    assert read_pages(root)["docs/a.md"].url.startswith("file://")
+
+
+def test_site_with_several_docs_folders_and_routes(write_book: WriteBook) -> None:
+    config = """module.exports = {title: 'T', url: 'https://x.example', baseUrl: '/',
+      presets: [['classic', {docs: {path: 'content', routeBasePath: '/'}}]],
+      plugins: [['@docusaurus/plugin-content-docs', {id: 'c', path: 'community', routeBasePath: 'c'}]]};"""
+    root = write_book(
+        {"docusaurus.config.js": config, "content/a.md": "x", "content/index.md": "y", "community/b.md": "z"}
+    )
+    assert {page.source_path: page.url for page in read_pages(root).values()} == {
+        "content/a.md": "https://x.example/a",
+        "content/index.md": "https://x.example/",
+        "community/b.md": "https://x.example/c/b",
+    }
+
+
+def test_base_url_for_several_docs_folders_is_refused(write_book: WriteBook) -> None:
+    plugins = "['content-docs', {id: 'a', path: 'a', routeBasePath: 'a'}], ['content-docs', {path: 'b'}]"
+    config = f"export default {{url: 'https://x.example', baseUrl: '/', plugins: [{plugins}]}}"
+    root = write_book({"docusaurus.config.js": config, "a/x.md": "x", "b/y.md": "y"})
+    with pytest.raises(InvalidInput, match="2 docs folders"):
+        MarkdownSource(root, base_url="https://y.example")
+    assert read_pages(root / "a", "https://y.example")["a/x.md"].url == "https://y.example/x"
+
+
+def test_source_name_skips_generic_folder_names(write_book: WriteBook) -> None:
+    root = write_book({"website/docs/a.md": "x"})
+    assert [MarkdownSource(root / path).name for path in ("", "website", "website/docs")] == ["book"] * 3
+    assert MarkdownSource(root / "website/docs/a.md").name == "book/a.md"
+
+
+def test_versioned_docs_have_the_addresses_of_docusaurus(write_book: WriteBook) -> None:
+    root = write_book(
+        {
+            "docusaurus.config.js": CONFIG,
+            "versions.json": '["2.0", "1.0"]',
+            "docs/a.md": "x",
+            "versioned_docs/version-2.0/a.md": "x",
+            "versioned_docs/version-1.0/a.md": "x",
+        }
+    )
+    base = "https://handbook.example/book/docs"
+    for path, source_path, url in (
+        ("", "versioned_docs/version-2.0/a.md", f"{base}/a"),
+        ("docs", "docs/a.md", f"{base}/next/a"),
+        ("versioned_docs/version-2.0", "versioned_docs/version-2.0/a.md", f"{base}/a"),
+        ("versioned_docs/version-1.0", "versioned_docs/version-1.0/a.md", f"{base}/1.0/a"),
+    ):
+        assert {page.source_path: page.url for page in read_pages(root / path).values()} == {source_path: url}
+
+
+def test_drafts_unlisted_pages_and_partials_are_skipped(write_book: WriteBook) -> None:
+    root = write_book(
+        {
+            "a.md": "x",
+            "draft.md": "---\ndraft: true\n---\nx",
+            "unlisted.md": "---\nunlisted: true\n---\nx",
+            "_part.md": "x",
+            "_parts/b.md": "x",
+            "node_modules/p/README.md": "x",
+        }
+    )
+    assert list(read_pages(root)) == ["book/a.md"]
+
+
+def test_title_becomes_a_heading_if_the_page_has_none(write_book: WriteBook) -> None:
+    root = write_book(
+        {
+            "a.md": "---\ntitle: Given\n---\n\ntext",
+            "b.md": "---\ntitle: Given\n---\n\n# Own\n\ntext",
+            "c.md": "text\n\n## Sub\n\nmore",
+            "d.md": "---\ntitle: Given\nhide_title: true\n---\ntext",
+            "e.md": "# A `code` *emph* title {#tid}\n",
+        }
+    )
+    titles = {path[-4]: (page.title, page.text.split("\n")[0]) for path, page in read_pages(root).items()}
+    assert titles == {
+        "a": ("Given", "# Given"),
+        "b": ("Given", "# Own"),
+        "c": ("c", "# c"),
+        "d": ("Given", "text"),
+        "e": ("A code emph title", "# A code emph title"),
+    }
+
+
+def test_sections_have_their_path_and_anchor(write_book: WriteBook) -> None:
+    root = write_book({"a.md": "# T\n\nintro\n\n## One\n\n### Two {#zwei}\n\ntext\n\n## Three\n\nend"})
+    sections = read_pages(root)["book/a.md"].sections
+    assert [(section.path, section.anchor) for section in sections] == [
+        ((), ""),
+        (("One", "Two"), "zwei"),
+        (("Three",), "three"),
+    ]
+
+
+def test_page_without_text_has_no_sections(write_book: WriteBook) -> None:
+    page = read_pages(write_book({"a.md": "---\ntitle: Only\n---\n"}))["book/a.md"]
+    assert (page.title, page.sections) == ("Only", ())
+
+
+PARTIALS = {
+    "docs/page.mdx": (
+        "import P from './_p.md';\nimport N from '@site/docs/_n.mdx';\nimport Gone from './_gone.mdx';\n\n"
+        '## Setup\n\n<P name="Ann" />\n\n## Setup\n\n<N/>\n<Gone/>\n\nend\n'
+    ),
+    "docs/_p.md": "---\nx: 1\n---\n## Setup\n\nHello {props.name}.\n",
+    "docs/_n.mdx": (
+        "import P from './_p.md'\nimport N from './_n.mdx'\n\n## Nested\n\n<P name='Bob'/>\n\n<N/>\n"
+    ),
+}
+
+
+def test_partials_are_included_with_anchors_of_their_own(write_book: WriteBook) -> None:
+    page = read_pages(write_book({"docusaurus.config.js": CONFIG, **PARTIALS}))["docs/page.mdx"]
+    assert [(section.path, section.anchor) for section in page.sections] == [
+        (("Setup",), "setup"),
+        (("Setup",), "setup"),
+    ]
+    assert "Hello Ann." in page.text
+    assert page.text.endswith("## Nested\n\n## Setup\n\nHello Bob.\n\nend")
+
+
+def test_windows_line_ends_and_byte_order_marks_are_read(write_book: WriteBook) -> None:
+    root = write_book(
+        {"a.md": b"\xef\xbb\xbf---\r\ntitle: W\r\n---\r\n\r\n## One\r\n\r\na\r\nb\r\n\r\n## One\r\n\r\nc\r\n"}
+    )
+    page = read_pages(root)["book/a.md"]
+    assert page.text == "# W\n\n## One\n\na b\n\n## One\n\nc"
+    assert [section.anchor for section in page.sections] == ["one", "one-1"]
+
+
+def test_unreadable_files_are_reported_and_skipped(write_book: WriteBook) -> None:
+    root = write_book(
+        {
+            "a.md": b"caf\xe9",
+            "b.md": "---\ntitle: a: b\n---\nx",
+            "c.md": "---\n- a\n---\nx",
+            "d.md": "---\ndraft: maybe\n---\nx",
+            "e.md": "fine",
+        }
+    )
+    (root / "f.md").symlink_to(root / "nowhere.md")
+    entries = read_source(root)
+    reasons = {path: entry.reason for path, entry in entries.items() if isinstance(entry, Unreadable)}
+    assert list(reasons) == [f"book/{name}.md" for name in "abcdf"]
+    assert "UTF-8 (byte 3)" in reasons["book/a.md"]
+    assert "line 2" in reasons["book/b.md"]
+    assert "'draft'" in reasons["book/d.md"]
+    assert "No such file" in reasons["book/f.md"]
+    assert isinstance(entries["book/e.md"], Page)
+
+
+def test_second_file_with_the_same_address_is_reported(write_book: WriteBook) -> None:
+    root = write_book({"a.md": "---\nslug: /same\n---\nx", "b.md": "---\nslug: /same/\n---\ny"})
+    second = read_source(root, "https://x.example")["book/b.md"]
+    assert isinstance(second, Unreadable)
+    assert "book/a.md" in second.reason
+    assert "https://x.example/same" in second.reason
+
+
+def test_loop_of_symlinks_is_walked_once(write_book: WriteBook) -> None:
+    root = write_book({"a/x.md": "x"})
+    (root / "a" / "loop").symlink_to(root, target_is_directory=True)
+    assert list(read_pages(root)) == ["book/a/x.md"]
+
+
+def test_pages_are_in_the_order_of_their_paths(write_book: WriteBook) -> None:
+    root = write_book(dict.fromkeys(("b.md", "a/z.md", "a/b/c.md", "a.md", "B.md"), "x"))
+    assert list(read_pages(root)) == sorted(read_pages(root))
+
+
+def test_slug_of_a_long_path_is_short(write_book: WriteBook) -> None:
+    page = next(iter(read_pages(write_book({f"{'long-' * 15}/{'name-' * 15}.md": "x"})).values()))
+    assert len(page.slug) <= 100
+
+
+def test_wrong_path_or_base_url_says_what_to_give(write_book: WriteBook, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"does not exist.* https://"):
+        MarkdownSource(tmp_path / "nowhere")
+    with pytest.raises(SourceError, match="no Markdown"):
+        MarkdownSource(write_book({"a.txt": "x"}))
+    with pytest.raises(InvalidInput, match="not Markdown"):
+        MarkdownSource(write_book({"a.txt": "x"}) / "a.txt")
+    with pytest.raises(InvalidInput, match="base_url"):
+        MarkdownSource(write_book({"a.md": "x"}), base_url="handbook.example")
+
+
+def test_file_without_permission_is_reported(write_book: WriteBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write_book({"a.md": "x", "b.md": "y"})
+    read_bytes = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:  # chmod would not stop a test that runs as root
+        if path.name == "a.md":
+            raise PermissionError(13, "Permission denied")
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    entries = read_source(root)
+    assert entries["book/a.md"] == Unreadable("book/a.md", "can't be opened: Permission denied")
+    assert isinstance(entries["book/b.md"], Page)
+
+
+def test_source_name_can_be_set(write_book: WriteBook) -> None:
+    source = open_source(str(write_book({"a.md": "x"})), name="mine")
+    assert (source.name, source.total) == ("mine", 1)
+
+
+def test_pipe_is_skipped_and_undecodable_file_name_is_reported(write_book: WriteBook) -> None:
+    root = write_book({"good.md": "# Good\n\nText.\n"})
+    os.mkfifo(root / "pipe.md")
+    Path(os.fsdecode(os.fsencode(root) + b"/bad\xff.md")).write_text("# Bad\n")
+    entries = list(read_source(root, "https://a.example").values())
+    assert len(entries) == 2
+    (unreadable,) = (entry for entry in entries if isinstance(entry, Unreadable))
+    assert "rename it" in unreadable.reason
+
+
+def test_renamed_folder_has_the_same_document_ids(write_book: WriteBook) -> None:
+    root = write_book({"one/a.md": "# A\n", "two/a.md": "# A\n"})
+    (first,), (second,) = (MarkdownSource(root / name, name="book").read() for name in ("one", "two"))
+    assert isinstance(first, Page)
+    assert isinstance(second, Page)
+    assert first.document_id == second.document_id
+
+
+def test_unreadable_folder_is_reported_and_removes_nothing(
+    write_book: WriteBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_book({name: f"# {name}\n" for name in ("a.md", "closed/b.md", "open/c.md")})
+    real_scandir = os.scandir
+
+    def scandir(path: str) -> Any:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real_scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    entries = list(read_source(root).values())
+    assert [entry.title for entry in entries if isinstance(entry, Page)] == ["a.md", "open/c.md"]
+    (unreadable,) = [entry for entry in entries if isinstance(entry, Unreadable)]
+    assert (unreadable.source_path, unreadable.reason, unreadable.named) == (
+        "book/closed",
+        "the folder can't be read: Permission denied",
+        False,
+    )
+
+
+@pytest.mark.parametrize("address", ["ftp://book.example/docs", "file:///book/docs", "S3://book"])
+def test_open_source_refuses_other_url_schemes(address: str) -> None:
+    message = f"source: {address} is neither an http:// nor an https:// address, nor a path"
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        open_source(address)

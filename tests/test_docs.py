@@ -93,3 +93,28 @@ def test_the_answer_that_the_readme_shows_is_the_real_one(tmp_path: Path) -> Non
     environment = {**os.environ, "PERTINENT_FOLDER": str(tmp_path), "COLUMNS": "80"}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == shown[2].strip()
+
+
+@pytest.mark.slow
+def test_the_page_to_a_first_verdict_runs_as_it_is_written(tmp_path: Path) -> None:
+    """In order, in one folder, with the golden set that the page shows."""
+    page = (ROOT / "docs" / "first-verdict.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    (tmp_path / "golden.yaml").write_text(shown, encoding="utf-8")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    commands = re.findall(r"^\$ pertinent (.*)$", page, re.M)
+    assert [command.split()[0] for command in commands] == ["index", "search", "validate"]
+    environment = {**os.environ, "COLUMNS": "80"}
+    outputs = []
+    for command in commands:
+        started = [str(Path(sys.executable).with_name("pertinent")), *shlex.split(command)]
+        run = subprocess.run(
+            started, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        outputs.append(run.stdout)
+    (address,) = re.findall(r"cancel a running action\?\n    labels: (\S+)", shown)
+    assert address in outputs[1]
+    assert outputs[2].startswith("PASS")
+    assert re.search(r"success@5 +≥ 0.8", outputs[2])
+    assert "is lost" not in outputs[2]

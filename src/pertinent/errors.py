@@ -2,7 +2,8 @@
 
 PertinentError
 ├── InvalidInput (ValueError)       what the caller gave is out of range; names the field
-│   └── DimensionMismatch           a vector of another length than the index was made for
+│   ├── DimensionMismatch           a vector of another length than the index was made for
+│   └── InvalidFile                 a file has errors; lists all of them, with their lines
 ├── SettingsError (ValueError)      the settings contradict each other or can't be read
 ├── SourceError                     a source can't be read at all
 ├── SyncRefused                     a sync that would do harm was stopped before it began
@@ -16,6 +17,8 @@ PertinentError
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class PertinentError(Exception):
@@ -37,6 +40,21 @@ class DimensionMismatch(InvalidInput):
         super().__init__(field, f"has {given} elements, but the index was made for {expected}")
         self.given = given
         self.expected = expected
+
+
+class InvalidFile(InvalidInput):
+    """A file has errors: all of them, one line each."""
+
+    LISTED = 100
+    """How many errors are listed; a file may have very many of a kind."""
+
+    def __init__(self, field: str, path: str, errors: Sequence[str]) -> None:
+        lines = [" ".join(error.split()) for error in errors[: self.LISTED]]
+        if len(errors) > self.LISTED:
+            lines.append(f"and {len(errors) - self.LISTED:,} more")
+        single = len(errors) == 1
+        message = f"{path}: {lines[0]}" if single else f"{path} has {len(errors):,} errors:"
+        super().__init__(field, "\n  ".join([message] if single else [message, *lines]))
 
 
 class SettingsError(PertinentError, ValueError):

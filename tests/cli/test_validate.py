@@ -79,6 +79,44 @@ def test_lost_labels_exit_with_2_and_are_named(run: Run) -> None:
     assert "words that stand nowhere" in " ".join(result.stdout.split())
 
 
+def test_all_labels_that_point_at_nothing_are_listed_with_their_lines(run: Run) -> None:
+    queries = "\n".join(
+        f"- text: Question {number}\n  labels: docs/gone-{number}.md#part" for number in range(20)
+    )
+    Path("golden.yaml").write_text(f"queries:\n{queries}\n- text: Where is its label?\n")
+    result = run("validate")
+    assert result.exit_code == 2
+    output = " ".join(result.stdout.split())
+    assert output.startswith("INVALID")
+    for number in range(20):
+        line = 3 + 2 * number
+        assert f"a label of question-{number} (line {line}) is lost: docs/gone-{number}.md#part" in output
+    assert "no label says where: where-is-its-label (line 42)" in output
+
+
+def test_all_errors_of_a_golden_file_are_listed_one_a_line(run: Run) -> None:
+    Path("golden.yaml").write_text("queries:\n- txt: Why?\n- text: How?\n  labels: {page: a.md, grade: 3}\n")
+    result = run("validate")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        "pertinent: golden: golden.yaml has 3 errors:",
+        "  line 2, column 3: query 1.text: must be given",
+        "  line 2, column 3: query 1.txt: there is no such field; did you mean text?",
+        "  line 4, column 31: query 2.labels.0.grade: must be at most 2",
+    ]
+
+
+@pytest.mark.parametrize("command", ["validate", "label", "calibrate"])
+def test_a_golden_file_that_is_missing_or_empty_says_how_to_start_one(run: Run, command: str) -> None:
+    Path("empty.yaml").write_text("# questions to come\n")
+    for name in ("new.yaml", "empty.yaml"):
+        result = run(command, name)
+        assert result.exit_code == 2
+        assert f"golden: {name}" in result.stderr
+        assert "to start one, write `queries: [{text: YOUR QUESTION, labels: ADDRESS}]`" in result.stderr
+    assert "to start one" in run("validate").stderr
+
+
 def test_a_broken_store_exits_with_2_and_no_report(run: Run) -> None:
     write_golden()
     for folder in Path(".pertinent/index").iterdir():

@@ -323,26 +323,56 @@ class TestTables:
         assert found.queries[0].labels == (Label(page="a.md", grade=2), Label(page="b.md", grade=0))
         assert (found.queries[1].labels, found.queries[1].answerable) == ((), False)
 
+    def test_only_a_text_and_a_place_are_required(self, tmp_path: Path) -> None:
+        rows = "text,url,page,anchor\nWhat is it?,https://x.org/a#b,,\nWhy?,,c.md,d\nWhat is it?,,e.md,\n"
+        first, second = exchange.read_table(put(tmp_path / "mine.csv", rows)).queries
+        assert (first.id, second.id) == ("what-is-it", "why")
+        assert first.labels == (Label(url="https://x.org/a#b", grade=2), Label(page="e.md", grade=2))
+        assert second.labels == (Label(page="c.md", anchor="d", grade=2),)
+        assert [first.line, *(label.line for label in first.labels)] == [2, 2, 4]
+
+    def test_all_errors_are_listed_with_their_lines(self, tmp_path: Path) -> None:
+        rows = "text,page,grade,top_k\na,p,3,\nb,p\nc,,2,0\n,p,1,\na,q,x,7\n"
+        path = put(tmp_path / "x.csv", rows)
+        assert refused(exchange.read_table, path).split("\n  ") == [
+            f"golden: {path} has 7 errors:",
+            "line 2: grade: must be at most 2",
+            "line 3: has 2 cells, and the header 4",
+            "line 4: a label needs a page, a url or a chunk",
+            "line 4: top_k: must be at least 1",
+            "line 5: needs a text, or the query_id of a row above",
+            "line 6: grade: must be a whole number",
+            "line 6: top_k is another than that of line 2",
+        ]
+
+    def test_seed_000_further_expected_criteria_come_back(self, tmp_path: Path) -> None:
+        expected = ExpectedCriteria.model_validate({"min_score": 0.5, "reviewers": ["ann", "=1"]})
+        made = GoldenSet(name="x", queries=(GoldenQuery(text="?", expected_criteria=expected),))
+        exchange.write_table(made, tmp_path / "x.csv")
+        assert exchange.read_table(tmp_path / "x.csv") == made
+
     @pytest.mark.parametrize(
         ("rows", "fault"),
         [
             ("query_id,text,grade,colour\n", "line 1: 'colour' is no column"),
-            ("query_id,text,text\n", "line 1: 'text' is no column, or stands twice"),
-            ("query_id,page\n", "line 1: query_id and text are needed"),
-            ("query_id,text,page,grade\nq,?,a\n", "line 2 has 3 cells, and the header 4"),
+            ("query_id,text,text\n", "line 1: the column 'text' stands twice"),
+            ("query_id,page\n", "line 1: the column text is needed"),
+            ("query_id,text,page,grade\nq,?,a\n", "line 2: has 3 cells, and the header 4"),
             ('query_id,text,page,grade\nq,"a\nb\nc",a,1\nq,,b,3\n', "line 5: grade: must be at most 2"),
-            ("query_id,text,page,grade\nq,?,a,\n", "line 2: grade must be a whole number, not ''"),
-            ("query_id,text,page,grade\nq,?,a,true\n", "line 2: grade must be a whole number"),
+            ("query_id,text,page,grade\nq,?,a,true\n", "line 2: grade: must be a whole number"),
             ("query_id,text,page,grade\nq,?,,1\n", "line 2: a label needs a page, a url or a chunk"),
             ("query_id,text,page,grade\nq,?,a,1\nq,other,a,1\n", "line 3: text is another than that of"),
             ("query_id,text,query_type\nq,?,odd\n", "line 2: query_type: "),
-            ("query_id,text,top_k\nq,?,many\n", "line 2: top_k must be a whole number"),
+            ("query_id,text,top_k\nq,?,many\n", "line 2: top_k: must be a whole number"),
             ("query_id,text,top_k\nq,?,0\n", "line 2: top_k: "),
             ("query_id,text,answerable\nq,?,perhaps\n", "line 2: answerable: "),
-            ("query_id,text,min_score\nq,?,nan\n", "line 2: expected_criteria: min_score: "),
+            ("query_id,text,min_score\nq,?,nan\n", "line 2: min_score: "),
             ("query_id,text,page,grade,span\nq,?,a,1,7\n", "line 2: span: "),
             ("query_id,text,page,grade,answerable\nq,?,a,1,no\n", "line 2: answerable is false, but"),
-            ("query_id,text\n,?\n", "line 2: id: "),
+            ("query_id,text,page\n,,a\n", "line 2: needs a text, or the query_id of a row above"),
+            ("text,expected_criteria\n?,[]\n", "line 2: expected_criteria: must be an object"),
+            ("text,expected_criteria\n?,{\n", "line 2: expected_criteria: must be an object"),
+            ("text,grade,garde\n", "line 1: 'garde' is no column; did you mean grade?"),
             ('query_id,text\nq,"a"b\n', "line 2: ',' expected after '\"'"),
             ('query_id,text\nq,"a\n', "line 2: unexpected end of data"),
             ("query_id,text\n", "has no queries"),

@@ -275,6 +275,10 @@ class TestLog:
                 '{"grade": 1, "page": "p", "judge": "a"}}',
                 "same judge",
             ),
+            (
+                '{"id": "x", "at": "", "query": "q", "chunk": "c", "label": {"page": "p"}}',
+                "the label must have its grade",
+            ),
         ],
     )
     def test_a_line_that_is_wrong_is_named_and_nothing_is_added_to_it(

@@ -383,6 +383,11 @@ class TestAnchors:
         found = resolve_label(BOOK, page="docs/nodes.md", anchor="queues")
         assert (found.status, found.detail) == ("lost", "docs/nodes.md has no section queues")
 
+    def test_an_anchor_with_a_slip_is_lost_and_the_right_one_named(self) -> None:
+        found = resolve_label(BOOK, page="docs/nodes.md", anchor="startng")
+        assert found.status == "lost"
+        assert found.detail == "docs/nodes.md has no section startng; did you mean starting?"
+
     def test_a_section_of_a_page_that_is_gone_is_followed_where_only_one_other_has_it(self) -> None:
         found = resolve_label(BOOK, page="docs/gone.md", anchor="queues")
         assert (found.status, found.detail) == ("relocated", "now on docs/topics.md")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,11 +35,29 @@ def test_the_handbooks_golden_sets_obey_it(name: str) -> None:
     jsonschema_rs.validate(published("golden"), data)
 
 
-def test_the_golden_set_of_the_documentation_obeys_it() -> None:
-    text = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
-    shown = text.split("```yaml\n")[1].split("```")[0]
-    jsonschema_rs.validate(published("golden"), yaml.safe_load(shown))
-    assert len(golden.parse(shown, "shown.yaml").queries) == 2
+@pytest.mark.parametrize("page", ["validation.md", "first-verdict.md"])
+def test_the_golden_sets_of_the_documentation_obey_it(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    sets = [shown for shown in re.findall(r"```yaml\n(.*?)```", text, re.S) if "queries:" in shown]
+    assert sets
+    for shown in sets:
+        jsonschema_rs.validate(published("golden"), yaml.safe_load(shown))
+        assert len(golden.parse(shown, "shown.yaml").queries) >= 2
+
+
+def test_the_short_form_obeys_it_and_needs_a_text() -> None:
+    short = {
+        "queries": [
+            {"text": "a", "labels": "docs/a.md#b"},
+            {"text": "b", "labels": {"page": "docs/a.md"}},
+            {"text": "c", "labels": ["docs/a.md", {"url": "https://x.org/a#b"}]},
+            {"text": "d", "expected_criteria": {"reviewer": {"name": "ann"}}},
+        ]
+    }
+    jsonschema_rs.validate(published("golden"), short)
+    assert len(golden.parse(json.dumps(short), "short.json").queries) == 4
+    assert not jsonschema_rs.is_valid(published("golden"), {"queries": [{"labels": "docs/a.md"}]})
+    assert not jsonschema_rs.is_valid(published("golden"), {"queries": [{"text": "a", "labels": 7}]})
 
 
 def test_a_grade_of_3_does_not_obey_it() -> None:

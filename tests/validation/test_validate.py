@@ -175,6 +175,21 @@ def test_expected_criteria_that_are_not_met_go_into_issues_and_fail_the_query_al
     assert report.avg_precision_at_5 == judged().avg_precision_at_5
 
 
+def test_seed_000_further_expected_criteria_are_kept_and_shown_not_judged(judged: Judge) -> None:
+    """CONTRACTS 30."""
+    further = {"expected_topic": "knee", "max_age_days": 30, "reviewer": "<b>ann</b>"}
+    report = judged(changed(golden(), "knee", expected_criteria=further))
+    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    assert case.status == "passed"
+    again = reports.ValidationReport.model_validate_json(report.model_dump_json())
+    (stored,) = (case for case in again.test_cases if case.query.id == "knee")
+    assert stored.expected_criteria.model_dump(exclude_none=True) == further
+    page = rendering.html(report)
+    assert "<bdi>max_age_days</bdi> (not judged)</dt><dd><bdi>30</bdi>" in page
+    assert "&lt;b&gt;ann&lt;/b&gt;" in page
+    assert "<b>ann</b>" not in page
+
+
 @pytest.mark.parametrize(
     ("criteria", "named"),
     [

@@ -11,24 +11,34 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
-from ..errors import InvalidInput
+from ..errors import InvalidFile, InvalidInput
 from ..limits import ENGINE
-from ..nesting import refuse_deep
 from ..types import Filters
-from ..wording import wrong
 from .criteria import Criteria
-
-if TYPE_CHECKING:
-    from yaml import SafeLoader as _FastLoader
-else:
-    _FastLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from .golden_faults import Models, find_repeated_ids, locate_errors
+from .located import Unreadable, read_json, read_yaml
+from .short_forms import check_finite, derive_id, read_labels
 
 QueryType = Literal["specific", "broad", "paraphrase", "edge"]
 Category = Literal["factual", "conceptual", "contextual"]
@@ -40,14 +50,32 @@ ANSWER_THRESHOLD = 0.5
 
 VERSION = 1
 
-NODES_MAX = 5_000_000
-"""How many values a YAML file may come to once its aliases are written out: some 100,000 queries."""
+HOW_TO_START = (
+    "to start one, write `queries: [{text: YOUR QUESTION, labels: ADDRESS}]` into it, with an address that "
+    "`pertinent search` shows"
+)
 
 
 class Strict(BaseModel):
     """A part of a golden set; a field that does not exist is a mistake, not a comment."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    _line: int | None = PrivateAttr(None)
+
+    @property
+    def line(self) -> int | None:
+        """The line of the file that it was read from; not a part of what it says."""
+        return self._line
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Strict) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def _content(self) -> tuple[Any, ...]:
+        return type(self), vars(self), self.model_extra
 
 
 class Label(Strict):
@@ -58,28 +86,47 @@ class Label(Strict):
     its middle with ` … `. A `chunk` alone is turned into page, quote and span when it is first seen.
     """
 
-    grade: Grade
+    grade: Grade = 2
     page: str | None = None
     url: str | None = None
     anchor: str | None = None
     quote: str | None = None
-    chunk: str | None = None
+    chunk: str | None = Field(default=None, validate_default=True)
     span: tuple[int, int] | None = Field(
         default=None, description="Where the quote stood in the page's text when it was labelled"
     )
     judge: str | None = None
     note: str | None = None
 
-    @model_validator(mode="after")
-    def _points_somewhere(self) -> Self:
-        if not (self.page or self.url or self.chunk):
-            raise ValueError("a label needs a page, a url or a chunk")
-        urlsplit(self.url or "")  # raises a ValueError for what is no address, such as http://[
-        if self.quote is not None and not self.quote.replace("…", "").strip():
-            raise ValueError("quote must not be empty")
-        if self.span is not None and not 0 <= self.span[0] < self.span[1]:
-            raise ValueError("span must be the first character and the one after the last")
-        return self
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, url: str | None) -> str | None:
+        urlsplit(url or "")  # raises a ValueError for what is no address, such as http://[
+        return url
+
+    @field_validator("quote")
+    @classmethod
+    def _check_quote(cls, quote: str | None) -> str | None:
+        if quote is not None and not quote.replace("…", "").strip():
+            raise ValueError("must not be empty")
+        return quote
+
+    @field_validator("span")
+    @classmethod
+    def _check_span(cls, span: tuple[int, int] | None) -> tuple[int, int] | None:
+        if span is not None and not 0 <= span[0] < span[1]:
+            raise ValueError("must be the first character and the one after the last")
+        return span
+
+    @field_validator("chunk")
+    @classmethod
+    def _check_place(cls, chunk: str | None, info: ValidationInfo) -> str | None:
+        # A check of the last of three fields, not of the model: that one would be silent about a label
+        # with another error. A page or url that was refused is not in the data, and is an error itself.
+        page, url = (info.data.get(name, "refused") for name in ("page", "url"))
+        if not (page or url or chunk):
+            raise PydanticCustomError("no_place", "a label needs a page, a url or a chunk")
+        return chunk
 
     @property
     def place(self) -> str:
@@ -92,7 +139,13 @@ class Label(Strict):
 
 
 class ExpectedCriteria(Strict):
-    """What seed 000 may expect of a query's results beside their labels."""
+    """What seed 000 may expect of a query's results beside their labels.
+
+    Further keys are kept and shown in the report; they are not judged.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Annotated[JsonValue, AfterValidator(check_finite)]] = Field(init=False)
 
     min_score: float | None = Field(
         default=None, ge=0.0, le=1.0, description="What the best result must score"
@@ -119,11 +172,22 @@ class QueryFilters(Strict):
         return Filters(self.document_id, self.section, self.url, self.source_type)
 
 
+Labels = Annotated[
+    tuple[Label, ...], BeforeValidator(read_labels, json_schema_input_type=str | Label | list[str | Label])
+]
+"""Labels, which a file may write as one label, and each as a plain string."""
+
+
 class GoldenQuery(Strict):
     """A query, what kind it is, and what answers it."""
 
-    id: str = Field(min_length=1, max_length=100)
     text: str = Field(description="May be empty: that is an edge case too")
+    id: str = Field(
+        default_factory=lambda fields: derive_id(fields.get("text", "")),
+        min_length=1,
+        max_length=100,
+        description="Made from the text unless given",
+    )
     query_type: QueryType = "specific"
     category: Category | None = None
     top_k: int = Field(default=5, strict=True, ge=1, le=ENGINE.top_k_max)
@@ -131,7 +195,7 @@ class GoldenQuery(Strict):
     paraphrase_group: str | None = None
     expected_criteria: ExpectedCriteria = ExpectedCriteria()
     filters: QueryFilters = QueryFilters()
-    labels: tuple[Label, ...] = ()
+    labels: Labels = ()
     note: str | None = None
 
     @property
@@ -171,7 +235,8 @@ class GoldenSet(Strict):
     def _ids_are_unique(self) -> Self:
         twice = [name for name, count in Counter(query.id for query in self.queries).items() if count > 1]
         if twice:
-            raise ValueError(f"these query ids stand more than once: {', '.join(twice)}")
+            message = "these query ids stand more than once: {ids}"
+            raise PydanticCustomError("repeated_ids", message, {"ids": ", ".join(twice)})
         return self
 
     @field_validator("pages")
@@ -191,10 +256,22 @@ def json_schema() -> dict[str, Any]:
     }
 
 
+MODELS: Models = {
+    (): GoldenSet,
+    ("criteria",): Criteria,
+    ("queries",): GoldenQuery,
+    ("queries", "labels"): Label,
+    ("queries", "filters"): QueryFilters,
+}
+"""The models of a golden file, by the fields that lead to them."""
+
+
 def load(path: str | os.PathLike[str]) -> GoldenSet:
-    """The golden set in a YAML or JSON file, or an error that says where it is wrong."""
+    """The golden set in a YAML or JSON file, or an error that lists all that is wrong with it."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise InvalidInput("golden", f"{path} can't be read: {error.strerror}; {HOW_TO_START}") from error
     except OSError as error:
         raise InvalidInput("golden", f"{path} can't be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -205,32 +282,31 @@ def load(path: str | os.PathLike[str]) -> GoldenSet:
 def parse(text: str, name: str) -> GoldenSet:
     """The golden set in a text; `name` is what messages call it."""
     try:
-        if name.endswith(".json"):
-            found = json.loads(text, object_pairs_hook=_without_repeats)
-        else:
-            refuse_deep(text, _Loader)
-            found = yaml.load(text, _Loader)  # noqa: S506  a SafeLoader underneath
-    except json.JSONDecodeError as error:
-        raise InvalidInput("golden", f"{name}: line {error.lineno}: {error.msg}") from error
-    except RecursionError as error:
-        raise InvalidInput("golden", f"{name} is nested too deeply") from error
-    except (yaml.YAMLError, ValueError) as error:  # a date such as 2025-13-45 is a ValueError
-        said = str(error).replace('in "<unicode string>", ', "")
-        raise InvalidInput("golden", f"{name}: {' '.join(said.split())}") from error
-    if name.endswith(".json"):
-        # YAML refuses it by itself.
-        try:
-            json.dumps(found, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            raise InvalidInput(
-                "golden", f"{name} holds half of a surrogate pair, which is not text"
-            ) from error
-    if not isinstance(found, dict):
+        document = read_json(text) if name.lower().endswith(".json") else read_yaml(text)
+    except Unreadable as error:
+        raise InvalidFile("golden", name, [str(error.fault)]) from error
+    data = document.value
+    if data in (None, {}) or (isinstance(data, dict) and data.get("queries", ()) in (None, [])):
+        raise InvalidInput("golden", f"{name} has no queries; {HOW_TO_START}")
+    if not isinstance(data, dict):
         raise InvalidInput("golden", f"{name} is not a golden set: it must be a mapping with `queries`")
+    faults = [*document.repeated_keys, *find_repeated_ids(document)]
     try:
-        return GoldenSet.model_validate(found)
+        golden = GoldenSet.model_validate(data)
     except ValidationError as error:
-        raise InvalidInput("golden", f"{name}: {_first_fault(error, found)}") from error
+        faults += locate_errors(error, document, MODELS)
+    if faults:
+        raise InvalidFile("golden", name, [str(fault) for fault in sorted(faults)])
+    set_lines(golden, document.line_of)
+    return golden
+
+
+def set_lines(golden: GoldenSet, line_of: Callable[[tuple[str | int, ...]], int]) -> None:
+    """Note the line of each query and label, by the path to it."""
+    for number, query in enumerate(golden.queries):
+        query._line = line_of(("queries", number))
+        for place, label in enumerate(query.labels):
+            label._line = line_of(("queries", number, "labels", place))
 
 
 def dump(golden: GoldenSet, path: str | os.PathLike[str]) -> None:
@@ -281,62 +357,3 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(str, _Dumper.represent_str)
-
-
-class _Loader(_FastLoader):
-    """YAML that loses nothing: a key given twice is refused, and so are aliases that multiply."""
-
-    def get_single_node(self) -> yaml.Node | None:
-        node = super().get_single_node()
-        if node is not None and _size(node, {}) > NODES_MAX:
-            raise yaml.YAMLError(f"its aliases come to more than {NODES_MAX} values")
-        return node
-
-
-def _size(node: yaml.Node, known: dict[yaml.Node, int]) -> int:
-    """How many values a node comes to with its aliases written out; each node is looked at once."""
-    if node not in known:
-        known[node] = 1  # should it be an alias of itself
-        known[node] += sum(_size(part, known) for part in _parts(node))
-    return known[node]
-
-
-def _parts(node: yaml.Node) -> list[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        _refuse_repeats(node)
-        return [part for pair in node.value for part in pair]
-    return node.value if isinstance(node, yaml.SequenceNode) else []
-
-
-def _refuse_repeats(node: yaml.MappingNode) -> None:
-    seen = set()
-    for key, _ in node.value:
-        name = (key.tag, str(key.value))
-        if name in seen:
-            raise yaml.YAMLError(f"line {key.start_mark.line + 1}: {key.value} is given twice")
-        seen.add(name)
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
-    if twice:
-        raise ValueError(f"{twice[0]} is given twice in {json.dumps(dict(pairs))[:80]}")
-    return dict(pairs)
-
-
-def _first_fault(error: ValidationError, found: dict[str, Any]) -> str:
-    """The first fault, said with the id of its query; how many more there are."""
-    # A list whose only member is wrong is also reported as too short.
-    faults = [one for one in error.errors() if one["type"] != "too_short"] or error.errors()
-    first = faults[0]
-    place = [str(part) for part in first["loc"]]
-    queries = found.get("queries")
-    if len(place) > 1 and place[0] == "queries" and place[1].isdigit() and isinstance(queries, list):
-        query = queries[int(place[1])]
-        name = query.get("id") if isinstance(query, dict) else None
-        place = [f"query {name or int(place[1]) + 1}", *place[2:]]
-    message = wrong(first)
-    if first["type"] == "string_type" and not isinstance(first["input"], dict | list | None):
-        message = f"must be text, but is read as {first['input']}; write it in quotes"
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{'.'.join(place)}: {message}{more}" if place else f"{message}{more}"

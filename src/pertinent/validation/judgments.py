@@ -47,6 +47,8 @@ class Judgment(Strict):
     def _is_of_one_judge(self) -> Self:
         if self.label is not None and self.label.judge != self.judge:
             raise ValueError("the label must name the same judge")
+        if self.label is not None and "grade" not in self.label.model_fields_set:
+            raise ValueError("the label must have its grade")
         return self
 
 

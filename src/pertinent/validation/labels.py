@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -322,9 +323,14 @@ def _no_section(leaf: Leaf, anchor: str) -> str:
     steps = [step for chunk in leaf.page.chunks for step in pairwise(chunk.section.split(" › "))]
     below = {lower: upper for upper, lower in steps if _letters(upper) in meant}
     if not below:
-        return f"{leaf.name} has no section {anchor}"
+        return f"{leaf.name} has no section {anchor}{_suggest(anchor, leaf.page.chunks)}"
     heading = next(iter(below.values()))
     return f"the heading {heading!r} has no text of its own; label its subsections: {', '.join(below)}"
+
+
+def _suggest(anchor: str, chunks: Iterable[Chunk]) -> str:
+    close = get_close_matches(anchor, sorted({chunk.anchor for chunk in chunks}), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _letters(text: str) -> str:

@@ -15,6 +15,8 @@ from .statistics import half_width
 
 TOLD = 10
 """How many queries or labels of a kind are named."""
+FAULTS_LISTED = 100
+"""How many lost labels, and queries without a label, are named: all that somebody would mend at once."""
 PRECISE = 0.1
 """An interval that reaches further than this to either side leaves much open."""
 
@@ -58,14 +60,19 @@ def _labels(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[st
     wrong = faults(golden, resolved)
     for status in ("lost", "ambiguous", "relocated"):
         ones = [(query, label) for query, label in wrong if label.status == status]
+        limit = FAULTS_LISTED if status == "lost" else TOLD
         told += [
-            f"a label of {query.id} is {status}: {label.label.place} ({label.detail})"
-            for query, label in ones[:TOLD]
+            f"a label of {query.id}{_line(label.label)} is {status}: {label.label.place} ({label.detail})"
+            for query, label in ones[:limit]
         ]
-        if len(ones) > TOLD:
-            more = counted(len(ones) - TOLD, "more label is", "more labels are")
+        if len(ones) > limit:
+            more = counted(len(ones) - limit, "more label is", "more labels are")
             told.append(f"and {more} {status}")
     return told
+
+
+def _line(label: Label) -> str:
+    return f" (line {label.line})" if label.line else ""
 
 
 def _ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> list[str]:
@@ -97,10 +104,17 @@ def unlabelled(golden: GoldenSet) -> list[str]:
 
 
 def _unlabelled(golden: GoldenSet) -> list[str]:
-    bare = unlabelled(golden)
+    bare = {*unlabelled(golden)}
     if not bare:
         return []
-    return [f"{queries(len(bare))} should have an answer, but no label says where: {listed(bare, TOLD)}"]
+    names = [
+        f"{query.id} (line {query.line})" if query.line else query.id
+        for query in golden.queries
+        if query.id in bare
+    ]
+    return [
+        f"{queries(len(bare))} should have an answer, but no label says where: {listed(names, FAULTS_LISTED)}"
+    ]
 
 
 def _duplicates(golden: GoldenSet) -> list[str]:

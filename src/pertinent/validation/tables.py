@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..errors import InvalidInput
+from ..errors import InvalidFile, InvalidInput
 from ..wording import wrong
 from . import golden as files
 from .golden import GoldenQuery, GoldenSet, Label
+from .golden_faults import describe, list_errors, path_of
+from .located import Fault, Unreadable, read_json
+from .short_forms import derive_id
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 AnyPath = str | os.PathLike[str]
 
 OF_QUERY = ("query_id", "text", "query_type", "category", "answerable", "paraphrase_group", "top_k")
 OF_LABEL = ("page", "url", "anchor", "quote", "grade", "note")
-OF_QUERY_TOO = ("min_score", "expected_topic", "query_note")
+OF_QUERY_TOO = ("min_score", "expected_topic", "expected_criteria", "query_note")
 OF_LABEL_TOO = ("chunk", "span", "judge")
 """Columns that are written where some query or label has them."""
+_COLUMNS = {name: name for name in (*OF_QUERY, *OF_LABEL, *OF_QUERY_TOO, *OF_LABEL_TOO)} | {"id": "query_id"}
+"""The column of each field of a query or label."""
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -35,20 +45,35 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 def read_table(path: AnyPath) -> GoldenSet:
     """The golden set in a CSV file, or TSV by its name, one row a label; a query may have a row without.
 
-    Later rows of a query may leave its own columns blank. What belongs to the whole set, such as its
-    unit and its criteria, is not in a table and has its defaults.
+    Rows with the same `query_id`, or without one and with the same text, are of one query. Later rows of a
+    query may leave its own columns blank. What belongs to the whole set, such as its unit and its criteria,
+    is not in a table and has its defaults.
     """
-    rows: dict[str, list[_Row]] = defaultdict(list)
-    for row in _table_rows(Path(path)):
-        first = rows[row.cells["query_id"]][0] if row.cells["query_id"] in rows else row
-        for column in (*OF_QUERY, *OF_QUERY_TOO):
-            if row.cells.get(column, "") not in ("", first.cells.get(column, "")):
-                raise InvalidInput("golden", f"{row.where}: {column} is another than that of {first.where}")
-        rows[row.cells["query_id"]].append(row)
-    if not rows:
+    faults: list[Fault] = []
+    queries: dict[str, list[_Row]] = defaultdict(list)
+    for row in _table_rows(Path(path), faults):
+        text, query_id = row.cells.get("text", ""), row.cells.get("query_id", "")
+        if not (text or query_id):
+            faults.append(Fault(row.line, 0, "needs a text, or the query_id of a row above"))
+            continue
+        rows = queries[query_id or derive_id(text)]
+        rows.append(row)
+        faults += _find_differences(rows[0], row)
+    if not (queries or faults):
         raise InvalidInput("golden", f"{path} has no queries")
-    queries = tuple(_query_in(found) for found in rows.values())
-    return GoldenSet(name=Path(path).stem or "golden", queries=queries)
+    data = {
+        "name": Path(path).stem or "golden",
+        "queries": [_query_in(query_id, rows) for query_id, rows in queries.items()],
+    }
+    lines = _lines_by_path(list(queries.values()))
+    try:
+        golden = GoldenSet.model_validate(data)
+    except ValidationError as error:
+        faults += [_locate(detail, lines) for detail in list_errors(error) if queries]
+    if faults:
+        raise InvalidFile("golden", str(path), [str(fault) for fault in sorted(set(faults))])
+    files.set_lines(golden, lines.__getitem__)
+    return golden
 
 
 def write_table(golden: GoldenSet, path: AnyPath) -> None:
@@ -73,59 +98,114 @@ def write_table(golden: GoldenSet, path: AnyPath) -> None:
 
 
 class _Row(NamedTuple):
-    where: str
+    line: int
     cells: dict[str, str]
 
 
-def _table_rows(path: Path) -> Iterator[_Row]:
+def _table_rows(path: Path, faults: list[Fault]) -> Iterator[_Row]:
     reader = csv.reader(
         io.StringIO(text_of(path, "golden"), newline=""), delimiter=_delimiter(path), strict=True
     )
     header: list[str] = []
-    line = 1
+    following = 1
     try:
         for cells in reader:
-            where, line = f"{path}: line {line}", reader.line_num + 1
+            line, following = following, reader.line_num + 1
             if not header:
-                header = _header(where, cells)
+                header = cells
+                faults += _check_header(line, cells)
+                if faults:
+                    return
             elif len(cells) != len(header) and any(cells):
-                raise InvalidInput("golden", f"{where} has {len(cells)} cells, and the header {len(header)}")
+                faults.append(Fault(line, 0, f"has {len(cells)} cells, and the header {len(header)}"))
             elif any(cells):
-                yield _Row(where, dict(zip(header, map(_unsafe, cells), strict=True)))
+                yield _Row(line, dict(zip(header, map(_unsafe, cells), strict=True)))
     except csv.Error as error:
-        raise InvalidInput("golden", f"{path}: line {reader.line_num}: {error}") from error
+        faults.append(Fault(reader.line_num, 0, str(error)))
 
 
-def _header(where: str, cells: list[str]) -> list[str]:
-    known = (*OF_QUERY, *OF_LABEL, *OF_QUERY_TOO, *OF_LABEL_TOO)
-    wrong = [cell for cell in cells if cell not in known or cells.count(cell) > 1]
-    if wrong or not {"query_id", "text"} <= {*cells}:
-        fault = f"{wrong[0]!r} is no column, or stands twice" if wrong else "query_id and text are needed"
-        raise InvalidInput("golden", f"{where}: {fault}; the columns are {', '.join(known)}")
+def _check_header(line: int, cells: list[str]) -> list[Fault]:
+    columns = (*OF_QUERY, *OF_LABEL, *OF_QUERY_TOO, *OF_LABEL_TOO)
+    faults = []
+    for number, cell in enumerate(cells):
+        if cell not in columns:
+            close = get_close_matches(cell, columns, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"the columns are {', '.join(columns)}"
+            faults.append(Fault(line, 0, f"{cell!r} is no column; {hint}"))
+        elif cell in cells[:number]:
+            faults.append(Fault(line, 0, f"the column {cell!r} stands twice"))
+    if "text" not in cells:
+        faults.append(Fault(line, 0, f"the column text is needed; the columns are {', '.join(columns)}"))
+    return faults
+
+
+def _find_differences(first: _Row, row: _Row) -> Iterator[Fault]:
+    """Columns of a query that differ from those of its first row."""
+    for column in (*OF_QUERY, *OF_QUERY_TOO):
+        if row.cells.get(column, "") not in ("", first.cells.get(column, "")):
+            yield Fault(row.line, 0, f"{column} is another than that of line {first.line}")
+
+
+def _query_in(query_id: str, rows: Sequence[_Row]) -> dict[str, Any]:
+    cells = _filled(rows[0], (*OF_QUERY, *OF_QUERY_TOO))
+    cells.pop("query_id", None)
+    expected = _expected_in(cells)
+    note = cells.pop("query_note", None)
+    labels = [label for row in rows if (label := _label_in(row))]
+    return {
+        "text": "",
+        **cells,
+        "id": query_id,
+        "expected_criteria": expected,
+        "note": note,
+        "labels": labels,
+    }
+
+
+def _expected_in(cells: dict[str, Any]) -> Any:
+    """The expected criteria of a row, which are taken out of its cells: the further ones are JSON."""
+    further = cells.pop("expected_criteria", "{}")
+    expected = {name: cells.pop(name) for name in ("min_score", "expected_topic") if name in cells}
+    try:
+        further = read_json(further).value
+    except Unreadable:
+        return further
+    return {**further, **expected} if isinstance(further, dict) else further
+
+
+def _label_in(row: _Row) -> dict[str, Any]:
+    fields = _filled(row, (*OF_LABEL, *OF_LABEL_TOO))
+    if "span" in fields:
+        fields["span"] = fields["span"].split("..")
+    return fields
+
+
+def _filled(row: _Row, columns: Sequence[str]) -> dict[str, Any]:
+    """The cells of some columns that are not blank, whole numbers as such."""
+    cells: dict[str, Any] = {name: cell for name, cell in row.cells.items() if cell and name in columns}
+    for name in {"grade", "top_k"} & {*cells}:
+        if NUMBER.fullmatch(cells[name]):
+            cells[name] = int(cells[name])
     return cells
 
 
-def _query_in(rows: Sequence[_Row]) -> GoldenQuery:
-    where, cells = rows[0]
-    given = {name: cell for name, cell in cells.items() if cell and name in (*OF_QUERY, *OF_QUERY_TOO)}
-    fields: dict[str, Any] = {"id": given.pop("query_id", ""), "text": "", **given}
-    if "top_k" in fields:
-        fields["top_k"] = whole_number("golden", where, "top_k", fields["top_k"])
-    expected = {name: fields.pop(name) for name in ("min_score", "expected_topic") if name in fields}
-    note = fields.pop("query_note", None)
-    labels = [_label_in(row) for row in rows if any(map(row.cells.get, (*OF_LABEL, *OF_LABEL_TOO)))]
-    fields |= {"expected_criteria": expected, "note": note, "labels": labels}
-    return made(GoldenQuery, where, fields)
+def _lines_by_path(queries: Sequence[Sequence[_Row]]) -> dict[tuple[str | int, ...], int]:
+    """The line of each query and of each label, by where it is in the golden set."""
+    lines: dict[tuple[str | int, ...], int] = {}
+    for number, rows in enumerate(queries):
+        lines["queries", number] = rows[0].line
+        for index, row in enumerate(row for row in rows if _label_in(row)):
+            lines["queries", number, "labels", index] = row.line
+    return lines
 
 
-def _label_in(row: _Row) -> Label:
-    fields: dict[str, Any] = {
-        name: cell for name, cell in row.cells.items() if cell and name in (*OF_LABEL, *OF_LABEL_TOO)
-    }
-    fields["grade"] = whole_number("golden", row.where, "grade", row.cells.get("grade", ""))
-    if "span" in fields:
-        fields["span"] = fields["span"].split("..")
-    return made(Label, row.where, fields)
+def _locate(error: ErrorDetails, lines: Mapping[tuple[str | int, ...], int]) -> Fault:
+    """One of pydantic's errors with its row and its column."""
+    path = path_of(error)
+    line = lines.get(path[:4]) or lines[path[:2]]
+    column = next((_COLUMNS[part] for part in map(str, reversed(path[2:])) if part in _COLUMNS), None)
+    message = describe(error, files.MODELS)
+    return Fault(line, 0, f"{column}: {message}" if column else message)
 
 
 def made(model: type[_Model], where: str, fields: Mapping[str, Any]) -> _Model:
@@ -143,6 +223,8 @@ def _query_cells(query: GoldenQuery) -> dict[str, str]:
     cells |= {"query_id": query.id, "answerable": str(query.answerable).lower()}
     cells |= {"query_note": query.note or "", "expected_topic": expected.expected_topic or ""}
     cells["min_score"] = "" if expected.min_score is None else repr(expected.min_score)
+    if expected.model_extra:
+        cells["expected_criteria"] = json.dumps(expected.model_extra, ensure_ascii=False)
     return {name: str(cell) for name, cell in cells.items()}
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import typer
 from typer.exceptions import TyperException
 
-from ...errors import EmbedderError, PertinentError, StoreError, SyncRefused
+from ...errors import EmbedderError, InvalidFile, PertinentError, StoreError, SyncRefused
 from .terminal import ReaderGone, one_line
 
 INCOMPLETE: Final = 1
@@ -28,9 +28,10 @@ EXIT_CODES: Final = (
 )
 
 
-def say(message: str) -> None:
-    """Put one line on stderr, whatever the message was made of."""
-    sys.stderr.write(f"pertinent: {one_line(message)}\n")
+def say(message: str, *details: str) -> None:
+    """Put one line on stderr, whatever the message was made of, and one for each detail."""
+    lines = [f"pertinent: {one_line(message)}", *(f"  {one_line(detail)}" for detail in details)]
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 
 def exit_code(error: PertinentError) -> int:
@@ -53,7 +54,7 @@ def guarded(run: Callable[[], Any], *, debug: bool) -> int:
         if debug:
             traceback.print_exc()
         if isinstance(error, PertinentError):
-            say(str(error))
+            say(*(str(error).split("\n") if isinstance(error, InvalidFile) else [str(error)]))
             return exit_code(error)
         return _usage(error)
     except typer.Abort:

@@ -205,7 +205,11 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 def _usual_place(setting: Path | None) -> str:
     place = setting or Path(DEFAULT)
     if not place.exists():
-        raise InvalidInput("golden", f"there is no {place} here; name a golden set, or set `golden`")
+        from ...validation.golden import HOW_TO_START
+
+        raise InvalidInput(
+            "golden", f"there is no {place} here; name a golden set, or set `golden`; {HOW_TO_START}"
+        )
     return str(place)
 
 

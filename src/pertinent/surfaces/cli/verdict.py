@@ -47,14 +47,16 @@ def print_verdict(
         out.print("")
         print_comparison(out, compared, ("baseline", "now"))
     told = [*report.preflight, *report.issues]
+    # What is wrong with the golden set is listed in full, to be mended at once.
+    limit = max(ISSUES, len(report.preflight))
     if told:
         out.print(Text("\nWhat stands out", style="bold"))
     points = Table.grid(padding=(0, 1, 0, 0))
-    for issue in told[:ISSUES]:
+    for issue in told[:limit]:
         points.add_row(sign("•", "-"), one_line(issue))
     out.print(points)
-    if len(told) > ISSUES:
-        out.print(f"  and {len(told) - ISSUES} more in the report")
+    if len(told) > limit:
+        out.print(f"  and {len(told) - limit} more in the report")
     out.print("")
     for path in written:
         out.print(f"Written: {path}", soft_wrap=True)

@@ -40,6 +40,12 @@ Embedded = Vector | EmbedderError
 NO_CATALOG = "the catalog did not answer; results are as the index has them"
 NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
 NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
+NO_CHUNKS = (
+    "the index has no chunks yet: `pertinent index PATH` adds some, or the pipeline that fills the collection"
+)
+
+PROBE = "health"
+"""The text of the search that health checks make."""
 
 EXPLAINED = 5
 """How many candidates that were left out are told of, where asked."""
@@ -173,6 +179,8 @@ class Engine:
             hits, left_out = self._select(ranked, query)
         hits, more = self._described(hits, query, version)
         notes = (*notes, *more)
+        if not ranked.scores and not self._index.count():
+            notes = (*notes, NO_CHUNKS)
         watch.lap("filtered")
         answer = Answer(
             query=query.text or "",
@@ -189,6 +197,13 @@ class Engine:
         if query.vector is None and version is not None and not notes:
             self._memory.keep(query, version, answer)
         return answer
+
+    def probe_index(self) -> int:
+        """Search the index as a query does, and count its chunks; raise IndexFailure if it fails."""
+        vector = np.zeros(self._embedder.dimension, np.float32)
+        vector[0] = 1.0
+        self._index.candidates(vector, PROBE, by=self._index.sides, limit=1, filters=EVERYTHING)
+        return self._index.count()
 
     def _ranked(
         self, query: Query, vector: Vector | None, ranking: Ranking, limit: int, best: int | None

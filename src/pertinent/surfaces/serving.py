@@ -19,6 +19,7 @@ import orjson
 import structlog
 import uvicorn
 
+from ..engine import NO_CHUNKS
 from ..errors import PertinentError, SettingsError
 from ..identity import is_loopback
 from ..indexing import Summary
@@ -46,7 +47,8 @@ def run(
     if watch:
         _tell(log, watch, pertinent.index(watch, base_url=base_url))
     # Everything is opened before the first request: what is wrong is said now.
-    pertinent.workspace.engine()
+    if not pertinent.workspace.engine().probe_index():
+        announce(f"warning: {NO_CHUNKS}")
     listening = _listen(settings)
     stop = threading.Event()
     watching = threading.Thread(

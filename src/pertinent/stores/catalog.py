@@ -53,6 +53,7 @@ class SqlCatalog:
         self._describe = _DESCRIBE[dialect]
         self._idle: list[sa.PoolProxiedConnection] = []
         sa.event.listen(engine, "engine_disposed", self._let_go)
+        self._file = database.identify_file(engine.url)
         self._chunks_of = sa.select(documents.c.chunk_id).where(_among(documents.c.document_id, dialect))
         self._drop_chunks = sa.delete(documents).where(_among(documents.c.chunk_id, dialect))
         # A page's chunks go with it: the foreign key cascades.
@@ -108,10 +109,11 @@ class SqlCatalog:
 
     def _described(self, ids: list[str]) -> Sequence[Any]:
         """Every search asks this, so it goes to the driver as it stands: a quarter of the time on SQLite."""
-        with database.translated(self._engine.url):
+        with self._translated():
             if self._engine.dialect.name == "postgresql":
                 with self._reader.connect() as connection:
                     return connection.exec_driver_sql(self._describe, (ids,)).all()
+            idle = self._idle
             raw = self._idle_connection()
             try:
                 cursor = raw.cursor()
@@ -120,12 +122,14 @@ class SqlCatalog:
             except BaseException:
                 raw.close()
                 raise
-            self._idle.append(raw)
+            idle.append(raw)
             return rows
 
     def _let_go(self, _: sa.Engine) -> None:
-        while self._idle:
-            self._idle.pop().close()
+        # A connection that is in use goes back to the old list, and is closed with it.
+        idle, self._idle = self._idle, []
+        while idle:
+            idle.pop().close()
 
     def _idle_connection(self) -> sa.PoolProxiedConnection:
         """A connection that nobody uses; one from the pool takes longer than the question."""
@@ -135,6 +139,24 @@ class SqlCatalog:
             raw = self._engine.raw_connection()
             raw.detach()
             return raw
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn an error of the database into ours, a SQLite file that was removed included."""
+        with database.translated(self._engine.url):
+            self._follow_file()
+            yield
+
+    def _follow_file(self) -> None:
+        """Read from the file that is at the path now: a removed one would be read until the process ends."""
+        if self._file is None:
+            return  # a server's
+        file = database.identify_file(self._engine.url)
+        if file != self._file:
+            self._engine.dispose()
+            if file is None:
+                raise FileNotFoundError("its file is gone")
+            self._file = file
 
     @contextmanager
     def alone(self, waiting: Callable[[], None]) -> Iterator[None]:
@@ -248,8 +270,8 @@ class SqlCatalog:
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
 
     def ping(self) -> None:
-        """Return if the catalog answers."""
-        self._read(_META, key="fingerprint")
+        """Run the statement that a search uses; raise CatalogFailure if it fails."""
+        self.describe(["ping"])
 
     def close(self) -> None:
         """Give the connections back."""
@@ -259,12 +281,12 @@ class SqlCatalog:
         # Nothing can be stored under such a key, so there is nothing to find.
         if any(isinstance(value, str) and not storable(value) for value in values.values()):
             return []
-        with database.translated(self._engine.url), self._reader.connect() as connection:
+        with self._translated(), self._reader.connect() as connection:
             return connection.execute(statement, values).all()
 
     @contextmanager
     def _write(self) -> Iterator[sa.Connection]:
-        with database.translated(self._engine.url), self._writer.begin() as connection:
+        with self._translated(), self._writer.begin() as connection:
             yield connection
 
 

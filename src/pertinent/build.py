@@ -129,6 +129,11 @@ def without_loading(settings: Settings, found: Fingerprint) -> Fingerprint:
     return replace(found, embedder=name, chunker=_chunker(settings), lexical=lexical.SETTINGS)
 
 
+def same_settings(existing: Fingerprint, wanted: Fingerprint) -> bool:
+    """Whether two builds were made with the same settings, whatever their numbers."""
+    return replace(existing, build=wanted.build) == wanted
+
+
 def check_fingerprint(found: Fingerprint, wanted: Fingerprint) -> None:
     """Refuse to go on with an index that was made with other things."""
     differences = [

@@ -148,7 +148,7 @@ class Doctor:
         found = self._opened.catalog().fingerprint()
         if found is None or self._embedder is None:
             return "not compared: the model did not load", []
-        build.check_fingerprint(found, build.fingerprint(self._opened.settings, self._embedder))
+        self._opened.check_settings(build.fingerprint(self._opened.settings, self._embedder))
         return f"{found.chunker}, {found.lexical}", []
 
     def _index(self) -> tuple[str, list[Finding]]:

@@ -216,7 +216,7 @@ class Catalog(Protocol):
         """Record every page, with its source, as a new build has it, and that build as the one in use."""
 
     def ping(self) -> None:
-        """Return if it answers; raise CatalogFailure otherwise."""
+        """Run the statement that a search uses; raise CatalogFailure if it fails."""
 
     def close(self) -> None: ...
 

@@ -6,14 +6,22 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from . import build
 from .disk import refuse_full
-from .errors import IndexFailure, IndexLocked, NotFound, PertinentError, StoreError, SyncRefused
+from .errors import (
+    FingerprintMismatch,
+    IndexFailure,
+    IndexLocked,
+    NotFound,
+    PertinentError,
+    StoreError,
+    SyncRefused,
+)
 from .indexing import Indexer
 from .ports import Catalog, Embedder, Fingerprint, VectorIndex, Written
-from .progress import Progress
+from .progress import Progress, Silent
 from .search.engine import Engine
 from .settings import Settings
 from .succession import Succession
@@ -46,11 +54,29 @@ class Workspace:
         """The embedder, checked against what the index was made with."""
         with self._opening:
             if self._embedder is None:
-                made = build.embedder(self.settings)
-                if not self.is_foreign and self._has_catalog() and (found := self.catalog().fingerprint()):
-                    build.check_fingerprint(found, build.fingerprint(self.settings, made))
-                self._embedder = made
+                embedder = build.embedder(self.settings)
+                if not self.is_foreign and self._has_catalog():
+                    self.check_settings(build.fingerprint(self.settings, embedder))
+                self._embedder = embedder
             return self._embedder
+
+    def check_settings(self, wanted: Fingerprint) -> None:
+        """Refuse an index that was made with other settings; one without chunks takes any."""
+        existing = self.catalog().fingerprint()
+        if existing is None:
+            return
+        try:
+            build.check_fingerprint(existing, wanted)
+        except FingerprintMismatch:
+            if self._has_chunks():
+                raise
+
+    def _has_chunks(self) -> bool:
+        return any(page.chunks for page in self.catalog().pages())
+
+    def has_pages(self) -> bool:
+        """Whether pages are indexed; nothing is created to find that out."""
+        return self.is_foreign or (self._has_catalog() and bool(self.catalog().pages()))
 
     def catalog(self) -> Catalog:
         """The catalog, made where there is none."""
@@ -84,6 +110,8 @@ class Workspace:
             if self._index is None and self.is_foreign:
                 self._open_foreign()
             if self._index is None:
+                self._adopt_settings()
+            if self._index is None:
                 found = self.catalog().fingerprint()
                 if found is None:
                     found = build.fingerprint(self.settings, self.embedder())
@@ -100,6 +128,24 @@ class Workspace:
                 self._index, self._number = opened, found.build
             return self._index
 
+    def _adopt_settings(self) -> None:
+        """Rebuild an index without chunks where the settings have changed: it has nothing to lose."""
+        existing = self.catalog().fingerprint()
+        if existing is None or self._has_chunks():
+            return
+        wanted = build.fingerprint(self.settings, self.embedder())
+        if build.same_settings(existing, wanted):
+            return
+
+        def refuse() -> None:
+            """Another process may be about to fill the index with its own settings."""
+            build.check_fingerprint(existing, wanted)
+
+        with nullcontext() if self._writing.locked() else self.catalog().alone(refuse):
+            self.check_settings(wanted)
+            self.reindex(Silent())
+            self.drop_old()
+
     def _expects_chunks(self) -> bool:
         broken_off = set(self.catalog().pending())
         pages = self.catalog().pages()
@@ -115,7 +161,7 @@ class Workspace:
         return set(self.catalog().describe(chunk_ids))
 
     def engine(self) -> Engine:
-        """What answers queries; refused where nothing was indexed yet."""
+        """What answers queries; refused where nothing was ever indexed."""
         with self._opening:
             if self._engine is None:
                 self.require()
@@ -132,7 +178,7 @@ class Workspace:
         """What syncs sources; to apply its plans, be `writing`."""
         self._refuse_foreign()
         if found := self.catalog().fingerprint():
-            build.check_fingerprint(found, build.without_loading(self.settings, found))
+            self.check_settings(build.without_loading(self.settings, found))
             self._follow(found)
         return Indexer(self.embedder, self.index(), self.catalog(), self.settings.chunk_tokens, progress)
 
@@ -281,10 +327,10 @@ class Workspace:
             return old
 
     def require(self) -> None:
-        """Refuse to go on where nothing was ever indexed: that is no empty answer."""
+        """Refuse to go on where nothing was ever indexed; an index without chunks is an index."""
         if self.is_foreign:
             return
-        if not self._has_catalog() or not self.catalog().fingerprint() or not self.catalog().pages():
+        if not self._has_catalog() or not self.catalog().fingerprint():
             raise NotFound(
                 f"nothing is indexed in {self.settings.folder} yet; `pertinent index PATH` does that"
             )

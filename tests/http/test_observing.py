@@ -132,7 +132,8 @@ def test_what_goes_wrong_inside_is_one_line_too(service: Service, monkeypatch: p
 
     monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
     service.search()
-    (line,) = service.logged.entries
+    health, line = service.logged.entries
+    assert (health["event"], health["status"], health["reasons"]) == ("health", "error", ["down"])
     assert (line["event"], line["detail"]) == ("service_unavailable", "down")
 
 
@@ -218,7 +219,7 @@ def test_livez_asks_no_store(service: Service, monkeypatch: pytest.MonkeyPatch) 
     def asked(_: object) -> None:
         raise AssertionError("a store was asked")
 
-    monkeypatch.setattr(answering, "look_at", asked)
+    monkeypatch.setattr(answering, "probe_stores", asked)
     assert service.client.get("/livez").json() == {"status": "ok"}
 
 

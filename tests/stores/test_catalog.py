@@ -527,3 +527,28 @@ class TestFailures:
 def test_the_driver_of_postgresql_is_loaded_only_when_asked_for() -> None:
     script = "import sys, pertinent.stores.catalog; sys.exit('psycopg' in sys.modules)"
     assert run(script).wait(timeout=60) == 0
+
+
+def test_a_deleted_sqlite_file_is_neither_written_nor_created_again(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.sqlite3"
+    catalog = SqlCatalog.open(f"sqlite:///{file}")
+    catalog.register("docs", "docs/")
+    file.rename(tmp_path / "moved")
+    for use in (catalog.ping, catalog.pages, lambda: catalog.register("other", "other/")):
+        with pytest.raises(CatalogFailure, match="its file is gone; put it back"):
+            use()
+    assert not file.exists()
+    (tmp_path / "moved").rename(file)
+    catalog.ping()
+    assert catalog.sources() == {"docs": "docs/"}
+    catalog.close()
+
+
+def test_ping_fails_where_the_join_of_a_search_fails(url: str, plain: sa.Engine) -> None:
+    catalog = SqlCatalog.open(url)
+    catalog.ping()
+    with plain.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE documents")
+    with pytest.raises(CatalogFailure, match="documents"):
+        catalog.ping()
+    catalog.close()

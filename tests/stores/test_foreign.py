@@ -538,10 +538,10 @@ class TestOpening:
         # Where a passage stands on its page was not stored.
         assert {one.position for one in results} == {0}
 
-    def test_an_empty_collection_has_no_shape(self, client: QdrantClient, opened: Open) -> None:
+    def test_an_empty_collection_has_no_shape_and_no_hits(self, client: QdrantClient, opened: Open) -> None:
         with filled(client, lambda c, n: write(c, n, [], [])) as name:
-            with pytest.raises(SettingsError, match="no points"):
-                opened(name)
+            assert opened(name).shape.fields == {}
+            assert engine(opened(name)).search("anything").hits == ()
             assert engine(opened(name, fields={"text": "body"})).search("anything").hits == ()
 
     def test_ours_are_told_from_others(self, qdrant: Place, collection: str, seed_000: str) -> None:

@@ -44,6 +44,18 @@ def test_nothing_at_all_gives_advice(reader: Reader) -> None:
     expect(reader.hits).to_have_count(0)
 
 
+def test_an_index_without_chunks_says_why_nothing_is_found(reader: Reader) -> None:
+    def no_results(route: Route) -> None:
+        answer: dict[str, Any] = route.fetch().json()
+        answer.update(status="no_results", results=[], nearest=[], warnings=["the index has no chunks yet"])
+        route.fulfill(json=answer)
+
+    reader.page.route(SEARCH, no_results)
+    reader.open("/?q=friction")
+    expect(reader.page.locator(".nothing")).to_contain_text("The index has no chunks yet.")
+    expect(reader.page.locator(".nothing")).not_to_contain_text("Other words")
+
+
 def test_a_partial_answer_says_so_above_its_hits(reader: Reader) -> None:
     def partial(route: Route) -> None:
         answer: dict[str, Any] = route.fetch().json()

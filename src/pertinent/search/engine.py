@@ -14,7 +14,7 @@ from .._internal.cache import VersionedCache
 from .._internal.clock import StageTimer, utc_now
 from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from ..ports import Catalog, Description, Embedder, Vector, VectorIndex
-from ..types import Answer, Chunk, Hit, Ranking, SearchOptions
+from ..types import Answer, Chunk, Filters, Hit, Ranking, SearchOptions
 from .ranking import CANDIDATE_SIDES, rank, select
 
 CANDIDATES = 50
@@ -29,6 +29,13 @@ WIDENING = 4
 NO_CATALOG = "the catalog did not answer; results are as the index has them"
 NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
 NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
+
+NO_CHUNKS = (
+    "the index has no chunks yet: `pertinent index PATH` adds some, or the pipeline that fills the collection"
+)
+
+PROBE_TEXT = "health"
+"""The text of the search that a health check makes."""
 
 DEFAULT_OPTIONS = SearchOptions()
 
@@ -116,6 +123,14 @@ class Engine:
         timings = dict.fromkeys(answer.timings, 0.0) | timer.stages
         return replace(answer, created_at=utc_now(), timings=timings, cached=True)
 
+    def probe_index(self) -> int:
+        """Search the index as a query does, and count its chunks; raise IndexFailure if it fails."""
+        vector = np.zeros(self._embedder.dimension, np.float32)
+        vector[0] = 1.0
+        sides = self._index.sides
+        self._index.candidates(vector, PROBE_TEXT, by=sides, limit=1, filters=Filters())
+        return self._index.count()
+
     def _search(self, text: str | None, embedded: EmbeddedQuery | None, options: SearchOptions) -> Answer:
         created_at = utc_now()
         timer = StageTimer()
@@ -134,6 +149,9 @@ class Engine:
             ranked, has_more = self._rank_candidates(text, embedded.vector, ranking, options, limit)
             hits, excluded = select(ranked, options)
         hits, catalog_notes = self._describe(hits)
+        notes = (*notes, *catalog_notes)
+        if not ranked and not self._index.count():
+            notes = (*notes, NO_CHUNKS)
         timer.lap("filtered")
         return Answer(
             query=text or "",
@@ -144,7 +162,7 @@ class Engine:
             created_at=created_at,
             timings=timer.stages,
             excluded=tuple(excluded),
-            notes=(*notes, *catalog_notes),
+            notes=notes,
         )
 
     def _embed(self, texts: Sequence[str]) -> list[EmbeddedQuery]:

@@ -51,6 +51,7 @@ class SqlCatalog:
         self._reader, self._writer = database.reader(engine), database.writer(engine)
         dialect = engine.dialect.name
         self._describe = _DESCRIBE[dialect]
+        self._file = database.identify_file(engine.url)
         self._chunks_of = sa.select(documents.c.chunk_id).where(_among(documents.c.document_id, dialect))
         self._drop_chunks = sa.delete(documents).where(_among(documents.c.chunk_id, dialect))
         # A page's chunks go with it: the foreign key cascades.
@@ -104,9 +105,27 @@ class SqlCatalog:
             return {}
         # PostgreSQL takes the ids as an array, SQLite as JSON.
         parameter = ids if self._engine.dialect.name == "postgresql" else json.dumps(ids)
-        with database.translated(self._engine.url), self._reader.connect() as connection:
+        with self._translated(), self._reader.connect() as connection:
             rows = connection.exec_driver_sql(self._describe, (parameter,)).all()
         return {chunk_id: Description(*description) for chunk_id, *description in rows}
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn an error of the database into ours, a SQLite file that was removed included."""
+        with database.translated(self._engine.url):
+            self._follow_file()
+            yield
+
+    def _follow_file(self) -> None:
+        """Read from the file that is at the path now: a removed one would be read until the process ends."""
+        if self._file is None:
+            return  # a server's
+        file = database.identify_file(self._engine.url)
+        if file != self._file:
+            self._engine.dispose()
+            if file is None:
+                raise FileNotFoundError("its file is gone")
+            self._file = file
 
     @contextmanager
     def alone(self, waiting: Callable[[], None]) -> Iterator[None]:
@@ -220,8 +239,8 @@ class SqlCatalog:
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
 
     def ping(self) -> None:
-        """Return if the catalog answers."""
-        self._read(_META, key="fingerprint")
+        """Run the statement that a search uses; raise CatalogFailure if it fails."""
+        self.describe(["ping"])
 
     def close(self) -> None:
         """Give the connections back."""
@@ -231,12 +250,12 @@ class SqlCatalog:
         # Nothing can be stored under such a key, so there is nothing to find.
         if any(isinstance(value, str) and not storable(value) for value in values.values()):
             return []
-        with database.translated(self._engine.url), self._reader.connect() as connection:
+        with self._translated(), self._reader.connect() as connection:
             return connection.execute(statement, values).all()
 
     @contextmanager
     def _write(self) -> Iterator[sa.Connection]:
-        with database.translated(self._engine.url), self._writer.begin() as connection:
+        with self._translated(), self._writer.begin() as connection:
             yield connection
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ _WAIT_SECONDS = 30
 
 # What to do, by a part of what the database says.
 _ADVICE = {
+    "its file is gone": "put it back from a backup, or stop what uses it and run `pertinent index` again",
     "[errno": "check that its folder can be made and written",
     "file is not a database": "move the file away and run `pertinent index` to make it anew",
     "malformed": "the file is damaged; move it away and run `pertinent index` to make it anew",
@@ -120,6 +122,17 @@ def write_ahead(engine: sa.Engine) -> None:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
+
+
+def identify_file(url: sa.URL) -> tuple[int, int] | None:
+    """Device and inode of SQLite's file; None where there is no file, as with a server."""
+    if not url.drivername.startswith("sqlite"):
+        return None
+    try:
+        status = os.stat(url.database or "")  # noqa: PTH116 - with a Path each search would take longer
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def reader(engine: sa.Engine) -> sa.Engine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn, Self
 
 from qdrant_client import models
@@ -23,6 +24,9 @@ PAGE = 512
 WIDER = 4
 """By how much more is asked for where the server let through what a filter does not admit."""
 
+NO_POINTS = Shape("no points yet", {})
+"""The shape of a collection without points; the next points that its pipeline writes tell their own."""
+
 # With quantised vectors the few best are scored again with the exact ones: a score stays a cosine.
 _EXACT_SCORES = models.SearchParams(
     quantization=models.QuantizationSearchParams(rescore=True, oversampling=2.0)
@@ -38,11 +42,27 @@ class ForeignIndex:
     version = None
     """Its pipeline may write to it at any time."""
 
-    def __init__(self, server: Server, name: str, shape: Shape, dense: Dense) -> None:
+    def __init__(self, server: Server, name: str, fields: Mapping[str, str], dense: Dense) -> None:
         self._server = server
         self.name = name
-        self.shape = shape
+        self._fields = fields
         self.dense = dense
+        self._shape: Shape | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """Where the points have each field, named or recognised: when there are points to look at."""
+        if self._shape is not None:
+            return self._shape
+        with _name_in_errors(self.name):
+            payloads = [payload for _, payload in sample(self._server, self.name)]
+            if not payloads and not self._fields:
+                return NO_POINTS
+            check_lengths(self._server, self.name, self.dense)
+            shape = recognise(payloads, self._fields).shape
+        if payloads:
+            self._shape = shape
+        return shape
 
     @classmethod
     def open(
@@ -60,16 +80,14 @@ class ForeignIndex:
         """
         vector, named_fields = split(fields)
         try:
-            dense = choose(look_at(server, name).dense, vector, dimension)
-            check_lengths(server, name, dense)
-            shape = recognise([payload for _, payload in sample(server, name)], named_fields).shape
-        except SettingsError as error:
-            server.close()
-            raise SettingsError(f"the collection {name}: {error}") from error
+            with _name_in_errors(name):
+                dense = choose(look_at(server, name).dense, vector, dimension)
+            index = cls(server, name, named_fields, dense)
+            _ = index.shape  # what can't be searched is refused now
         except BaseException:
             server.close()
             raise
-        return cls(server, name, shape, dense)
+        return index
 
     @property
     def url(self) -> str:
@@ -95,7 +113,10 @@ class ForeignIndex:
         return Candidates([parse_point_id(one.id) for one in found], scores, None)
 
     def _nearest(self, vector: list[float], limit: int, filters: Filters) -> list[models.ScoredPoint]:
-        wanted = _filter(filters, self.shape)
+        shape = self.shape
+        if shape is NO_POINTS:
+            return []
+        wanted = _filter(filters, shape)
         asked = limit
         while True:
             found = self._server.read(self._query, vector, asked, wanted, filters)
@@ -179,6 +200,14 @@ class ForeignIndex:
 
     def close(self) -> None:
         self._server.close()
+
+
+@contextmanager
+def _name_in_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except SettingsError as error:
+        raise SettingsError(f"the collection {name}: {error}") from error
 
 
 def refusal(name: str) -> SyncRefused:

@@ -74,18 +74,16 @@ class Pertinent:
     @contextmanager
     def _planning(self) -> Iterator[Workspace]:
         """The workspace, or an empty one elsewhere where there is none yet: a plan makes no files."""
-        try:
-            self.workspace.require()
-        except NotFound:
-            with tempfile.TemporaryDirectory() as folder:
-                elsewhere = {"folder": Path(folder), "database_url": None, "qdrant_url": None}
-                empty = Workspace(self.workspace.settings.model_copy(update=elsewhere))
-                try:
-                    yield empty
-                finally:
-                    empty.close()
-        else:
+        if self.workspace.has_pages():
             yield self.workspace
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            elsewhere = {"folder": Path(folder), "database_url": None, "qdrant_url": None}
+            empty = Workspace(self.workspace.settings.model_copy(update=elsewhere))
+            try:
+                yield empty
+            finally:
+                empty.close()
 
     def index(
         self,

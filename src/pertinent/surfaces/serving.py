@@ -22,6 +22,7 @@ import uvicorn
 from ..errors import PertinentError, SettingsError
 from ..identity import is_loopback
 from ..indexing import Summary
+from ..search.engine import NO_CHUNKS
 from ..settings import Settings
 from .http import create_app
 from .http.observing import Observer
@@ -46,7 +47,8 @@ def run(
     if watch:
         _tell(log, watch, pertinent.index(watch, base_url=base_url))
     # Everything is opened before the first request: what is wrong is said now.
-    pertinent.workspace.engine()
+    if not pertinent.workspace.engine().probe_index():
+        announce(f"warning: {NO_CHUNKS}")
     listening = _listen(settings)
     stop = threading.Event()
     watching = threading.Thread(

@@ -7,29 +7,25 @@ at once, waits as long as the request may take, and turns what comes back into b
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from fastapi import Request
 from fastapi.responses import Response
 
-from ...errors import NotFound, PertinentError
+from ...errors import NotFound, StoreError
 from ...search.engine import Engine
 from ...types import Answer, Ranking, SearchOptions
 from ..library import Pertinent
 from .batching import QueryBatcher
+from .health import HealthMonitor, probe_stores
 from .observing import Observer
 from .problems import Problem
 
 Result = TypeVar("Result")
-
-HEALTH_SECONDS = 2.0
-"""How long a look at the stores is good for: a probe a second costs next to nothing."""
 
 
 class JSON(Response):
@@ -41,21 +37,6 @@ class JSON(Response):
         return orjson.dumps(content)
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """Which stores answered, when last asked."""
-
-    index: bool
-    catalog: bool
-    chunks: int | None
-
-    @property
-    def status(self) -> Literal["ok", "degraded", "error"]:
-        if not self.index:
-            return "error"
-        return "ok" if self.catalog else "degraded"
-
-
 @dataclass(slots=True)
 class Service:
     """What the routes of one application share."""
@@ -65,10 +46,12 @@ class Service:
     timeout: float
     threads: ThreadPoolExecutor
     batcher: QueryBatcher = field(init=False)
-    _health: tuple[float, Health] | None = None
-    _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    health: HealthMonitor = field(init=False)
 
     def __post_init__(self) -> None:
+        self.health = HealthMonitor(
+            lambda: probe_stores(self.pertinent.workspace), lambda: self.threads, self.observer, self.timeout
+        )
         self.batcher = QueryBatcher(lambda queries: self.engine().search_batch(queries), lambda: self.threads)
 
     def engine(self) -> Engine:
@@ -89,40 +72,6 @@ class Service:
     @property
     def model(self) -> str:
         return self.pertinent.workspace.embedder().model
-
-    async def health(self) -> Health:
-        """The state of the stores, looked at anew when the last look is too old."""
-        if (seen := self._seen()) is not None:
-            return seen
-        async with self._looking:
-            if (seen := self._seen()) is not None:
-                return seen
-            look = asyncio.get_running_loop().run_in_executor(self.threads, look_at, self.pertinent)
-            try:
-                async with asyncio.timeout(self.timeout):
-                    found = await look
-            except TimeoutError:
-                found = Health(index=False, catalog=False, chunks=None)
-            self._health = (time.monotonic(), found)
-            self.observer.index_size(found.chunks)
-            return found
-
-    def _seen(self) -> Health | None:
-        if self._health is None or time.monotonic() - self._health[0] > HEALTH_SECONDS:
-            return None
-        return self._health[1]
-
-
-def look_at(pertinent: Pertinent) -> Health:
-    """Ask both stores for a sign of life."""
-    chunks: int | None = None
-    catalog = False
-    with suppress(PertinentError):
-        chunks = pertinent.workspace.index().count()
-    with suppress(PertinentError):
-        pertinent.workspace.catalog().ping()
-        catalog = True
-    return Health(index=chunks is not None, catalog=catalog, chunks=chunks)
 
 
 def service(request: Request) -> Service:
@@ -158,10 +107,16 @@ async def answer_query(request: Request, text: str, options: SearchOptions) -> A
     """Answer from the cache, or search in a thread; the observer records the answer when it was sent."""
     shared = service(request)
     options = with_cache_control(request, options)
-    # The engine is opened in a thread, so it is asked for a cached answer only once it is there.
-    is_open = (await shared.health()).index
-    answer = shared.engine().cached_answer(text, options) if is_open else None
-    if answer is None:
-        answer = await within(shared, shared.batcher.search(text, options))
+    if (await shared.health.check()).status != "ok":
+        # A cached answer would hide that a store is down.
+        options = replace(options, bypass_cache=True)
+    try:
+        answer = None if options.bypass_cache else shared.engine().cached_answer(text, options)
+        if answer is None:
+            answer = await within(shared, shared.batcher.search(text, options))
+    except StoreError:
+        shared.health.compare(None)
+        raise
+    shared.health.compare(answer)
     request.state.answer = answer
     return answer

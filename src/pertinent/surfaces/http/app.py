@@ -91,13 +91,13 @@ def _add_probes(app: FastAPI) -> None:
 
     @app.get("/readyz", include_in_schema=False)
     async def readyz(request: Request) -> Response:
-        found = await service(request).health()
+        found = await service(request).health.check()
         body = {"status": found.status, "index": found.index, "catalog": found.catalog}
         return JSON(body, status_code=200 if found.index else 503)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics(request: Request) -> Response:
-        await service(request).health()  # which counts the chunks
+        await service(request).health.check()  # which counts the chunks
         return PlainTextResponse(
             service(request).observer.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8"
         )

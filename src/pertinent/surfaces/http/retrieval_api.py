@@ -66,6 +66,10 @@ class SearchResponse(BaseModel):
 
     query: str = Field(description="Original search query")
     results: list[SearchResult] = Field(default_factory=list, description="Ranked search results")
+    notes: list[str] = Field(
+        default_factory=list,
+        description="Only where something is to be said: which part was down, or why there are no results",
+    )
 
 
 class HealthResponse(BaseModel):
@@ -91,7 +95,8 @@ async def search(request: Request, body: SearchRequest) -> Response:
         filters=body.filters.to_filters() if body.filters else Filters(),
     )
     answer = await answer_query(request, body.query, options)
-    return JSON({"query": body.query, "results": [_result(hit) for hit in answer.hits]})
+    response = {"query": body.query, "results": [_result(hit) for hit in answer.hits]}
+    return JSON(response | {"notes": answer.notes} if answer.notes else response)
 
 
 def _result(hit: Hit) -> dict[str, Any]:
@@ -114,6 +119,6 @@ def _result(hit: Hit) -> dict[str, Any]:
 )
 async def health(request: Request) -> Response:
     """`ok`: both stores answer. `degraded`: the catalog does not. `error`: the index does not (503)."""
-    found = await service(request).health()
+    found = await service(request).health.check()
     body = {"status": found.status, "qdrant": found.index, "postgres": found.catalog}
     return JSON(body, status_code=200 if found.index else 503)

@@ -274,7 +274,7 @@ def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
 )
 async def health(request: Request) -> Response:
     """The state of each part; 503 where the index does not answer."""
-    found = await service(request).health()
+    found = await service(request).health.check()
     body = {
         "status": found.status,
         "index": found.index,

@@ -7,7 +7,7 @@ import { wireKeys } from "./keys.js";
 import { pattern } from "./marking.js";
 import { examples, partsOf } from "./parts.js";
 import { drawGroups, focusHit, grouped, hitsOf, tame } from "./results.js";
-import { drawFailure, drawHint, drawNothing, drawPartial } from "./states.js";
+import { drawFailure, drawHint, drawNothing, drawPartial, warningsOf } from "./states.js";
 
 const PAUSE_MS = 200;
 const BUSY_MS = 400;
@@ -159,9 +159,10 @@ function show(answer, query) {
   const { results, nearest = [] } = answer;
   const part = parts.find((one) => one.key === wanted.part);
   const nothing = !results.length;
-  notice.replaceChildren(...(answer.status === "partial" ? [drawPartial(answer.warnings)] : []));
+  const warnings = warningsOf(answer);
+  notice.replaceChildren(...(answer.status === "partial" ? [drawPartial(warnings)] : []));
   found.replaceChildren(
-    ...(nothing ? [drawNothing(query, part?.name, nearest.length > 0, () => everywhere())] : []),
+    ...(nothing ? [drawNothing(query, part?.name, warnings, nearest.length > 0, () => everywhere())] : []),
     ...drawGroups(nothing ? nearest : results, words),
     ...(mayHaveMore(results) ? [more()] : []));
   found.classList.toggle("below", nothing);

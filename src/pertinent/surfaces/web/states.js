@@ -27,8 +27,8 @@ export function drawHint(titles, onExample) {
   return hint;
 }
 
-/** Nothing passed the threshold; what was nearest follows. */
-export function drawNothing(query, part, hasNearest, onEverywhere) {
+/** Nothing passed the threshold: why, where the service says it; what was nearest follows. */
+export function drawNothing(query, part, warnings, hasNearest, onEverywhere) {
   const box = make("div", { class: "nothing" },
     make("p", {}, make("strong", {}, "No passage is close enough"),
       ` to “${shortened(query)}”${part ? ` in ${part}` : ""}.`));
@@ -36,17 +36,23 @@ export function drawNothing(query, part, hasNearest, onEverywhere) {
     box.append(make("p", {},
       make("button", { type: "button", class: "button", on: { click: onEverywhere } }, "Search the whole book")));
   } else if (!hasNearest) {
-    box.append(make("p", { class: "quiet" }, "Other words for the same thing may help, or fewer of them."));
+    const advice = warnings.length ? warnings : ["Other words for the same thing may help, or fewer of them."];
+    box.append(...advice.map((text) => make("p", { class: "quiet" }, sentence(text))));
   }
   if (hasNearest) box.append(make("h2", { class: "nearest-title" }, "The nearest, below the threshold"));
   return box;
+}
+
+/** What the service warns of, apart from advice on the query's length. */
+export function warningsOf(answer) {
+  return answer.warnings.filter((warning) => !ADVICE.test(warning));
 }
 
 /** An answer came, but a part of the search was down. */
 export function drawPartial(warnings) {
   return make("div", { class: "notice", role: "note" },
     make("p", {}, make("strong", {}, "A part of the search did not answer."), " These results may be incomplete."),
-    ...warnings.filter((one) => !ADVICE.test(one)).map((one) => make("p", { class: "quiet" }, sentence(one))));
+    ...warnings.map((warning) => make("p", { class: "quiet" }, sentence(warning))));
 }
 
 /** No answer came. */

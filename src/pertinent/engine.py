@@ -311,8 +311,9 @@ def _as_described(hit: Hit, row: Description | None) -> Hit:
     chunk = hit.chunk
     if row is None or (row.source_path, row.slug, row.title) == (chunk.source_path, chunk.slug, chunk.title):
         return hit
-    title = row.title or chunk.title
-    return replace(hit, chunk=replace(chunk, source_path=row.source_path, slug=row.slug, title=title))
+    # Only a missing row falls back to the payload's title: one that is NULL is no title.
+    described = replace(chunk, source_path=row.source_path, slug=row.slug, title=row.title or "")
+    return replace(hit, chunk=described)
 
 
 def checked_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector:

@@ -241,7 +241,7 @@ class Pertinent:
         return run_tests(
             checked,
             lambda text: self.search(text, wanted),
-            self.workspace.known,
+            self.workspace.read_texts,
         )
 
     def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:

@@ -173,23 +173,6 @@ class TestSeed002:
         assert all(isinstance(one, float) for one in made.vector)
         assert made.query_text == "revolute joint"
         assert made.model == "hashed-words"
-        assert pertinent.QueryEmbedding([0.5], "q").model == "embed-english-v3.0"
-
-    def test_the_entities_refuse_what_the_seed_forbids(self) -> None:
-        good: dict[str, Any] = {
-            "text": "t",
-            "source_url": "https://a.example/b",
-            "relevance_score": 0.5,
-            "chunk_id": "c",
-        }
-        assert pertinent.RetrievalResult(**good).position == 0
-        for bad in ({"text": ""}, {"source_url": "nowhere"}, {"relevance_score": 1.5}):
-            with pytest.raises(ValueError, match=next(iter(bad))):
-                pertinent.RetrievalResult(**(good | bad))
-        with pytest.raises(ValueError, match="vector"):
-            pertinent.QueryEmbedding([], "q")
-        with pytest.raises(ValueError, match="query_text"):
-            pertinent.QueryEmbedding([0.5], "")
 
     @pytest.mark.parametrize("query", ["", "   ", "x" * 1001, None, 7])
     def test_an_invalid_query_is_a_value_error(self, indexed: Path, query: Any) -> None:

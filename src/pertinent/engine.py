@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from .ports import Catalog, Description, Embedder, Vector, VectorIndex
 from .ranking import SIDES, Ranked, batches, contenders, rank
 from .timing import Stopwatch, utc_now
 from .types import Answer, Chunk, Filters, Hit, LeftOut, PointId, Ranking
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CANDIDATES = 50
 """How many points each side proposes at least."""
@@ -316,20 +320,29 @@ def _as_described(hit: Hit, row: Description | None) -> Hit:
     return replace(hit, chunk=described)
 
 
-def checked_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector:
-    """The vector at unit length, or an error: a wrong number of elements, or one that is no number."""
+def check_numbers(field: str, vector: Sequence[float] | Vector) -> NDArray[Any]:
+    """The vector as an array, or an error: it must be one flat list of finite numbers."""
     try:
         array = np.asarray(vector)
     except ValueError as error:
-        raise InvalidInput("query_embedding", "must be a list of numbers") from error
+        raise InvalidInput(field, "must be a list of numbers") from error
     if array.dtype.kind not in "fiu" and array.size:
-        raise InvalidInput("query_embedding", "must be a list of numbers")
+        raise InvalidInput(field, "must be a list of numbers")
     if array.ndim != 1:
-        raise InvalidInput("query_embedding", "must be one flat list of numbers")
+        raise InvalidInput(field, "must be one flat list of numbers")
+    # Among numbers, numpy takes true for 1.
+    if array is not vector and any(isinstance(value, bool) for value in vector):
+        raise InvalidInput(field, "must be a list of numbers")
+    if not np.isfinite(array).all():
+        raise InvalidInput(field, "holds a value that is not a finite number")
+    return array
+
+
+def checked_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector:
+    """The vector at unit length, or an error: a wrong number of elements, or one that is no number."""
+    array = check_numbers("query_embedding", vector)
     if len(array) != dimension:
         raise DimensionMismatch(len(array), dimension)
-    if not np.isfinite(array).all():
-        raise InvalidInput("query_embedding", "holds a value that is not a finite number")
     # A cosine does not depend on the length of a vector; Qdrant gives up on very long and short ones.
     length = float(np.linalg.norm(array.astype(np.float64)))
     if not length:

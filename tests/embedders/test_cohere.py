@@ -11,8 +11,9 @@ from pydantic import SecretStr
 
 import pertinent
 from pertinent import Pertinent
-from pertinent.embedders.cohere import SIZES, CohereEmbedder
+from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import Patience, Terms
+from pertinent.embedders.sizes import COHERE
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.ports import Embedder
 
@@ -58,7 +59,7 @@ def test_a_known_model_asks_nobody_for_its_sizes(embedder: Embedder, wire: Wire)
     assert (embedder.dimension, embedder.max_tokens) == (1024, 512)
     assert embedder.count_tokens(["Nodes talk.", ""]) == [5, 2]
     assert wire.asked == []
-    assert {model: size.dimension for model, size in SIZES.items()} == {
+    assert {model: size.dimension for model, size in COHERE.items()} == {
         "embed-english-v3.0": 1024,
         "embed-multilingual-v3.0": 1024,
         "embed-english-light-v3.0": 384,

@@ -9,8 +9,8 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +25,7 @@ from ..progress import Progress, Silent
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking
 from ..workspace import Workspace
+from .entities import QueryEmbedding, RetrievalResult, to_retrieval_result
 from .response import query_response
 
 if TYPE_CHECKING:
@@ -290,41 +291,6 @@ def as_filters(filters: Filters | Mapping[str, str] | None) -> Filters:
     return Filters(**filters)
 
 
-@dataclass(frozen=True, slots=True)
-class QueryEmbedding:
-    """A query as a vector (seed 002)."""
-
-    vector: list[float]
-    query_text: str
-    model: str = "embed-english-v3.0"
-
-    def __post_init__(self) -> None:
-        if not self.vector:
-            raise InvalidInput("vector", "must not be empty")
-        if not self.query_text:
-            raise InvalidInput("query_text", "must not be empty")
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalResult:
-    """A passage found for a vector (seed 002)."""
-
-    text: str
-    source_url: str
-    relevance_score: float
-    chunk_id: str
-    position: int = 0
-    title: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.text:
-            raise InvalidInput("text", "must not be empty")
-        if not is_url(self.source_url):
-            raise InvalidInput("source_url", f"must be an address, not {self.source_url!r}")
-        if not 0.0 <= self.relevance_score <= 1.0:
-            raise InvalidInput("relevance_score", f"must be between 0.0 and 1.0, not {self.relevance_score}")
-
-
 _default: Pertinent | None = None
 _opening = threading.RLock()
 
@@ -362,21 +328,14 @@ def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) ->
     engine = workspace.engine()
     vector = checked_vector(query_embedding, workspace.embedder().dimension)
     answer = engine.search(Query(text=None, vector=vector, top_k=limit, ranking="dense"))
-    whole = [hit for hit in answer.hits if hit.chunk.text and is_url(hit.chunk.url)]
-    if incomplete := len(answer.hits) - len(whole):
-        told = f"{incomplete} of {len(answer.hits)} passages lack their text or address and were left out"
-        warnings.warn(f"{told}: `pertinent inspect` shows what the collection has", stacklevel=2)
-    return [
-        RetrievalResult(
-            text=hit.chunk.text,
-            source_url=hit.chunk.url,
-            relevance_score=hit.score,
-            chunk_id=hit.chunk.chunk_id,
-            position=max(hit.chunk.position, 0),
-            title=hit.chunk.title,
-        )
-        for hit in whole
-    ]
+    results = []
+    for hit in answer.hits:
+        with suppress(InvalidInput):
+            results.append(to_retrieval_result(hit))
+    if incomplete := len(answer.hits) - len(results):
+        left_out = f"{incomplete} of {len(answer.hits)} passages lack their text or address and were left out"
+        warnings.warn(f"{left_out}: `pertinent inspect` shows what the collection has", stacklevel=2)
+    return results
 
 
 def retrieve(

@@ -556,7 +556,7 @@ class TestOpening:
             index = opened(name, fields=fields)
             hit = engine(index).search(Query("revolute joint limit")).hits[0]
             assert (hit.chunk.url, hit.chunk.position) == (f"{SITE}/guide/joints", 0)
-            assert integrity.missing(hit.chunk) == ["title", "timestamp", "content_hash"]
+            assert list(integrity.find_damage(hit.chunk)) == ["title", "timestamp", "content_hash"]
 
     def test_passages_without_an_address_are_left_out_of_what_must_have_one(
         self, client: QdrantClient, qdrant: Place, monkeypatch: pytest.MonkeyPatch

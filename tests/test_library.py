@@ -107,7 +107,9 @@ class TestSeed001:
     def test_include_metadata_decides_what_stands_beside_the_six(self, indexed: Path) -> None:
         with_it = pertinent.retrieve("quality of service")["results"][0]
         without = pertinent.retrieve("quality of service", include_metadata=False)["results"][0]
-        assert set(without) == {"content", "url", "position", "similarity_score", "chunk_id", "created_at"}
+        assert set(without) == {
+            *("content", "url", "position", "similarity_score", "chunk_id", "created_at", "citation")
+        }
         assert set(with_it) - set(without) == {
             "title",
             "section",
@@ -120,6 +122,12 @@ class TestSeed001:
         assert with_it["anchor"] == "quality-of-service"
         assert with_it["algorithm"] == "hybrid-similarity"
         assert set(with_it["scores"]) == {"cosine", "lexical"}
+
+    def test_seed_001_citation_is_the_url_with_its_anchor(self, indexed: Path) -> None:
+        for include_metadata in (True, False):
+            response = pertinent.retrieve("quality of service", include_metadata=include_metadata)
+            assert response["results"][0]["url"] == "https://book.example/docs/topics"
+            assert response["results"][0]["citation"] == "https://book.example/docs/topics#quality-of-service"
 
     def test_top_k_and_threshold_bound_the_results(self, indexed: Path) -> None:
         assert len(pertinent.retrieve("messages", top_k=2)["results"]) == 2
@@ -165,23 +173,6 @@ class TestSeed002:
         assert all(isinstance(one, float) for one in made.vector)
         assert made.query_text == "revolute joint"
         assert made.model == "hashed-words"
-        assert pertinent.QueryEmbedding([0.5], "q").model == "embed-english-v3.0"
-
-    def test_the_entities_refuse_what_the_seed_forbids(self) -> None:
-        good: dict[str, Any] = {
-            "text": "t",
-            "source_url": "https://a.example/b",
-            "relevance_score": 0.5,
-            "chunk_id": "c",
-        }
-        assert pertinent.RetrievalResult(**good).position == 0
-        for bad in ({"text": ""}, {"source_url": "nowhere"}, {"relevance_score": 1.5}):
-            with pytest.raises(ValueError, match=next(iter(bad))):
-                pertinent.RetrievalResult(**(good | bad))
-        with pytest.raises(ValueError, match="vector"):
-            pertinent.QueryEmbedding([], "q")
-        with pytest.raises(ValueError, match="query_text"):
-            pertinent.QueryEmbedding([0.5], "")
 
     @pytest.mark.parametrize("query", ["", "   ", "x" * 1001, None, 7])
     def test_an_invalid_query_is_a_value_error(self, indexed: Path, query: Any) -> None:

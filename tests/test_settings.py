@@ -53,11 +53,27 @@ def test_our_own_name_wins_over_the_common_one(tmp_path: Path) -> None:
     assert load(environment=environment, start=tmp_path).settings.qdrant_collection == "ours"
 
 
+@pytest.mark.parametrize("name", ["cohere", "cohere:"])
+def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, name: str) -> None:
+    full = "cohere:embed-english-v3.0"
+    assert Settings(embedder=name).embedder == full
+    assert load({"embedder": name}, environment={}, start=tmp_path).settings.embedder == full
+    environment = {"PERTINENT_EMBEDDER": name}
+    assert load(environment=environment, start=tmp_path).settings.embedder == full
+    (tmp_path / "pertinent.toml").write_text(f'embedder = "{name}"\n')
+    loaded = load(environment={}, start=tmp_path)
+    assert loaded.settings.embedder == full
+    assert {setting.name: setting.value for setting in loaded.shown()}["embedder"] == full
+    assert loaded.settings.asks_servers
+
+
 @pytest.mark.parametrize(
     ("given", "environment", "message"),
     [
         ({"embedder": "minilm"}, {}, "embedder: must be provider:model"),
         ({"embedder": "magic:model"}, {}, "embedder: must be provider:model"),
+        ({"embedder": "openai"}, {}, "embedder: must be provider:model"),
+        ({"embedder": "local:"}, {}, "embedder: must be provider:model"),
         ({"chunk_tokens": 1}, {}, r"chunk_tokens: .*20"),
         ({"chunk_tokens": "many"}, {}, "chunk_tokens"),
         ({"ranking": "rrf"}, {}, "ranking"),

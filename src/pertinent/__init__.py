@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors import PertinentError
+    from .surfaces.entities import QueryEmbedding, RetrievalResult
     from .surfaces.library import (
         Pertinent,
-        QueryEmbedding,
-        RetrievalResult,
         generate_query_embedding,
         retrieve,
         retrieve_content_chunks,

@@ -31,6 +31,13 @@ def embedder(settings: Settings) -> Embedder:
     return CachedQueries(made, settings.query_cache)
 
 
+def known_dimension(model: str) -> int | None:
+    """How many elements the model's vectors have; None for a model that is not known beforehand."""
+    from .embedders import sizes
+
+    return sizes.known_dimension(model)
+
+
 def _embedder(settings: Settings) -> Embedder:
     provider, _, model = settings.embedder.partition(":")
     if provider == "testing":

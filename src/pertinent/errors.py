@@ -31,6 +31,7 @@ class InvalidInput(PertinentError, ValueError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
         self.field = field
+        self.message = message
 
 
 class DimensionMismatch(InvalidInput):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import get_args
 
 from .errors import InvalidInput
 from .types import Ranking, SearchOptions
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+_ISO_8601 = re.compile(r"[0-9W-]+(T[0-9:.,+Z-]+)?")
+_SHA256 = re.compile("[0-9a-fA-F]{64}")
+
+EXAMPLE_TIME = "2026-01-31T09:30:00Z"
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
@@ -42,12 +49,7 @@ class Limits:
 
     def check_threshold(self, value: object) -> float:
         """A number from 0.0 to 1.0."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InvalidInput(self.threshold, f"must be a number from 0.0 to 1.0, not {value!r}")
-        # NaN is not between anything either.
-        if not 0.0 <= value <= 1.0:
-            raise InvalidInput(self.threshold, f"must be between 0.0 and 1.0, not {str(value)[:20]}")
-        return float(value)
+        return check_share(self.threshold, value)
 
 
 ENGINE = Limits(query_max=2000, top_k_max=100, query="text")
@@ -66,6 +68,71 @@ def check_count(field: str, value: object, most: int, least: int = 1) -> int:
     if not least <= value <= most:
         raise InvalidInput(field, f"must be between {least} and {most}, not {value}")
     return value
+
+
+def check_at_least(field: str, value: object, least: int) -> int:
+    """A whole number from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidInput(field, f"must be a whole number from {least} on, not {_quote(value)}")
+    if value < least:
+        raise InvalidInput(field, f"must be at least {least}, not {value}")
+    return value
+
+
+def check_share(field: str, value: object) -> float:
+    """A number from 0.0 to 1.0."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(field, f"must be a number from 0.0 to 1.0, not {_quote(value)}")
+    # NaN is not between anything either.
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInput(field, f"must be between 0.0 and 1.0, not {str(value)[:20]}")
+    return float(value)
+
+
+def check_duration(field: str, value: object) -> float:
+    """A finite number of milliseconds, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(field, f"must be a number that is not negative, not {_quote(value)}")
+    if not 0.0 <= value < math.inf:
+        raise InvalidInput(field, f"must be finite and not negative, not {str(value)[:20]}")
+    return float(value)
+
+
+def check_text(field: str, value: object) -> str:
+    """Text that is neither empty nor white space."""
+    if not isinstance(value, str):
+        raise InvalidInput(field, f"must be text, not {_quote(value)}")
+    if not value.strip():
+        raise InvalidInput(field, "must not be empty")
+    return value
+
+
+def check_time(field: str, value: object) -> str:
+    """A time in ISO 8601."""
+    if not is_iso_8601(text := check_text(field, value)):
+        raise InvalidInput(field, f"must be a time in ISO 8601, such as {EXAMPLE_TIME}, not {_quote(text)}")
+    return text
+
+
+def is_iso_8601(text: str) -> bool:
+    """Whether it is a date, or a date and a time, in ISO 8601."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    # Python takes any character for the T.
+    return _ISO_8601.fullmatch(text) is not None
+
+
+def check_hash(field: str, value: object) -> str:
+    """A SHA-256 as 64 hex digits."""
+    if not _SHA256.fullmatch(text := check_text(field, value)):
+        raise InvalidInput(field, f"must be a SHA-256 of 64 hex digits, not {_quote(text)}")
+    return text
+
+
+def _quote(value: object) -> str:
+    return repr(value)[:60]
 
 
 def check_ranking(value: object) -> Ranking:

@@ -45,6 +45,8 @@ GIVEN = "given"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 
 PROVIDERS = ("local", "onnx", "cohere", "openai", "testing")
+DEFAULT_MODELS: Mapping[str, str] = {"cohere": "embed-english-v3.0"}
+"""The model of a provider that is named alone."""
 
 
 class Settings(BaseModel):
@@ -177,12 +179,14 @@ class Settings(BaseModel):
     @field_validator("embedder")
     @classmethod
     def _named_provider(cls, value: str) -> str:
-        provider, colon, model = value.partition(":")
+        """`provider:model` in full: a provider with a default model may be named alone."""
+        provider, _, model = value.partition(":")
+        model = model or DEFAULT_MODELS.get(provider, "")
         known_model = provider != "testing" or model == "hashed-words"
-        if not colon or not model or not known_model or provider not in PROVIDERS:
+        if not model or not known_model or provider not in PROVIDERS:
             known = ", ".join(f"{name}:…" for name in PROVIDERS if name != "testing")
             raise ValueError(f"must be provider:model with one of {known}, not {value!r}")
-        return value
+        return f"{provider}:{model}"
 
     @field_validator("database_url")
     @classmethod

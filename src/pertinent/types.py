@@ -99,8 +99,9 @@ class Chunk:
 
     @property
     def breadcrumb(self) -> str:
-        """Title and section, as a reader would say where the passage stands."""
-        return f"{self.title} › {self.section}" if self.section else self.title
+        """Title and section, as a reader would say where the passage stands; without a title, the path."""
+        page = self.title or self.source_path or self.url
+        return f"{page} › {self.section}" if self.section else page
 
 
 @dataclass(frozen=True, slots=True)

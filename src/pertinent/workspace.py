@@ -154,11 +154,10 @@ class Workspace:
     def _has_catalog(self) -> bool:
         return self.settings.database_url is not None or (self.settings.folder / build.CATALOG_FILE).exists()
 
-    def known(self, chunk_ids: Sequence[str]) -> set[str]:
-        """Which of the chunks there are."""
-        if self.is_foreign:
-            return {one for one in chunk_ids if self.catalog().chunk(one)}
-        return set(self.catalog().describe(chunk_ids))
+    def read_texts(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """The text of each of the chunks that exists."""
+        chunks = map(self.catalog().chunk, chunk_ids)
+        return {chunk.chunk_id: chunk.text for chunk in chunks if chunk is not None}
 
     def engine(self) -> Engine:
         """What answers queries; refused where nothing was ever indexed."""

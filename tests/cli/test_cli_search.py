@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -43,9 +45,23 @@ def test_json_is_the_query_response_of_seed_001_and_nothing_else(run: Run) -> No
     assert result.stderr == ""
 
 
-def test_no_metadata_leaves_the_six_required_fields(run: Run) -> None:
+def test_no_metadata_leaves_the_six_required_fields_and_the_citation(run: Run) -> None:
     response = json.loads(run("search", "nodes", "--json", "--no-metadata").stdout)
-    assert all(one.keys() == REQUIRED for one in response["results"])
+    assert all(one.keys() == REQUIRED | {"citation"} for one in response["results"])
+
+
+def test_seed_001_citation_is_the_url_with_its_anchor(run: Run) -> None:
+    best = json.loads(run("search", "friction slows a joint", "--json").stdout)["results"][0]
+    assert best["citation"] == f"{best['url']}#friction"
+
+
+def test_seed_003_a_hit_whose_title_is_null_is_shown_by_its_path(run: Run, indexed: Path) -> None:
+    with closing(sqlite3.connect(indexed / "catalog.sqlite3")) as catalog, catalog:
+        catalog.execute("UPDATE documents SET title = NULL")
+    result = run("search", "friction slows a joint", "-k", "1")
+    assert result.exit_code == 0
+    assert "docs/joints.md › Friction" in result.stdout
+    assert json.loads(run("search", "friction", "--json").stdout)["results"][0]["title"] == ""
 
 
 def test_json_with_explain_adds_the_stages_the_scores_and_what_was_left_out(run: Run) -> None:

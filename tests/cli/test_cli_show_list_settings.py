@@ -74,6 +74,12 @@ def test_settings_tell_where_each_value_came_from(run: Run, monkeypatch: pytest.
     assert shown["ranking"]["origin"] == "default"
 
 
+def test_seed_002_the_flag_cohere_is_shown_with_its_model(run: Run) -> None:
+    shown = json.loads(run("settings", "--json", "--embedder", "cohere").stdout)
+    values = {setting["name"]: setting["value"] for setting in shown}
+    assert values["embedder"] == "cohere:embed-english-v3.0"
+
+
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_settings_show_no_secret(run: Run, monkeypatch: pytest.MonkeyPatch, form: list[str]) -> None:
     monkeypatch.setenv("COHERE_API_KEY", "s3cret-key")

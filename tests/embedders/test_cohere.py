@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from pertinent.embedders.cohere import SIZES, CohereEmbedder
+import pertinent
+from pertinent import Pertinent
+from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import Patience, Terms
+from pertinent.embedders.sizes import COHERE
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.ports import Embedder
 
@@ -55,7 +59,7 @@ def test_a_known_model_asks_nobody_for_its_sizes(embedder: Embedder, wire: Wire)
     assert (embedder.dimension, embedder.max_tokens) == (1024, 512)
     assert embedder.count_tokens(["Nodes talk.", ""]) == [5, 2]
     assert wire.asked == []
-    assert {model: size.dimension for model, size in SIZES.items()} == {
+    assert {model: size.dimension for model, size in COHERE.items()} == {
         "embed-english-v3.0": 1024,
         "embed-multilingual-v3.0": 1024,
         "embed-english-light-v3.0": 384,
@@ -97,6 +101,26 @@ def test_the_error_of_the_sdk_is_the_cause_where_it_keeps_the_key_to_itself(
         with pytest.raises(EmbedderError) as caught:
             embedder.embed_queries(["nodes"])[0]
         assert isinstance(caught.value.__cause__, ApiError) is kept
+
+
+def test_seed_002_cohere_alone_is_recorded_by_its_full_name(
+    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "nodes.md").write_text("# Nodes\n\nNodes talk over topics.\n")
+    monkeypatch.setenv("PERTINENT_EMBEDDER", "cohere")
+    monkeypatch.setenv("COHERE_API_KEY", KEY)
+    monkeypatch.setenv("PERTINENT_COHERE_BASE_URL", wire.url)
+    with Pertinent.open() as opened:
+        opened.index(tmp_path / "docs")
+        fingerprint = opened.workspace.catalog().fingerprint()
+    assert fingerprint is not None
+    assert (fingerprint.embedder, fingerprint.dimension) == ("cohere:embed-english-v3.0", 1024)
+    embedding = pertinent.generate_query_embedding("Who talks?")
+    assert (embedding.model, len(embedding.vector)) == ("embed-english-v3.0", 1024)
+    # The full name opens the same index.
+    with Pertinent.open(embedder="cohere:embed-english-v3.0") as opened:
+        assert opened.search("Who talks?").hits
 
 
 def test_without_a_key_it_is_refused_at_the_start() -> None:

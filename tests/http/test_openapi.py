@@ -115,7 +115,7 @@ def test_the_ranges_of_seed_003_are_described(described: dict[str, Any]) -> None
     assert (query["type"], query["minLength"], query["maxLength"]) == ("string", 1, 500)
     assert (top_k["type"], top_k["minimum"], top_k["maximum"], top_k["default"]) == ("integer", 1, 20, 5)
     result = described["components"]["schemas"]["SearchResult"]
-    assert set(result["required"]) == {"chunk_id", "snippet", "source_path", "slug", "score"}
+    assert set(result["required"]) == {"chunk_id", "snippet", "source_path", "slug", "score", "url"}
 
 
 def test_the_ranges_of_seed_004_are_described(described: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ def test_response_echoes_the_query_and_carries_results_and_nothing_else(service:
 def test_result_has_the_six_fields_with_their_types(service: Service) -> None:
     results = service.search().json()["results"]
     for result in results:
-        assert set(result) == {"chunk_id", "snippet", "source_path", "slug", "title", "score"}
+        assert set(result) == {"chunk_id", "snippet", "source_path", "slug", "title", "score", "url"}
         assert all(isinstance(result[name], str) for name in ("chunk_id", "snippet", "source_path", "slug"))
         assert result["title"] is None or isinstance(result["title"], str)
         assert isinstance(result["score"], float)
@@ -33,6 +33,13 @@ def test_result_tells_the_chunk_and_where_it_is(service: Service) -> None:
     assert best["slug"] == "nodes"
     assert best["title"] == "Nodes and topics"
     assert len(best["chunk_id"]) <= 50
+
+
+def test_seed_003_result_carries_the_url_of_its_section(service: Service) -> None:
+    best = service.search("Nodes publish messages on topics").json()["results"][0]
+    assert best["url"] == "https://book.example/docs/nodes#topics"
+    whole_page = service.search("This page is about joints of a humanoid robot.").json()["results"][0]
+    assert whole_page["url"] == "https://book.example/docs/joints"
 
 
 @pytest.mark.parametrize("ranking", ["hybrid", "dense", "lexical"])

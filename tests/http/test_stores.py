@@ -72,11 +72,16 @@ def test_a_missing_row_falls_back_to_the_payload(serve: Serve, own: Workspace) -
     assert service.search().json() == before
 
 
-def test_a_title_that_is_null_falls_back_to_the_payload(serve: Serve, own: Workspace) -> None:
+def test_seed_003_a_row_whose_title_is_null_gives_null(serve: Serve, own: Workspace) -> None:
     service = serve(own)
-    before = service.search().json()
+    before = service.search().json()["results"]
     change(own, "UPDATE documents SET title = NULL")
-    assert service.search().json() == before
+    after = service.search().json()["results"]
+    assert after == [result | {"title": None} for result in before]
+    # Seed 004's title is text, so that it is empty; nothing is down.
+    response = service.v1().json()
+    assert {result["metadata"]["document_title"] for result in response["results"]} == {""}
+    assert response["status"] == "success"
 
 
 @pytest.mark.usefixtures("fresh_health")

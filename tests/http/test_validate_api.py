@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pertinent.errors import InvalidInput
+from pertinent.progress import Silent
 from pertinent.search.engine import Engine
+from pertinent.testing.pages import Shelf, page
 from pertinent.types import SearchOptions
+from pertinent.workspace import Workspace
 
-from .conftest import Serve, Service, problem
+from .conftest import Serve, Service, problem, settings_in
 
 
 def found(service: Service, text: str = "the torque of joints", top_k: int = 5) -> list[dict[str, Any]]:
@@ -114,6 +119,58 @@ def test_some_passed_is_partial_and_none_is_failed(service: Service) -> None:
     assert run(service, bad)["validation_status"] == "failed"
 
 
+LICENCE = "Everybody may copy this robot, as long as the licence comes with the copy."
+
+
+@pytest.fixture
+def shared_text(serve: Serve, tmp_path: Path) -> Iterator[tuple[Service, list[str]]]:
+    """A service over two pages that hold the same passage, and the ids of that passage's two chunks."""
+    pages = [
+        page(name, {"": f"About {name}.", "Licence": LICENCE, "Use": f"How to use {name}."})
+        for name in ("arms", "legs")
+    ]
+    workspace = Workspace(settings_in(tmp_path / "shared"))
+    indexer = workspace.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*pages)))
+    catalog = workspace.catalog()
+    chunks = [chunk for record in catalog.pages() for chunk in catalog.chunks(record.document_id)]
+    yield serve(workspace), [chunk.chunk_id for chunk in chunks if chunk.text == LICENCE]
+    workspace.close()
+
+
+def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
+    shared_text: tuple[Service, list[str]],
+) -> None:
+    service, copies = shared_text
+    assert len(copies) == 2
+    listed = [result["chunk_id"] for result in found(service, LICENCE)]
+    assert len({*listed} & {*copies}) == 1, "a search lists the text once"
+    tests = [
+        test_of(service, test_id=chunk_id, query_text=LICENCE, expected_results=[chunk_id])
+        for chunk_id in copies
+    ]
+    both = test_of(service, test_id="both", query_text=LICENCE, expected_results=copies)
+    body = run(service, *tests, both)
+    assert (body["validation_status"], body["overall_accuracy"]) == ("passed", 1.0)
+    for test in body["tests"]:
+        assert test["result_accuracy"] == 1.0
+        assert [result["chunk_id"] for result in test["actual_results"] if result["expected"]] == listed[:1]
+    ran = service.pertinent.run_tests([*tests, both])
+    assert [test.result_accuracy for test in ran.tests] == [1.0, 1.0, 1.0]
+
+
+def test_seed_004_the_score_is_that_of_the_hit_with_the_expected_text(
+    shared_text: tuple[Service, list[str]],
+) -> None:
+    service, copies = shared_text
+    best = found(service, LICENCE)[0]
+    (other,) = {*copies} - {best["chunk_id"]}
+    for least, passed in ((best["similarity_score"], True), (best["similarity_score"] + 1e-6, False)):
+        criteria = {"min_accuracy": 1.0, "min_similarity_score": min(least, 1.0)}
+        test = test_of(service, query_text=LICENCE, expected_results=[other], success_criteria=criteria)
+        assert run(service, test)["tests"][0]["passed"] is passed
+
+
 def test_a_test_id_that_stands_twice_is_named(service: Service) -> None:
     body = {"tests": [test_of(service), test_of(service)]}
     message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
@@ -134,6 +191,8 @@ def test_an_expected_id_that_is_no_chunk_is_named(service: Service) -> None:
         {"query_text": "  "},
         {"query_text": "x" * 2001},
         {"test_id": ""},
+        {"test_id": " \t\u3000"},
+        {"expected_results": [" "]},
         {"expected_results": []},
         {"expected_results": "x"},
         {"success_criteria": {"min_accuracy": 1.01}},
@@ -168,6 +227,17 @@ def test_python_runs_the_same_tests(service: Service) -> None:
     assert [one.model_dump() for one in ran.tests[0].actual_results] == over_http["tests"][0][
         "actual_results"
     ]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"test_id": " "}, {"expected_results": [" "]}, {"expected_results": ["\u3000"]}]
+)
+def test_seed_004_an_id_of_white_space_is_refused_and_named(
+    service: Service, changes: dict[str, Any]
+) -> None:
+    (field,) = changes
+    with pytest.raises(InvalidInput, match=rf"tests\.0\.{field}.*must not be empty"):
+        service.pertinent.run_tests([test_of(service, **changes)])
 
 
 @pytest.mark.parametrize("tests", [[{"test_id": "x"}], "tests", {}, []])

@@ -431,7 +431,7 @@ class TestReports:
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         one = saved(folder, reported, 1)
-        two = saved(folder, reported.model_copy(update={"summary": '"><img src=x>'}), 2)
+        two = saved(folder, reported.model_copy(update={"summary": f'{reported.verdict}: "><img src=x>'}), 2)
         for path in ("/reports", f"/reports/compare?before={one}&after={two}", f"/reports/{two}"):
             page = reading.client.get(path)
             assert page.status_code == 200, page.text

@@ -232,10 +232,12 @@ def test_path_slug_and_title_are_what_the_catalog_says(
     assert search(saying, "messages", top_k=1).hits[0].chunk == replace(found, **changed)
 
 
-def test_a_title_that_the_catalog_does_not_know_is_the_index_s(engine: Engine, workspace: Workspace) -> None:
+def test_seed_003_a_title_that_is_null_in_the_catalog_is_none(engine: Engine, workspace: Workspace) -> None:
     saying = Engine(workspace.embedder(), workspace.index(), Saying(Description("p.md", "p", None)))  # type: ignore[arg-type]
-    found = search(engine, "messages", top_k=1).hits[0].chunk
-    assert search(saying, "messages", top_k=1).hits[0].chunk == replace(found, source_path="p.md", slug="p")
+    indexed = search(engine, "messages", top_k=1).hits[0].chunk
+    described = search(saying, "messages", top_k=1).hits[0].chunk
+    assert described == replace(indexed, source_path="p.md", slug="p", title="")
+    assert described.breadcrumb.startswith("p.md")
 
 
 def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:

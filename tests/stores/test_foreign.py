@@ -24,6 +24,7 @@ from pertinent.errors import (
     SettingsError,
     SyncRefused,
 )
+from pertinent.identity import content_hash
 from pertinent.ports import Fingerprint
 from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbours
 from pertinent.stores.foreign import ForeignIndex
@@ -110,6 +111,30 @@ def opened(qdrant: Place) -> Iterator[Open]:
 
 def engine(index: ForeignIndex) -> Engine:
     return Engine(EMBEDDER, index, ForeignCatalog(index, EMBEDDER.name))
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
+    client: QdrantClient, qdrant: Place, *, hashed: bool
+) -> None:
+    text = PASSAGES[0].text
+    payloads: list[dict[str, Any]] = [
+        {"chunk_id": f"{slug}-0", "text": text, "url": f"{SITE}/{slug}", "title": slug, "position": 0}
+        for slug in ("arms", "legs")
+    ]
+    if hashed:  # then a search lists the text once
+        payloads = [payload | {"content_hash": content_hash(text)} for payload in payloads]
+    with filled(client, lambda client, name: write(client, name, payloads, [text, text])) as name:
+        settings = {"embedder": EMBEDDER.name, "qdrant_url": qdrant.url, "qdrant_collection": name}
+        with library.Pertinent.open(**settings, qdrant_api_key=qdrant.key) as pertinent:
+            assert len(pertinent.search(text, 5).hits) == (1 if hashed else 2)
+            tests = [
+                {"test_id": chunk_id, "query_text": text, "expected_results": [chunk_id]}
+                for chunk_id in ("arms-0", "legs-0")
+            ]
+            run = pertinent.run_tests(tests, top_k=1)
+    assert [test.result_accuracy for test in run.tests] == [1.0, 1.0]
+    assert [[result.expected for result in test.actual_results] for test in run.tests] == [[True], [True]]
 
 
 class Collected:
@@ -517,7 +542,7 @@ class TestOpening:
             index = opened(name, fields=fields)
             hit = engine(index).search("revolute joint limit").hits[0]
             assert (hit.chunk.url, hit.chunk.position) == (f"{SITE}/guide/joints", 0)
-            assert integrity.missing(hit.chunk) == ["title", "timestamp", "content_hash"]
+            assert list(integrity.find_damage(hit.chunk)) == ["title", "timestamp", "content_hash"]
 
     def test_passages_without_an_address_are_left_out_of_what_must_have_one(
         self, client: QdrantClient, qdrant: Place, monkeypatch: pytest.MonkeyPatch

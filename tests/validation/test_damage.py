@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import qdrant_edge as qdrant
 
-from pertinent.identity import point_id
+from pertinent.identity import content_hash, point_id
 from pertinent.stores.edge import EdgeIndex
 from pertinent.types import Chunk
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden import GoldenSet
-from pertinent.validation.report import ValidationReport
+from pertinent.validation.report import ValidationReport, load, save
 from pertinent.workspace import Workspace
 
 from .conftest import PARTS, Judge, golden
@@ -72,6 +73,24 @@ def test_a_nulled_field_fails_completeness_and_is_named(
     assert report.verdict == "FAIL"
     assert report.metadata_completeness_rate < 1.0
     assert any(chunk.chunk_id in issue and f"lacks {named}" in issue for issue in report.issues)
+
+
+def test_seed_000_a_report_over_damaged_results_names_them_and_can_be_read_again(
+    stored: Workspace, judged: Judge, tmp_path: Path
+) -> None:
+    chunk = passage(stored, "knee", "hinge")
+    set_payload(stored, chunk, content_hash="abc123", created_at=None)
+    report = judged()
+    assert report.verdict == "FAIL"
+    results = [result for case in report.test_cases for result in case.actual_results]
+    (damaged,) = {tuple(result.damaged) for result in results if result.chunk_id == chunk.chunk_id}
+    assert damaged == ("timestamp", "content_hash")
+    assert any(f"{chunk.chunk_id} of {chunk.url}: content_hash: must be" in issue for issue in report.issues)
+    complete = sum(not result.damaged for result in results)
+    assert report.metadata_completeness_rate == complete / len(results) < 1.0
+    hashed = sum(content_hash(result.content or "") == result.content_hash for result in results)
+    assert report.hash_validation_pass_rate == hashed / len(results) < 1.0
+    assert load(save(report, tmp_path / "reports")) == report
 
 
 @pytest.mark.parametrize("field", ["title", "url", "source_path", "text"])

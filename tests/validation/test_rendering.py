@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
@@ -35,6 +35,7 @@ from pertinent.validation.report import (
     Mean,
     Query,
     SearchResult,
+    SeedField,
     TestCase,
     ValidationReport,
 )
@@ -64,6 +65,12 @@ def result(place: int, score: float = 0.7, **given: Any) -> SearchResult:
         "lexical": 0.4,
     }
     return SearchResult(**fields | given)
+
+
+def damaged_result() -> SearchResult:
+    """A result of which the store has nothing left."""
+    names = get_args(SeedField)
+    return SearchResult(**result(0).to_dict() | dict.fromkeys(names) | {"damaged": list(names)})
 
 
 def case(number: int, status: str = "passed", **given: Any) -> TestCase:
@@ -219,7 +226,8 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
 
 def edge() -> TestCase:
     asked = Query(text="  ", top_k=5, query_type="edge", id="blank")
-    return case(3, "refused", query=asked, actual_results=[], error="a query needs a word")
+    nothing: dict[str, Any] = {"actual_results": [], "relevance_labels": [], "judged": []}
+    return case(3, "refused", query=asked, **nothing, error="a query needs a word")
 
 
 def unanswered() -> TestCase:
@@ -405,13 +413,26 @@ def test_odd_reports_are_shown_too() -> None:
     bare = bare.model_copy(update={"audit": None, "fingerprints": {}, "options": {"criteria": "gone"}})
     for shown in (html(bare), markdown(bare), junit(bare)):
         assert "FAIL" in shown
-    wild = case(0, actual_results=[result(0, math.nan), result(1, math.inf), result(2, -1.0)], judged=[])
-    wild = wild.model_copy(update={"latency_ms": math.inf, "metrics": {}, "rank_of_best": 37})
+    scores = [result(1).model_copy(update={"similarity_score": score}) for score in (math.nan, math.inf)]
+    changes: dict[str, Any] = {"actual_results": [damaged_result(), *scores], "judged": []}
+    wild = case(0).model_copy(update=changes | {"latency_ms": math.inf, "metrics": {}, "rank_of_best": 37})
     for verdict in ("PASS", "INVALID"):
-        odd = report([wild], verdict=verdict)
+        odd = report([case(0)], verdict=verdict, summary=f"{verdict}: odd")
+        odd = odd.model_copy(update={"test_cases": [wild]})
         assert ">10" in Markup(html(odd)).text
         assert verdict in markdown(odd)
         assert 'time="0.000000"' in junit(odd)
+
+
+def test_a_damaged_result_is_shown_without_what_it_lacks() -> None:
+    nothing = report([case(0, "failed", actual_results=[damaged_result()] * 3)])
+    some = report([case(0, "failed", actual_results=[result(0), damaged_result(), result(2)])])
+    for made in (nothing, some):
+        shown = Markup(html(made)).text
+        assert "(no text)" in shown
+        assert "None" not in shown
+        assert markdown(made)
+        assert junit(made)
 
 
 def test_a_page_of_ten_thousand_queries_stays_small() -> None:

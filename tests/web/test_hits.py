@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from .book import SITE
 from .conftest import Reader, Visit
@@ -22,6 +22,21 @@ def test_a_hit_links_to_its_section_and_shows_both_parts_of_its_score(reader: Re
     assert abs(total - (meaning + words) / 2) <= 0.011
     shares = hit.locator(".fill").evaluate_all("all => all.map((one) => one.style.inlineSize)")
     assert shares == [f"{round(meaning * 100)}%", f"{round(words * 100)}%"]
+
+
+def test_seed_003_a_page_without_a_title_is_shown_by_its_address(reader: Reader) -> None:
+    def remove_titles(route: Route) -> None:
+        response = route.fetch()
+        body = response.json()
+        for result in body["results"]:
+            result["metadata"]["document_title"] = ""
+        route.fulfill(response=response, json=body)
+
+    reader.page.route("**/api/v1/search", remove_titles)
+    reader.open("/?q=friction+joint")
+    address = f"{SITE}/body/joints"
+    expect(reader.page.get_by_role("heading", level=2).first).to_have_text(address)
+    expect(reader.hits.first.get_by_role("link", name=f"{address} › Friction")).to_be_visible()
 
 
 def test_a_passage_is_rendered_with_its_list_table_and_code(reader: Reader) -> None:

@@ -221,7 +221,7 @@ def test_on_paper_it_is_dark_on_white_and_has_no_controls(read: Read) -> None:
 
 def test_a_text_that_runs_from_right_to_left_keeps_to_itself(read: Read) -> None:
     found = [result(0, title="\u202eevil", content="שלום עולם")]
-    reader = read(report([case(0, actual_results=found)]))
+    reader = read(report([case(0, actual_results=found, relevance_labels=[2], judged=[True])]))
     reader.js(OPEN_ALL)
     page = reader.page
     assert page.locator(".text").first.evaluate("(one) => getComputedStyle(one).direction") == "rtl"

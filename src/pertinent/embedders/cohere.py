@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import httpx
 
 from ..errors import EmbedderError, SettingsError
 from .hosted import KEY_REFUSED, HostedEmbedder, Kind, Service, Terms, usable_key, usable_url
+from .sizes import COHERE, Size
 
 if TYPE_CHECKING:
     from cohere import ClientV2
@@ -20,23 +21,6 @@ KEY_SETTING = "COHERE_API_KEY"
 URL_SETTING = "cohere_base_url"
 BATCH = 96
 """The most texts that the service takes at once."""
-
-
-class Size(NamedTuple):
-    """How long a model's vectors are, and the longest text that it reads whole."""
-
-    dimension: int | None
-    max_tokens: int
-
-
-SIZES: Mapping[str, Size] = {
-    "embed-english-v3.0": Size(1024, 512),
-    "embed-multilingual-v3.0": Size(1024, 512),
-    "embed-english-light-v3.0": Size(384, 512),
-    "embed-multilingual-light-v3.0": Size(384, 512),
-    "embed-v4.0": Size(1536, 128_000),
-}
-"""Known beforehand, so that opening an index asks nobody; of any other model the first answer tells."""
 
 _INPUT_TYPES: Mapping[Kind, str] = {"query": "search_query", "document": "search_document"}
 
@@ -57,7 +41,7 @@ class CohereEmbedder(HostedEmbedder):
         if secret is None:
             raise SettingsError(f"embedder: cohere:{model} needs a key: set {KEY_SETTING}")
         service = Service("Cohere", usable_url(base_url or URL, URL_SETTING), model, KEY_SETTING, secret)
-        size = SIZES.get(model, Size(None, 512))
+        size = COHERE.get(model, Size(None, 512))
         super().__init__(
             f"cohere:{model}",
             service,

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..errors import EmbedderError, SettingsError
 from ..ports import Vector
+from .sizes import LOCAL
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-MINILM_TOKENS = 256
+MINILM_TOKENS = LOCAL[MINILM].max_tokens
 ALIKE = 1.5
 """How much longer than the shortest a text may be that is run together with it."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidIn
 from ..ports import Catalog, Description, Embedder, Vector, VectorIndex
 from ..types import Answer, Chunk, Filters, Hit, Ranking, SearchOptions
 from .ranking import CANDIDATE_SIDES, rank, select
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CANDIDATES = 50
 """The least number of candidates that each side proposes."""
@@ -226,8 +230,27 @@ def _apply_description(hit: Hit, row: Description | None) -> Hit:
     chunk = hit.chunk
     if row is None or (row.source_path, row.slug, row.title) == (chunk.source_path, chunk.slug, chunk.title):
         return hit
-    title = row.title or chunk.title
-    return replace(hit, chunk=replace(chunk, source_path=row.source_path, slug=row.slug, title=title))
+    # Only a missing row falls back to the payload's title: one that is NULL is no title.
+    described = replace(chunk, source_path=row.source_path, slug=row.slug, title=row.title or "")
+    return replace(hit, chunk=described)
+
+
+def check_numbers(field: str, vector: Sequence[float] | Vector) -> NDArray[Any]:
+    """Return the vector as an array; raise InvalidInput unless it is one flat list of finite numbers."""
+    try:
+        array = np.asarray(vector)
+    except ValueError as error:
+        raise InvalidInput(field, "must be a list of numbers") from error
+    if array.dtype.kind not in "fiu" and array.size:
+        raise InvalidInput(field, "must be a list of numbers")
+    if array.ndim != 1:
+        raise InvalidInput(field, "must be one flat list of numbers")
+    # Among numbers, numpy takes true for 1.
+    if array is not vector and any(isinstance(value, bool) for value in vector):
+        raise InvalidInput(field, "must be a list of numbers")
+    if not np.isfinite(array).all():
+        raise InvalidInput(field, "holds a value that is not a finite number")
+    return array
 
 
 def normalize_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector:
@@ -238,18 +261,9 @@ def normalize_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector
         InvalidInput: It is not a flat list of finite numbers, or holds only zeros.
 
     """
-    try:
-        array = np.asarray(vector)
-    except ValueError as error:
-        raise InvalidInput("query_embedding", "must be a list of numbers") from error
-    if array.dtype.kind not in "fiu" and array.size:
-        raise InvalidInput("query_embedding", "must be a list of numbers")
-    if array.ndim != 1:
-        raise InvalidInput("query_embedding", "must be one flat list of numbers")
+    array = check_numbers("query_embedding", vector)
     if len(array) != dimension:
         raise DimensionMismatch(len(array), dimension)
-    if not np.isfinite(array).all():
-        raise InvalidInput("query_embedding", "holds a value that is not a finite number")
     # A cosine does not depend on a vector's length; Qdrant fails on very long and very short ones.
     length = float(np.linalg.norm(array.astype(np.float64)))
     if not length:

@@ -8,8 +8,8 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -31,6 +31,7 @@ from ..search.engine import find_neighbours
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
 from ..workspace import Workspace
+from .entities import QueryEmbedding, RetrievalResult, to_retrieval_result
 from .response import query_response
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ class Pertinent:
         return run_tests(
             checked,
             lambda text: self.search(text, wanted),
-            self.workspace.known,
+            self.workspace.read_texts,
         )
 
     def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:
@@ -296,41 +297,6 @@ def as_filters(filters: Filters | Mapping[str, str] | None) -> Filters:
     return Filters(**filters)
 
 
-@dataclass(frozen=True, slots=True)
-class QueryEmbedding:
-    """A query as a vector (seed 002)."""
-
-    vector: list[float]
-    query_text: str
-    model: str = "embed-english-v3.0"
-
-    def __post_init__(self) -> None:
-        if not self.vector:
-            raise InvalidInput("vector", "must not be empty")
-        if not self.query_text:
-            raise InvalidInput("query_text", "must not be empty")
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalResult:
-    """A passage found for a vector (seed 002)."""
-
-    text: str
-    source_url: str
-    relevance_score: float
-    chunk_id: str
-    position: int = 0
-    title: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.text:
-            raise InvalidInput("text", "must not be empty")
-        if not is_url(self.source_url):
-            raise InvalidInput("source_url", f"must be an address, not {self.source_url!r}")
-        if not 0.0 <= self.relevance_score <= 1.0:
-            raise InvalidInput("relevance_score", f"must be between 0.0 and 1.0, not {self.relevance_score}")
-
-
 _default: Pertinent | None = None
 _opening = threading.RLock()
 
@@ -367,21 +333,14 @@ def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) ->
     workspace = default().workspace
     engine = workspace.engine()
     answer = engine.search_vector(query_embedding, SearchOptions(top_k=limit))
-    whole = [hit for hit in answer.hits if hit.chunk.text and is_url(hit.chunk.url)]
-    if incomplete := len(answer.hits) - len(whole):
-        told = f"{incomplete} of {len(answer.hits)} passages lack their text or address and were left out"
-        warnings.warn(f"{told}: `pertinent inspect` shows what the collection has", stacklevel=2)
-    return [
-        RetrievalResult(
-            text=hit.chunk.text,
-            source_url=hit.chunk.url,
-            relevance_score=hit.score,
-            chunk_id=hit.chunk.chunk_id,
-            position=max(hit.chunk.position, 0),
-            title=hit.chunk.title,
-        )
-        for hit in whole
-    ]
+    results = []
+    for hit in answer.hits:
+        with suppress(InvalidInput):
+            results.append(to_retrieval_result(hit))
+    if incomplete := len(answer.hits) - len(results):
+        left_out = f"{incomplete} of {len(answer.hits)} passages lack their text or address and were left out"
+        warnings.warn(f"{left_out}: `pertinent inspect` shows what the collection has", stacklevel=2)
+    return results
 
 
 def retrieve(

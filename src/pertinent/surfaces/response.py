@@ -40,6 +40,7 @@ def _retrieved_chunk(hit: Hit, algorithm: str, *, include_metadata: bool) -> dic
         "similarity_score": hit.score,
         "chunk_id": chunk.chunk_id,
         "created_at": chunk.created_at,
+        "citation": chunk.citation,
     }
     if not include_metadata:
         return required

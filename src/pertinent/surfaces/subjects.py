@@ -102,7 +102,9 @@ class Local(InProcess):
             *audit.vectors(stored, index, made_with.embedder if made_with else ""),
             *audit.misplaced(stored, index, self._workspace.embedder()),
         ]
-        incomplete = integrity.faults(chunk for chunk in stored.in_index.values() if integrity.missing(chunk))
+        incomplete = integrity.faults(
+            chunk for chunk in stored.in_index.values() if integrity.find_damage(chunk)
+        )
         return [*incomplete, *(finding.problem for finding in findings)]
 
 

@@ -7,17 +7,28 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from .._internal.clock import utc_now
 from ..errors import InvalidInput
 from ..limits import RETRIEVAL_IMPLEMENTATION as LIMITS
-from ..types import Answer
+from ..types import Answer, Hit
 from ..wording import wrong
 
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
-Identifier = Annotated[str, Field(min_length=1, max_length=100)]
 
+
+def _check_not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+Identifier = Annotated[
+    str,
+    Field(min_length=1, max_length=100, json_schema_extra={"pattern": r"\S"}),
+    AfterValidator(_check_not_blank),
+]
 
 _CRITERIA = {"min_accuracy": 0.8, "min_similarity_score": 0.3}
 EXAMPLE: dict[str, Any] = {
@@ -97,7 +108,9 @@ class ExecutedTest(ValidationTest):
     model_config = _shown(_EXECUTED)
 
     executed_at: str = Field(description="Timestamp when the test was executed")
-    result_accuracy: Share = Field(description="Expected chunks found in the top k / expected chunks")
+    result_accuracy: Share = Field(
+        description="Expected chunks found in the top k / expected chunks; a chunk with the same text counts"
+    )
     passed: bool
     actual_results: list[ActualResult]
     reason: str | None = Field(default=None, description="Why it did not pass")
@@ -135,11 +148,14 @@ def read_tests(given: Sequence[Mapping[str, Any]]) -> list[ValidationTest]:
 def run_tests(
     tests: Sequence[ValidationTest],
     search: Callable[[str], Answer],
-    known: Callable[[Sequence[str]], set[str]],
+    read_texts: Callable[[Sequence[str]], Mapping[str, str]],
 ) -> ValidationRun:
-    """Run every test; one that names a chunk that is none, or an id twice, is refused before any runs."""
-    _check(tests, known)
-    done = [_executed(test, search(test.query_text)) for test in tests]
+    """Run every test; one that names a chunk that is none, or an id twice, is refused before any runs.
+
+    `read_texts` gives the text of each of the chunk ids that exists.
+    """
+    texts = _check(tests, read_texts)
+    done = [_executed(test, search(test.query_text), texts) for test in tests]
     passed = sum(test.passed for test in done)
     return ValidationRun(
         validation_id=str(uuid.uuid4()),
@@ -152,7 +168,10 @@ def run_tests(
     )
 
 
-def _check(tests: Sequence[ValidationTest], known: Callable[[Sequence[str]], set[str]]) -> None:
+def _check(
+    tests: Sequence[ValidationTest], read_texts: Callable[[Sequence[str]], Mapping[str, str]]
+) -> Mapping[str, str]:
+    """Refuse tests that cannot be run; the text of each expected chunk."""
     if not tests:
         raise InvalidInput("tests", "must hold at least one test")
     twice = [name for name, count in Counter(test.test_id for test in tests).items() if count > 1]
@@ -160,25 +179,28 @@ def _check(tests: Sequence[ValidationTest], known: Callable[[Sequence[str]], set
         raise InvalidInput("tests", f"the test_id {twice[0]!r} stands more than once")
     for test in tests:
         LIMITS.check_query(test.query_text)
-    expected = list(dict.fromkeys(one for test in tests for one in test.expected_results))
-    there = known(expected)
+    expected = list(dict.fromkeys(chunk_id for test in tests for chunk_id in test.expected_results))
+    texts = read_texts(expected)
     for test in tests:
-        for one in test.expected_results:
-            if one not in there:
-                raise InvalidInput("expected_results", f"{one!r} of test {test.test_id!r} is no chunk here")
+        for chunk_id in test.expected_results:
+            if chunk_id not in texts:
+                raise InvalidInput(
+                    "expected_results", f"{chunk_id!r} of test {test.test_id!r} is no chunk here"
+                )
+    return texts
 
 
-def _executed(test: ValidationTest, answer: Answer) -> ExecutedTest:
+def _executed(test: ValidationTest, answer: Answer, texts: Mapping[str, str]) -> ExecutedTest:
     expected = set(test.expected_results)
-    scores = {hit.chunk.chunk_id: hit.score for hit in answer.hits}
-    found = expected & scores.keys()
-    accuracy = len(found) / len(expected)
-    wanted = test.success_criteria
-    weak = sorted(one for one in found if scores[one] < wanted.min_similarity_score)
+    hits = {chunk_id: _first_hit(chunk_id, texts[chunk_id], answer) for chunk_id in expected}
+    scores = {chunk_id: hit.score for chunk_id, hit in hits.items() if hit is not None}
+    accuracy = len(scores) / len(expected)
+    criteria = test.success_criteria
+    weak = sorted(chunk_id for chunk_id, score in scores.items() if score < criteria.min_similarity_score)
     reasons = []
-    if accuracy < wanted.min_accuracy:
-        missing = ", ".join(sorted(expected - found))
-        reasons.append(f"{len(found)} of {len(expected)} expected chunks were found; missing: {missing}")
+    if accuracy < criteria.min_accuracy:
+        missing = ", ".join(sorted(expected - scores.keys()))
+        reasons.append(f"{len(scores)} of {len(expected)} expected chunks were found; missing: {missing}")
     if weak:
         reasons.append(f"below min_similarity_score: {', '.join(weak)}")
     return ExecutedTest(
@@ -187,8 +209,22 @@ def _executed(test: ValidationTest, answer: Answer) -> ExecutedTest:
         result_accuracy=accuracy,
         passed=not reasons,
         actual_results=[
-            ActualResult(chunk_id=one, similarity_score=score, expected=one in expected)
-            for one, score in scores.items()
+            ActualResult(
+                chunk_id=hit.chunk.chunk_id,
+                similarity_score=hit.score,
+                expected=any(_counts_as(hit, chunk_id, texts[chunk_id]) for chunk_id in expected),
+            )
+            for hit in answer.hits
         ],
         reason="; ".join(reasons) or None,
     )
+
+
+def _first_hit(chunk_id: str, text: str, answer: Answer) -> Hit | None:
+    """The best hit that counts as the chunk."""
+    return next((hit for hit in answer.hits if _counts_as(hit, chunk_id, text)), None)
+
+
+def _counts_as(hit: Hit, chunk_id: str, text: str) -> bool:
+    """Whether the hit is the chunk, or has its text: a search lists a text of several pages once."""
+    return hit.chunk.chunk_id == chunk_id or (text != "" and hit.chunk.text == text)

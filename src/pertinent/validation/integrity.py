@@ -4,29 +4,50 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
+from ..errors import InvalidInput
+from ..limits import check_at_least, check_hash, check_text, check_time
 from ..types import Chunk
 from .phrases import counted
 from .subject import PageView
 
-FIELDS = ("url", "title", "chunk_index", "content", "timestamp", "content_hash")
 NAMED = 5
 """How many damaged chunks are named."""
 
+_CHECKS: Mapping[str, Callable[[str, object], object]] = {
+    "url": check_text,
+    "title": check_text,
+    "chunk_index": lambda field, value: check_at_least(field, value, 0),
+    "content": check_text,
+    "timestamp": check_time,
+    "content_hash": check_hash,
+}
 
-def missing(chunk: Chunk) -> list[str]:
-    """Which of the six fields of seed 000 the chunk lacks."""
-    present = {
+
+def seed_fields(chunk: Chunk) -> dict[str, Any]:
+    """The six fields of seed 000, as they are stored."""
+    return {
         "url": chunk.url,
         "title": chunk.title,
-        "chunk_index": chunk.position >= 0,
+        "chunk_index": chunk.position,
         "content": chunk.text,
         "timestamp": chunk.created_at,
         "content_hash": chunk.content_hash,
     }
-    return [name for name in FIELDS if not present[name]]
+
+
+def find_damage(chunk: Chunk) -> dict[str, InvalidInput]:
+    """Which of the six fields are missing or not what seed 000 says, and what is wrong with each."""
+    damage = {}
+    for name, value in seed_fields(chunk).items():
+        try:
+            _CHECKS[name](name, value)
+        except InvalidInput as error:
+            damage[name] = error
+    return damage
 
 
 def hash_holds(chunk: Chunk) -> bool:
@@ -36,7 +57,7 @@ def hash_holds(chunk: Chunk) -> bool:
 
 def completeness(chunks: Sequence[Chunk]) -> float:
     """The share of chunks with all six fields; 1.0 for none."""
-    return sum(not missing(chunk) for chunk in chunks) / len(chunks) if chunks else 1.0
+    return sum(not find_damage(chunk) for chunk in chunks) / len(chunks) if chunks else 1.0
 
 
 def hash_rate(chunks: Sequence[Chunk]) -> float:
@@ -49,9 +70,11 @@ def faults(chunks: Iterable[Chunk]) -> list[str]:
     found = []
     for chunk in {(chunk.chunk_id, chunk.text): chunk for chunk in chunks}.values():
         name = f"chunk {chunk.chunk_id or '(without an id)'} of {chunk.url or 'an unknown page'}"
-        if absent := missing(chunk):
+        damage, values = find_damage(chunk), seed_fields(chunk)
+        if absent := [field for field in damage if values[field] in (None, "", -1)]:
             found.append(f"{name} lacks {', '.join(absent)}")
-        if chunk.content_hash and not hash_holds(chunk):
+        found += [f"{name}: {error}" for field, error in damage.items() if field not in absent]
+        if "content_hash" not in damage and not hash_holds(chunk):
             found.append(f"{name}: its text is not the one that its hash was made from")
     more = counted(len(found) - NAMED, "more fault", "more faults")
     return found[:NAMED] + ([f"and {more} of chunks"] if len(found) > NAMED else [])

@@ -7,16 +7,17 @@ import os
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ..errors import InvalidInput
 from ..types import Hit
-from ..wording import wrong
+from . import integrity
 from .acceptance import Check
 from .criteria import Criterion
 from .diagnosis import Diagnosis
+from .fields import Count, Hash, Milliseconds, Rank, Rate, RelevanceLabel, Text, Time, TopK, to_invalid_input
 from .golden import Category, ExpectedCriteria, QueryType, Unit, write_whole
 from .judging import Case, finite
 
@@ -25,8 +26,7 @@ FOLDER = "validation_results"
 NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
 
 Verdict = Literal["PASS", "FAIL", "INVALID"]
-Rate = Annotated[float, Field(ge=0.0, le=1.0)]
-Milliseconds = Annotated[float, Field(ge=0.0)]
+_VERDICT = re.compile(r"\b(PASS|FAIL|INVALID)\b")
 
 
 class Part(BaseModel):
@@ -34,12 +34,25 @@ class Part(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise to_invalid_input(error) from error
+
+    # Parts within parts are read from a file without this translation: `load` does it once.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part as plain data, fit for JSON; `load` reads a file of it."""
+        return self.model_dump(mode="json")
+
 
 class Query(Part):
     """Seed 000's Query, with what our golden sets know beside it."""
 
     text: str
-    top_k: int = Field(ge=1, le=100)
+    top_k: TopK = 5
     query_type: QueryType
     id: str
     category: Category | None = None
@@ -47,16 +60,23 @@ class Query(Part):
     paraphrase_group: str | None = None
 
 
-class SearchResult(Part):
-    """Seed 000's SearchResult; what damage has taken from a chunk is empty, and counted."""
+SeedField = Literal["similarity_score", "content", "url", "title", "chunk_index", "timestamp", "content_hash"]
 
-    similarity_score: float | None = Field(description="None where the pipeline gave no number")
-    content: str
-    url: str
-    title: str
-    chunk_index: int | None
-    timestamp: str
-    content_hash: str
+
+class SearchResult(Part):
+    """Seed 000's SearchResult.
+
+    A field whose stored value is missing or is not what the seed says is null, and `damaged` names it:
+    so a report over damaged data can be written, and its rates can be computed again.
+    """
+
+    similarity_score: Rate | None
+    content: Text | None
+    url: Text | None
+    title: Text | None
+    chunk_index: Count | None
+    timestamp: Time | None
+    content_hash: Hash | None
     chunk_id: str
     document_id: str
     section: str
@@ -65,19 +85,28 @@ class SearchResult(Part):
     end: int
     cosine: float | None
     lexical: float | None
+    damaged: list[SeedField] = Field(default_factory=list, description="Which of the seed's fields are null")
+
+    @model_validator(mode="after")
+    def _check_damaged(self) -> Self:
+        for name in get_args(SeedField):
+            if getattr(self, name) is None and name not in self.damaged:
+                raise InvalidInput(name, "must not be null, unless `damaged` names it")
+            if getattr(self, name) is not None and name in self.damaged:
+                raise InvalidInput(name, "must be null, since `damaged` names it")
+        return self
 
     @classmethod
     def of(cls, hit: Hit) -> SearchResult:
         """A hit, in the seed's words."""
         chunk = hit.chunk
+        damaged: list[Any] = list(integrity.find_damage(chunk))
+        stored = integrity.seed_fields(chunk)
+        score = hit.score if 0.0 <= hit.score <= 1.0 else None
         return cls(
-            similarity_score=finite(hit.score),
-            content=chunk.text,
-            url=chunk.url,
-            title=chunk.title,
-            chunk_index=chunk.position if chunk.position >= 0 else None,
-            timestamp=chunk.created_at,
-            content_hash=chunk.content_hash,
+            similarity_score=score,
+            **{name: None if name in damaged else value for name, value in stored.items()},
+            damaged=damaged if score is not None else ["similarity_score", *damaged],
             chunk_id=chunk.chunk_id,
             document_id=chunk.document_id,
             section=chunk.section,
@@ -97,9 +126,9 @@ class TestCase(Part):
     query: Query
     expected_criteria: ExpectedCriteria
     actual_results: list[SearchResult]
-    relevance_labels: list[Annotated[int, Field(ge=0, le=2)]]
+    relevance_labels: list[RelevanceLabel]
     precision_at_k: Rate
-    rank_of_best: int | None = Field(default=None, ge=1)
+    rank_of_best: Rank | None = None
     judged: list[bool] = Field(description="Whether anybody has judged each result; if not, its label is 0")
     metrics: dict[str, float]
     latency_ms: Milliseconds
@@ -108,6 +137,16 @@ class TestCase(Part):
     error: str | None = None
     diagnosis: Diagnosis | None = None
     relevant: int = Field(ge=0, description="How many passages answer it, as the labels stand today")
+
+    @model_validator(mode="after")
+    def _check_labels(self) -> Self:
+        results = len(self.actual_results)
+        for name in ("relevance_labels", "judged"):
+            if (entries := len(getattr(self, name))) != results:
+                raise InvalidInput(
+                    name, f"must have one entry for each of the {results} results, not {entries}"
+                )
+        return self
 
     @classmethod
     def of(cls, case: Case, diagnosis: Diagnosis | None) -> TestCase:
@@ -188,8 +227,8 @@ class ValidationReport(Part):
     """Everything that a validation found."""
 
     schema_version: Literal[1] = 1
-    timestamp: str
-    total_queries: int = Field(ge=0)
+    timestamp: Time
+    total_queries: Count
     avg_precision_at_5: Rate
     mrr: Rate
     avg_latency_ms: Milliseconds
@@ -217,6 +256,20 @@ class ValidationReport(Part):
     )
     fingerprints: dict[str, str]
     options: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _check_totals(self) -> Self:
+        if self.total_queries != len(self.test_cases):
+            raise InvalidInput(
+                "total_queries",
+                f"must be {len(self.test_cases)}, as many as test_cases, not {self.total_queries}",
+            )
+        named = _VERDICT.search(self.summary)
+        if named is None:
+            raise InvalidInput("summary", "must name the verdict: PASS, FAIL or INVALID")
+        if named[0] != self.verdict:
+            raise InvalidInput("summary", f"must name the verdict {self.verdict}, not {named[0]}")
+        return self
 
 
 def json_schema() -> dict[str, Any]:
@@ -267,9 +320,7 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
     except json.JSONDecodeError as error:
         raise InvalidInput("report", f"{path} is not JSON: line {error.lineno}: {error.msg}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InvalidInput("report", f"{path} is no report: {place}: {wrong(first)}") from error
+        raise InvalidInput("report", f"{path} is no report: {to_invalid_input(error)}") from error
 
 
 def listed(folder: str | os.PathLike[str]) -> list[Path]:

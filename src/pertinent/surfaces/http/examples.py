@@ -15,6 +15,7 @@ RESULT: Example = {
     "slug": "intro",
     "title": "Introduction to Physical AI",
     "score": 0.57,
+    "url": "https://handbook.example/docs/intro#what-it-is",
 }
 
 SIMILARITY: Example = {
@@ -83,7 +84,7 @@ CHUNK: Example = {
     "url": METADATA["url"],
     "document_id": METADATA["document_id"],
     "document_title": RESULT["title"],
-    "citation": f"{METADATA['url']}#{METADATA['anchor']}",
+    "citation": RESULT["url"],
     "content_hash": METADATA["content_hash"],
     "created_at": METADATA["created_at"],
     "start": METADATA["start"],

@@ -53,6 +53,7 @@ class SearchResult(BaseModel):
     slug: str = Field(description="URL-friendly identifier")
     title: str | None = Field(None, description="Document title")
     score: float = Field(ge=0, le=1, description="Relevance score (0-1)")
+    url: str = Field(description="Address of the chunk: its page, with the anchor of its section")
 
 
 class SearchResponse(BaseModel):
@@ -108,6 +109,7 @@ def _result(hit: Hit) -> dict[str, Any]:
         "slug": chunk.slug,
         "title": chunk.title or None,
         "score": hit.score,
+        "url": chunk.citation,
     }
 
 

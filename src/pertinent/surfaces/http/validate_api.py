@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -50,8 +49,6 @@ async def validate(request: Request, body: ValidationRequest) -> Response:
             raise TimeoutError  # nobody waits for it any more, and others need the thread
         return shared.engine().search(text, SearchOptions(top_k=body.top_k))
 
-    def known(chunk_ids: Sequence[str]) -> set[str]:
-        return shared.pertinent.workspace.known(chunk_ids)
-
-    run = await in_thread(request, lambda: run_tests(body.tests, search, known))
+    read_texts = shared.pertinent.workspace.read_texts
+    run = await in_thread(request, lambda: run_tests(body.tests, search, read_texts))
     return JSON(run.model_dump(mode="json"))

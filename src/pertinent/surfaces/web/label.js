@@ -145,7 +145,7 @@ function show(answer) {
     return;
   }
   $("question").textContent = query.text;
-  $("where").textContent = next.section ? `${next.title} › ${next.section}` : next.title;
+  $("where").textContent = [next.title, next.section].filter(Boolean).join(" › ");
   $("text").replaceChildren(render(next.content));
   tame(passage);
   passage.focus({ preventScroll: true });

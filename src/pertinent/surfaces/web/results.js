@@ -65,7 +65,7 @@ function drawPlace(metadata, words) {
     ? make("a", { class: "place", href: link, rel: "noopener noreferrer" })
     : make("span", { class: "place", tabIndex: -1 });
   // The title stands above the group; heard alone, the link needs it.
-  place.append(make("span", { class: "unseen" }, `${metadata.document_title} › `));
+  place.append(make("span", { class: "unseen" }, `${metadata.document_title || metadata.url} › `));
   appendMarked(place, metadata.section || "Top of the page", words);
   return place;
 }

@@ -22,9 +22,9 @@ def line(text: str, limit: int) -> str:
     return flat if whole else f"{flat[: limit - 1].rstrip()}…"
 
 
-def address(url: str, anchor: str = "") -> str | None:
+def address(url: str | None, anchor: str = "") -> str | None:
     """Where a link may lead: to the anchor of a page on the web, and nowhere else."""
-    if not _WEB.fullmatch(url) or not _has_host(url):
+    if url is None or not _WEB.fullmatch(url) or not _has_host(url):
         return None
     if not anchor:
         return url
@@ -39,6 +39,6 @@ def _has_host(url: str) -> bool:
         return False
 
 
-def breadcrumb(title: str, section: str) -> str:
+def breadcrumb(title: str | None, section: str) -> str:
     """Title and section, as a reader would say where a passage stands."""
-    return " › ".join(part for part in (title, section) if part.strip()) or "(no title)"
+    return " › ".join(part for part in (title, section) if part and part.strip()) or "(no title)"

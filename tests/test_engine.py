@@ -17,7 +17,7 @@ from pertinent.ports import Description
 from pertinent.progress import Silent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
-from pertinent.types import Answer, Filters, Ranking
+from pertinent.types import Answer, Filters, Ranking, readable_chunks
 from pertinent.workspace import Workspace
 
 BOOK = [
@@ -268,7 +268,7 @@ def test_a_title_that_the_catalog_does_not_know_is_the_index_s(engine: Engine, w
 
 
 def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:
-    middle = next(c for c in workspace.index().scan() if c.section == "Publishing")
+    middle = next(c for c in readable_chunks(workspace.index().scan()) if c.section == "Publishing")
     assert [c.position for c in neighbours(workspace.catalog(), middle.chunk_id)] == [2]
     around = neighbours(workspace.catalog(), middle.chunk_id, around=1)
     assert [c.section for c in around] == ["Quality of service", "Publishing", "Subscribing"]

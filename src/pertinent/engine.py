@@ -18,7 +18,17 @@ from .memory import Memory
 from .ports import Catalog, Description, Embedder, Vector, VectorIndex
 from .ranking import SIDES, Ranked, batches, contenders, rank
 from .timing import Stopwatch, utc_now
-from .types import Answer, Chunk, Filters, Hit, LeftOut, PointId, Ranking
+from .types import (
+    Answer,
+    Chunk,
+    DamagedPoint,
+    Filters,
+    Hit,
+    LeftOut,
+    PointId,
+    Ranking,
+    StoredPoint,
+)
 
 CANDIDATES = 50
 """How many points each side proposes at least."""
@@ -40,6 +50,12 @@ Embedded = Vector | EmbedderError
 NO_CATALOG = "the catalog did not answer; results are as the index has them"
 NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
 NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
+
+MOST_DAMAGED = 1000
+"""How many damaged points a search reads past before it stops looking for further hits."""
+
+DAMAGED_NAMED = 3
+"""How many of them a note names."""
 
 EXPLAINED = 5
 """How many candidates that were left out are told of, where asked."""
@@ -165,14 +181,18 @@ class Engine:
         watch.lap("searched")
         yield None
         watch.resume()
-        hits, left_out = self._select(ranked, query)
-        while len(hits) < query.top_k and _more(ranked, best or limit, query.threshold):
+        hits, left_out, damaged = self._select(ranked, query)
+        while (
+            len(hits) < query.top_k
+            and len(damaged) < MOST_DAMAGED
+            and _more(ranked, best or limit, query.threshold)
+        ):
             limit *= 1 if best else WIDER
             best = None
             ranked = self._ranked(query, vector, ranking, limit, best)
-            hits, left_out = self._select(ranked, query)
+            hits, left_out, damaged = self._select(ranked, query)
         hits, more = self._described(hits, query, version)
-        notes = (*notes, *more)
+        notes = (*notes, *more, *damage_notes(damaged))
         watch.lap("filtered")
         answer = Answer(
             query=query.text or "",
@@ -184,6 +204,7 @@ class Engine:
             timings=watch.stages,
             left_out=tuple(left_out),
             notes=notes,
+            damaged=tuple(damaged),
         )
         # A vector can't be looked up, and what one store did not say may be said a moment later.
         if query.vector is None and version is not None and not notes:
@@ -220,16 +241,22 @@ class Engine:
             raise embedded
         return None, "lexical", (*notes, NO_EMBEDDER)
 
-    def _select(self, ranked: Ranked, query: Query) -> tuple[list[Hit], list[LeftOut]]:
+    def _select(self, ranked: Ranked, query: Query) -> tuple[list[Hit], list[LeftOut], list[DamagedPoint]]:
         """The first hits that pass threshold and per page, and where asked the next best that don't.
 
-        A passage that several pages share (a partial, a licence) is shown once, from its best page.
+        A passage that several pages share (a partial, a licence) is shown once, from its best page. Points
+        that can't be read and would stand in the list are gathered by themselves.
         """
         hits: list[Hit] = []
         left_out: list[LeftOut] = []
+        damaged: list[DamagedPoint] = []
         pages: Counter[str] = Counter()
         texts: set[str] = set()
-        for hit in self._hits(ranked, query):
+        for score, hit in self._hits(ranked, query):
+            if isinstance(hit, DamagedPoint):
+                if score >= query.threshold and len(hits) < query.top_k:
+                    damaged.append(hit)
+                continue
             page = hit.chunk.document_id
             if hit.score < query.threshold:
                 left_out.append(
@@ -248,21 +275,29 @@ class Engine:
             done = len(hits) >= query.top_k or hit.score < query.threshold
             if done and (not query.explain or len(left_out) >= EXPLAINED):
                 break
-        return hits, left_out[:EXPLAINED] if query.explain else []
+        return hits, left_out[:EXPLAINED] if query.explain else [], damaged
 
-    def _hits(self, ranked: Ranked, query: Query) -> Iterator[Hit]:
-        """The ranked points with their chunks, read only as far as they are needed."""
+    def _hits(self, ranked: Ranked, query: Query) -> Iterator[tuple[float, Hit | DamagedPoint]]:
+        """The ranked points with their scores and chunks, read only as far as they are needed."""
         for places in batches(ranked.scores, query.top_k):
-            chunks = self._chunks(ranked.point_ids[places.start : places.stop], query)
-            hits = [
-                Hit(chunks[point], ranked.scores[place], ranked.parts(place), point)
+            points = self._points(ranked.point_ids[places.start : places.stop], query)
+            ordered = sorted(
+                (-ranked.scores[place], points[point].chunk_id, place)
                 for place in places
-                if (point := ranked.point_ids[place]) in chunks
-            ]
-            yield from sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id))
+                if (point := ranked.point_ids[place]) in points
+            )
+            for negative_score, _, place in ordered:
+                score, point = -negative_score, ranked.point_ids[place]
+                stored = points[point]
+                if isinstance(stored, Chunk):
+                    yield score, Hit(stored, score, ranked.parts(place), point)
+                else:
+                    yield score, stored
 
-    def _chunks(self, points: Sequence[PointId], query: Query) -> dict[PointId, Chunk]:
-        known = {} if query.anew else self._at_hand.recall_all(points, self._index.version)
+    def _points(self, points: Sequence[PointId], query: Query) -> dict[PointId, StoredPoint]:
+        known: dict[PointId, StoredPoint] = {}
+        if not query.anew:
+            known.update(self._at_hand.recall_all(points, self._index.version))
         missing = [point for point in points if point not in known]
         return known | self._index.chunks(missing) if missing else known
 
@@ -285,6 +320,16 @@ class Engine:
         if version is not None:
             self._at_hand.keep_all({hit.point_id: hit.chunk for hit in described}, version)
         return described, ()
+
+
+def damage_notes(damaged: Sequence[DamagedPoint]) -> tuple[str, ...]:
+    """What an answer says of the damaged points that were left out of it; nothing where there are none."""
+    if not damaged:
+        return ()
+    points = "1 damaged point was" if len(damaged) == 1 else f"{len(damaged):,} damaged points were"
+    more = f"; and {len(damaged) - DAMAGED_NAMED:,} more" if len(damaged) > DAMAGED_NAMED else ""
+    named = "; ".join(map(str, damaged[:DAMAGED_NAMED]))
+    return (f"{points} left out (`pertinent doctor` says what to do): {named}{more}",)
 
 
 def neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:

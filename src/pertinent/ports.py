@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Candidates, Chunk, Filters, Offer, Page, PassedOver, PointId, Unreadable
+from .types import Candidates, Chunk, Filters, Offer, Page, PassedOver, PointId, StoredPoint, Unreadable
 
 Vector = NDArray[np.float32]
 
@@ -90,7 +90,7 @@ class VectorIndex(Protocol):
         With `worth`, those that it does not name may be left out: a score of the other side costs a question.
         """
 
-    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         """The chunks behind the points, as the index has them."""
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
@@ -104,8 +104,8 @@ class VectorIndex(Protocol):
     def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
         """Remove the document's other points; with no ids, all of them."""
 
-    def scan(self) -> Iterator[Chunk]:
-        """Every chunk in the index, in no set order."""
+    def scan(self) -> Iterator[StoredPoint]:
+        """Every point in the index, in no set order."""
 
     def count(self) -> int: ...
 

@@ -119,7 +119,7 @@ def test_a_sound_index_has_no_findings(run: Run, indexed: Path) -> None:
     result = run("doctor")
     assert result.exit_code == 0
     assert "✗" not in result.stdout
-    assert result.stdout.count("✓") == 12
+    assert result.stdout.count("✓") == 13
     assert "All is sound." in result.stdout
     report = json.loads(run("doctor", "--json").stdout)
     assert report["sound"] is True

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ..identity import is_url
 from .jsx import literal
 
 NAMES = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts", "cts"))
@@ -90,7 +91,8 @@ def _address(config: dict[str, Value]) -> str | None:
     url, base = config.get("url"), config.get("baseUrl", "/")
     if not isinstance(url, str) or not isinstance(base, str) or not re.match(r"https?://[^/]", url):
         return None
-    return f"{url.rstrip('/')}/{base.strip('/')}".rstrip("/")
+    address = f"{url.rstrip('/')}/{base.strip('/')}".rstrip("/")
+    return address if is_url(address) else None
 
 
 def _docs(config: dict[str, Value]) -> Iterator[DocsFolder]:

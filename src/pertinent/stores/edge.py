@@ -16,7 +16,7 @@ import qdrant_edge as qdrant
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector, Worth
-from ..types import Candidates, Chunk, Filters, PointId
+from ..types import Candidates, Filters, PointId, StoredPoint
 from . import lexical
 from .payload import KEYWORDS, conditions, to_chunk, to_payload
 from .proposals import DENSE, LEXICAL, Proposals
@@ -98,10 +98,8 @@ class EdgeIndex:
             points = cast("list[UUID]", [scored.id for scored in answer])
             found.add(side, [one.int for one in points], points, [scored.score for scored in answer])
 
-    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
-        return {
-            _uuid(record): to_chunk(record.payload or {}) for record in self._retrieve(point_ids, fields=True)
-        }
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
+        return {_uuid(record): _stored(record) for record in self._retrieve(point_ids, fields=True)}
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         records = self._retrieve(point_ids, fields=["embedding_key"])
@@ -149,13 +147,13 @@ class EdgeIndex:
             self._shard.update(operation)
         self._version += 1
 
-    def scan(self) -> Iterator[Chunk]:
+    def scan(self) -> Iterator[StoredPoint]:
         offset: Any = None
         while True:
             request = qdrant.ScrollRequest(limit=_PAGE, offset=offset, with_payload=True, with_vector=False)
             with _translated(self._folder):
                 records, offset = self._shard.scroll(request)
-            yield from (to_chunk(record.payload or {}) for record in records)
+            yield from map(_stored, records)
             if offset is None:
                 return
 
@@ -222,6 +220,10 @@ def _point(entry: Entry, vector: Vector) -> qdrant.Point:
 def _uuid(found: qdrant.ScoredPoint | qdrant.Record) -> UUID:
     # Our points have no other ids; Qdrant's type allows for some.
     return cast("UUID", found.id)
+
+
+def _stored(record: qdrant.Record) -> StoredPoint:
+    return to_chunk(record.payload or {}, _uuid(record))
 
 
 def _request(query: qdrant.Query, limit: int, allowed: qdrant.Filter | None) -> qdrant.QueryRequest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 from qdrant_client import models
@@ -10,7 +11,7 @@ from qdrant_client import models
 from ..errors import DimensionMismatch, InvalidInput, SettingsError, SyncRefused
 from ..identity import canonical_url
 from ..ports import Entry, Vector, Worth
-from ..types import Candidates, Chunk, Filters, PointId
+from ..types import Candidates, Filters, PointId, StoredPoint
 from .foreign_collection import Dense, check_lengths, choose, look_at, sample, split
 from .foreign_payload import Payload, Shape, to_chunk, value_at, words_of
 from .qdrant_server import Peer, Server
@@ -52,11 +53,13 @@ class ForeignIndex:
         *,
         dimension: int | None = None,
         fields: Mapping[str, str] | None = None,
+        base_url: str = "",
     ) -> Self:
         """The collection, its fields recognised or named; closing it closes the server.
 
         Where `dimension` is given, it is the embedder's, and the vector must have it. Which of several
-        vectors is searched may be named beside the fields, as `vector`.
+        vectors is searched may be named beside the fields, as `vector`. Points without a url have the
+        address of their source path, below `base_url` where it is given.
         """
         vector, named_fields = split(fields)
         try:
@@ -69,7 +72,7 @@ class ForeignIndex:
         except BaseException:
             server.close()
             raise
-        return cls(server, name, shape, dense)
+        return cls(server, name, replace(shape, base_url=base_url), dense)
 
     @property
     def url(self) -> str:
@@ -125,7 +128,7 @@ class ForeignIndex:
         url = words_of("url", value_at(payload, self.shape.fields["url"]))
         return _below(url, canonical_url(filters.url))
 
-    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         found = self._retrieve(point_ids)
         return {point: to_chunk(payload, point, self.shape) for point, payload in found}
 
@@ -153,7 +156,7 @@ class ForeignIndex:
     def _scroll(self, peer: Peer, offset: Any) -> tuple[list[models.Record], Any]:
         return peer.reading.scroll(self.name, limit=PAGE, offset=offset)
 
-    def scan(self) -> Iterator[Chunk]:
+    def scan(self) -> Iterator[StoredPoint]:
         return (to_chunk(payload, point, self.shape) for point, payload in self.points())
 
     def count(self) -> int:

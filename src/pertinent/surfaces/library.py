@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..engine import Query, checked_vector, neighbours
+from ..engine import Query, checked_vector, damage_notes, neighbours
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
 from ..indexing import Plan, Summary
@@ -356,16 +356,14 @@ def generate_query_embedding(query: str) -> QueryEmbedding:
 
 
 def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) -> list[RetrievalResult]:
-    """The passages nearest to a vector, best first; one without text or address is left out, and told of."""
+    """The passages nearest to a vector, best first; damaged points are left out with a warning."""
     limit = RETRIEVAL_LAYER.check_top_k(limit)
     workspace = default().workspace
     engine = workspace.engine()
     vector = checked_vector(query_embedding, workspace.embedder().dimension)
     answer = engine.search(Query(text=None, vector=vector, top_k=limit, ranking="dense"))
-    whole = [hit for hit in answer.hits if hit.chunk.text and is_url(hit.chunk.url)]
-    if incomplete := len(answer.hits) - len(whole):
-        told = f"{incomplete} of {len(answer.hits)} passages lack their text or address and were left out"
-        warnings.warn(f"{told}: `pertinent inspect` shows what the collection has", stacklevel=2)
+    for note in damage_notes(answer.damaged):
+        warnings.warn(note, stacklevel=2)
     return [
         RetrievalResult(
             text=hit.chunk.text,
@@ -375,7 +373,7 @@ def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) ->
             position=max(hit.chunk.position, 0),
             title=hit.chunk.title,
         )
-        for hit in whole
+        for hit in answer.hits
     ]
 
 

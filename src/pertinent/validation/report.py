@@ -55,14 +55,14 @@ class SearchResult(Part):
     url: str
     title: str
     chunk_index: int | None
-    timestamp: str
+    timestamp: str | None
     content_hash: str
     chunk_id: str
     document_id: str
     section: str
     anchor: str
-    start: int
-    end: int
+    start: int | None
+    end: int | None
     cosine: float | None
     lexical: float | None
 
@@ -70,6 +70,7 @@ class SearchResult(Part):
     def of(cls, hit: Hit) -> SearchResult:
         """A hit, in the seed's words."""
         chunk = hit.chunk
+        start, end = chunk.span
         return cls(
             similarity_score=finite(hit.score),
             content=chunk.text,
@@ -82,8 +83,8 @@ class SearchResult(Part):
             document_id=chunk.document_id,
             section=chunk.section,
             anchor=chunk.anchor,
-            start=chunk.start,
-            end=chunk.end,
+            start=start,
+            end=end,
             cosine=finite(hit.scores.cosine),
             lexical=finite(hit.scores.lexical),
         )

@@ -15,6 +15,7 @@ from ..ports import Fingerprint
 from ..types import DamagedPoint, PointId, StoredPoint, damaged_points, readable_chunks
 from . import qdrant_collection
 from .foreign_payload import Payload, to_chunk
+from .payload import to_chunk as read_own_point
 from .qdrant_server import Server
 from .qdrant_wire import known_by
 from .shapes import Recognition, Seen, keys, recognise
@@ -100,7 +101,9 @@ def examine(
     except SettingsError as error:
         problems.append(str(error))
     stored: list[StoredPoint] = []
-    if recognition is not None:
+    if found.made_with is not None:
+        stored = [read_own_point(payload, point) for point, payload in points]
+    elif recognition is not None:
         shape = replace(recognition.shape, base_url=base_url)
         stored = [to_chunk(payload, point, shape) for point, payload in points]
     return Examined(

@@ -72,6 +72,12 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert [item.source_path for item in found if isinstance(item, Page)] == ["1", "7"]
 
 
+def test_a_url_that_is_none_is_not_taken(tmp_path: Path) -> None:
+    (page,) = BeirSource(corpus(tmp_path, {"_id": "1", "text": "x", "url": "http://a b"}), name="n").read()
+    assert isinstance(page, Page)
+    assert page.url == "beir://n/1"
+
+
 def test_ids_differ_between_corpora(tmp_path: Path) -> None:
     folder = corpus(tmp_path, {"_id": "1", "text": "x"})
     ids = {

@@ -268,6 +268,8 @@ def test_a_wrong_path_says_what_to_give(make: Make, tmp_path: Path) -> None:
         MarkdownSource(make({"a.txt": "x"}) / "a.txt")
     with pytest.raises(InvalidInput, match="base_url"):
         MarkdownSource(make({"a.md": "x"}), base_url="handbook.example")
+    with pytest.raises(InvalidInput, match="base_url"):
+        MarkdownSource(make({"a.md": "x"}), base_url="https://handbook.example/my docs")
 
 
 def test_a_file_without_permission_is_reported(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

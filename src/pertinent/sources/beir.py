@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from .. import identity
 from ..errors import InvalidInput, SourceError
@@ -107,7 +107,7 @@ def _record(line: bytes) -> dict[str, Any]:
 def _url(record: dict[str, Any]) -> str | None:
     metadata = record.get("metadata")
     for value in (metadata.get("url") if isinstance(metadata, dict) else None, record.get("url")):
-        if isinstance(value, str) and value.startswith(("http://", "https://")) and identity.is_url(value):
+        if isinstance(value, str) and urlsplit(value).scheme in ("http", "https") and identity.is_url(value):
             return identity.canonical_url(value)
     return None
 

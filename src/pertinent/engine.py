@@ -279,27 +279,27 @@ class Engine:
 
     def _hits(self, ranked: Ranked, query: Query) -> Iterator[tuple[float, Hit | DamagedPoint]]:
         """The ranked points with their scores and chunks, read only as far as they are needed."""
-        for places in batches(ranked.scores, query.top_k):
-            points = self._points(ranked.point_ids[places.start : places.stop], query)
+        for ranks in batches(ranked.scores, query.top_k):
+            points = self._points(ranked.point_ids[ranks.start : ranks.stop], query)
             ordered = sorted(
-                (-ranked.scores[place], points[point].chunk_id, place)
-                for place in places
-                if (point := ranked.point_ids[place]) in points
+                (-ranked.scores[index], points[point].chunk_id, index)
+                for index in ranks
+                if (point := ranked.point_ids[index]) in points
             )
-            for negative_score, _, place in ordered:
-                score, point = -negative_score, ranked.point_ids[place]
+            for negative_score, _, index in ordered:
+                score, point = -negative_score, ranked.point_ids[index]
                 stored = points[point]
                 if isinstance(stored, Chunk):
-                    yield score, Hit(stored, score, ranked.parts(place), point)
+                    yield score, Hit(stored, score, ranked.parts(index), point)
                 else:
                     yield score, stored
 
     def _points(self, points: Sequence[PointId], query: Query) -> dict[PointId, StoredPoint]:
-        known: dict[PointId, StoredPoint] = {}
+        cached: dict[PointId, StoredPoint] = {}
         if not query.anew:
-            known.update(self._at_hand.recall_all(points, self._index.version))
-        missing = [point for point in points if point not in known]
-        return known | self._index.chunks(missing) if missing else known
+            cached.update(self._at_hand.recall_all(points, self._index.version))
+        missing = [point for point in points if point not in cached]
+        return cached | self._index.chunks(missing) if missing else cached
 
     def _described(
         self, hits: list[Hit], query: Query, version: int | None

@@ -52,26 +52,26 @@ def to_chunk(payload: Payload, point_id: PointId, shape: Shape) -> StoredPoint:
         chunk_id = fields["chunk_id"]
         return DamagedPoint(point_id, chunk_id if isinstance(chunk_id, str) else "", problems)
     # All that is there has its type from here on.
-    known: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    url, _, fragment = known["url"].partition("#")
+    values: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    url, _, fragment = values["url"].partition("#")
     page_url = url if stored_url is not None else ""
     return Chunk(
-        chunk_id=known["chunk_id"],
-        document_id=known.get("document_id")
-        or _page_of(page_url, known.get("source_path", ""), known["chunk_id"]),
+        chunk_id=values["chunk_id"],
+        document_id=values.get("document_id")
+        or _page_of(page_url, values.get("source_path", ""), values["chunk_id"]),
         url=url,
-        anchor=known.get("anchor") or fragment,
-        title=known.get("title", ""),
-        section=known.get("section", ""),
-        position=known.get("position", -1),
+        anchor=values.get("anchor") or fragment,
+        title=values.get("title", ""),
+        section=values.get("section", ""),
+        position=values.get("position", -1),
         start=-1,
         end=-1,
-        text=known["text"],
-        content_hash=known.get("content_hash", ""),
-        source_path=known.get("source_path", ""),
-        slug=known.get("slug", ""),
-        source_type=known.get("source_type", ""),
-        created_at=known.get("created_at"),
+        text=values["text"],
+        content_hash=values.get("content_hash", ""),
+        source_path=values.get("source_path", ""),
+        slug=values.get("slug", ""),
+        source_type=values.get("source_type", ""),
+        created_at=values.get("created_at"),
     )
 
 

@@ -101,8 +101,8 @@ def find_problems(
             if name in required:
                 problems.append(f"{_label(name, paths)} is missing")
         elif not check.passes(value):
-            shown = shorten(repr(value), _SHOWN)
-            problems.append(f"{_label(name, paths)} is {shown}, not {check.expected}")
+            text = shorten(repr(value), _SHOWN)
+            problems.append(f"{_label(name, paths)} is {text}, not {check.expected}")
     return tuple(problems)
 
 

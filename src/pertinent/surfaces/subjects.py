@@ -184,7 +184,7 @@ class Remote:
                 threshold=threshold,
                 created_at=found["created_at"],
                 timings={"remote": found["query_time_ms"]},
-                damaged=tuple(_damaged_point(one) for one in found.get("damaged", ())),
+                damaged=tuple(_damaged_point(point) for point in found.get("damaged", ())),
             )
 
     def pages(self) -> Iterator[PageView]:

@@ -120,10 +120,12 @@ class Assembly:
             ),
         ]
         if damaged := _damaged(self.cases):
-            said = "points that belong in the results, and were left out of them"
+            detail = "points that belong in the results, and were left out of them"
             count = len(damaged)
             criteria.append(
-                Criterion(name="damaged points", wanted=0, value=count, passed=False, n=results, detail=said)
+                Criterion(
+                    name="damaged points", wanted=0, value=count, passed=False, n=results, detail=detail
+                )
             )
         if audit is not None:
             chunks = sum(len(page.chunks) for page in self.pages)

@@ -95,3 +95,23 @@ def test_a_slug_is_url_friendly_and_at_most_100_characters(text: str) -> None:
 def test_a_long_title_is_cut_with_an_ellipsis() -> None:
     assert identity.shorten("x" * 300, 255) == "x" * 254 + "…"
     assert identity.shorten("short", 255) == "short"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("https://book.example/docs", True),
+        ("file:///docs/a%20b.md", True),
+        ("beir://faq/1", True),
+        ("not a url", False),
+        ("/docs/a", False),
+        ("https://book.example/a b", False),
+        ("https://book.example/a\nb", False),
+        ("http:///docs", False),
+        ("http:docs", False),
+        ("http://[", False),
+        ("", False),
+    ],
+)
+def test_is_url_takes_addresses_alone(text: str, expected: bool) -> None:
+    assert identity.is_url(text) is expected

@@ -12,7 +12,7 @@ from pertinent.indexing import Indexer, Plan, Summary
 from pertinent.progress import Silent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
-from pertinent.types import Chunk, Page, SearchOptions, Unreadable
+from pertinent.types import Chunk, Page, SearchOptions, Unreadable, readable_chunks
 from pertinent.workspace import Workspace
 
 TOPICS = page("topics", {"": "Nodes talk over topics.", "QoS": "Reliable or best effort."})
@@ -31,7 +31,7 @@ def contents(workspace: Workspace) -> tuple[list[Chunk], list[Chunk], list[str]]
     """All that index and catalog hold, but for the time of writing."""
     catalog = workspace.catalog()
     rows = [chunk for record in catalog.pages() for chunk in catalog.chunks(record.document_id)]
-    points = workspace.index().scan()
+    points = readable_chunks(workspace.index().scan())
 
     def timeless(chunks: object) -> list[Chunk]:
         return sorted((replace(c, created_at="") for c in chunks), key=lambda c: c.chunk_id)  # type: ignore[attr-defined]
@@ -117,10 +117,10 @@ def test_a_kept_chunk_keeps_the_time_when_it_was_stored(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sync(workspace, TOPICS)
-    before = {c.chunk_id: c.created_at for c in workspace.index().scan()}
+    before = {c.chunk_id: c.created_at for c in readable_chunks(workspace.index().scan())}
     monkeypatch.setattr(indexing, "utc_now", lambda: "2031-01-01T00:00:00Z")
     sync(workspace, page("topics", {"": "Nodes talk over topics.", "QoS": "Changed."}))
-    after = {c.chunk_id: c.created_at for c in workspace.index().scan()}
+    after = {c.chunk_id: c.created_at for c in readable_chunks(workspace.index().scan())}
     kept = before.keys() & after.keys()
     assert len(kept) == 1
     assert all(before[one] == after[one] for one in kept)

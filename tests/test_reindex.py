@@ -16,6 +16,7 @@ from pertinent.errors import FingerprintMismatch, NotFound, SyncRefused
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
+from pertinent.types import readable_chunks
 
 NAMES = ("gripper", "knee", "camera", "battery")
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
@@ -200,7 +201,7 @@ def test_what_was_synced_since_is_synced_again_after_a_rollback(indexed: Path, d
         # Every page is looked at, and only what is new is embedded.
         assert summary.chunks_added == 2
         assert pertinent.workspace.catalog().pending() == []
-        texts = {chunk.text for chunk in pertinent.workspace.index().scan()}
+        texts = {chunk.text for chunk in readable_chunks(pertinent.workspace.index().scan())}
         assert "The knee has a new hinge of brass." in texts
         assert "The ankle has a hinge as well." in texts
         assert not any("camera" in text for text in texts)
@@ -239,7 +240,7 @@ def test_what_was_only_added_to_a_page_is_synced_after_a_rollback(indexed: Path,
         pertinent.rollback()
     with opened(indexed) as pertinent:
         pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
-        texts = {chunk.text for chunk in pertinent.workspace.index().scan()}
+        texts = {chunk.text for chunk in readable_chunks(pertinent.workspace.index().scan())}
         assert "A knee is guaranteed for ten years." in texts
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from pertinent.surfaces.library import Pertinent
+from pertinent.types import readable_chunks
 
 CHILD = """
 import os, signal, sys
@@ -84,7 +85,7 @@ def contents(folder: Path) -> Any:
     with Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened:
         catalog = opened.workspace.catalog()
         rows = [chunk for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
-        points = opened.workspace.index().scan()
+        points = readable_chunks(opened.workspace.index().scan())
         answer = opened.search("passage about limits", top_k=20, ranking="dense")
         return (
             sorted(str(replace(chunk, created_at="")) for chunk in rows),

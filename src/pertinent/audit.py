@@ -8,11 +8,15 @@ from dataclasses import dataclass, fields
 from .chunking import embedded_text
 from .identity import content_hash, embedding_key, point_id
 from .ports import Catalog, Embedder, VectorIndex
-from .types import Chunk, Filters, Page
+from .types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
 
 REPAIR = "`pertinent doctor --repair`, then `pertinent index SOURCE` with the options it was indexed with"
 SAME = 0.99
 """The cosine of two vectors of one text, but for what storing takes off."""
+REINDEX = "`pertinent reindex`, which writes every point again from the texts in the catalog"
+ELSEWHERE = "write the point again with the pipeline that filled the collection: it is not changed from here"
+LISTED = 50
+"""How many damaged points are named, each by itself."""
 NAMED = 3
 """How many damaged things a finding names."""
 
@@ -37,6 +41,8 @@ class Inventory:
     in_index: Mapping[str, Chunk]
     in_catalog: Mapping[str, Chunk]
     pages: Mapping[str, Page]
+    damaged: tuple[DamagedPoint, ...] = ()
+    """Points of the index that can't be read as chunks."""
 
 
 def take_inventory(index: VectorIndex, catalog: Catalog) -> Inventory:
@@ -44,18 +50,41 @@ def take_inventory(index: VectorIndex, catalog: Catalog) -> Inventory:
     records = catalog.pages()
     pages = {record.document_id: catalog.page(record.document_id) for record in records}
     rows = {chunk.chunk_id: chunk for record in records for chunk in catalog.chunks(record.document_id)}
-    points = {chunk.chunk_id: chunk for chunk in index.scan()}
-    return Inventory(points, rows, {name: page for name, page in pages.items() if page is not None})
+    stored = list(index.scan())
+    return Inventory(
+        {chunk.chunk_id: chunk for chunk in readable_chunks(stored)},
+        rows,
+        {name: page for name, page in pages.items() if page is not None},
+        tuple(damaged_points(stored)),
+    )
+
+
+def payloads(damaged: Sequence[DamagedPoint], rows: Mapping[str, Chunk], remedy: str) -> list[Finding]:
+    """Each damaged point, with the page that it belongs to where the catalog knows it."""
+    pages: dict[PointId, str] = {}
+    if damaged:
+        pages = {point_id(chunk.chunk_id): chunk.document_id for chunk in rows.values()}
+
+    def page_of(points: Iterable[DamagedPoint]) -> frozenset[str]:
+        return frozenset(pages[point.point_id] for point in points if point.point_id in pages)
+
+    findings = [Finding(str(point), remedy, page_of([point])) for point in damaged[:LISTED]]
+    if further := damaged[LISTED:]:
+        problem = f"and {_count(len(further), 'more damaged point')}"
+        findings.append(Finding(problem, remedy, page_of(further)))
+    return findings
 
 
 def drift(stored: Inventory) -> list[Finding]:
     """Where index and catalog don't hold the same chunks, or describe them differently."""
     points, rows = stored.in_index, stored.in_catalog
     both = points.keys() & rows.keys()
+    unreadable = {point.point_id for point in stored.damaged}
+    absent = [i for i in rows.keys() - points.keys() if point_id(i) not in unreadable]
     differing = {chunk_id: _differences(points[chunk_id], rows[chunk_id]) for chunk_id in both}
     return [
         *_finding("{} in the index but not in the catalog", (points[i] for i in points.keys() - rows.keys())),
-        *_finding("{} in the catalog but not in the index", (rows[i] for i in rows.keys() - points.keys())),
+        *_finding("{} in the catalog but not in the index", (rows[i] for i in absent)),
         *_finding(
             "{} described differently by index and catalog",
             (chunk for i in both if differing[i] for chunk in (points[i], rows[i])),

@@ -105,7 +105,12 @@ def foreign(settings: Settings) -> ForeignCollection:
     """Where a collection of another pipeline may be."""
     from .stores.foreign_opening import ForeignCollection
 
-    return ForeignCollection(lambda: _server(settings), settings.qdrant_collection, settings.qdrant_fields)
+    return ForeignCollection(
+        lambda: _server(settings),
+        settings.qdrant_collection,
+        settings.qdrant_fields,
+        settings.external_base_url or "",
+    )
 
 
 def _server(settings: Settings) -> Server:

@@ -1,6 +1,6 @@
 """Is everything sound? Each check gives plain findings, and each finding says what to run.
 
-    settings → catalog → model → fingerprint → index → unfinished changes → drift → hashes → links
+    settings → catalog → model → fingerprint → index → unfinished changes → payloads → drift → hashes → links
 
 A check that can't be made because the one before it failed is left out. Damage to what is stored is
 mended by marking the pages as pending in the catalog (`repair`): the next sync of their source then
@@ -15,7 +15,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from . import build, links
-from .audit import Finding, Inventory, drift, hashes, positions, slices, take_inventory, vectors
+from .audit import (
+    ELSEWHERE,
+    REINDEX,
+    Finding,
+    Inventory,
+    drift,
+    hashes,
+    payloads,
+    positions,
+    slices,
+    take_inventory,
+    vectors,
+)
 from .errors import (
     EmbedderError,
     FingerprintMismatch,
@@ -28,7 +40,7 @@ from .errors import (
 from .ports import Embedder
 from .progress import Progress, Silent
 from .settings import Loaded
-from .types import Filters
+from .types import Filters, damaged_points, readable_chunks
 from .workspace import Workspace
 
 TOLERANCE = 1e-3
@@ -90,6 +102,7 @@ class Doctor:
             ("index", self._index, True),
             ("unfinished changes", self._unfinished, False),
             ("stored chunks", self._stored, True),
+            ("payloads", self._payloads, False),
             ("drift", lambda: self._audit(drift, "index and catalog hold the same chunks"), False),
             ("hashes", lambda: self._audit(hashes, "every text has its hash"), False),
             ("slices", lambda: self._audit(slices, "every chunk is a slice of its page"), False),
@@ -176,6 +189,14 @@ class Doctor:
         chunks = len(self._inventory.in_catalog)
         return f"{chunks:,} chunks of {len(self._inventory.pages):,} pages read", []
 
+    def _payloads(self) -> tuple[str, list[Finding]]:
+        """Whether every point can be read; also of a collection that another pipeline filled."""
+        if self._inventory is None:
+            damaged = list(damaged_points(self._opened.index().scan()))
+            return "every point can be read", payloads(damaged, {}, ELSEWHERE)
+        stored = self._inventory
+        return "every point can be read", payloads(stored.damaged, stored.in_catalog, REINDEX)
+
     def _audit(self, rule: Callable[[Inventory], list[Finding]], sound: str) -> tuple[str, list[Finding]]:
         return sound, rule(self._taken)
 
@@ -187,7 +208,9 @@ class Doctor:
     def _links(self, anchors_of: links.AnchorsOf) -> Check:
         """Every stored address, asked of the site; that it can't be reached is not that it is wrong."""
         began = time.perf_counter()
-        pages = links.on_the_web((chunk.url, chunk.anchor) for chunk in self._opened.index().scan())
+        pages = links.on_the_web(
+            (chunk.url, chunk.anchor) for chunk in readable_chunks(self._opened.index().scan())
+        )
         self._progress.stage("Checking links", len(pages))
         broken = links.check(pages, anchors_of, told=self._progress.advance)
         cited = sum(map(len, pages.values()))

@@ -6,13 +6,14 @@ Everything here is a pure function of its arguments, so an id is the same on eve
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
 import unicodedata
 import uuid
 from collections import Counter
 from collections.abc import Iterable
 from ipaddress import ip_address
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 CHUNK_ID_MAX = 50
 SLUG_MAX = 100
@@ -20,6 +21,7 @@ TITLE_MAX = 255
 
 _POINTS = uuid.UUID("6b3a8f0e-2d3c-5b0e-9f6e-70657274696e")
 _WORD = re.compile(r"[^\w]+")
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
 def content_hash(text: str) -> str:
@@ -54,12 +56,23 @@ def canonical_url(url: str) -> str:
 
 
 def is_url(text: str) -> bool:
-    """Whether it has the form of an address: a scheme, and a host or a path."""
+    """Whether it has the form of an address: a scheme, and a host or (but on the web) a path; no space."""
     try:
         parts = urlsplit(text)
     except ValueError:
         return False
-    return bool(parts.scheme and (parts.netloc or parts.path))
+    here = parts.netloc or (parts.path and parts.scheme not in ("http", "https"))
+    return bool(parts.scheme and here) and not _SPACE.search(text)
+
+
+def url_of_path(path: str, base_url: str = "") -> str:
+    """The address of a source file: below a base url, or else `file:///…`; empty where it names no file."""
+    if "://" in path and is_url(path):
+        return path
+    below = posixpath.normpath("/" + path.replace("\\", "/").lstrip("/"))
+    if below == "/":
+        return ""
+    return (base_url.rstrip("/") or "file://") + quote(below, safe="/:@!$&'()*+,;=", errors="replace")
 
 
 def is_loopback(host: str) -> bool:

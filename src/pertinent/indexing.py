@@ -23,7 +23,7 @@ from .chunking import chunk_page, embedded_text
 from .errors import SyncRefused
 from .ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex, Written
 from .progress import Progress, Silent
-from .types import Chunk, Offer, Page, PassedOver, Unreadable
+from .types import Chunk, Offer, Page, PassedOver, Unreadable, readable_chunks
 
 SHRINK_LIMIT = 0.25
 """The share of a source's known pages that may go at once without being asked for."""
@@ -229,7 +229,7 @@ class Indexer:
         if self.index.count() != sum(len(change.entries) for _, change in rebuilt):
             # The rebuild that broke off may have written pages that are no longer there.
             kept = {change.page.document_id for _, change in rebuilt}
-            for gone in {chunk.document_id for chunk in self.index.scan()} - kept:
+            for gone in {chunk.document_id for chunk in readable_chunks(self.index.scan())} - kept:
                 self.index.keep_only(gone, [])
         self.progress.stage("Optimising the index", None)
         self.index.finish()

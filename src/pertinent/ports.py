@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Candidates, Chunk, Filters, Offer, Page, PassedOver, PointId, Unreadable
+from .types import Candidates, Chunk, Filters, Offer, Page, PassedOver, PointId, StoredPoint, Unreadable
 
 Vector = NDArray[np.float32]
 
@@ -82,7 +82,7 @@ class VectorIndex(Protocol):
     ) -> Candidates:
         """The best `limit` points of each side named in `by`, with both raw scores where they exist."""
 
-    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         """The chunks behind the points, as the index has them."""
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
@@ -96,8 +96,8 @@ class VectorIndex(Protocol):
     def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
         """Remove the document's other points; with no ids, all of them."""
 
-    def scan(self) -> Iterator[Chunk]:
-        """Every chunk in the index, in no set order."""
+    def scan(self) -> Iterator[StoredPoint]:
+        """Every point in the index, in no set order."""
 
     def count(self) -> int: ...
 

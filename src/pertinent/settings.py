@@ -42,6 +42,7 @@ MIN_KEY = 8
 GIVEN = "given"
 """The origin of a setting that the caller gave."""
 
+_BASE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^?#\s]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 
 PROVIDERS = ("local", "onnx", "cohere", "openai", "testing")
@@ -99,6 +100,9 @@ class Settings(BaseModel):
     qdrant_fields: Annotated[
         dict[str, str], Field(description="which field of another pipeline's points is which")
     ] = {}
+    external_base_url: Annotated[
+        str | None, Field(description="the address of another pipeline's source paths; none means files")
+    ] = None
     database_url: Annotated[
         SecretStr | None, Field(description="a PostgreSQL catalog; none means SQLite in the folder")
     ] = None
@@ -174,6 +178,13 @@ class Settings(BaseModel):
     def _somewhere(cls, value: object) -> object:
         if value == "":
             raise ValueError("must not be empty; `.` is the present folder")
+        return value
+
+    @field_validator("external_base_url")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if value is not None and not _BASE_URL.fullmatch(value):
+            raise ValueError(f"must be an address like https://example.org/docs, not {value!r}")
         return value
 
     @field_validator("embedder")

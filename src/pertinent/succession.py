@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from .errors import IndexFailure, IndexLocked
 from .ports import Builds, Catalog, Fingerprint, VectorIndex, Written
-from .types import Chunk, Page
+from .types import Chunk, Page, readable_chunks
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Succession:
         Nothing where it has none of them.
         """
         found: dict[str, list[Chunk]] = {}
-        for chunk in index.scan():
+        for chunk in readable_chunks(index.scan()):
             found.setdefault(chunk.document_id, []).append(chunk)
         records = self.catalog().pages()
         kept: list[tuple[str, Written]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 from uuid import UUID
@@ -74,7 +74,11 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage: an exact slice `[start:end]` of its page's text, with all that cites it."""
+    """A passage: an exact slice `[start:end]` of its page's text, with all that cites it.
+
+    A point of another pipeline does not say where its slice begins, and may not say which passage of its
+    page it is, or when it was written: `start`, `end` and `position` are then -1, and `created_at` is None.
+    """
 
     chunk_id: str
     document_id: str
@@ -90,7 +94,12 @@ class Chunk:
     source_path: str
     slug: str
     source_type: str
-    created_at: str = ""
+    created_at: str | None = None
+
+    @property
+    def span(self) -> tuple[int, int] | tuple[None, None]:
+        """Where it begins and ends in its page's text, as answers say it: None where that is not known."""
+        return (self.start, self.end) if self.start >= 0 else (None, None)
 
     @property
     def citation(self) -> str:
@@ -120,6 +129,35 @@ class Filters:
 
 PointId = UUID | int
 """What Qdrant knows a point by."""
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedPoint:
+    """A stored point that can't be read as a chunk, and what is wrong with each of its damaged fields."""
+
+    point_id: PointId
+    chunk_id: str
+    """Empty where even that can't be read."""
+    problems: tuple[str, ...]
+    """Each begins with the name of the field."""
+
+    def __str__(self) -> str:
+        chunk = f" (chunk {self.chunk_id})" if self.chunk_id else ""
+        return f"point {self.point_id}{chunk}: {'; '.join(self.problems)}"
+
+
+StoredPoint = Chunk | DamagedPoint
+"""What a point of the index is read as."""
+
+
+def readable_chunks(points: Iterable[StoredPoint]) -> Iterator[Chunk]:
+    """The points that can be read."""
+    return (point for point in points if isinstance(point, Chunk))
+
+
+def damaged_points(points: Iterable[StoredPoint]) -> Iterator[DamagedPoint]:
+    """The points that can't be read."""
+    return (point for point in points if isinstance(point, DamagedPoint))
 
 
 class Candidates(NamedTuple):
@@ -194,6 +232,8 @@ class Answer:
     """The best candidates that are not among the hits, a few of them."""
     notes: tuple[str, ...] = ()
     """What was missing or down while the answer was made; empty where every part answered."""
+    damaged: tuple[DamagedPoint, ...] = ()
+    """Points that belong in the list and were left out."""
     cached: bool = False
     """Whether the answer came from the cache."""
 

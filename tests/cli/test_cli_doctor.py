@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import qdrant_edge as qdrant
 
 from pertinent.chunking import embedded_text
 from pertinent.identity import content_hash, digest, point_id
@@ -119,7 +120,7 @@ def test_a_sound_index_has_no_findings(run: Run, indexed: Path) -> None:
     result = run("doctor")
     assert result.exit_code == 0
     assert "✗" not in result.stdout
-    assert result.stdout.count("✓") == 12
+    assert result.stdout.count("✓") == 13
     assert "All is sound." in result.stdout
     report = json.loads(run("doctor", "--json").stdout)
     assert report["sound"] is True
@@ -142,6 +143,40 @@ def test_each_damage_is_found_and_what_to_run_mends_it(
     assert run("doctor", "--repair").exit_code == 0
     again = run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
     assert again.exit_code == 0
+    assert run("doctor").exit_code == 0
+
+
+def damage_payloads(folder: Path) -> list[str]:
+    """Give two points a field of the wrong type, as any client of Qdrant can; their ids."""
+    with opened(folder) as workspace:
+        chunks = workspace.catalog().chunks(a_chunk(workspace).document_id)[:2]
+        shard = vars(workspace.index())["_shard"]
+        for chunk, fields in zip(chunks, ({"position": "x"}, {"url": "not a url"}), strict=True):
+            shard.update(qdrant.UpdateOperation.set_payload([point_id(chunk.chunk_id)], fields))
+        return [chunk.chunk_id for chunk in chunks]
+
+
+@pytest.mark.parametrize("mend", ["reindex", "repair"])
+def test_rule_29_each_damaged_point_is_named_and_mended(
+    run: Run, indexed: Path, docs: Path, mend: str
+) -> None:
+    first, second = damage_payloads(indexed)
+    result = run("doctor", "--json")
+    assert result.exit_code == 1
+    found = findings(result.stdout)
+    assert list(found) == ["payloads"], "what can't be read is not missing as well"
+    problems = [finding["problem"] for finding in found["payloads"]]
+    assert any(f"chunk {first}" in one and "position is 'x', not a whole number" in one for one in problems)
+    assert any(f"chunk {second}" in one and "url is 'not a url', not an address" in one for one in problems)
+    assert all("pertinent reindex" in finding["run"] for finding in found["payloads"])
+
+    if mend == "reindex":
+        assert run("reindex").exit_code == 0
+    else:
+        assert run("doctor", "--repair").exit_code == 0
+        assert (
+            run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots").exit_code == 0
+        )
     assert run("doctor").exit_code == 0
 
 

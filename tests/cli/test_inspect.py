@@ -75,7 +75,7 @@ def test_shows_the_collection_field_by_field(run: Run, client: QdrantClient, nam
     assert "text text 6 Nodes exchange messages over topics." in said
     missing = "content_hash: missing in all 6 points looked at; hash validation will count them as failed"
     assert missing in said
-    assert "url: missing in all 6 points looked at; those results have no address" in said
+    assert "url: missing in all 6 points looked at; their address is made from source_path" in said
     assert "title:" not in said
     assert "--write pertinent.toml" in said
 

@@ -16,7 +16,7 @@ from pertinent.progress import Silent
 from pertinent.search.engine import Engine, find_neighbours
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
-from pertinent.types import Answer, Filters, Ranking, SearchOptions
+from pertinent.types import Answer, Filters, Ranking, SearchOptions, readable_chunks
 from pertinent.workspace import Workspace
 
 BOOK = [
@@ -241,7 +241,7 @@ def test_seed_003_a_title_that_is_null_in_the_catalog_is_none(engine: Engine, wo
 
 
 def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:
-    middle = next(c for c in workspace.index().scan() if c.section == "Publishing")
+    middle = next(c for c in readable_chunks(workspace.index().scan()) if c.section == "Publishing")
     assert [c.position for c in find_neighbours(workspace.catalog(), middle.chunk_id)] == [2]
     around = find_neighbours(workspace.catalog(), middle.chunk_id, around=1)
     assert [c.section for c in around] == ["Quality of service", "Publishing", "Subscribing"]

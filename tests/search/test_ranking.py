@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.search.ranking import rank, select
-from pertinent.types import Candidates, Chunk, PointId, Ranking, Scores, SearchOptions
+from pertinent.types import (
+    Candidates,
+    Chunk,
+    DamagedPoint,
+    PointId,
+    Ranking,
+    Scores,
+    SearchOptions,
+    StoredPoint,
+)
 
 RANKINGS: st.SearchStrategy[Ranking] = st.sampled_from(["hybrid", "dense", "lexical"])
 CHUNK = Chunk(
@@ -27,7 +36,7 @@ def chunk_of(point_id: PointId) -> Chunk:
 
 def rank_all(candidates: Candidates, ranking: Ranking) -> list[tuple[PointId, float, Scores]]:
     chunks = {point_id: chunk_of(point_id) for point_id in candidates.point_ids}
-    return [(hit.point_id, hit.score, hit.scores) for hit in rank(candidates, chunks, ranking)]
+    return [(hit.point_id, hit.score, hit.scores) for hit in rank(candidates, chunks, ranking).hits]
 
 
 @st.composite
@@ -76,7 +85,8 @@ def test_rank_hybrid_is_the_mean_of_cosine_and_saturated_bm25() -> None:
 
 
 def test_rank_drops_a_candidate_without_a_chunk() -> None:
-    assert rank(Candidates([1, 2], [0.8, 0.7], None), {2: chunk_of(2)}, "dense")[0].point_id == 2
+    ranked = rank(Candidates([1, 2], [0.8, 0.7], None), {2: chunk_of(2)}, "dense")
+    assert [hit.point_id for hit in ranked.hits] == [2]
 
 
 @given(
@@ -93,20 +103,34 @@ def test_select_lists_the_best_hits_that_pass_every_limit(
     candidates: Candidates, options: SearchOptions
 ) -> None:
     ranked = rank(candidates, {point: chunk_of(point) for point in candidates.point_ids}, "hybrid")
-    hits, excluded = select(ranked, options)
+    hits, excluded, damaged = select(ranked, options)
+    assert damaged == []
     assert len(hits) <= options.top_k
     assert all(hit.score >= options.threshold for hit in hits)
-    assert hits == [hit for hit in ranked if hit in hits]
+    assert hits == [hit for hit in ranked.hits if hit in hits]
     texts = [hit.chunk.content_hash for hit in hits]
     assert not options.distinct or len(set(texts)) == len(texts)
     pages = [hit.chunk.document_id for hit in hits]
     assert all(pages.count(page) <= (options.per_page or len(pages)) for page in pages)
     # A better candidate is missing only for a reason.
-    for hit in ranked if len(hits) < options.top_k else ():
+    for hit in ranked.hits if len(hits) < options.top_k else ():
         assert (
             hit in hits
             or hit.score < options.threshold
             or (options.distinct and hit.chunk.content_hash in texts)
             or (options.per_page and pages.count(hit.chunk.document_id) >= options.per_page)
         )
-    assert [candidate.hit for candidate in excluded] == [hit for hit in ranked if hit not in hits][:5]
+    assert [candidate.hit for candidate in excluded] == [hit for hit in ranked.hits if hit not in hits][:5]
+
+
+def test_select_names_the_damaged_points_that_would_have_been_listed() -> None:
+    points: dict[PointId, StoredPoint] = {number: chunk_of(number) for number in (1, 2, 3)}
+    points |= {
+        number: DamagedPoint(number, f"damaged-{number}", ("position: must be a number",))
+        for number in (4, 5, 6)
+    }
+    candidates = Candidates([1, 2, 3, 4, 5, 6], [0.9, 0.6, 0.5, 0.7, 0.55, 0.2], None)
+    ranked = rank(candidates, points, "dense")
+    assert [point.point_id for point in select(ranked, SearchOptions(top_k=2)).damaged] == [4]
+    assert [point.point_id for point in select(ranked, SearchOptions(threshold=0.3)).damaged] == [4, 5]
+    assert [hit.point_id for hit in select(ranked, SearchOptions()).hits] == [1, 2, 3]

@@ -72,6 +72,13 @@ def test_beir_malformed_lines_are_reported_and_skipped(tmp_path: Path) -> None:
     assert [entry.source_path for entry in entries if isinstance(entry, Page)] == ["1", "7"]
 
 
+def test_beir_url_that_is_no_address_is_ignored(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path, {"_id": "1", "text": "x", "url": "http://a b"})
+    (page,) = BeirSource(folder, name="n").read()
+    assert isinstance(page, Page)
+    assert page.url == "beir://n/1"
+
+
 def test_beir_document_ids_differ_between_corpora(tmp_path: Path) -> None:
     folder = write_corpus(tmp_path, {"_id": "1", "text": "x"})
     ids = {

@@ -302,6 +302,7 @@ def test_a_table_of_another_pipeline_is_adopted_with_its_rows(url: str, plain: s
     assert chunk is not None
     assert (chunk.position, chunk.text, chunk.end) == (0, "Physical AI …", 13)
     assert (chunk.content_hash, chunk.document_id) == (content_hash("Physical AI …"), "")
+    assert chunk.created_at is not None
     assert chunk.created_at.endswith("Z")
     catalog.commit("s", [written("a", ["one"])])
     catalog.commit("s", [], removed=["a"])

@@ -86,7 +86,7 @@ def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> 
     vector = EMBEDDER.embed_queries([query])[0]
     candidates = index.candidates(vector, query, by=CANDIDATE_SIDES[ranking], limit=LIMIT, filters=filters)
     ranked = rank(candidates, index.chunks(candidates.point_ids), ranking)
-    return [(hit.score, hit.chunk.chunk_id) for hit in ranked[:SHOWN]]
+    return [(hit.score, hit.chunk.chunk_id) for hit in ranked.hits[:SHOWN]]
 
 
 def tied(shown: Shown) -> list[set[str]]:

@@ -11,17 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import SettingsError
-from pertinent.identity import content_hash
+from pertinent.identity import content_hash, is_url
 from pertinent.stores.foreign_payload import start_of
 from pertinent.stores.payload import to_payload
 from pertinent.stores.shapes import FIELDS, Shape, keys, recognise, to_chunk
 from pertinent.testing.index_suite import entries
+from pertinent.types import Chunk, DamagedPoint, PointId
 
 POINT = UUID(int=7)
 URL = "https://book.example/docs/nodes"
 TEXT = "Nodes exchange messages over topics."
 
 Payload = dict[str, Any]
+
+
+def read_chunk(payload: Payload, point: PointId, shape: Shape) -> Chunk:
+    """The chunk of a point that is not damaged."""
+    stored = to_chunk(payload, point, shape)
+    assert isinstance(stored, Chunk), stored
+    return stored
 
 
 def llama_index(number: int) -> Payload:
@@ -153,11 +161,11 @@ def test_each_shape_is_recognised_with_its_fields(name: str) -> None:
 def test_each_shape_gives_its_chunk(name: str) -> None:
     make, _ = SHAPES[name]
     payloads = [make(number) for number in range(3)]
-    chunk = to_chunk(payloads[2], POINT, recognise(payloads).shape)
+    chunk = read_chunk(payloads[2], POINT, recognise(payloads).shape)
     assert chunk.text == TEXT
-    assert chunk.url == ("" if name == "retrieval-api" else URL)
+    assert chunk.url == ("file:///docs/nodes.md" if name == "retrieval-api" else URL)
     assert chunk.position == (-1 if name in ("langchain", "langchain-js", "llama-index") else 2)
-    assert (chunk.start, chunk.end) == (-1, -1)
+    assert chunk.span == (None, None)
     assert chunk.document_id
 
 
@@ -166,7 +174,7 @@ def test_our_own_points_are_known_by_all_their_fields() -> None:
     payloads = [to_payload(entry) for entry in given_entries]
     found = recognise(payloads)
     assert (found.shape.name, found.shape.position_base) == ("pertinent", 0)
-    chunk = to_chunk(payloads[0], POINT, found.shape)
+    chunk = read_chunk(payloads[0], POINT, found.shape)
     assert chunk.position == given_entries[0].chunk.position
     assert chunk.chunk_id == given_entries[0].chunk.chunk_id
 
@@ -188,21 +196,19 @@ def test_what_is_missing_is_counted_and_not_made_up() -> None:
     missing = {one.name: one for one in found.missing}
     assert (missing["content_hash"].path, missing["content_hash"].count) == ("content_hash", 6)
     assert (missing["section"].path, missing["section"].count) == (None, 0)
-    chunk = to_chunk(payloads[0], POINT, found.shape)
+    chunk = read_chunk(payloads[0], POINT, found.shape)
     assert chunk.content_hash == ""
 
 
 def test_a_chunk_without_ids_has_the_points_and_its_pages() -> None:
     shape = Shape("named", {"text": "t", "url": "u"})
     one, other, elsewhere = (
-        to_chunk({"t": TEXT, "u": url}, point, shape)
+        read_chunk({"t": TEXT, "u": url}, point, shape)
         for point, url in ((1, URL + "#topics"), (2, URL + "/"), (3, "https://book.example/docs/other"))
     )
     assert (one.chunk_id, other.chunk_id) == ("1", "2")
     assert one.document_id == other.document_id != elsewhere.document_id
     assert (one.url, one.anchor) == (URL, "topics")
-    nowhere = [to_chunk({"t": TEXT}, point, shape).document_id for point in (1, 2)]
-    assert len(set(nowhere)) == 2
 
 
 def test_an_id_that_many_points_share_is_not_the_chunks() -> None:
@@ -222,7 +228,7 @@ def test_a_source_is_an_address_or_a_file_as_it_looks() -> None:
 def test_a_node_without_a_document_is_of_the_page_at_its_address() -> None:
     payload = {**llama_index(1), "document_id": "None", "doc_id": "None"}
     shape = recognise([llama_index(n) for n in range(3)]).shape
-    assert to_chunk(payload, POINT, shape).document_id.startswith("nodes-")
+    assert read_chunk(payload, POINT, shape).document_id.startswith("nodes-")
 
 
 def test_where_a_passage_began_is_read_for_its_order() -> None:
@@ -238,15 +244,138 @@ def test_where_a_passage_began_is_read_for_its_order() -> None:
         (1_765_792_800, "2025-12-15T10:00:00Z"),
         (1_765_792_800_000, "2025-12-15T10:00:00Z"),
         ("2025-12-15T10:00:00", "2025-12-15T10:00:00"),
-        (1e300, ""),
-        (10**400, ""),
-        (True, ""),
-        (None, ""),
+        ("", None),
+        (None, None),
     ],
 )
-def test_times_are_shown_as_they_are_stored_and_numbers_as_times(value: object, shown: str) -> None:
-    shape = Shape("named", {"text": "t", "created_at": "when"})
-    assert to_chunk({"when": value}, POINT, shape).created_at == shown
+def test_rule_29_times_are_shown_as_they_are_stored_and_a_missing_one_is_none(
+    value: object, shown: str | None
+) -> None:
+    shape = Shape("named", {"text": "t", "url": "u", "created_at": "when"})
+    assert read_chunk({"t": TEXT, "u": URL, "when": value}, POINT, shape).created_at == shown
+
+
+ALL = Shape("same", {name: name for name in FIELDS})
+HEALTHY: Payload = {
+    "text": TEXT,
+    "url": URL,
+    "title": "Nodes",
+    "section": "Topics",
+    "anchor": "topics",
+    "position": 3,
+    "chunk_id": "nodes-3",
+    "document_id": "nodes",
+    "source_path": "docs/nodes.md",
+    "slug": "nodes",
+    "source_type": "page",
+    "created_at": "2025-12-15T10:00:00Z",
+    "content_hash": content_hash(TEXT),
+    "start": 40,
+}
+DAMAGE: list[tuple[str, object]] = [
+    *((name, value) for name in FIELDS for value in (True, {"a": 1}, [1])),
+    ("text", 5),
+    ("text", "  "),
+    ("text", None),
+    ("url", "not a url"),
+    ("url", "http:///nowhere"),
+    ("url", "http://["),
+    ("url", 5),
+    ("position", "x"),
+    ("position", -1),
+    ("position", 2.5),
+    ("position", 1e300),
+    ("position", 2**31),
+    ("created_at", "yesterday"),
+    ("created_at", 1e300),
+    ("created_at", 10**400),
+    ("content_hash", 5),
+    ("start", "x"),
+]
+
+
+def test_a_healthy_point_of_every_field_is_a_chunk() -> None:
+    chunk = read_chunk(HEALTHY, POINT, ALL)
+    assert all(getattr(chunk, name) == HEALTHY[name] for name in FIELDS if name != "start")
+
+
+@pytest.mark.parametrize(("field", "value"), DAMAGE)
+def test_rule_29_a_field_of_the_wrong_type_is_damage_that_names_it(field: str, value: object) -> None:
+    point = to_chunk({**HEALTHY, field: value}, POINT, ALL)
+    assert isinstance(point, DamagedPoint)
+    assert point.point_id == POINT
+    assert point.chunk_id == ("" if field == "chunk_id" else "nodes-3")
+    (problem,) = point.problems
+    assert problem.startswith(f"{field} is ")
+    assert f"point {POINT}" in str(point)
+
+
+def test_rule_29_a_problem_says_where_the_field_stands() -> None:
+    shape = Shape("named", {"text": "t", "url": "info.link"})
+    point = to_chunk({"t": TEXT, "info": {"link": "nowhere"}}, 7, shape)
+    assert isinstance(point, DamagedPoint)
+    assert point.problems == ("url (info.link) is 'nowhere', not an address like https://example.org/docs",)
+
+
+@pytest.mark.parametrize(
+    ("path", "base_url", "url"),
+    [
+        ("docs/chapter-1/index.md", "", "file:///docs/chapter-1/index.md"),
+        ("/srv/docs/a b#1.md", "", "file:///srv/docs/a%20b%231.md"),
+        ("C:\\docs\\a.md", "", "file:///C:/docs/a.md"),
+        (
+            "docs/a.md",
+            "https://github.example/book/blob/main/",
+            "https://github.example/book/blob/main/docs/a.md",
+        ),
+        ("../../a.md", "https://book.example/docs", "https://book.example/docs/a.md"),
+        ("https://book.example/a#b", "https://other.example", "https://book.example/a"),
+    ],
+)
+def test_rule_29_a_point_without_a_url_gets_one_from_its_source_path(
+    path: str, base_url: str, url: str
+) -> None:
+    shape = Shape("named", {"text": "t", "url": "u", "source_path": "p"}, base_url=base_url)
+    chunk = read_chunk({"t": TEXT, "p": path}, POINT, shape)
+    assert (chunk.url, chunk.source_path) == (url, path)
+
+
+def test_rule_29_a_stored_url_stands_before_one_made_from_the_path() -> None:
+    shape = Shape("named", {"text": "t", "url": "u", "source_path": "p"}, base_url="https://other.example")
+    assert read_chunk({"t": TEXT, "u": URL, "p": "docs/a.md"}, POINT, shape).url == URL
+
+
+@pytest.mark.parametrize("payload", [{"t": TEXT}, {"t": TEXT, "p": ""}, {"t": TEXT, "p": "/"}])
+def test_rule_29_a_point_without_url_and_path_is_left_out(payload: Payload) -> None:
+    point = to_chunk(payload, POINT, Shape("named", {"text": "t", "url": "url", "source_path": "p"}))
+    assert isinstance(point, DamagedPoint)
+    assert point.problems == ("url is missing",)
+
+
+def test_a_document_keeps_its_id_under_another_base_url() -> None:
+    fields = {"text": "t", "source_path": "p"}
+    shapes = [Shape("named", fields, base_url=base) for base in ("", "https://book.example")]
+    assert len({read_chunk({"t": TEXT, "p": "docs/a.md"}, POINT, shape).document_id for shape in shapes}) == 1
+
+
+def test_one_field_may_hold_addresses_and_files() -> None:
+    payloads = [
+        {"page_content": TEXT, "metadata": {"source": URL if number % 2 else f"docs/{number}.md"}}
+        for number in range(10)
+    ]
+    shape = recognise(payloads).shape
+    file, page = (read_chunk(payloads[number], number, shape) for number in (0, 1))
+    assert (file.url, file.source_path) == ("file:///docs/0.md", "docs/0.md")
+    assert (page.url, page.source_path) == (URL, "")
+
+
+def test_another_hash_than_sha_256_is_no_content_hash() -> None:
+    md5 = {**HEALTHY, "content_hash": "5d41402abc4b2a76b9719d911017c592"}
+    assert read_chunk(md5, POINT, ALL).content_hash == ""
+
+
+def test_a_passage_that_was_not_found_in_its_page_is_no_damage() -> None:
+    assert isinstance(to_chunk({**HEALTHY, "start": -1}, POINT, ALL), Chunk)
 
 
 def test_unknown_fields_are_an_error_that_shows_them_and_how_to_name_them() -> None:
@@ -279,7 +408,7 @@ def test_named_fields_are_taken_as_they_are_and_nothing_is_guessed_beside_them()
     payload = {"body": {"plain": TEXT}, "at": URL, "title": "Nodes", "nth": 1}
     found = recognise([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
     assert found.shape == Shape("named", {"text": "body.plain", "url": "at", "position": "nth"}, 1)
-    chunk = to_chunk(payload, POINT, found.shape)
+    chunk = read_chunk(payload, POINT, found.shape)
     assert (chunk.text, chunk.url, chunk.title, chunk.position) == (TEXT, URL, "", 0)
 
 
@@ -323,20 +452,26 @@ STRANGE = ANY_TEXT | st.sampled_from(
 
 
 @given(PAYLOADS, FIELDS_ANYWHERE, st.integers(0, 1), st.integers(min_value=0) | st.uuids())
-def test_any_payload_gives_a_chunk(
+def test_any_payload_gives_a_chunk_or_names_what_is_wrong(
     payload: Payload, fields: dict[str, str], base: int, point: int | UUID
 ) -> None:
-    chunk = to_chunk(payload, point, Shape("any", fields, base))
-    assert chunk.chunk_id
-    assert chunk.document_id
-    assert chunk.position >= -1
-    assert all(isinstance(getattr(chunk, name), str) for name in ("text", "url", "title", "content_hash"))
+    stored = to_chunk(payload, point, Shape("any", fields, base))
+    if isinstance(stored, DamagedPoint):
+        assert stored.point_id == point
+        assert all(problem.startswith(FIELDS) for problem in stored.problems)
+        return
+    assert stored.chunk_id
+    assert stored.document_id
+    assert stored.position >= -1
+    assert is_url(stored.url)
+    assert stored.text.strip()
+    assert all(isinstance(getattr(stored, name), str) for name in ("title", "content_hash"))
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(FIELDS, STRANGE)))
-def test_strange_texts_give_a_chunk(payload: Payload) -> None:
-    shape = Shape("same", {name: name for name in FIELDS})
-    assert to_chunk(payload, 1, shape).text == payload["text"]
+def test_strange_texts_give_a_chunk_or_name_what_is_wrong(payload: Payload) -> None:
+    stored = to_chunk(payload, 1, ALL)
+    assert isinstance(stored, DamagedPoint) or stored.text == payload["text"]
 
 
 @given(st.lists(PAYLOADS, max_size=5))

@@ -55,24 +55,81 @@ def test_a_changed_payload_fails_the_hashes_and_is_named(stored: Workspace, judg
     assert any(chunk.chunk_id in issue and "hash" in issue for issue in report.issues)
 
 
-@pytest.mark.parametrize(
-    ("field", "named"),
-    [
-        ("url", "url"),
-        ("content_hash", "content_hash"),
-        ("created_at", "timestamp"),
-        ("position", "chunk_index"),
-    ],
-)
-def test_a_nulled_field_fails_completeness_and_is_named(
-    stored: Workspace, judged: Judge, field: str, named: str
-) -> None:
+def test_seed_000_a_missing_time_fails_completeness_and_is_named(stored: Workspace, judged: Judge) -> None:
     chunk = passage(stored, "knee", "hinge")
-    set_payload(stored, chunk, **{field: None})
+    set_payload(stored, chunk, created_at=None)
     report = judged()
     assert report.verdict == "FAIL"
     assert report.metadata_completeness_rate < 1.0
-    assert any(chunk.chunk_id in issue and f"lacks {named}" in issue for issue in report.issues)
+    assert any(chunk.chunk_id in issue and "lacks timestamp" in issue for issue in report.issues)
+    times = {
+        result.timestamp
+        for case in report.test_cases
+        for result in case.actual_results
+        if result.chunk_id == chunk.chunk_id
+    }
+    assert times == {None}
+
+
+DAMAGE: list[tuple[str, object]] = [
+    ("position", "x"),
+    ("position", None),
+    ("position", -1),
+    ("created_at", 12345),
+    ("created_at", "yesterday"),
+    ("created_at", ""),
+    ("url", "not a url"),
+    ("url", None),
+    ("url", ["https://book.example"]),
+    ("content_hash", None),
+    ("content_hash", "abc"),
+    ("text", None),
+    ("text", {"a": 1}),
+    ("text", " "),
+    ("title", 5),
+    ("section", ["a"]),
+    ("chunk_id", "another-chunk"),
+    ("chunk_id", None),
+    ("document_id", 5),
+    ("start", "0"),
+    ("headings", "The hinge"),
+    ("url_parents", [1]),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), DAMAGE)
+def test_rule_29_a_damaged_point_that_a_query_would_have_found_fails_and_is_named(
+    stored: Workspace, judged: Judge, field: str, value: object
+) -> None:
+    chunk = passage(stored, "knee", "hinge")
+    point = point_id(chunk.chunk_id)
+    set_payload(stored, chunk, **{field: value})
+    report = judged()
+    assert report.verdict == "FAIL"
+    assert "damaged points is 1, not 0" in report.summary
+    assert any(f"damaged point {point}" in issue and f"{field} is " in issue for issue in report.issues)
+    shown = {result.chunk_id for case in report.test_cases for result in case.actual_results}
+    assert chunk.chunk_id not in shown
+    assert all(len(case.actual_results) == 5 for case in report.test_cases if case.query.answerable)
+
+
+def test_rule_29_a_damaged_point_that_no_query_meets_is_found_by_the_audit(
+    stored: Workspace, judged: Judge
+) -> None:
+    chunk = passage(stored, "knee", "hinge")
+    set_payload(stored, chunk, position="x")
+    data = golden().model_dump(mode="json")
+    data["queries"] = [query for query in data["queries"] if query["id"].startswith("gripper")]
+    for query in data["queries"]:
+        query["filters"] = {"url": "https://book.example/docs/gripper"}
+    other = GoldenSet.model_validate(data)
+    assert not any("damaged" in issue for issue in judged(other).issues)
+    report = judged(other, audit=True)
+    assert report.audit is not None
+    assert any(chunk.chunk_id in fault and "position is 'x'" in fault for fault in report.audit)
+    assert not any("not in the index" in fault for fault in report.audit)
+    assert [criterion.passed for criterion in report.criteria if criterion.name == "audit"] == [False]
+    assert report.verdict == "FAIL"
 
 
 def test_seed_000_a_report_over_damaged_results_names_them_and_can_be_read_again(

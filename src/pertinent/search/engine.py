@@ -15,8 +15,8 @@ from .._internal.cache import VersionedCache
 from .._internal.clock import StageTimer, utc_now
 from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from ..ports import Catalog, Description, Embedder, Vector, VectorIndex
-from ..types import Answer, Chunk, Filters, Hit, Ranking, SearchOptions
-from .ranking import CANDIDATE_SIDES, rank, select
+from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions
+from .ranking import CANDIDATE_SIDES, Ranked, rank, select
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +37,12 @@ NO_EMBEDDER = "the embedding model did not answer; results are ranked by words a
 NO_CHUNKS = (
     "the index has no chunks yet: `pertinent index PATH` adds some, or the pipeline that fills the collection"
 )
+
+MOST_DAMAGED = 1000
+"""How many damaged points a search reads past before it stops looking for further hits."""
+
+DAMAGED_NAMED = 3
+"""How many damaged points a note names."""
 
 PROBE_TEXT = "health"
 """The text of the search that a health check makes."""
@@ -147,14 +153,14 @@ class Engine:
         limit = max(CANDIDATES, CANDIDATES_PER_HIT * options.top_k)
         ranked, has_more = self._rank_candidates(text, embedded.vector, ranking, options, limit)
         timer.lap("searched")
-        hits, excluded = select(ranked, options)
-        while len(hits) < options.top_k and has_more:
+        selected = select(ranked, options)
+        while len(selected.hits) < options.top_k and has_more:
             limit *= WIDENING
             ranked, has_more = self._rank_candidates(text, embedded.vector, ranking, options, limit)
-            hits, excluded = select(ranked, options)
-        hits, catalog_notes = self._describe(hits)
-        notes = (*notes, *catalog_notes)
-        if not ranked and not self._index.count():
+            selected = select(ranked, options)
+        hits, catalog_notes = self._describe(selected.hits)
+        notes = (*notes, *catalog_notes, *damage_notes(selected.damaged))
+        if not hits and not selected.excluded and not self._index.count():
             notes = (*notes, NO_CHUNKS)
         timer.lap("filtered")
         return Answer(
@@ -165,8 +171,9 @@ class Engine:
             threshold=options.threshold,
             created_at=created_at,
             timings=timer.stages,
-            excluded=tuple(excluded),
+            excluded=tuple(selected.excluded),
             notes=notes,
+            damaged=tuple(selected.damaged),
         )
 
     def _embed(self, texts: Sequence[str]) -> list[EmbeddedQuery]:
@@ -196,13 +203,13 @@ class Engine:
 
     def _rank_candidates(
         self, text: str | None, vector: Vector | None, ranking: Ranking, options: SearchOptions, limit: int
-    ) -> tuple[list[Hit], bool]:
+    ) -> tuple[Ranked, bool]:
         """Rank the best `limit` candidates of each side, and say whether more could pass the threshold."""
         sides = CANDIDATE_SIDES[ranking]
         candidates = self._index.candidates(vector, text, by=sides, limit=limit, filters=options.filters)
         ranked = rank(candidates, self._index.chunks(candidates.point_ids), ranking)
-        reached_threshold = bool(ranked) and ranked[-1].score < options.threshold
-        return ranked, len(candidates.point_ids) >= limit and not reached_threshold
+        may_have_more = len(candidates.point_ids) >= limit and len(ranked.damaged) < MOST_DAMAGED
+        return ranked, may_have_more and ranked.all_reach(options.threshold)
 
     def _describe(self, hits: list[Hit]) -> tuple[list[Hit], tuple[str, ...]]:
         """Take path, slug and title from the catalog; while it is down, from the index."""
@@ -211,6 +218,16 @@ class Engine:
         except CatalogFailure:
             return hits, (NO_CATALOG,)
         return [_apply_description(hit, descriptions.get(hit.chunk.chunk_id)) for hit in hits], ()
+
+
+def damage_notes(damaged: Sequence[DamagedPoint]) -> tuple[str, ...]:
+    """Return the note on damaged points that were left out of an answer; none where there are none."""
+    if not damaged:
+        return ()
+    points = "1 damaged point was" if len(damaged) == 1 else f"{len(damaged):,} damaged points were"
+    more = f"; and {len(damaged) - DAMAGED_NAMED:,} more" if len(damaged) > DAMAGED_NAMED else ""
+    named = "; ".join(map(str, damaged[:DAMAGED_NAMED]))
+    return (f"{points} left out (`pertinent doctor` says what to do): {named}{more}",)
 
 
 def find_neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:

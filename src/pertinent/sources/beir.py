@@ -112,7 +112,7 @@ def _document_url(record: dict[str, Any]) -> str | None:
     """Return the web address in a document's metadata or in its own fields, if it has one."""
     metadata = record.get("metadata")
     for value in (metadata.get("url") if isinstance(metadata, dict) else None, record.get("url")):
-        if isinstance(value, str) and urlsplit(value).scheme in ("http", "https"):
+        if isinstance(value, str) and urlsplit(value).scheme in ("http", "https") and identity.is_url(value):
             return identity.canonical_url(value)
     return None
 

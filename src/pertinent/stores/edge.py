@@ -16,7 +16,7 @@ import qdrant_edge as qdrant
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector
-from ..types import Candidates, Chunk, Filters, PointId
+from ..types import Candidates, Filters, PointId, StoredPoint
 from . import lexical
 from .candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
 from .payload import KEYWORDS, conditions, to_chunk, to_payload
@@ -96,10 +96,8 @@ class EdgeIndex:
             queries[LEXICAL] = qdrant.Query.Nearest(terms, using=LEXICAL) if terms.indices else None
         return queries
 
-    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
-        return {
-            _uuid(record): to_chunk(record.payload or {}) for record in self._retrieve(point_ids, fields=True)
-        }
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
+        return {_uuid(record): _stored(record) for record in self._retrieve(point_ids, fields=True)}
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         records = self._retrieve(point_ids, fields=["embedding_key"])
@@ -147,13 +145,13 @@ class EdgeIndex:
             self._shard.update(operation)
         self._version += 1
 
-    def scan(self) -> Iterator[Chunk]:
+    def scan(self) -> Iterator[StoredPoint]:
         offset: Any = None
         while True:
             request = qdrant.ScrollRequest(limit=_PAGE, offset=offset, with_payload=True, with_vector=False)
             with _translated(self._folder):
                 records, offset = self._shard.scroll(request)
-            yield from (to_chunk(record.payload or {}) for record in records)
+            yield from map(_stored, records)
             if offset is None:
                 return
 
@@ -220,6 +218,10 @@ def _point(entry: Entry, vector: Vector) -> qdrant.Point:
 def _uuid(found: qdrant.ScoredPoint | qdrant.Record) -> UUID:
     # Our points have no other ids; Qdrant's type allows for some.
     return cast("UUID", found.id)
+
+
+def _stored(record: qdrant.Record) -> StoredPoint:
+    return to_chunk(record.payload or {}, _uuid(record))
 
 
 def _match(field: str, value: str) -> qdrant.FieldCondition:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 from qdrant_client import models
@@ -11,7 +12,7 @@ from qdrant_client import models
 from ..errors import DimensionMismatch, InvalidInput, SettingsError, SyncRefused
 from ..identity import canonical_url
 from ..ports import Entry, Vector
-from ..types import Candidates, Chunk, Filters, PointId
+from ..types import Candidates, Filters, PointId, StoredPoint
 from .foreign_collection import Dense, check_lengths, choose, look_at, sample, split
 from .foreign_payload import Payload, Shape, to_chunk, value_at, words_of
 from .qdrant_points import format_point_id, parse_point_id
@@ -42,10 +43,13 @@ class ForeignIndex:
     version = None
     """Its pipeline may write to it at any time."""
 
-    def __init__(self, server: Server, name: str, fields: Mapping[str, str], dense: Dense) -> None:
+    def __init__(
+        self, server: Server, name: str, fields: Mapping[str, str], dense: Dense, base_url: str = ""
+    ) -> None:
         self._server = server
         self.name = name
         self._fields = fields
+        self._base_url = base_url
         self.dense = dense
         self._shape: Shape | None = None
 
@@ -59,7 +63,7 @@ class ForeignIndex:
             if not payloads and not self._fields:
                 return NO_POINTS
             check_lengths(self._server, self.name, self.dense)
-            shape = recognise(payloads, self._fields).shape
+            shape = replace(recognise(payloads, self._fields).shape, base_url=self._base_url)
         if payloads:
             self._shape = shape
         return shape
@@ -72,17 +76,19 @@ class ForeignIndex:
         *,
         dimension: int | None = None,
         fields: Mapping[str, str] | None = None,
+        base_url: str = "",
     ) -> Self:
         """The collection, its fields recognised or named; closing it closes the server.
 
         Where `dimension` is given, it is the embedder's, and the vector must have it. Which of several
-        vectors is searched may be named beside the fields, as `vector`.
+        vectors is searched may be named beside the fields, as `vector`. Points without a url have the
+        address of their source path, below `base_url` where it is given.
         """
         vector, named_fields = split(fields)
         try:
             with _name_in_errors(name):
                 dense = choose(look_at(server, name).dense, vector, dimension)
-            index = cls(server, name, named_fields, dense)
+            index = cls(server, name, named_fields, dense, base_url)
             _ = index.shape  # what can't be searched is refused now
         except BaseException:
             server.close()
@@ -145,7 +151,7 @@ class ForeignIndex:
         url = words_of("url", value_at(payload, self.shape.fields["url"]))
         return _below(url, canonical_url(filters.url))
 
-    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         found = self._retrieve(point_ids)
         return {point: to_chunk(payload, point, self.shape) for point, payload in found}
 
@@ -173,7 +179,7 @@ class ForeignIndex:
     def _scroll(self, peer: Peer, offset: Any) -> tuple[list[models.Record], Any]:
         return peer.reading.scroll(self.name, limit=PAGE, offset=offset)
 
-    def scan(self) -> Iterator[Chunk]:
+    def scan(self) -> Iterator[StoredPoint]:
         return (to_chunk(payload, point, self.shape) for point, payload in self.points())
 
     def count(self) -> int:

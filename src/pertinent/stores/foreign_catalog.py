@@ -15,7 +15,7 @@ from itertools import groupby
 
 from ..identity import content_hash
 from ..ports import Description, Fingerprint, PageRecord, Written
-from ..types import Block, Chunk, Page, Section
+from ..types import Block, Chunk, DamagedPoint, Page, Section
 from .foreign import ForeignIndex
 from .foreign_payload import start_of, to_chunk
 
@@ -141,6 +141,8 @@ class ForeignCatalog:
         by_page: dict[str, list[tuple[int, int, Chunk]]] = {}
         for point, payload in self._index.points():
             chunk = to_chunk(payload, point, shape)
+            if isinstance(chunk, DamagedPoint):
+                continue
             by_page.setdefault(chunk.document_id, []).append(
                 (chunk.position, start_of(payload, shape), chunk)
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,9 +12,10 @@ from qdrant_client import models
 from ..errors import DimensionMismatch, NotFound, SettingsError
 from ..identity import content_hash
 from ..ports import Fingerprint
-from ..types import PointId
+from ..types import DamagedPoint, PointId, StoredPoint, damaged_points, readable_chunks
 from . import qdrant_collection
 from .foreign_payload import Payload, to_chunk
+from .payload import to_chunk as read_own_point
 from .qdrant_points import parse_point_id
 from .qdrant_server import Server
 from .shapes import Recognition, Seen, keys, recognise
@@ -73,11 +74,15 @@ class Examined:
     searched: Dense | None
     hashes: int
     """How many of the points have the hash of their text."""
+    damaged: tuple[DamagedPoint, ...]
+    """Those of the points that searches leave out."""
     problems: tuple[str, ...]
     """Why it can't be searched; nothing where it can."""
 
 
-def examine(server: Server, name: str, fields: Mapping[str, str] | None = None) -> Examined:
+def examine(
+    server: Server, name: str, fields: Mapping[str, str] | None = None, base_url: str = ""
+) -> Examined:
     """Look at a collection, and go on where something about it is of no use."""
     vector, named = split(fields)
     found = look_at(server, name)
@@ -95,10 +100,22 @@ def examine(server: Server, name: str, fields: Mapping[str, str] | None = None) 
         recognition = recognise(payloads, named)
     except SettingsError as error:
         problems.append(str(error))
-    chunks = [to_chunk(payload, point, recognition.shape) for point, payload in points if recognition]
-    hashes = sum(content_hash(chunk.text) == chunk.content_hash for chunk in chunks)
+    stored: list[StoredPoint] = []
+    if found.made_with is not None:
+        stored = [read_own_point(payload, point) for point, payload in points]
+    elif recognition is not None:
+        shape = replace(recognition.shape, base_url=base_url)
+        stored = [to_chunk(payload, point, shape) for point, payload in points]
     return Examined(
-        server.url, found, len(points), tuple(keys(payloads)), recognition, searched, hashes, tuple(problems)
+        server=server.url,
+        collection=found,
+        points=len(points),
+        keys=tuple(keys(payloads)),
+        recognition=recognition,
+        searched=searched,
+        hashes=sum(content_hash(chunk.text) == chunk.content_hash for chunk in readable_chunks(stored)),
+        damaged=tuple(damaged_points(stored)),
+        problems=tuple(problems),
     )
 
 

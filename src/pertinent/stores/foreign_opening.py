@@ -21,6 +21,8 @@ class ForeignCollection:
     name: str
     fields: Mapping[str, str] = field(default_factory=dict)
     """Which field of its points is which, where that is not to be recognised."""
+    base_url: str = ""
+    """The address below which the source paths of points without a url stand."""
 
     def exists(self) -> bool:
         """Whether there is one, and it is not ours."""
@@ -29,11 +31,17 @@ class ForeignCollection:
 
     def examine(self) -> Examined:
         with self.connect() as server:
-            return examine(server, self.name, self.fields)
+            return examine(server, self.name, self.fields, self.base_url)
 
     def open(self, embedder: Embedder) -> tuple[ForeignIndex, ForeignCatalog]:
         """The index, and the catalog that is made from it; to be closed by closing the index."""
-        index = ForeignIndex.open(self.connect(), self.name, dimension=embedder.dimension, fields=self.fields)
+        index = ForeignIndex.open(
+            self.connect(),
+            self.name,
+            dimension=embedder.dimension,
+            fields=self.fields,
+            base_url=self.base_url,
+        )
         return index, ForeignCatalog(index, embedder.name)
 
     def refuse(self) -> NoReturn:

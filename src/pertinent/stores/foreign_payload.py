@@ -1,7 +1,7 @@
 """The fields of a point that another pipeline wrote: read where a shape says that they stand.
 
-Reading never fails, whatever the point is like: what is not there is empty, and a number -1. A search
-goes on with the rest, and validation and `pertinent inspect` tell what is missing.
+Reading is lenient where a value is only written otherwise (a number as text, a time in seconds) and never
+fails: a point whose fields can't be what they should be is a `DamagedPoint` that names them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from typing import Any
 
 import orjson
 
-from ..identity import canonical_url, document_id
-from ..types import Chunk, PointId
+from ..identity import canonical_url, document_id, url_of_path
+from ..types import Chunk, DamagedPoint, PointId, StoredPoint
+from .point_fields import find_problems, is_content_hash
 
 Payload = Mapping[str, Any]
 
+_REQUIRED = ("text", "url")
+_NUMBERS = ("position", "start")
 _MILLISECONDS = 1e11
 _DIGITS = 9
 
@@ -29,37 +32,61 @@ class Shape:
     name: str
     fields: Mapping[str, str]
     position_base: int = 0
+    base_url: str = ""
+    """Below this address the source paths stand; without it they are files."""
 
 
-def to_chunk(payload: Payload, point_id: PointId, shape: Shape) -> Chunk:
-    """The chunk that a point carries; where it stands in its page's text is not known.
+def to_chunk(payload: Payload, point_id: PointId, shape: Shape) -> StoredPoint:
+    """The chunk that a point carries, or what is wrong with its fields.
 
-    Without an id of its own it has the point's, and without a document it is of the page at its address.
+    Without a url it has the address of its `source_path`. Without an id of its own it has the point's, and
+    without a document it is of the page at its address. Where it stands in its page's text is not known.
     """
-
-    def words(name: str) -> str:
-        return words_of(name, value_at(payload, shape.fields.get(name)))
-
-    url, _, fragment = words("url").partition("#")
-    chunk_id = words("chunk_id") or str(point_id)
-    source_path = words("source_path")
+    fields = _read_fields(payload, shape)
+    stored_url, source_path = fields.get("url"), fields.get("source_path")
+    if stored_url is None and isinstance(source_path, str):
+        fields["url"] = url_of_path(source_path, shape.base_url) or None
+    if fields.get("chunk_id") is None:
+        fields["chunk_id"] = str(point_id)
+    if problems := find_problems(fields, _REQUIRED, shape.fields):
+        chunk_id = fields["chunk_id"]
+        return DamagedPoint(point_id, chunk_id if isinstance(chunk_id, str) else "", problems)
+    # All that is there has its type from here on.
+    values: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    url, _, fragment = values["url"].partition("#")
+    page_url = url if stored_url is not None else ""
     return Chunk(
-        chunk_id=chunk_id,
-        document_id=words("document_id") or _page_of(url, source_path, chunk_id),
+        chunk_id=values["chunk_id"],
+        document_id=values.get("document_id")
+        or _page_of(page_url, values.get("source_path", ""), values["chunk_id"]),
         url=url,
-        anchor=words("anchor") or fragment,
-        title=words("title"),
-        section=words("section"),
-        position=_position(payload, shape),
+        anchor=values.get("anchor") or fragment,
+        title=values.get("title", ""),
+        section=values.get("section", ""),
+        position=values.get("position", -1),
         start=-1,
         end=-1,
-        text=words("text"),
-        content_hash=words("content_hash"),
-        source_path=source_path,
-        slug=words("slug"),
-        source_type=words("source_type"),
-        created_at=words("created_at"),
+        text=values["text"],
+        content_hash=values.get("content_hash", ""),
+        source_path=values.get("source_path", ""),
+        slug=values.get("slug", ""),
+        source_type=values.get("source_type", ""),
+        created_at=values.get("created_at"),
     )
+
+
+def _read_fields(payload: Payload, shape: Shape) -> dict[str, object]:
+    fields = {name: read_field(name, value_at(payload, path)) for name, path in shape.fields.items()}
+    position = fields.get("position")
+    if isinstance(position, int) and not isinstance(position, bool):
+        fields["position"] = position - shape.position_base
+    if isinstance(fields.get("content_hash"), str) and not is_content_hash(fields["content_hash"]):
+        # Another hash than SHA-256 is none that can be checked.
+        fields["content_hash"] = None
+    if "url" in fields and shape.fields["url"] == shape.fields.get("source_path"):
+        # One field holds an address in one point and a file in the next.
+        fields["source_path" if "://" in str(fields["url"]) else "url"] = None
+    return fields
 
 
 def start_of(payload: Payload, shape: Shape) -> int:
@@ -89,20 +116,29 @@ def parsed(text: str) -> object:
         return None
 
 
-def words_of(name: str, value: object) -> str:
-    """A value as the text of the thing that it is; nothing where it can't be that."""
+def read_field(name: str, value: object) -> object:
+    """The value as the field should have it; None where it is empty, and as it is where it can't be read."""
     if isinstance(value, str):
-        if name == "text":
-            return value
         # LlamaIndex writes the word where a node has no document.
-        return "" if value == "None" else value.strip()
-    if isinstance(value, bool) or name == "text":
-        return ""
+        text = "" if value.strip() == "None" and name != "text" else value.strip()
+        value = (value if name == "text" else text) if text else None
+    if name in _NUMBERS:
+        number = number_of(value)
+        # LangChain writes -1 where it did not find the passage in its page.
+        return number if number >= 0 else None if name == "start" and value == -1 else value
+    if name == "section" and isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return " › ".join(part.strip() for part in value if part.strip()) or None
+    if isinstance(value, bool) or name in ("text", "content_hash"):
+        return value
     if isinstance(value, int | float):
-        return _time(value) if name == "created_at" else str(value)
-    if name == "section" and isinstance(value, list):
-        return " › ".join(one.strip() for one in value if isinstance(one, str) and one.strip())
-    return ""
+        return (_time(value) or value) if name == "created_at" else str(value)
+    return value
+
+
+def words_of(name: str, value: object) -> str:
+    """The value as text; empty where it can't be read as that."""
+    text = read_field(name, value)
+    return text if isinstance(text, str) else ""
 
 
 def number_of(value: object) -> int:
@@ -114,10 +150,6 @@ def number_of(value: object) -> int:
     if isinstance(value, str) and len(value) <= _DIGITS and value.isdecimal():
         value = int(value)
     return value if isinstance(value, int) and value >= 0 else -1
-
-
-def _position(payload: Payload, shape: Shape) -> int:
-    return max(-1, number_of(value_at(payload, shape.fields.get("position"))) - shape.position_base)
 
 
 def _time(value: float) -> str:

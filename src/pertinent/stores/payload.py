@@ -6,18 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..identity import canonical_url
+from ..identity import canonical_url, point_id, shorten
 from ..ports import Entry
-from ..types import Chunk, Filters
+from ..types import Chunk, DamagedPoint, Filters, PointId, StoredPoint
+from .point_fields import find_problems
 
 KEYWORDS = ("document_id", "headings", "url_parents", "source_type")
 """The fields that filters ask for, and so the ones that an index should index."""
 
 _CHUNK_FIELDS = tuple(Chunk.__dataclass_fields__)
-_EMPTY: Mapping[str, Any] = {
-    **dict.fromkeys(_CHUNK_FIELDS, ""),
-    **dict.fromkeys(("position", "start", "end"), -1),
-}
+_REQUIRED = frozenset(
+    ("chunk_id", "document_id", "url", "position", "text", "content_hash", "headings", "url_parents")
+)
+"""What no point of ours lacks: without these it can't be cited, checked, or found by a filter."""
+_UNKNOWN: Mapping[str, Any] = {"start": -1, "end": -1, "created_at": None}
+"""What a field that is missing is read as; any other is then empty."""
 
 
 def to_payload(entry: Entry) -> dict[str, Any]:
@@ -33,18 +36,21 @@ def to_payload(entry: Entry) -> dict[str, Any]:
     }
 
 
-def to_chunk(payload: Mapping[str, Any]) -> Chunk:
-    """The chunk that a point of ours carries; what damage has taken from it is empty, and a number -1.
-
-    A search goes on with the rest, and validation and `pertinent doctor` tell what is missing.
-    """
-    found: list[Any] = [payload.get(field) for field in _CHUNK_FIELDS]
-    if None in found:
-        found = [
-            _EMPTY[field] if value is None else value
-            for field, value in zip(_CHUNK_FIELDS, found, strict=True)
+def to_chunk(payload: Mapping[str, Any], point: PointId) -> StoredPoint:
+    """The chunk that a point of ours carries, or what is wrong with its fields."""
+    problems = find_problems(payload, _REQUIRED)
+    chunk_id = payload.get("chunk_id")
+    if not problems and point_id(payload["chunk_id"]) != point:
+        problems = (f"chunk_id is {shorten(repr(chunk_id), 60)}, not the one that the point was made from",)
+    if problems:
+        return DamagedPoint(point, chunk_id if isinstance(chunk_id, str) else "", problems)
+    values: list[Any] = [payload.get(field) for field in _CHUNK_FIELDS]
+    if None in values:
+        values = [
+            _UNKNOWN.get(field, "") if value is None else value
+            for field, value in zip(_CHUNK_FIELDS, values, strict=True)
         ]
-    return Chunk(*found)
+    return Chunk(*values)
 
 
 def conditions(filters: Filters) -> dict[str, str]:

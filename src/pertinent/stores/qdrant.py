@@ -12,7 +12,7 @@ from qdrant_client import models
 from ..errors import DimensionMismatch, IndexFailure
 from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector
-from ..types import Candidates, Chunk, Filters, PointId
+from ..types import Candidates, Filters, PointId, StoredPoint
 from . import lexical
 from .candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
 from .payload import conditions, to_chunk, to_payload
@@ -123,8 +123,8 @@ class QdrantIndex:
             with_payload=False,
         )
 
-    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, Chunk]:
-        return {point: to_chunk(payload) for point, payload in self._retrieve(point_ids, fields=True)}
+    def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
+        return {point: to_chunk(payload, point) for point, payload in self._retrieve(point_ids, fields=True)}
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         found = self._retrieve(point_ids, fields=["embedding_key"])
@@ -193,11 +193,11 @@ class QdrantIndex:
             )
         )
 
-    def scan(self) -> Iterator[Chunk]:
+    def scan(self) -> Iterator[StoredPoint]:
         offset: Any = None
         while True:
             records, offset = self._server.read(self._scroll, offset)
-            yield from (to_chunk(record.payload or {}) for record in records)
+            yield from (to_chunk(record.payload or {}, parse_point_id(record.id)) for record in records)
             if offset is None:
                 return
 

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ from ..limits import (
 )
 from ..ports import PageRecord
 from ..progress import Progress, Silent
-from ..search.engine import find_neighbours
+from ..search.engine import damage_notes, find_neighbours
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
 from ..workspace import Workspace
@@ -328,19 +328,14 @@ def generate_query_embedding(query: str) -> QueryEmbedding:
 
 
 def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) -> list[RetrievalResult]:
-    """The passages nearest to a vector, best first; one without text or address is left out, and told of."""
+    """The passages nearest to a vector, best first; damaged points are left out with a warning."""
     limit = RETRIEVAL_LAYER.check_top_k(limit)
     workspace = default().workspace
     engine = workspace.engine()
     answer = engine.search_vector(query_embedding, SearchOptions(top_k=limit))
-    results = []
-    for hit in answer.hits:
-        with suppress(InvalidInput):
-            results.append(to_retrieval_result(hit))
-    if incomplete := len(answer.hits) - len(results):
-        left_out = f"{incomplete} of {len(answer.hits)} passages lack their text or address and were left out"
-        warnings.warn(f"{left_out}: `pertinent inspect` shows what the collection has", stacklevel=2)
-    return results
+    for note in damage_notes(answer.damaged):
+        warnings.warn(note, stacklevel=2)
+    return [to_retrieval_result(hit) for hit in answer.hits]
 
 
 def retrieve(

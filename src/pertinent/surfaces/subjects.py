@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from .. import audit
 from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
@@ -15,7 +16,16 @@ from ..identity import point_id
 from ..limits import ENGINE, check_options
 from ..ports import Embedder
 from ..search.engine import Engine
-from ..types import Answer, Chunk, Hit, Scores, SearchOptions
+from ..types import (
+    Answer,
+    Chunk,
+    DamagedPoint,
+    Hit,
+    Scores,
+    SearchOptions,
+    damaged_points,
+    readable_chunks,
+)
 from ..validation import integrity
 from ..validation.subject import PageView
 from ..workspace import Workspace
@@ -85,13 +95,16 @@ class Local(InProcess):
         if self._workspace.is_foreign:
             # Its pages were read from the index itself.
             return set(chunk_ids)
-        points = {point_id(chunk_id): chunk_id for chunk_id in chunk_ids}
-        return {points[point] for point in self._workspace.index().embedding_keys(list(points))}  # type: ignore[index]
+        points = [point_id(chunk_id) for chunk_id in chunk_ids]
+        stored = self._workspace.index().chunks(points)
+        return {chunk.chunk_id for chunk in readable_chunks(stored.values())}
 
     def audit(self) -> list[str]:
         index, catalog = self._workspace.index(), self._workspace.catalog()
         if self._workspace.is_foreign:
-            return integrity.faults(index.scan())
+            points = list(index.scan())
+            damaged = integrity.damage(damaged_points(points))
+            return [*damaged, *integrity.faults(readable_chunks(points))]
         stored = audit.take_inventory(index, catalog)
         made_with = catalog.fingerprint()
         findings = [
@@ -105,7 +118,7 @@ class Local(InProcess):
         incomplete = integrity.faults(
             chunk for chunk in stored.in_index.values() if integrity.find_damage(chunk)
         )
-        return [*incomplete, *(finding.problem for finding in findings)]
+        return [*integrity.damage(stored.damaged), *incomplete, *(finding.problem for finding in findings)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +162,7 @@ class Remote:
                 threshold=options.threshold,
                 created_at=found["created_at"],
                 timings={"remote": found["query_time_ms"]},
+                damaged=tuple(_damaged_point(point) for point in found.get("damaged", ())),
             )
 
     def pages(self) -> Iterator[PageView]:
@@ -178,7 +192,7 @@ class Remote:
     def _understood(self) -> Iterator[None]:
         try:
             yield
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise IndexFailure(
                 f"{self.client.base_url} is no service of ours: {error!r} is missing"
             ) from error
@@ -241,8 +255,8 @@ def _hit(found: Mapping[str, Any]) -> Hit:
         title=source["document_title"],
         section=source["section"],
         position=found["position"],
-        start=source["start"],
-        end=source["end"],
+        start=_number(source["start"]),
+        end=_number(source["end"]),
         text=found["content"],
         content_hash=source["content_hash"],
         source_path=source["source_path"],
@@ -254,6 +268,16 @@ def _hit(found: Mapping[str, Any]) -> Hit:
     return Hit(chunk, found["similarity_score"], parts, point_id(chunk.chunk_id))
 
 
+def _damaged_point(body: Mapping[str, Any]) -> DamagedPoint:
+    name = str(body["point_id"])
+    point = int(name) if name.isdecimal() else UUID(name)
+    return DamagedPoint(point, body["chunk_id"], tuple(body["problems"]))
+
+
+def _number(value: int | None) -> int:
+    return -1 if value is None else value
+
+
 def _passage(found: Mapping[str, Any], page: Mapping[str, Any]) -> Chunk:
     return Chunk(
         chunk_id=found["chunk_id"],
@@ -263,8 +287,8 @@ def _passage(found: Mapping[str, Any], page: Mapping[str, Any]) -> Chunk:
         title=found["document_title"],
         section=found["section"],
         position=found["position"],
-        start=found["start"],
-        end=found["end"],
+        start=_number(found["start"]),
+        end=_number(found["end"]),
         text=found["content"],
         content_hash=found["content_hash"],
         source_path=page["source_path"],

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from ..types import DamagedPoint
 from . import integrity, preflight
 from .acceptance import Check
 from .criteria import Criteria, Criterion
@@ -51,6 +52,7 @@ class Assembly:
     ) -> ValidationReport:
         latency = latency_summary([case.outcome.latency_ms for case in self.cases])
         results = [hit.chunk for case in self.cases for hit in case.outcome.shown]
+        damaged = _damaged(self.cases)
         rates = (integrity.completeness(results), integrity.hash_rate(results))
         criteria = self._criteria(latency, rates, audit)
         faults = preflight.faults(self.golden, self.resolved)
@@ -69,6 +71,7 @@ class Assembly:
             test_cases=[TestCase.of(case, why) for case, why in zip(self.cases, diagnoses, strict=True)],
             summary=f"{verdict}: {reason}{self._partly()}",
             issues=[
+                *integrity.damage(damaged),
                 *integrity.faults(results),
                 *(audit or ()),
                 *insights(self.golden, self.cases, diagnoses, found, latency),
@@ -116,6 +119,14 @@ class Assembly:
                 detail=_percentile_detail(latency),
             ),
         ]
+        if damaged := _damaged(self.cases):
+            detail = "points that belong in the results, and were left out of them"
+            count = len(damaged)
+            criteria.append(
+                Criterion(
+                    name="damaged points", wanted=0, value=count, passed=False, n=results, detail=detail
+                )
+            )
         if audit is not None:
             chunks = sum(len(page.chunks) for page in self.pages)
             said = "faults in anything that is stored"
@@ -229,6 +240,12 @@ class Assembly:
         return {**facts, "ranking": answered.ranking} if answered else facts
 
 
+def _damaged(cases: Sequence[Case]) -> list[DamagedPoint]:
+    """The points that searches left out, each once."""
+    points = [point for case in cases if case.outcome.answer for point in case.outcome.answer.damaged]
+    return list({point.point_id: point for point in points}.values())
+
+
 def _values(cases: Sequence[Case], name: str) -> list[float]:
     known = all(name in case.metrics for case in cases)
     if known:
@@ -265,6 +282,6 @@ def _bound(criterion: Criterion) -> str:
         return f"below {criterion.wanted:g}"
     return (
         f"{criterion.wanted:g}"
-        if criterion.name in ("audit", "baseline")
+        if criterion.name in ("audit", "baseline", "damaged points")
         else f"at least {criterion.wanted:g}"
     )

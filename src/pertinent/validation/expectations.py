@@ -55,6 +55,7 @@ _RUN = {
     "overall_accuracy": 1.0,
     "validation_status": "passed",
     "tests": [_EXECUTED],
+    "warnings": [],
 }
 
 
@@ -128,6 +129,9 @@ class ValidationRun(BaseModel):
     overall_accuracy: Share = Field(description="The mean of the tests' result_accuracy")
     validation_status: Literal["passed", "failed", "partial"]
     tests: list[ExecutedTest]
+    warnings: list[str] = Field(
+        default_factory=list, description="What the searches say of a part that is down or damaged"
+    )
 
 
 def read_tests(given: Sequence[Mapping[str, Any]]) -> list[ValidationTest]:
@@ -155,7 +159,8 @@ def run_tests(
     `read_texts` gives the text of each of the chunk ids that exists.
     """
     texts = _check(tests, read_texts)
-    done = [_executed(test, search(test.query_text), texts) for test in tests]
+    answers = [search(test.query_text) for test in tests]
+    done = [_executed(test, answer, texts) for test, answer in zip(tests, answers, strict=True)]
     passed = sum(test.passed for test in done)
     return ValidationRun(
         validation_id=str(uuid.uuid4()),
@@ -165,6 +170,7 @@ def run_tests(
         overall_accuracy=sum(test.result_accuracy for test in done) / len(done),
         validation_status="passed" if passed == len(done) else "partial" if passed else "failed",
         tests=done,
+        warnings=list(dict.fromkeys(note for answer in answers for note in answer.notes)),
     )
 
 

@@ -10,10 +10,12 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..limits import check_at_least, check_hash, check_text, check_time
-from ..types import Chunk
+from ..types import Chunk, DamagedPoint
 from .phrases import counted
 from .subject import PageView
 
+LISTED = 50
+"""How many damaged points are named."""
 NAMED = 5
 """How many damaged chunks are named."""
 
@@ -63,6 +65,13 @@ def completeness(chunks: Sequence[Chunk]) -> float:
 def hash_rate(chunks: Sequence[Chunk]) -> float:
     """The share of chunks whose text has its hash; 1.0 for none."""
     return sum(hash_holds(chunk) for chunk in chunks) / len(chunks) if chunks else 1.0
+
+
+def damage(points: Iterable[DamagedPoint]) -> list[str]:
+    """The damaged points, each once, in words that name the point and its fields."""
+    named = [f"damaged {point}" for point in {point.point_id: point for point in points}.values()]
+    more = counted(len(named) - LISTED, "more damaged point", "more damaged points")
+    return named[:LISTED] + ([f"and {more}"] if len(named) > LISTED else [])
 
 
 def faults(chunks: Iterable[Chunk]) -> list[str]:

@@ -81,8 +81,8 @@ class SearchResult(Part):
     document_id: str
     section: str
     anchor: str
-    start: int
-    end: int
+    start: int | None
+    end: int | None
     cosine: float | None
     lexical: float | None
     damaged: list[SeedField] = Field(default_factory=list, description="Which of the seed's fields are null")
@@ -100,6 +100,7 @@ class SearchResult(Part):
     def of(cls, hit: Hit) -> SearchResult:
         """A hit, in the seed's words."""
         chunk = hit.chunk
+        start, end = chunk.span
         damaged: list[Any] = list(integrity.find_damage(chunk))
         stored = integrity.seed_fields(chunk)
         score = hit.score if 0.0 <= hit.score <= 1.0 else None
@@ -111,8 +112,8 @@ class SearchResult(Part):
             document_id=chunk.document_id,
             section=chunk.section,
             anchor=chunk.anchor,
-            start=chunk.start,
-            end=chunk.end,
+            start=start,
+            end=end,
             cosine=finite(hit.scores.cosine),
             lexical=finite(hit.scores.lexical),
         )

@@ -263,6 +263,8 @@ def test_wrong_path_or_base_url_says_what_to_give(write_book: WriteBook, tmp_pat
         MarkdownSource(write_book({"a.txt": "x"}) / "a.txt")
     with pytest.raises(InvalidInput, match="base_url"):
         MarkdownSource(write_book({"a.md": "x"}), base_url="handbook.example")
+    with pytest.raises(InvalidInput, match="base_url"):
+        MarkdownSource(write_book({"a.md": "x"}), base_url="https://handbook.example/my docs")
 
 
 def test_file_without_permission_is_reported(write_book: WriteBook, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import pytest
 from pertinent import links
 from pertinent.sources.site.anchors import SiteAnchors
 from pertinent.surfaces.library import Pertinent
+from pertinent.types import readable_chunks
 
 from ..docusaurus_build import BOOK
 
@@ -87,7 +88,7 @@ def test_every_citation_from_the_source_exists_on_the_built_pages(
     from_source: Pertinent, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_proxy", "*")
-    chunks = list(from_source.workspace.index().scan())
+    chunks = list(readable_chunks(from_source.workspace.index().scan()))
     pages = links.on_the_web((chunk.url, chunk.anchor) for chunk in chunks)
     with SiteAnchors(address, PUBLIC) as anchors_of:
         assert links.check(pages, anchors_of) == []

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from ...identity import is_url
 from .javascript import Value, find_object
 
 Default = TypeVar("Default")
@@ -75,7 +76,8 @@ def _site_address(config: dict[str, Value]) -> str | None:
     url, base = config.get("url"), config.get("baseUrl", "/")
     if not isinstance(url, str) or not isinstance(base, str) or not re.match(r"https?://[^/]", url):
         return None
-    return f"{url.rstrip('/')}/{base.strip('/')}".rstrip("/")
+    address = f"{url.rstrip('/')}/{base.strip('/')}".rstrip("/")
+    return address if is_url(address) else None
 
 
 def _docs_plugins(config: dict[str, Value]) -> Iterator[DocsPlugin]:

@@ -140,8 +140,8 @@ class MarkdownSource:
 def _check_base_url(base_url: str | None) -> str | None:
     if base_url is None:
         return None
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+    parts = urlsplit(base_url) if identity.is_url(base_url) else None
+    if parts is None or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
         raise InvalidInput(
             "base_url", f"{base_url!r} is not an address such as https://handbook.example/docs"
         )

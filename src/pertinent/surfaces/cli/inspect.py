@@ -25,9 +25,13 @@ EXAMPLE = 60
 
 KEYS = 30
 
+DAMAGED = 10
+"""How many damaged points are named."""
+
 MEANING = {
-    "text": "those points have nothing to show",
-    "url": "those results have no address, count as incomplete, and no filter by url finds them",
+    "text": "those points have nothing to show, and are left out",
+    "url": "their address is made from source_path, and those without either are left out; no filter by "
+    "url finds them",
     "title": "those results have no title, and count as incomplete",
     "section": "no filter by section finds them",
     "position": "they count as incomplete, and their pages are put together by `start`, or as they come",
@@ -132,6 +136,7 @@ def _show(out: Console, found: Examined, *, hint: bool) -> None:
         return
     _show_fields(out, found)
     _show_missing(out, found)
+    _show_damaged(out, found)
     if hint and not found.problems and collection.made_with is None:
         out.print()
         out.print("`pertinent inspect --write pertinent.toml` makes a settings file of this.")
@@ -194,6 +199,20 @@ def _show_missing(out: Console, found: Examined) -> None:
         out.print(Padding(Text(f"{name}: {meaning}"), (0, 0, 0, 2)))
 
 
+def _show_damaged(out: Console, found: Examined) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if not found.damaged:
+        return
+    out.print()
+    out.print(Text(f"Damaged, and left out of searches: {_count(len(found.damaged), 'point')}", style="bold"))
+    for point in found.damaged[:DAMAGED]:
+        out.print(Padding(Text(one_line(str(point))), (0, 0, 0, 2)))
+    if len(found.damaged) > DAMAGED:
+        out.print(Padding(Text("`pertinent doctor` names the others"), (0, 0, 0, 2)))
+
+
 def _show_keys(out: Console, found: Examined) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -250,6 +269,7 @@ def as_data(found: Examined) -> dict[str, Any]:
         "position_base": shape.position_base if shape else None,
         "fields": [asdict(one) for one in found.recognition.seen] if found.recognition else [],
         "missing": missing(found),
+        "damaged": [str(point) for point in found.damaged],
         "keys": [{"path": one.name, "count": one.count, "example": one.example} for one in found.keys],
         "problems": list(found.problems),
     }

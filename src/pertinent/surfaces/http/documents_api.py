@@ -44,9 +44,9 @@ class ChunkInContext(BaseModel):
     document_title: str
     citation: str
     content_hash: str
-    created_at: str
-    start: int
-    end: int
+    created_at: str | None
+    start: int | None
+    end: int | None
 
 
 class Context(BaseModel):
@@ -146,6 +146,7 @@ def _document(record: PageRecord) -> dict[str, Any]:
 
 
 def _chunk(chunk: Chunk) -> dict[str, Any]:
+    start, end = chunk.span
     return {
         "chunk_id": chunk.chunk_id,
         "position": chunk.position,
@@ -158,6 +159,6 @@ def _chunk(chunk: Chunk) -> dict[str, Any]:
         "citation": chunk.citation,
         "content_hash": chunk.content_hash,
         "created_at": chunk.created_at,
-        "start": chunk.start,
-        "end": chunk.end,
+        "start": start,
+        "end": end,
     }

@@ -52,6 +52,12 @@ RETRIEVED: Example = {
     "scores": SCORES,
 }
 
+DAMAGED: Example = {
+    "point_id": "9b2f6f0e-6d3c-5b0e-9f6e-1c2d3e4f5061",
+    "chunk_id": RESULT["chunk_id"],
+    "problems": ["position is 'x', not a whole number from 0 to 2147483647"],
+}
+
 PARAMS: Example = {"top_k": 5, "similarity_threshold": 0.3, "ranking": "hybrid", "filters": {}}
 
 QUERY_RESPONSE: Example = {
@@ -65,6 +71,7 @@ QUERY_RESPONSE: Example = {
     "status": "success",
     "warnings": [],
     "nearest": [],
+    "damaged": [],
 }
 
 SERVICE_HEALTH: Example = {

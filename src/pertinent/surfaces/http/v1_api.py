@@ -91,11 +91,15 @@ class MetadataPackage(BaseModel):
     document_title: str = Field(description="Title of the source document")
     source_type: str = Field(description='Type of source document (e.g., "docusaurus-page")')
     anchor: str = Field(description="Anchor of the section on its page")
-    start: int = Field(ge=0, description="First character of the chunk in the page's text")
-    end: int = Field(ge=0, description="The character after its last one")
+    start: int | None = Field(
+        ge=0, description="First character of the chunk in the page's text; null where that is not known"
+    )
+    end: int | None = Field(ge=0, description="The character after its last one; null where it is not known")
     source_path: str = Field(description="Source file path")
     content_hash: str = Field(description="SHA-256 of the chunk's text")
-    created_at: str = Field(description="When the chunk was indexed, ISO 8601 in UTC")
+    created_at: str | None = Field(
+        description="When the chunk was indexed, ISO 8601; null where that is not known"
+    )
 
 
 class SimilarityScore(BaseModel):
@@ -132,6 +136,16 @@ class RetrievedChunk(BaseModel):
     scores: ComponentScores
 
 
+class DamagedResult(BaseModel):
+    """A stored point that belongs in the results and was left out, since its fields can't be read."""
+
+    model_config = ConfigDict(json_schema_extra={"example": examples.DAMAGED})
+
+    point_id: str
+    chunk_id: str = Field(description="Empty where it can't be read")
+    problems: list[str] = Field(description="What is wrong with each damaged field, beginning with its name")
+
+
 class SearchParams(BaseModel):
     """Parameters used for the search."""
 
@@ -159,6 +173,9 @@ class QueryResponse(BaseModel):
     warnings: list[str] = Field(default_factory=list)
     nearest: list[RetrievedChunk] = Field(
         default_factory=list, description="Where there are no results, the best below the threshold"
+    )
+    damaged: list[DamagedResult] = Field(
+        default_factory=list, description="Stored points that were left out: status is then partial"
     )
     explain: dict[str, Any] | None = None
 
@@ -212,6 +229,10 @@ def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str,
         "status": "no_results" if not results else "partial" if answer.notes else "success",
         "warnings": _warnings(answer),
         "nearest": [_chunk(hit, answer.algorithm, embedding_id) for hit in below],
+        "damaged": [
+            {"point_id": str(point.point_id), "chunk_id": point.chunk_id, "problems": list(point.problems)}
+            for point in answer.damaged
+        ],
     }
     if body.explain:
         response["explain"] = {
@@ -235,6 +256,7 @@ def _warnings(answer: Answer) -> list[str]:
 
 def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
     chunk = hit.chunk
+    start, end = chunk.span
     return {
         "content": chunk.text,
         "similarity_score": hit.score,
@@ -247,8 +269,8 @@ def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
             "document_title": chunk.title,
             "source_type": chunk.source_type,
             "anchor": chunk.anchor,
-            "start": chunk.start,
-            "end": chunk.end,
+            "start": start,
+            "end": end,
             "source_path": chunk.source_path,
             "content_hash": chunk.content_hash,
             "created_at": chunk.created_at,

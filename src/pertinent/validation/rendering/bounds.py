@@ -29,7 +29,7 @@ class Bound:
         """The bound that its name stands for; a report does not say it otherwise."""
         if criterion.name.startswith("p95"):
             return cls(criterion, "below", "time")
-        if criterion.name == "audit":
+        if criterion.name in ("audit", "damaged points"):
             return cls(criterion, "exactly", "count")
         return cls(criterion, "at least", "share" if criterion.name.startswith(_SHARES) else "mean")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pertinent.sources.blocks import HeadingPiece, assemble
 from pertinent.sources.html import Article, read
-from pertinent.sources.html.bounds import bounded
+from pertinent.sources.html.parser_limits import bounded
 from pertinent.sources.html.text import words
 
 from .shells import docusaurus

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.site.decoding import TooLarge, Undecodable, decoded
+from pertinent.sources.site.decompression import TooLarge, Undecodable, decoded
 from pertinent.sources.site.sitemaps import Sitemap, parse
 
 from .server import sitemap, sitemap_index

@@ -14,7 +14,7 @@ from pertinent.ports import Source
 from pertinent.progress import Silent
 from pertinent.sources import open_source
 from pertinent.sources.site import Limits, SiteSource
-from pertinent.sources.site.memory import MISSED
+from pertinent.sources.site.crawl_cache import MISSED
 from pertinent.types import Offer, Page
 from pertinent.workspace import Workspace
 

@@ -1,6 +1,6 @@
 """Pages of live sites: the HTML of one to its article."""
 
 from .article import Article, read
-from .facts import is_hidden
+from .metadata import is_hidden
 
 __all__ = ["Article", "is_hidden", "read"]

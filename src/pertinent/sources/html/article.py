@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from ..blocks import HeadingPiece, Piece
-from . import docusaurus, general
-from .bounds import cut
+from . import docusaurus_markup as docusaurus
+from . import generic_markup as general
+from .block_reader import Reader
 from .charsets import as_utf8
-from .density import find_article
-from .facts import Facts, facts_of
 from .links import absolute_links
-from .pieces import Reader
+from .main_content import find_article
+from .metadata import Facts, facts_of
+from .parser_limits import cut
 from .text import one_line
 from .titles import is_ambiguous, page_title
 

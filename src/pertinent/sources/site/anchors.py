@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from ...errors import NotFound, SourceError
 from . import robots
 from .addresses import Site, open_site
-from .fetching import Answer, Fetcher, Gone, Unfetchable
+from .fetch import Answer, Fetcher, Gone, Unfetchable
 from .limits import Limits
-from .reading import NotHtml, article_of
+from .parsing import NotHtml, article_of
 
 
 class SiteAnchors:

@@ -18,15 +18,15 @@ from ... import identity
 from ...errors import SourceError
 from ...types import Offer, Page, PassedOver, Unreadable
 from .addresses import Site, absolute, path_of
-from .fetching import Fetcher
-from .finding import Found
+from .crawl_cache import MISSED, Memory
+from .discovery import Found
+from .docusaurus_slugs import Routes
+from .fetch import Fetcher
 from .frontier import Frontier, Item
 from .limits import Limits
-from .memory import MISSED, Memory
-from .reading import Reading
-from .routes import Routes
-from .variants import Variants
-from .visiting import Outcome, Visitor
+from .parsing import Reading
+from .versions_and_locales import Variants
+from .visit import Outcome, Visitor
 
 AHEAD = 4
 """How many visits, for each connection, are put in line together, ahead of the outcome taken next."""

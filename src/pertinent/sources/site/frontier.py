@@ -16,7 +16,7 @@ from ...types import Unreadable
 from .addresses import Site, absolute, path_of
 from .limits import Limits
 from .robots import Robots
-from .variants import Variants
+from .versions_and_locales import Variants
 
 REPEATS = 3
 """How often one step may stand in a path; a link that is relative by mistake grows a path for ever."""

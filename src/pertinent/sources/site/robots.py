@@ -8,7 +8,7 @@ from protego import Protego
 
 from ...errors import SourceError
 from .addresses import Site
-from .fetching import PRODUCT, Bounds, Fetcher, Gone, Unfetchable
+from .fetch import PRODUCT, Bounds, Fetcher, Gone, Unfetchable
 
 SIZE = 5 * 2**20
 """How large a robots.txt may be; RFC 9309 asks for a tenth of it."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from .decoding import GZIP, TooLarge, Undecodable, decoded
+from .decompression import GZIP, TooLarge, Undecodable, decoded
 
 _ROOTS = ("urlset", "sitemapindex")
 _MARKUP = (b"<?xml", b"<!--", *(f"<{name}".encode() for name in _ROOTS))

@@ -9,10 +9,10 @@ from pathlib import Path
 from ...types import Offer, PassedOver, Unreadable
 from .addresses import open_site
 from .crawl import Crawl
-from .fetching import Fetcher
-from .finding import find
+from .crawl_cache import Memory
+from .discovery import find
+from .fetch import Fetcher
 from .limits import Choice, Limits
-from .memory import Memory
 
 
 class SiteSource:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import SourceError
-from .reading import Reading, reader, unpacked
+from .parsing import Reading, reader, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

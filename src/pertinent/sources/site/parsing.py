@@ -15,7 +15,7 @@ import orjson
 
 from ...types import Block, Section
 from ..blocks import assemble
-from .routes import Doc, doc_of
+from .docusaurus_slugs import Doc, doc_of
 
 if TYPE_CHECKING:
     from ..html import Article

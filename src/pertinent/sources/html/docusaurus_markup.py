@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .code import docusaurus_code
+from .code_blocks import docusaurus_code
 from .markup import Attributes, Markup, Meaning
 from .text import one_line
 

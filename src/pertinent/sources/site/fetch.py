@@ -23,11 +23,11 @@ import httpcore
 
 from ...errors import SourceError
 from .addresses import Site, absolute
-from .connections import Connections
-from .deadlines import Deadlines
-from .decoding import ACCEPTED, TooLarge, Undecodable, decoded
+from .decompression import ACCEPTED, TooLarge, Undecodable, decoded
+from .http_client import Connections
 from .limits import Limits
-from .pace import LONGEST_DELAY, Pace, retry_after
+from .throttle import LONGEST_DELAY, Pace, retry_after
+from .time_limit import Deadlines
 
 PRODUCT = "Pertinent"
 """What we go by in robots.txt."""

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ...errors import SourceError
 from ...types import Unreadable
 from .addresses import Site, absolute, path_of
-from .fetching import Bounds, Fetcher, Gone, Unfetchable
+from .fetch import Bounds, Fetcher, Gone, Unfetchable
 from .limits import Limits
 from .robots import Robots, ask
 from .sitemaps import Listed, Sitemap, parse

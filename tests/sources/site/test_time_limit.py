@@ -11,7 +11,7 @@ from typing import Any
 import httpcore
 import pytest
 
-from pertinent.sources.site.deadlines import Deadlines, _Stream
+from pertinent.sources.site.time_limit import Deadlines, _Stream
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.site.pace import Pace
+from pertinent.sources.site.throttle import Pace
 
 from .conftest import QUICK, crawl
 from .server import LocalSite, Request, page
@@ -51,7 +51,7 @@ class Bucket:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr("pertinent.sources.site.pace.time", found)
+    monkeypatch.setattr("pertinent.sources.site.throttle.time", found)
     return found
 
 
@@ -59,7 +59,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_the_limit_of_a_site_is_found(rate: float, burst: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         clock = Clock()
-        patch.setattr("pertinent.sources.site.pace.time", clock)
+        patch.setattr("pertinent.sources.site.throttle.time", clock)
         pace, site = Pace(clock), Bucket(rate, burst)
         began, refused, row = clock.now, 0, 0
         for _ in range(400):

@@ -15,8 +15,8 @@ import pytest
 from pertinent.errors import SettingsError
 from pertinent.sources.site import SiteSource
 from pertinent.sources.site.addresses import open_site
-from pertinent.sources.site.fetching import Fetcher, Gone, Unfetchable
-from pertinent.sources.site.pace import retry_after
+from pertinent.sources.site.fetch import Fetcher, Gone, Unfetchable
+from pertinent.sources.site.throttle import retry_after
 from pertinent.types import Offer
 
 from . import http2

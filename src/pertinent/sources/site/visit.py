@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from .addresses import Site
-from .fetching import Fetcher, Gone, Unfetchable
+from .crawl_cache import Memory, Visit
+from .fetch import Fetcher, Gone, Unfetchable
 from .frontier import Item
-from .memory import Memory, Visit
-from .reading import NotHtml, Reading, packed, read
+from .parsing import NotHtml, Reading, packed, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from .code import general_code
+from .boilerplate import is_left_out
+from .code_blocks import general_code
 from .markup import Attributes, Markup, Meaning
-from .surroundings import is_left_out
 from .text import one_line, words
 
 if TYPE_CHECKING:

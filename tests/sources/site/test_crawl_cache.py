@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from pertinent.errors import SourceError
-from pertinent.sources.site import SiteSource, reading
-from pertinent.sources.site import memory as remembering
+from pertinent.sources.site import SiteSource
+from pertinent.sources.site import crawl_cache as remembering
+from pertinent.sources.site import parsing as reading
 from pertinent.types import Offer
 
 from .conftest import QUICK, crawl
@@ -66,9 +67,7 @@ def test_a_server_that_sends_the_same_again_costs_no_reading(
     site.book("a")
     site.pages["/docs/a"] = lambda request: request.send(page("A"), headers={"ETag": ""})
     first = crawl(site, memory=memory)
-    monkeypatch.setattr(
-        "pertinent.sources.site.visiting.read", lambda *_, **__: pytest.fail("was read again")
-    )
+    monkeypatch.setattr("pertinent.sources.site.visit.read", lambda *_, **__: pytest.fail("was read again"))
     assert crawl(site, memory=memory) == first
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from pertinent.sources.site.docusaurus_slugs import Doc, Routes, doc_of
 from pertinent.sources.site.limits import Choice
-from pertinent.sources.site.routes import Doc, Routes, doc_of
-from pertinent.sources.site.variants import Variants
+from pertinent.sources.site.versions_and_locales import Variants
 
 from .server import doc
 

@@ -61,12 +61,12 @@ def _measured(address: str, site: Mapping[str, str], rounds: int) -> dict[str, A
     first, second, chunks, text = [], [], 0, 0
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            memory = Path(folder) / "crawl.sqlite3"
+            cache_file = Path(folder) / "crawl.sqlite3"
             known: set[str] = set()
-            seconds, chunks, text = _crawl(address, memory, embedder, known)
+            seconds, chunks, text = _crawl(address, cache_file, embedder, known)
             first.append(seconds)
             # What a sync does with a page that its hash tells to be unchanged: nothing.
-            again, changed, _ = _crawl(address, memory, embedder, known)
+            again, changed, _ = _crawl(address, cache_file, embedder, known)
             second.append(again)
             assert changed == 0
     sizes = [len(html) for path, html in site.items() if path != "/sitemap.xml"]
@@ -82,11 +82,13 @@ def _measured(address: str, site: Mapping[str, str], rounds: int) -> dict[str, A
     }
 
 
-def _crawl(address: str, memory: Path, embedder: LocalEmbedder, known: set[str]) -> tuple[float, int, int]:
+def _crawl(
+    address: str, cache_file: Path, embedder: LocalEmbedder, known: set[str]
+) -> tuple[float, int, int]:
     """Seconds, new chunks and characters; `known` are the hashes of pages, and learns new ones."""
     start = time.perf_counter()
     chunks, text = 0, 0
-    for offer in SiteSource(address, memory=memory).read():
+    for offer in SiteSource(address, cache_file=cache_file).read():
         assert isinstance(offer, Offer), offer
         if offer.page_hash not in known:
             known.add(offer.page_hash)

@@ -103,9 +103,9 @@ def test_a_crawl_that_is_bounded_removes_nothing_and_says_so(run: Run, site: Loc
 
 def test_an_unchanged_page_is_not_downloaded_again(run: Run, site: LocalSite) -> None:
     run("index", site.address)
-    site.forget()
+    site.clear_requests()
     assert run("index", site.address).exit_code == 0
-    asked = dict(zip(site.asked, site.headers, strict=True))
+    asked = dict(zip(site.requested_paths, site.request_headers, strict=True))
     assert all("if-none-match" in asked[path] for path in ("/docs/nodes", "/docs/joints", "/blog/news"))
 
 
@@ -219,11 +219,11 @@ def test_a_time_that_is_none_is_refused_by_the_option_s_name(run: Run, site: Loc
 
 def test_a_version_that_the_site_does_not_have_is_told(run: Run, site: LocalSite) -> None:
     result = run("index", site.address, "--versions", "9.9")
-    assert "version 9.9: the site has none that is called so" in result.stdout
+    assert "version 9.9: the site has none with this name" in result.stdout
 
 
 def test_a_page_that_is_cut_is_told(run: Run, site: LocalSite) -> None:
     site.pages["/docs/joints"] = page("Joints", "<p>x</p>" * 120_000)
     result = run("index", site.address)
     assert result.exit_code == 0, result.output
-    assert "passed over: 1 page (in part: too large to be read to their end, such as http" in result.stdout
+    assert "passed over: 1 page (in part: too large to be read to the end, such as http" in result.stdout

@@ -14,7 +14,7 @@ import pytest
 from pertinent.chunking import chunk_page
 from pertinent.sources import open_source
 from pertinent.sources.blocks import assemble
-from pertinent.sources.html import Article, read
+from pertinent.sources.html import Article, parse_html
 from pertinent.types import Chunk, Page
 
 from ..docusaurus_build import BOOK
@@ -41,7 +41,7 @@ def pairs(built_handbook: Path) -> list[Pair]:
         assert isinstance(page, Page)
         file = built_handbook / page.url.removeprefix(SITE).strip("/") / "index.html"
         assert file.exists(), f"{page.source_path} should be at {page.url}"
-        article = read(file.read_bytes(), page.url)
+        article = parse_html(file.read_bytes(), page.url)
         text, sections = assemble(article.pieces, article.title)
         found.append(Pair(page, replace(page, title=article.title, text=text, sections=sections), article))
     return found
@@ -50,7 +50,7 @@ def pairs(built_handbook: Path) -> list[Pair]:
 def test_every_page_is_at_its_address_with_its_title(pairs: list[Pair]) -> None:
     assert len(pairs) >= 14
     for source, built, article in pairs:
-        assert article.is_page
+        assert article.has_article
         assert not article.noindex
         assert built.title == source.title
         assert article.canonical is not None
@@ -97,7 +97,7 @@ def test_all_links_within_the_book_lead_somewhere(pairs: list[Pair], built_handb
 
 def test_a_generated_index_is_no_page(built_handbook: Path) -> None:
     (file,) = built_handbook.glob("docs/category/*/index.html")
-    assert not read(file.read_bytes(), f"{SITE}/docs/category/x").is_page
+    assert not parse_html(file.read_bytes(), f"{SITE}/docs/category/x").has_article
 
 
 def chunks_of(page: Page) -> list[Chunk]:

@@ -8,7 +8,7 @@ import pytest
 
 from pertinent.sources.blocks import HeadingPiece, Piece, assemble
 from pertinent.sources.documents import Documents
-from pertinent.sources.html import Article, read
+from pertinent.sources.html import Article, parse_html
 
 from .shells import NAVIGATION, SNIPPETS, docusaurus
 
@@ -16,7 +16,7 @@ URL = "https://book.example/docs/page"
 
 
 def article(html: str, major: int = 3) -> Article:
-    return read(docusaurus(html, major=major), URL)
+    return parse_html(docusaurus(html, major=major), URL)
 
 
 def text(pieces: tuple[Piece, ...]) -> str:
@@ -31,7 +31,7 @@ NAMES = sorted(path.stem for path in SNIPPETS.glob("*.mdx"))
 def test_the_built_page_reads_as_its_source(name: str, major: int) -> None:
     built, source = ((SNIPPETS / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "mdx"))
     found = article(built, major)
-    assert found.is_page
+    assert found.has_article
     assert list(found.pieces) == Documents(Path("site")).pieces(Path("page.mdx"), {}, source)
 
 
@@ -44,7 +44,7 @@ def test_the_admonitions_of_early_versions() -> None:
 
 def test_nothing_around_the_article_is_read() -> None:
     html = docusaurus("<header><h1>Page</h1></header><p>Text.</p>")
-    found = text(read(html, URL).pieces)
+    found = text(parse_html(html, URL).pieces)
     assert all(word in html for word in NAVIGATION)
     assert found == "# Page\n\nText."
 
@@ -98,8 +98,8 @@ def test_a_live_editor_is_its_code() -> None:
 )
 def test_a_page_that_only_leads_to_others_has_no_article(main: str) -> None:
     html = f"<meta name=generator content='Docusaurus v3.1.0'><title>T | S</title>{main}<a href=/x>x</a>"
-    found = read(html, URL)
-    assert not found.is_page
+    found = parse_html(html, URL)
+    assert not found.has_article
     assert not found.pieces
     assert found.links == ("https://book.example/x",)
 
@@ -108,7 +108,7 @@ def test_lists_of_posts_and_tags_are_known_by_the_class_of_the_page() -> None:
     html = """<html class="plugin-blog blog-tags-post-list-page">\
 <meta name=generator content="Docusaurus v3"><main>\
 <article><div class="markdown"><p>The only post.</p></div></article></main>"""
-    assert not read(html, URL).is_page
+    assert not parse_html(html, URL).has_article
 
 
 def test_a_post_has_the_title_that_stands_above_it() -> None:
@@ -116,7 +116,7 @@ def test_a_post_has_the_title_that_stands_above_it() -> None:
 <header><h1 class="title_xvU1">A post</h1><div class="container_iJTo"><time>May 1</time> · One min read</div>\
 </header><div id="__blog-post-container" class="markdown"><p>Text.</p></div>\
 <footer class="docusaurus-mt-lg"><b>Tags:</b></footer></article></main>"""
-    found = read(html, URL)
+    found = parse_html(html, URL)
     assert found.title == "A post"
     assert text(found.pieces) == "# A post\n\nText."
 
@@ -124,12 +124,12 @@ def test_a_post_has_the_title_that_stands_above_it() -> None:
 def test_a_page_of_its_own_is_read() -> None:
     html = """<html class="mdx-wrapper mdx-page"><meta name=generator content="Docusaurus v3"><main><div>\
 <article><h1>About</h1><p>Us.</p></article><div class="theme-doc-toc-desktop">Toc</div></div></main>"""
-    assert text(read(html, URL).pieces) == "# About\n\nUs."
+    assert text(parse_html(html, URL).pieces) == "# About\n\nUs."
 
 
 def test_a_site_that_hides_its_generator_is_known_all_the_same() -> None:
     html = docusaurus("<p>Text</p>").replace('name="generator"', 'name="hidden"')
-    found = read(html, URL)
+    found = parse_html(html, URL)
     assert found.generator is None
     assert text(found.pieces) == "Text"
 
@@ -139,7 +139,7 @@ def test_a_theme_of_ones_own_is_read_as_any_page() -> None:
         '"theme-doc-markdown markdown"', "own"
     )
     html = html.replace("<article>", "<section>").replace("</article>", "</section>")
-    assert "# Page\n\nText." in text(read(html, URL).pieces)
+    assert "# Page\n\nText." in text(parse_html(html, URL).pieces)
 
 
 def test_a_hidden_title_stays_hidden() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.sources.blocks import HeadingPiece, Piece, assemble
-from pertinent.sources.html import read
+from pertinent.sources.html import parse_html
 
 PAGES = Path(__file__).parent / "pages"
 NAMES = sorted(path.stem for path in PAGES.glob("*.html"))
@@ -26,14 +26,14 @@ def _with_anchor(piece: Piece) -> Piece:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_article_is_read_and_nothing_else(name: str) -> None:
-    found = read((PAGES / f"{name}.html").read_bytes(), "https://robot.example/page")
+    found = parse_html((PAGES / f"{name}.html").read_bytes(), "https://robot.example/page")
     assert shown(found.pieces) == (PAGES / f"{name}.md").read_text(encoding="utf-8")
     assert found.title == "Walking robots"
-    assert found.is_page
+    assert found.has_article
 
 
 def pieces(body: str, title: str = "T | Site") -> str:
-    return shown(read(f"<title>{title}</title>{body}", "https://x.example/a").pieces)
+    return shown(parse_html(f"<title>{title}</title>{body}", "https://x.example/a").pieces)
 
 
 LONG = "A paragraph that says something at some length, as paragraphs of articles do. " * 3
@@ -59,7 +59,7 @@ LONG = "A paragraph that says something at some length, as paragraphs of article
     ],
 )
 def test_where_the_anchor_of_a_heading_is(heading: str, anchor: str) -> None:
-    found = read(f"<main><h1>T</h1><p>x</p>{heading}</main>", "https://x.example/a").pieces
+    found = parse_html(f"<main><h1>T</h1><p>x</p>{heading}</main>", "https://x.example/a").pieces
     assert found[-1] == HeadingPiece(2, "H", anchor)
 
 
@@ -81,7 +81,7 @@ def test_a_title_above_the_article_becomes_its_heading() -> None:
 
 def test_the_name_of_the_book_above_every_page_does_not() -> None:
     html = "<title>Owners - The Book</title><h1>The Book</h1><main><h2 id=o>Owners</h2><p>x</p></main>"
-    found = read(html, "https://x.example/a")
+    found = parse_html(html, "https://x.example/a")
     assert found.title == "Owners"
     assert shown(found.pieces) == "## Owners {#o}\n\nx\n"
 
@@ -261,6 +261,6 @@ def test_an_index_of_sphinx_is_no_article(name: str) -> None:
         f'<li><a href="api.html#f{number}">f{number}() (in module osprey)</a></li>' for number in range(99)
     )
     body = f'<main><h1>Index</h1><div class="{name}"><a href="#A">A</a></div><ul>{entries}</ul></main>'
-    found = read(f"<title>Index</title>{body}", "https://x.example/genindex.html")
-    assert (found.is_page, found.title) == (False, "Index")
+    found = parse_html(f"<title>Index</title>{body}", "https://x.example/genindex.html")
+    assert (found.has_article, found.title) == (False, "Index")
     assert "https://x.example/api.html" in found.links

@@ -11,21 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pertinent.sources.blocks import HeadingPiece, assemble
-from pertinent.sources.html import Article, read
-from pertinent.sources.html.parser_limits import bounded
-from pertinent.sources.html.text import words
+from pertinent.sources.html import Article, parse_html
+from pertinent.sources.html.parser_limits import limit_html
+from pertinent.sources.html.text import word_set
 
 from .shells import docusaurus
 
 URL = "https://x.example/a"
 TAGS = sorted(
-    words("""
+    word_set("""
         a b font code p div ul ol li table tr td th h1 h2 pre br span section main article header svg math
         style script select option form template details summary title button nav aside img body
     """)
 )
 CLASSES = sorted(
-    words("""
+    word_set("""
         theme-doc-markdown theme-code-block tabs-container admonitionHeading_x katex hash-link tabbed-set
         tabbed-block highlighttable toc token-line headerlink
     """)
@@ -33,7 +33,7 @@ CLASSES = sorted(
 
 
 def text(html: str) -> str:
-    return assemble(read(html, URL).pieces, "")[0]
+    return assemble(parse_html(html, URL).pieces, "")[0]
 
 
 def peak() -> int:
@@ -54,13 +54,13 @@ def is_sound(found: Article) -> bool:
 
 @given(st.binary(max_size=400), st.none() | st.text(max_size=20), st.text(max_size=30))
 def test_any_bytes_are_read(html: bytes, charset: str | None, url: str) -> None:
-    assert is_sound(read(html, url, charset=charset))
+    assert is_sound(parse_html(html, url, charset=charset))
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_read(html: str) -> None:
-    assert is_sound(read(html, URL))
-    assert is_sound(read(docusaurus(html), URL))
+    assert is_sound(parse_html(html, URL))
+    assert is_sound(parse_html(docusaurus(html), URL))
 
 
 tags = st.builds(
@@ -76,8 +76,8 @@ tags = st.builds(
 @given(st.lists(tags | st.sampled_from(["x", " ", "|", "\0", "&#8;", "<!--", "-->", "<!x", "<", "y <br> z"])))
 def test_any_tags_are_read(parts: list[str]) -> None:
     html = "".join(parts)
-    assert is_sound(read(html, URL))
-    assert is_sound(read(docusaurus(html), URL))
+    assert is_sound(parse_html(html, URL))
+    assert is_sound(parse_html(docusaurus(html), URL))
 
 
 def test_deep_nesting_keeps_its_text() -> None:
@@ -116,7 +116,7 @@ def test_deep_nesting_keeps_its_text() -> None:
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_no_page_takes_for_ever(html: str, wrapped: bool) -> None:
     begun, held = time.process_time(), peak()
-    found = read(docusaurus(html) if wrapped else html, URL)
+    found = parse_html(docusaurus(html) if wrapped else html, URL)
     assert time.process_time() - begun < 10
     assert peak() - held < 600_000
     assert sum(len(piece.text) for piece in found.pieces) < 9_000_000
@@ -129,11 +129,11 @@ def test_a_page_that_does_no_harm_is_left_as_it_is() -> None:
         "<!-- a > b --><script>if (a < b) { '<div>' }</script><pre>a &lt; b</pre>" * 600
     ).encode()
     assert len(html) > 128_000
-    assert bounded(html) == html
+    assert limit_html(html)[0] == html
 
 
 def test_only_tags_are_taken_out() -> None:
     html = b"<div>" * 5000 + b"<p a='>'>text</p><b x>" * 100 + b"</div>" * 5000
-    kept = bounded(html)
+    kept = limit_html(html)[0]
     assert kept.count(b"text") == 100
     assert kept.count(b"<div>") == kept.count(b"</div>") == 500

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.html import read
+from pertinent.sources.html import parse_html
 from pertinent.sources.html.links import absolute_links
 
 from .shells import docusaurus
@@ -36,7 +36,7 @@ URL = "https://book.example/docs/page"
 )
 def test_the_title_of_a_page_of_docusaurus(titled: str, heading: str, title: str) -> None:
     html = docusaurus(f"<header><h1>{heading}</h1></header><p>x</p>", title=titled)
-    assert read(html, URL).title == title
+    assert parse_html(html, URL).title == title
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,15 @@ def test_the_title_of_a_page_of_docusaurus(titled: str, heading: str, title: str
     ],
 )
 def test_the_title_of_any_page(head: str, body: str, title: str) -> None:
-    assert read(f"<head>{head}</head><main>{body}<p>x</p></main>", URL).title == title
+    assert parse_html(f"<head>{head}</head><main>{body}<p>x</p></main>", URL).title == title
 
 
 def test_a_page_at_the_root_of_its_host_is_called_by_it() -> None:
-    assert read("<p>x</p>", "https://book.example/").title == "book.example"
+    assert parse_html("<p>x</p>", "https://book.example/").title == "book.example"
 
 
 def test_the_facts_of_a_page_of_docusaurus() -> None:
-    found = read(docusaurus("<p>x</p>"), URL)
+    found = parse_html(docusaurus("<p>x</p>"), URL)
     assert found.canonical == URL
     assert found.generator == "Docusaurus v3.1.0"
     assert found.language == "en"
@@ -75,7 +75,7 @@ def test_the_facts_of_a_page_of_docusaurus() -> None:
 
 
 def test_a_page_that_says_nothing_of_itself() -> None:
-    found = read("<p>x</p>", URL)
+    found = parse_html("<p>x</p>", URL)
     assert (found.canonical, found.generator, found.language) == (None, None, None)
     assert (found.version, found.docusaurus_tag, found.noindex) == (None, None, False)
 
@@ -94,7 +94,7 @@ def test_a_page_that_says_nothing_of_itself() -> None:
     ],
 )
 def test_the_address_that_a_page_gives_itself(head: str, canonical: str | None) -> None:
-    assert read(f"<head>{head}</head><p>x</p>", URL).canonical == canonical
+    assert parse_html(f"<head>{head}</head><p>x</p>", URL).canonical == canonical
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_the_address_that_a_page_gives_itself(head: str, canonical: str | None) 
     ],
 )
 def test_a_page_may_ask_not_to_be_found(robots: str, noindex: bool) -> None:
-    assert read(f"<meta name=Robots content='{robots}'><p>x</p>", URL).noindex is noindex
+    assert parse_html(f"<meta name=Robots content='{robots}'><p>x</p>", URL).noindex is noindex
 
 
 def test_links_are_whole_addresses_each_once() -> None:
     hrefs = ["/a", "/a#b", "c?d=1", "../e", "#f", "//x.example/g", "mailto:a@b.c", "http://[bad", ""]
     html = "<a>none</a>" + "".join(f'<a href="{href}">x</a>' for href in hrefs)
-    assert read(html, URL).links == (
+    assert parse_html(html, URL).links == (
         "https://book.example/a",
         "https://book.example/docs/c?d=1",
         "https://book.example/e",
@@ -125,7 +125,7 @@ def test_links_are_whole_addresses_each_once() -> None:
 
 def test_links_follow_the_base_of_the_page() -> None:
     html = "<base href=/other/><a href=a>x</a>"
-    assert read(html, URL).links == ("https://book.example/other/a",)
+    assert parse_html(html, URL).links == ("https://book.example/other/a",)
 
 
 @given(st.text("ab/.?\\ :é", max_size=12))
@@ -137,13 +137,13 @@ def test_a_link_is_where_the_standard_library_says(path: str) -> None:
 
 def test_anchors_are_all_ids_and_names() -> None:
     html = "<h1 id=a>x</h1><a name=b></a><form name=c></form><p id=''></p><nav id=d></nav>"
-    assert read(html, URL).anchors == {"a", "b", "d"}
+    assert parse_html(html, URL).anchors == {"a", "b", "d"}
 
 
 def test_places_are_looked_for_where_they_are_wanted() -> None:
-    whole = read(docusaurus("<p id=a><a href=/b>x</a></p>"), URL)
+    whole = parse_html(docusaurus("<p id=a><a href=/b>x</a></p>"), URL)
     assert (whole.links, whole.anchors) != ((), frozenset())
-    unwanted = read(docusaurus("<p id=a><a href=/b>x</a></p>"), URL, places=False)
+    unwanted = parse_html(docusaurus("<p id=a><a href=/b>x</a></p>"), URL, with_links=False)
     assert unwanted == replace(whole, links=(), anchors=frozenset())
 
 
@@ -162,7 +162,7 @@ def test_places_are_looked_for_where_they_are_wanted() -> None:
     ],
 )
 def test_a_page_may_only_lead_to_another(refresh: str, target: str | None) -> None:
-    assert read(f'<meta http-equiv=Refresh content="{refresh}"><p>x</p>', URL).leads_to == target
+    assert parse_html(f'<meta http-equiv=Refresh content="{refresh}"><p>x</p>', URL).refresh_target == target
 
 
 MIKE = """<!DOCTYPE html>
@@ -186,7 +186,7 @@ MIKE = """<!DOCTYPE html>
 def test_a_page_that_a_script_leads_on_from_may_say_so_to_those_without() -> None:
     there = "https://x.example/book/latest/"
     redirecting = 'Redirecting to <a href="latest/">latest/</a>...'
-    assert read(MIKE % redirecting, "https://x.example/book/").leads_to == there
+    assert parse_html(MIKE % redirecting, "https://x.example/book/").refresh_target == there
     # A page that is there to be read, and has another for those without scripts.
     article = f"<article><h1>Joints</h1><p>{'A joint turns. ' * 30}</p></article>"
-    assert read(MIKE % article, "https://x.example/book/").leads_to is None
+    assert parse_html(MIKE % article, "https://x.example/book/").refresh_target is None

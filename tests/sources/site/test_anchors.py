@@ -11,7 +11,7 @@ from pertinent.errors import NotFound, SourceError
 from pertinent.links import BrokenLink, check, on_the_web
 from pertinent.sources.site.anchors import SiteAnchors
 
-from .conftest import QUICK
+from .conftest import FAST_LIMITS
 from .server import LocalSite, page
 
 
@@ -55,7 +55,7 @@ def test_the_ids_of_live_pages_are_read(site: LocalSite) -> None:
     site.pages["/docs/down"] = lambda r: r.send(status=500)
     cited = [(f"{site.address}/docs/{name}", "one") for name in ("a", "pdf", "down", "gone")]
     cited += [(f"{site.address}/docs/a", name) for name in ("two", "three", "four")]
-    with SiteAnchors(limits=QUICK) as anchors_of:
+    with SiteAnchors(limits=FAST_LIMITS) as anchors_of:
         found = check(on_the_web(cited), anchors_of)
     assert [(one.url.rpartition("/")[2], one.anchor, one.kind) for one in found] == [
         ("a", "four", "anchor missing"),
@@ -67,20 +67,20 @@ def test_the_ids_of_live_pages_are_read(site: LocalSite) -> None:
 
 def test_a_copy_of_the_site_may_be_asked_instead(site: LocalSite) -> None:
     site.pages["/docs/a"] = page("A", "<h2 id='one'>One</h2>")
-    with SiteAnchors(f"{site.address}/docs/", "https://h.example/docs", QUICK) as anchors_of:
+    with SiteAnchors(f"{site.address}/docs/", "https://h.example/docs", FAST_LIMITS) as anchors_of:
         assert "one" in anchors_of("https://h.example/docs/a")
 
 
 def test_a_site_that_is_down_is_not_asked_for_every_page(site: LocalSite) -> None:
-    site.otherwise = lambda request: request.send(status=500)
-    with SiteAnchors(limits=replace(QUICK, failures=3, attempts=1)) as anchors_of:
+    site.fallback = lambda request: request.send(status=500)
+    with SiteAnchors(limits=replace(FAST_LIMITS, failures=3, attempts=1)) as anchors_of:
         said = []
         for number in range(9):
             with pytest.raises(SourceError) as failure:
                 anchors_of(f"{site.address}/docs/p{number}")
             said.append(str(failure.value))
-    assert len(site.asked) == 4  # robots.txt too
-    assert said[2:4] == ["answers HTTP 500", "was not asked for: the site no longer answers"]
+    assert len(site.requested_paths) == 4  # robots.txt too
+    assert said[2:4] == ["answers HTTP 500", "was not fetched: the site no longer answers"]
 
 
 def test_pages_are_asked_for_as_slowly_as_robots_txt_asks(site: LocalSite) -> None:
@@ -89,6 +89,6 @@ def test_pages_are_asked_for_as_slowly_as_robots_txt_asks(site: LocalSite) -> No
         site.pages[f"/docs/{name}"] = page(name, "<h2 id='one'>One</h2>")
     cited = [(f"{site.address}/docs/{name}", "one") for name in "abc"]
     began = time.monotonic()
-    with SiteAnchors(limits=QUICK) as anchors_of:
+    with SiteAnchors(limits=FAST_LIMITS) as anchors_of:
         assert check(on_the_web(cited), anchors_of) == []
     assert time.monotonic() - began >= 0.6

@@ -12,43 +12,42 @@ from pathlib import Path
 import pytest
 
 from pertinent.errors import SourceError
-from pertinent.sources.site import SiteSource
-from pertinent.sources.site import crawl_cache as remembering
-from pertinent.sources.site import parsing as reading
+from pertinent.sources.site import SiteSource, crawl_cache, parsing
 from pertinent.types import Offer
 
-from .conftest import QUICK, crawl
+from .conftest import FAST_LIMITS, crawl
 from .server import Behaviour, LocalSite, Request, doc, links, page, served
 
 
 def statuses(site: LocalSite) -> dict[str, int]:
-    return {path: site.asked.count(path) for path in site.asked}
+    return {path: site.requested_paths.count(path) for path in site.requested_paths}
 
 
-def test_an_unchanged_page_is_the_same_without_a_download(site: LocalSite, memory: Path) -> None:
+def test_an_unchanged_page_is_the_same_without_a_download(site: LocalSite, cache_file: Path) -> None:
     site.book(*"abc")
     site.pages["/docs/b"] = doc("b", "B", body="<h2 id='x'>X</h2><p>Text.</p><pre><code>code</code></pre>")
-    first = crawl(site, memory=memory)
-    site.forget()
-    second = crawl(site, memory=memory)
+    first = crawl(site, cache_file=cache_file)
+    site.clear_requests()
+    second = crawl(site, cache_file=cache_file)
     assert second == first
     assert list(second[0]) == list(first[0])
     conditions = {
-        path: sent.get("if-none-match") for path, sent in zip(site.asked, site.headers, strict=True)
+        path: sent.get("if-none-match")
+        for path, sent in zip(site.requested_paths, site.request_headers, strict=True)
     }
     assert all(conditions[f"/docs/{name}"] for name in "abc")
 
 
-def test_a_changed_page_is_read_anew(site: LocalSite, memory: Path) -> None:
+def test_a_changed_page_is_read_anew(site: LocalSite, cache_file: Path) -> None:
     site.book("a", "b")
-    crawl(site, memory=memory)
+    crawl(site, cache_file=cache_file)
     site.pages["/docs/a"] = page("A", "<p>Rewritten.</p>")
-    pages, _ = crawl(site, memory=memory)
+    pages, _ = crawl(site, cache_file=cache_file)
     assert "Rewritten." in pages["/docs/a"].text
-    assert crawl(site, memory=memory)[0] == pages
+    assert crawl(site, cache_file=cache_file)[0] == pages
 
 
-def test_a_page_with_a_date_alone_is_asked_for_by_it(site: LocalSite, memory: Path) -> None:
+def test_a_page_with_a_date_alone_is_asked_for_by_it(site: LocalSite, cache_file: Path) -> None:
     site.book("a")
     date = "Wed, 21 Oct 2026 07:28:00 GMT"
 
@@ -58,158 +57,162 @@ def test_a_page_with_a_date_alone_is_asked_for_by_it(site: LocalSite, memory: Pa
         request.send("" if known else page("A"), status=304 if known else 200, headers=headers)
 
     site.pages["/docs/a"] = dated
-    assert crawl(site, memory=memory) == crawl(site, memory=memory)
+    assert crawl(site, cache_file=cache_file) == crawl(site, cache_file=cache_file)
 
 
 def test_a_server_that_sends_the_same_again_costs_no_reading(
-    site: LocalSite, memory: Path, monkeypatch: pytest.MonkeyPatch
+    site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a")
     site.pages["/docs/a"] = lambda request: request.send(page("A"), headers={"ETag": ""})
-    first = crawl(site, memory=memory)
-    monkeypatch.setattr("pertinent.sources.site.visit.read", lambda *_, **__: pytest.fail("was read again"))
-    assert crawl(site, memory=memory) == first
+    first = crawl(site, cache_file=cache_file)
+    monkeypatch.setattr(
+        "pertinent.sources.site.visit.parse_page", lambda *_, **__: pytest.fail("was read again")
+    )
+    assert crawl(site, cache_file=cache_file) == first
 
 
-def test_a_304_that_nobody_asked_for_is_a_failure(site: LocalSite, memory: Path) -> None:
+def test_a_304_that_nobody_asked_for_is_a_failure(site: LocalSite, cache_file: Path) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = lambda request: request.send(status=304)
-    pages, unreadable = crawl(site, memory=memory)
+    pages, unreadable = crawl(site, cache_file=cache_file)
     assert (list(pages), [one.reason for one in unreadable]) == (["/docs/b"], ["answers HTTP 304"])
 
 
-def test_pages_that_are_none_are_remembered_with_their_links(site: LocalSite, memory: Path) -> None:
+def test_pages_that_are_none_are_remembered_with_their_links(site: LocalSite, cache_file: Path) -> None:
     home = page("Home", links("/a", "/b"), head='<meta name="robots" content="noindex">')
     site.pages |= {"/": home, "/a": page("A"), "/b": page("B")}
-    first = crawl(site, memory=memory)
-    assert crawl(site, memory=memory) == first
+    first = crawl(site, cache_file=cache_file)
+    assert crawl(site, cache_file=cache_file) == first
     assert list(first[0]) == ["/a", "/b"]
 
 
 def test_a_memory_without_links_does_not_serve_a_crawl_that_follows_them(
-    site: LocalSite, memory: Path
+    site: LocalSite, cache_file: Path
 ) -> None:
     site.pages |= {"/": page("Home", links("/a")), "/a": page("A")}
     site.sitemap("/")
-    assert list(crawl(site, memory=memory)[0]) == ["/"]
+    assert list(crawl(site, cache_file=cache_file)[0]) == ["/"]
     del site.pages["/sitemap.xml"]
-    assert list(crawl(site, memory=memory)[0]) == ["/", "/a"]
+    assert list(crawl(site, cache_file=cache_file)[0]) == ["/", "/a"]
 
 
-def test_redirects_are_remembered(site: LocalSite, memory: Path) -> None:
+def test_redirects_are_remembered(site: LocalSite, cache_file: Path) -> None:
     site.pages["/new/"] = page("New")
     site.pages["/old"] = lambda request: request.send(status=301, headers={"Location": "/new/"})
     site.sitemap("/old")
-    first = crawl(site, memory=memory)
+    first = crawl(site, cache_file=cache_file)
     assert list(first[0]) == ["/new"]
-    assert crawl(site, memory=memory) == first
+    assert crawl(site, cache_file=cache_file) == first
     site.pages["/old"] = lambda request: request.send(status=500)
-    _, unreadable = crawl(site, memory=memory)
+    _, unreadable = crawl(site, cache_file=cache_file)
     # The page that it led to is the one that is known, and the one that must stay.
     assert [(one.source_path, one.named) for one in unreadable] == [("/new", True)]
 
 
-def test_a_crawl_that_was_broken_off_goes_on(site: LocalSite, memory: Path) -> None:
+def test_a_crawl_that_was_broken_off_goes_on(site: LocalSite, cache_file: Path) -> None:
     names = [f"p{number}" for number in range(30)]
     site.book(*names)
-    limits = replace(QUICK, connections=1)
-    source = SiteSource(site.address, memory=memory, limits=limits)
-    reading = source.read()
-    assert len(list(islice(reading, 10))) == 10
-    reading.close()  # type: ignore[attr-defined]
-    fetched = {path for path in site.asked if "/docs/" in path}
+    limits = replace(FAST_LIMITS, connections=1)
+    source = SiteSource(site.address, cache_file=cache_file, limits=limits)
+    results = source.read()
+    assert len(list(islice(results, 10))) == 10
+    results.close()  # type: ignore[attr-defined]
+    fetched = {path for path in site.requested_paths if "/docs/" in path}
     assert len(fetched) < 30
-    site.forget()
-    pages, unreadable = crawl(site, memory=memory, limits=limits)
+    site.clear_requests()
+    pages, unreadable = crawl(site, cache_file=cache_file, limits=limits)
     assert (len(pages), unreadable) == (30, [])
-    again = {path for path in site.asked if "/docs/" in path} & {f"/docs/{name}" for name in names[:10]}
+    again = {path for path in site.requested_paths if "/docs/" in path} & {
+        f"/docs/{name}" for name in names[:10]
+    }
     assert again == set()
-    site.forget()
+    site.clear_requests()
     # That one came to its end: the next begins at the beginning.
-    crawl(site, memory=memory, limits=limits)
-    assert len([path for path in site.asked if "/docs/" in path]) == 30
+    crawl(site, cache_file=cache_file, limits=limits)
+    assert len([path for path in site.requested_paths if "/docs/" in path]) == 30
 
 
 def test_a_crawl_that_was_broken_off_long_ago_is_not_gone_on_with(
-    site: LocalSite, memory: Path, monkeypatch: pytest.MonkeyPatch
+    site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a", "b")
-    reading = SiteSource(site.address, memory=memory, limits=QUICK).read()
-    next(reading)
-    reading.close()  # type: ignore[attr-defined]
-    monkeypatch.setattr(remembering, "RESUMABLE", -1.0)
-    site.forget()
-    crawl(site, memory=memory)
-    assert {"/docs/a", "/docs/b"} <= set(site.asked)
+    results = SiteSource(site.address, cache_file=cache_file, limits=FAST_LIMITS).read()
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    monkeypatch.setattr(crawl_cache, "RESUMABLE_SECONDS", -1.0)
+    site.clear_requests()
+    crawl(site, cache_file=cache_file)
+    assert {"/docs/a", "/docs/b"} <= set(site.requested_paths)
 
 
 def test_another_reader_reads_everything_anew(
-    site: LocalSite, memory: Path, monkeypatch: pytest.MonkeyPatch
+    site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a")
-    crawl(site, memory=memory)
-    monkeypatch.setattr(remembering, "reader", lambda: "another")
-    site.forget()
-    crawl(site, memory=memory)
-    assert not any("if-none-match" in sent for sent in site.headers)
+    crawl(site, cache_file=cache_file)
+    monkeypatch.setattr(crawl_cache, "PARSER_VERSION", parsing.PARSER_VERSION + 1)
+    site.clear_requests()
+    crawl(site, cache_file=cache_file)
+    assert not any("if-none-match" in sent for sent in site.request_headers)
 
 
-def test_pages_that_are_gone_are_forgotten(site: LocalSite, memory: Path) -> None:
+def test_pages_that_are_gone_are_forgotten(site: LocalSite, cache_file: Path) -> None:
     site.book("a", "b")
-    crawl(site, memory=memory)
+    crawl(site, cache_file=cache_file)
     site.book("a")
     del site.pages["/docs/b"]
-    crawl(site, memory=memory)
-    with closing(sqlite3.connect(memory, isolation_level=None)) as database:
-        for table in ("visits", "readings"):
+    crawl(site, cache_file=cache_file)
+    with closing(sqlite3.connect(cache_file, isolation_level=None)) as database:
+        for table in ("responses", "pages"):
             assert database.execute(f"select url from {table}").fetchall() == [(f"{site.address}/docs/a",)]  # noqa: S608
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\0" + b"x" * 5000])
-def test_a_damaged_memory_is_made_anew(site: LocalSite, memory: Path, damage: bytes) -> None:
+def test_a_damaged_memory_is_made_anew(site: LocalSite, cache_file: Path, damage: bytes) -> None:
     site.book("a")
-    first = crawl(site, memory=memory)
-    memory.with_name(memory.name + "-wal").unlink(missing_ok=True)
-    memory.write_bytes(damage)
-    assert crawl(site, memory=memory) == first
-    assert crawl(site, memory=memory) == first
+    first = crawl(site, cache_file=cache_file)
+    cache_file.with_name(cache_file.name + "-wal").unlink(missing_ok=True)
+    cache_file.write_bytes(damage)
+    assert crawl(site, cache_file=cache_file) == first
+    assert crawl(site, cache_file=cache_file) == first
 
 
-def test_a_damaged_reading_is_fetched_again(site: LocalSite, memory: Path) -> None:
+def test_a_damaged_reading_is_fetched_again(site: LocalSite, cache_file: Path) -> None:
     site.book("a", "b")
-    first = crawl(site, memory=memory)
-    with closing(sqlite3.connect(memory, isolation_level=None)) as database:
-        database.execute("update readings set reading = x'00' where url like '%/a'")
-    assert crawl(site, memory=memory) == first
+    first = crawl(site, cache_file=cache_file)
+    with closing(sqlite3.connect(cache_file, isolation_level=None)) as database:
+        database.execute("update pages set page = x'00' where url like '%/a'")
+    assert crawl(site, cache_file=cache_file) == first
 
 
-def test_a_memory_of_another_format_is_made_anew(site: LocalSite, memory: Path) -> None:
+def test_a_memory_of_another_format_is_made_anew(site: LocalSite, cache_file: Path) -> None:
     site.book("a")
-    first = crawl(site, memory=memory)
-    with closing(sqlite3.connect(memory, isolation_level=None)) as database:
+    first = crawl(site, cache_file=cache_file)
+    with closing(sqlite3.connect(cache_file, isolation_level=None)) as database:
         database.execute("pragma user_version = 99")
-    assert crawl(site, memory=memory) == first
+    assert crawl(site, cache_file=cache_file) == first
 
 
 def test_a_memory_that_can_not_be_written_says_so(site: LocalSite, tmp_path: Path) -> None:
     site.book("a")
-    with pytest.raises(SourceError, match="memory of earlier crawls"):
-        crawl(site, memory=tmp_path)
+    with pytest.raises(SourceError, match="crawl cache"):
+        crawl(site, cache_file=tmp_path)
 
 
 def test_what_is_remembered_comes_back_as_it_was(site: LocalSite) -> None:
     body = doc("a", "A", body="<h2 id='x'>X</h2><ul><li>one<li>two</ul><table><tr><td>1</table>").encode()
     for links_too in (True, False):
-        made = reading.read(body, {"content-type": "text/html"}, site.address, links=links_too)
-        assert reading.unpacked(reading.packed(made)) == made
-        text, sections = made.unpacked()
+        parsed = parsing.parse_page(body, {"content-type": "text/html"}, site.address, with_links=links_too)
+        assert parsing.deserialize_page(parsing.serialize_page(parsed)) == parsed
+        text, sections = parsed.unpack_content()
         assert sections
         assert "one" in text
 
 
-def test_a_memory_serves_a_crawl_from_another_thread(site: LocalSite, memory: Path) -> None:
+def test_a_memory_serves_a_crawl_from_another_thread(site: LocalSite, cache_file: Path) -> None:
     site.book("a")
-    source = SiteSource(site.address, memory=memory, limits=QUICK)
+    source = SiteSource(site.address, cache_file=cache_file, limits=FAST_LIMITS)
     found: list[object] = []
     items = source.read()
     thread = threading.Thread(target=lambda: found.extend(items))
@@ -222,26 +225,29 @@ def tagged(html: str) -> Behaviour:
     return lambda request: request.send(html, headers={"ETag": '"the same everywhere"'})
 
 
-def test_what_is_remembered_of_a_copy_says_nothing_of_another(site: LocalSite, memory: Path) -> None:
+def test_what_is_remembered_of_a_copy_says_nothing_of_another(site: LocalSite, cache_file: Path) -> None:
     base = "https://book.example/docs"
     with served() as live:
         for one, text in ((site, "Draft."), (live, "Published.")):
             one.book("a")
             one.pages["/docs/a"] = tagged(page("A", f"<p>{text}</p>"))
         texts = [
-            crawl(one, "/docs", base_url=base, memory=memory)[0]["/docs/a"].text for one in (site, live, site)
+            crawl(one, "/docs", base_url=base, cache_file=cache_file)[0]["/docs/a"].text
+            for one in (site, live, site)
         ]
     assert ["Published." in text for text in texts] == [False, True, False]
 
 
 def test_a_slow_crawl_that_is_killed_has_lost_little(
-    site: LocalSite, memory: Path, monkeypatch: pytest.MonkeyPatch
+    site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembering, "_SECONDS", 0.0)
+    monkeypatch.setattr(crawl_cache, "_FLUSH_SECONDS", 0.0)
     site.book(*"abcdef")
-    reading = SiteSource(site.address, memory=memory, limits=replace(QUICK, connections=1)).read()
-    list(islice(reading, 4))
-    with closing(sqlite3.connect(memory)) as database:
-        (kept,) = database.execute("select count(*) from visits").fetchone()
-    reading.close()  # type: ignore[attr-defined]
+    results = SiteSource(
+        site.address, cache_file=cache_file, limits=replace(FAST_LIMITS, connections=1)
+    ).read()
+    list(islice(results, 4))
+    with closing(sqlite3.connect(cache_file)) as database:
+        (kept,) = database.execute("select count(*) from responses").fetchone()
+    results.close()  # type: ignore[attr-defined]
     assert kept >= 3

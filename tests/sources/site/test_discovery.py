@@ -12,7 +12,7 @@ from pertinent.errors import SourceError
 from pertinent.sources.site import SiteSource
 from pertinent.types import Offer, PassedOver
 
-from .conftest import QUICK, crawl
+from .conftest import FAST_LIMITS, crawl
 from .server import LocalSite, doc, links, page, sitemap, sitemap_index
 
 
@@ -29,15 +29,15 @@ def test_the_pages_of_a_sitemap_come_in_its_order(site: LocalSite) -> None:
 
 def test_the_total_is_known_from_the_sitemap_and_each_page_is_fetched_once(site: LocalSite) -> None:
     site.book("a", "b", "c")
-    source = SiteSource(site.address, limits=QUICK)
+    source = SiteSource(site.address, limits=FAST_LIMITS)
     assert source.total == 3
     assert len(list(source.read())) == 3
-    assert sorted(site.asked) == ["/docs/a", "/docs/b", "/docs/c", "/robots.txt", "/sitemap.xml"]
+    assert sorted(site.requested_paths) == ["/docs/a", "/docs/b", "/docs/c", "/robots.txt", "/sitemap.xml"]
 
 
 def test_a_source_can_be_read_again(site: LocalSite) -> None:
     site.book("a", "b")
-    source = SiteSource(site.address, limits=QUICK)
+    source = SiteSource(site.address, limits=FAST_LIMITS)
     assert list(source.read()) == list(source.read())
 
 
@@ -84,8 +84,8 @@ def test_without_a_sitemap_links_below_the_start_are_followed(site: LocalSite) -
     pages, unreadable = crawl(site, "/docs")
     assert list(pages) == ["/docs", "/docs/a", "/docs/c", "/docs/c/d"]
     assert unreadable == []
-    assert "/blog" not in site.asked
-    assert "/docs/file.pdf" not in site.asked
+    assert "/blog" not in site.requested_paths
+    assert "/docs/file.pdf" not in site.requested_paths
 
 
 def test_links_on_what_is_no_page_are_followed_too(site: LocalSite) -> None:
@@ -100,7 +100,7 @@ def test_what_robots_txt_forbids_is_left_alone(site: LocalSite) -> None:
         "User-agent: *\nDisallow: /\n\nUser-agent: Pertinent\nDisallow: /*secret\nDisallow: /docs/search$\n"
     )
     assert list(crawl(site)[0]) == ["/docs/a"]
-    assert not {"/docs/secret", "/docs/search"} & set(site.asked)
+    assert not {"/docs/secret", "/docs/search"} & set(site.requested_paths)
 
 
 def test_a_redirect_to_what_robots_txt_forbids_is_not_followed(site: LocalSite) -> None:
@@ -108,7 +108,7 @@ def test_a_redirect_to_what_robots_txt_forbids_is_not_followed(site: LocalSite) 
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private\n"
     site.pages["/docs/b"] = lambda request: request.send(status=302, headers={"Location": "/private"})
     assert list(crawl(site)[0]) == ["/docs/a"]
-    assert "/private" not in site.asked
+    assert "/private" not in site.requested_paths
 
 
 def test_a_site_that_forbids_its_start_says_so(site: LocalSite) -> None:
@@ -130,7 +130,7 @@ def test_a_robots_txt_that_fails_forbids_the_crawl(site: LocalSite, status: int)
     site.pages["/robots.txt"] = lambda request: request.send(status=status)
     with pytest.raises(SourceError, match=rf"robots.txt answers HTTP {status}"):
         crawl(site)
-    assert "/docs/a" not in site.asked
+    assert "/docs/a" not in site.requested_paths
 
 
 def test_the_delay_that_robots_txt_asks_for_is_kept(site: LocalSite) -> None:
@@ -144,14 +144,14 @@ def test_the_delay_that_robots_txt_asks_for_is_kept(site: LocalSite) -> None:
 def test_we_say_who_we_are(site: LocalSite) -> None:
     site.book("a")
     crawl(site)
-    assert {one["user-agent"] for one in site.headers} == {"Pertinent/0.1.0 (+documentation indexer)"}
-    assert {one["accept-encoding"] for one in site.headers} == {"gzip, deflate"}
+    assert {one["user-agent"] for one in site.request_headers} == {"Pertinent/0.1.0 (+documentation indexer)"}
+    assert {one["accept-encoding"] for one in site.request_headers} == {"gzip, deflate"}
 
 
 def test_patterns_choose_pages_before_they_are_fetched(site: LocalSite) -> None:
     site.book("a", "b", "old-a")
     assert list(crawl(site, exclude=("/docs/old-*",))[0]) == ["/docs/a", "/docs/b"]
-    assert "/docs/old-a" not in site.asked
+    assert "/docs/old-a" not in site.requested_paths
     assert list(crawl(site, include=("*/b",))[0]) == ["/docs/b"]
 
 
@@ -161,7 +161,7 @@ def test_where_patterns_let_no_listed_page_in_it_is_said(site: LocalSite, start:
     if start:
         site.pages["/"] = page("Start")
     with pytest.raises(
-        SourceError, match=r"of the 3 pages in its sitemaps the patterns and robots\.txt let none in"
+        SourceError, match=r"the patterns and robots\.txt exclude all 3 pages of its sitemaps"
     ):
         crawl(site, include=("/nothing/*",))
 
@@ -180,11 +180,10 @@ def test_a_base_url_for_another_folder_than_the_start_is_told_where_pages_are_go
     site.book("a", "b")
     site.pages["/sitemap.xml"] = sitemap("https://h.example/docs/a", "https://h.example/docs/b")
     with pytest.raises(SourceError) as failure:
-        list(SiteSource(f"{site.address}/docs/", base_url="https://h.example", limits=QUICK).read())
+        list(SiteSource(f"{site.address}/docs/", base_url="https://h.example", limits=FAST_LIMITS).read())
     at = f"{site.address}/docs"
-    assert (
-        f"(2 answers HTTP 404, such as {at}/docs/a; --base-url puts https://h.example in the place of {at})"
-        in str(failure.value)
+    assert f"(2 answers HTTP 404, such as {at}/docs/a; --base-url replaces {at} by https://h.example)" in str(
+        failure.value
     )
 
 
@@ -192,7 +191,7 @@ def test_a_sitemap_of_another_host_is_told_where_links_are_followed_instead(site
     site.pages["/"] = page("Start", links("/docs/a"))
     site.pages["/docs/a"] = page("A")
     site.pages["/sitemap.xml"] = sitemap("https://h.example/docs/a", "https://h.example/docs/b")
-    found = list(SiteSource(site.address, limits=QUICK).read())
+    found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
     assert (
         PassedOver(
             "listed on another host, such as https://h.example/docs/a; if this is a copy of that site, give "
@@ -213,7 +212,7 @@ def test_a_part_of_a_sitemap_on_another_host_is_told(site: LocalSite) -> None:
     site.book("a")
     site.pages["/parts.xml"] = site.pages["/sitemap.xml"]
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/parts.xml", "https://h.example/more.xml")
-    found = list(SiteSource(site.address, limits=QUICK).read())
+    found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
     (told,) = [one for one in found if isinstance(one, PassedOver)]
     assert (told.pages, "such as https://h.example/more.xml" in told.reason) == (1, True)
 
@@ -221,7 +220,7 @@ def test_a_part_of_a_sitemap_on_another_host_is_told(site: LocalSite) -> None:
 def test_a_sitemap_that_robots_txt_names_on_another_host_is_told(site: LocalSite) -> None:
     site.pages["/"] = page("Start")
     site.pages["/robots.txt"] = "User-agent: *\nSitemap: https://h.example/sitemap.xml\n"
-    found = list(SiteSource(site.address, limits=QUICK).read())
+    found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
     (told,) = [one for one in found if isinstance(one, PassedOver)]
     assert "such as https://h.example/sitemap.xml" in told.reason
 
@@ -258,11 +257,11 @@ def test_pages_that_lead_to_one_that_others_lead_to_are_counted(site: LocalSite)
     for name in "abc":
         site.pages[f"/docs/{name}"] = lambda r: r.send(status=302, headers={"Location": "/docs/login"})
     site.pages["/docs/login"] = page("Log in")
-    found = list(SiteSource(site.address, limits=QUICK).read())
+    found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
     assert sum(isinstance(one, Offer) for one in found) == 1
     (told,) = [one for one in found if isinstance(one, PassedOver)]
     there = f"{site.address}/docs/"
-    assert (told.pages, told.reason) == (2, f"led to {there}login, where others lead too, such as {there}b")
+    assert (told.pages, told.reason) == (2, f"redirected to {there}login, as others are, such as {there}b")
 
 
 def test_one_page_has_one_url(site: LocalSite) -> None:
@@ -272,7 +271,7 @@ def test_one_page_has_one_url(site: LocalSite) -> None:
     site.sitemap("/a/", "/a", "/a/index.html", "/a?utm_source=mail", "/a?fbclid=1#x")
     pages, _ = crawl(site)
     assert list(pages) == ["/a"]
-    assert [path for path in site.asked if path.startswith("/a")] == ["/a/"]
+    assert [path for path in site.requested_paths if path.startswith("/a")] == ["/a/"]
 
 
 def test_a_page_that_names_another_as_canonical_is_left_to_it(site: LocalSite) -> None:
@@ -346,7 +345,7 @@ def test_the_current_version_is_read_and_others_when_asked_for(site: LocalSite) 
         "/docs/a": "a",
         "/docs": "intro",
     }
-    assert "/docs/1.0/a" not in site.asked
+    assert "/docs/1.0/a" not in site.requested_paths
     more, _ = crawl(site, versions=("next",))
     assert sorted(more) == ["/docs", "/docs/a", "/docs/next", "/docs/next/a"]
     assert more["/docs/next/a"].slug == "a"
@@ -362,7 +361,7 @@ def test_translations_are_passed_over_when_links_are_followed(site: LocalSite) -
         "/fr/b": page("B", lang="fr"),
     }
     assert sorted(crawl(site)[0]) == ["/", "/a"]
-    assert "/fr/b" not in site.asked
+    assert "/fr/b" not in site.requested_paths
     assert sorted(crawl(site, locales=("fr",))[0]) == ["/", "/a", "/fr", "/fr/a", "/fr/b"]
 
 
@@ -370,7 +369,12 @@ def test_translations_are_passed_over_in_a_sitemap(site: LocalSite) -> None:
     for path in ("/cs/a", "/cs/b", "/a", "/b", "/go/a", "/go/b"):
         site.pages[path] = page(path, lang="cs" if path.startswith("/cs") else "en")
     site.sitemap("/cs/a", "/cs/b", "/go/a", "/go/b", "/a", "/b")
-    assert sorted(crawl(site, limits=replace(QUICK, connections=1))[0]) == ["/a", "/b", "/go/a", "/go/b"]
+    assert sorted(crawl(site, limits=replace(FAST_LIMITS, connections=1))[0]) == [
+        "/a",
+        "/b",
+        "/go/a",
+        "/go/b",
+    ]
     assert sorted(crawl(site, "/cs/")[0]) == ["/cs/a", "/cs/b"]
     assert len(crawl(site, locales=("all",))[0]) == 6
 
@@ -379,7 +383,7 @@ def test_a_start_that_leads_out_of_its_own_path_says_where_to(site: LocalSite) -
     site.pages["/docs"] = lambda r: r.send(status=302, headers={"Location": "/manual/"})
     site.pages["/manual/"] = page("Manual")
     with pytest.raises(
-        SourceError, match=rf"1 led to {site.address}/manual/.*Start at {site.address}/manual/ instead"
+        SourceError, match=rf"1 redirected to {site.address}/manual/.*Start at {site.address}/manual/ instead"
     ):
         crawl(site, "/docs")
 
@@ -408,10 +412,10 @@ def test_a_sitemap_of_another_host_is_as_good_as_none(site: LocalSite) -> None:
 def test_depth_and_number_are_bounded_where_links_are_followed(site: LocalSite) -> None:
     for number in range(9):
         site.pages[f"/{'x' * number}"] = page(f"P{number}", links(f"/{'x' * (number + 1)}"))
-    pages, unreadable = crawl(site, limits=replace(QUICK, depth=3))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, depth=3))
     assert len(pages) == 4
     assert [(one.named, "3 links away" in one.reason) for one in unreadable] == [(False, True)]
-    pages, unreadable = crawl(site, limits=replace(QUICK, pages=2))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, pages=2))
     assert len(pages) == 2
     assert [(one.named, "more than 2 pages" in one.reason) for one in unreadable] == [(False, True)]
 
@@ -420,9 +424,9 @@ def test_the_number_of_pages_is_that_of_the_wanted_ones(site: LocalSite) -> None
     names = [f"/{folder}/{name}" for folder in ("blog", "docs/1.x", "docs") for name in "abcd"]
     site.pages |= {name: page(name) for name in names}
     site.sitemap(*names)
-    pages, unreadable = crawl(site, "/docs", limits=replace(QUICK, pages=4))
+    pages, unreadable = crawl(site, "/docs", limits=replace(FAST_LIMITS, pages=4))
     assert (sorted(pages), unreadable) == ([f"/docs/{name}" for name in "abcd"], [])
-    pages, unreadable = crawl(site, "/docs", limits=replace(QUICK, pages=3))
+    pages, unreadable = crawl(site, "/docs", limits=replace(FAST_LIMITS, pages=3))
     assert sorted(pages) == [f"/docs/{name}" for name in "abc"]
     assert [(one.named, "more than 3 pages" in one.reason) for one in unreadable] == [(False, True)]
 
@@ -430,8 +434,8 @@ def test_the_number_of_pages_is_that_of_the_wanted_ones(site: LocalSite) -> None
 def test_links_lead_on_from_a_start_that_a_pattern_leaves_out(site: LocalSite) -> None:
     site.pages |= {"/": page("Start", links("/guide/a", "/blog")), "/guide/a": page("A"), "/blog": page("B")}
     assert list(crawl(site, include=("/guide/*",))[0]) == ["/guide/a"]
-    assert "/blog" not in site.asked
-    with pytest.raises(SourceError, match="1 left out by --include or --exclude"):
+    assert "/blog" not in site.requested_paths
+    with pytest.raises(SourceError, match="1 excluded by --include or --exclude"):
         crawl(site, include=("/nothing/*",))
 
 

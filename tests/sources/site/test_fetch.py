@@ -14,13 +14,14 @@ import pytest
 
 from pertinent.errors import SettingsError
 from pertinent.sources.site import SiteSource
-from pertinent.sources.site.addresses import open_site
-from pertinent.sources.site.fetch import Fetcher, Gone, Unfetchable
-from pertinent.sources.site.throttle import retry_after
+from pertinent.sources.site.fetch import Fetcher
+from pertinent.sources.site.responses import FetchFailed, PageGone
+from pertinent.sources.site.scope import open_scope
+from pertinent.sources.site.throttle import parse_retry_after
 from pertinent.types import Offer
 
 from . import http2
-from .conftest import QUICK, crawl
+from .conftest import FAST_LIMITS, crawl
 from .server import LocalSite, Request, page
 
 
@@ -50,15 +51,15 @@ def test_what_will_not_pass_is_asked_once(site: LocalSite, status: int) -> None:
     site.pages["/docs/a"] = failing(9, status)  # type: ignore[assignment]
     _, unreadable = crawl(site)
     assert [one.reason for one in unreadable] == [f"answers HTTP {status}"]
-    assert site.asked.count("/docs/a") == 1
+    assert site.requested_paths.count("/docs/a") == 1
 
 
 def test_attempts_are_bounded_and_counted(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, 500)  # type: ignore[assignment]
-    _, unreadable = crawl(site, limits=replace(QUICK, attempts=3))
+    _, unreadable = crawl(site, limits=replace(FAST_LIMITS, attempts=3))
     assert [one.reason for one in unreadable] == ["answers HTTP 500; tried 3 times"]
-    assert site.asked.count("/docs/a") == 3
+    assert site.requested_paths.count("/docs/a") == 3
 
 
 def test_a_site_is_given_the_rest_that_it_asks_for(site: LocalSite) -> None:
@@ -72,7 +73,7 @@ def test_a_site_is_given_the_rest_that_it_asks_for(site: LocalSite) -> None:
 def test_a_rest_that_is_too_long_is_a_failure(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, 429, **{"Retry-After": "3600"})  # type: ignore[assignment]
-    pages, unreadable = crawl(site, limits=replace(QUICK, connections=1))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, connections=1))
     assert [one.reason for one in unreadable] == ["answers HTTP 429 and asks to wait 3600 s"]
     assert list(pages) == ["/docs/b"]
 
@@ -81,7 +82,7 @@ def test_a_site_that_is_busy_is_asked_more_often_than_one_that_fails(site: Local
     site.book("a", "b")
     site.pages["/docs/a"] = failing(4, 429)  # type: ignore[assignment]
     site.pages["/docs/b"] = failing(5, 503)  # type: ignore[assignment]
-    pages, unreadable = crawl(site, limits=replace(QUICK, attempts=2))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, attempts=2))
     assert list(pages) == ["/docs/a"]
     assert [one.reason for one in unreadable] == ["answers HTTP 503; tried 5 times"]
 
@@ -91,16 +92,16 @@ def test_a_site_that_is_busy_now_and_then_is_not_given_up(site: LocalSite) -> No
     site.book(*names)
     for name in names:
         site.pages[f"/docs/{name}"] = failing(1, 503)  # type: ignore[assignment]
-    pages, unreadable = crawl(site, limits=replace(QUICK, connections=1, failures=4))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, connections=1, failures=4))
     assert (len(pages), unreadable) == (8, [])
 
 
-def test_retry_after_has_two_forms() -> None:
-    assert retry_after("2.5") == 2.5
-    assert retry_after("-1") == 0
-    assert 8 < (retry_after(formatdate(time.time() + 10, usegmt=True)) or 0) <= 10
+def test_retry_after_is_seconds_or_a_date() -> None:
+    assert parse_retry_after("2.5") == 2.5
+    assert parse_retry_after("-1") == 0
+    assert 8 < (parse_retry_after(formatdate(time.time() + 10, usegmt=True)) or 0) <= 10
     for nonsense in ("", "soon", "nan", "inf"):
-        assert retry_after(nonsense) is None
+        assert parse_retry_after(nonsense) is None
 
 
 def test_a_connection_that_the_server_closed_is_no_failure(site: LocalSite) -> None:
@@ -125,7 +126,7 @@ def test_an_answer_that_nobody_asked_for_is_not_that_of_the_next_page(site: Loca
         sent.set()
 
     site.pages |= {"/docs/a": twice, "/docs/b": page("B")}
-    with Fetcher(open_site(site.address), QUICK) as fetcher:
+    with Fetcher(open_scope(site.address), FAST_LIMITS) as fetcher:
         fetcher.get(f"{site.address}/docs/a")
         assert sent.wait(10)
         assert b"B" in fetcher.get(f"{site.address}/docs/b").body
@@ -145,11 +146,11 @@ def test_the_status_is_believed_though_the_rest_never_comes(
         site.ended.wait(10 if hangs else 0)
 
     site.pages |= {"/docs/gone": gone, "/docs/moved": moved, "/docs/b": page("B")}
-    with Fetcher(open_site(site.address), replace(QUICK, quiet_seconds=10, page_seconds=4)) as fetcher:
-        with pytest.raises(Gone):
+    with Fetcher(open_scope(site.address), replace(FAST_LIMITS, quiet_seconds=10, page_seconds=4)) as fetcher:
+        with pytest.raises(PageGone):
             fetcher.get(f"{site.address}/docs/gone")
         assert fetcher.get(f"{site.address}/docs/moved").address == f"{site.address}/docs/b"
-    assert site.asked == ["/docs/gone", "/docs/moved", "/docs/b"]
+    assert site.requested_paths == ["/docs/gone", "/docs/moved", "/docs/b"]
     site.ended.set()
 
 
@@ -159,7 +160,7 @@ def test_a_redirect_is_read_as_browsers_read_it(site: LocalSite, written: bytes)
         b"HTTP/1.1 301 Moved\r\nContent-Length: 0\r\nLocation: " + written + b"\r\n\r\n"
     )
     site.pages["/docs/caf%C3%A9"] = page("Caf\u00e9")
-    with Fetcher(open_site(site.address), QUICK) as fetcher:
+    with Fetcher(open_scope(site.address), FAST_LIMITS) as fetcher:
         assert fetcher.get(f"{site.address}/docs/a").address == f"{site.address}/docs/caf%C3%A9"
 
 
@@ -179,20 +180,20 @@ def test_no_more_connections_are_open_than_allowed(site: LocalSite) -> None:
     site.book(*(f"p{number}" for number in range(30)))
     for number in range(30):
         site.pages[f"/docs/p{number}"] = slowly
-    crawl(site, limits=replace(QUICK, connections=3))
+    crawl(site, limits=replace(FAST_LIMITS, connections=3))
     assert 1 < most <= 3
 
 
 def test_a_site_that_moved_says_where_to(site: LocalSite) -> None:
     secure = site.address.replace("http:", "https:")
-    site.otherwise = lambda r: r.send(status=301, headers={"Location": secure + r.path})
-    with Fetcher(open_site(site.address), QUICK) as fetcher:
+    site.fallback = lambda r: r.send(status=301, headers={"Location": secure + r.path})
+    with Fetcher(open_scope(site.address), FAST_LIMITS) as fetcher:
         with pytest.raises(
-            Unfetchable, match=rf"redirects to {secure}/x; give the address with https:// instead"
+            FetchFailed, match=rf"redirects to {secure}/x; give the address with https:// instead"
         ):
             fetcher.get(f"{site.address}/x")
         site.pages["/gone"] = lambda r: r.send(status=410)
-        with pytest.raises(Gone):
+        with pytest.raises(PageGone):
             fetcher.get(f"{site.address}/gone")
 
 
@@ -200,35 +201,35 @@ def test_http_2_is_spoken_where_the_server_has_it() -> None:
     pages = {f"/{name}": page(name) for name in "abcdefgh"}
     with (
         http2.served(pages) as (address, asked),
-        Fetcher(open_site(address), QUICK, trust=http2.trust()) as on,
+        Fetcher(open_scope(address), FAST_LIMITS, tls_context=http2.tls_context()) as on,
     ):
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda path: on.get(address + path), pages))
         assert [answer.body.decode() for answer in answers] == list(pages.values())
         assert sorted(asked) == sorted(pages)
-        with pytest.raises(Gone):
+        with pytest.raises(PageGone):
             on.get(f"{address}/nowhere")
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
     with (
         http2.served({}) as (address, _),
-        Fetcher(open_site(address), QUICK) as fetcher,
-        pytest.raises(Unfetchable, match="CERTIFICATE_VERIFY_FAILED"),
+        Fetcher(open_scope(address), FAST_LIMITS) as fetcher,
+        pytest.raises(FetchFailed, match="CERTIFICATE_VERIFY_FAILED"),
     ):
         fetcher.get(f"{address}/a")
 
 
 @pytest.mark.parametrize(("wished", "kept"), [(0.0, 3.0), (5.0, 5.0), (1000.0, 60.0)])
 def test_a_delay_is_kept_and_robots_txt_may_ask_for_more(site: LocalSite, wished: float, kept: float) -> None:
-    with Fetcher(open_site(site.address), replace(QUICK, delay=3.0)) as fetcher:
-        fetcher.obey(lambda _: True, wished)
-        assert fetcher._pace.delay == kept
+    with Fetcher(open_scope(site.address), replace(FAST_LIMITS, delay=3.0)) as fetcher:
+        fetcher.apply_robots(lambda _: True, wished)
+        assert fetcher._throttle.delay == kept
 
 
 def test_to_wait_in_line_takes_nothing_of_the_time_of_a_page(site: LocalSite) -> None:
     site.book(*"abcdef")
-    pages, unreadable = crawl(site, limits=replace(QUICK, delay=0.4, page_seconds=1.5, connections=6))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, delay=0.4, page_seconds=1.5, connections=6))
     assert (len(pages), unreadable) == (6, [])
 
 
@@ -237,9 +238,9 @@ def test_a_proxy_is_asked_with_its_password(site: LocalSite, monkeypatch: pytest
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("http_proxy", f"me:p%40ss@{host}")
     site.pages["http://book.example/docs"] = page("Through a proxy")
-    source = SiteSource("http://book.example/docs", limits=QUICK)
+    source = SiteSource("http://book.example/docs", limits=FAST_LIMITS)
     assert [one.page().title for one in source.read() if isinstance(one, Offer)] == ["Through a proxy"]
-    sent = {headers.get("proxy-authorization") for headers in site.headers}
+    sent = {headers.get("proxy-authorization") for headers in site.request_headers}
     assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
 
 
@@ -247,9 +248,9 @@ def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("http_proxy", "http://me:secret@127.0.0.1:1")
     with (
-        Fetcher(open_site("http://book.example/"), QUICK) as fetcher,
+        Fetcher(open_scope("http://book.example/"), FAST_LIMITS) as fetcher,
         pytest.raises(
-            Unfetchable, match="the connection to the proxy, which the environment sets"
+            FetchFailed, match="the connection to the proxy, which the environment sets"
         ) as failure,
     ):
         fetcher.get("http://book.example/docs")
@@ -263,7 +264,7 @@ def test_a_proxy_that_is_none_is_refused_without_its_password(
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("http_proxy", proxy)
     with pytest.raises(SettingsError, match="HTTP_PROXY") as refusal:
-        Fetcher(open_site("http://book.example/"), QUICK)
+        Fetcher(open_scope("http://book.example/"), FAST_LIMITS)
     assert "secret" not in str(refusal.value)
 
 

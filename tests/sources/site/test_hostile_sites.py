@@ -11,13 +11,13 @@ from itertools import count
 import pytest
 
 from pertinent.errors import SourceError
-from pertinent.sources.site import Limits
+from pertinent.sources.site import CrawlLimits
 from pertinent.types import Unreadable
 
-from .conftest import QUICK, crawl
+from .conftest import FAST_LIMITS, crawl
 from .server import Behaviour, LocalSite, Request, links, page, served, sitemap, sitemap_index
 
-SMALL = replace(QUICK, page_bytes=2**20)
+SMALL = replace(FAST_LIMITS, page_bytes=2**20)
 MB = b"\0" * 2**20
 
 
@@ -28,7 +28,7 @@ def _in_bounded_time() -> Iterator[None]:
     assert time.monotonic() - start < 25
 
 
-def only(site: LocalSite, behaviour: Behaviour, limits: Limits = SMALL) -> Unreadable:
+def only(site: LocalSite, behaviour: Behaviour, limits: CrawlLimits = SMALL) -> Unreadable:
     """What is said of one bad page among good ones, which must all be there."""
     site.book("a", "b")
     site.sitemap("/docs/a", "/docs/bad", "/docs/b")
@@ -69,7 +69,7 @@ def test_a_compression_bomb_does_not_go_off(site: LocalSite) -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "said"),
-    [("gzip", "can't be decompressed"), ("br", "which was not asked for"), ("gzip, gzip", "not asked for")],
+    [("gzip", "can't be decompressed"), ("br", "which was not requested"), ("gzip, gzip", "not requested")],
 )
 def test_a_body_in_another_encoding_than_it_says(site: LocalSite, encoding: str, said: str) -> None:
     assert said in only(site, lambda r: r.send("plain", headers={"Content-Encoding": encoding})).reason
@@ -143,9 +143,9 @@ def test_redirects_without_end_are_given_up(site: LocalSite) -> None:
     def on(request: Request) -> None:
         request.send(status=302, headers={"Location": f"/docs/hop{next(numbers)}"})
 
-    site.otherwise = lambda r: on(r) if "hop" in r.path else r.send(status=404)
+    site.fallback = lambda r: on(r) if "hop" in r.path else r.send(status=404)
     assert "redirects more than 10 times" in only(site, on).reason
-    assert len([path for path in site.asked if "hop" in path]) == 10
+    assert len([path for path in site.requested_paths if "hop" in path]) == 10
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,8 @@ def test_an_endless_calendar_ends(site: LocalSite) -> None:
 
     site.pages["/"] = page("Home", links("/calendar/1", "/a"))
     site.pages["/a"] = page("A")
-    site.otherwise = lambda r: calendar(r) if "calendar" in r.path else r.send(status=404)
-    pages, unreadable = crawl(site, limits=replace(QUICK, alike=30, depth=1000))
+    site.fallback = lambda r: calendar(r) if "calendar" in r.path else r.send(status=404)
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, alike=30, depth=1000))
     assert {"/", "/a"} <= set(pages)
     assert len(pages) < 70
     assert any("more than 30 addresses like /calendar/#" in one.reason for one in unreadable)
@@ -263,9 +263,7 @@ def test_an_endless_calendar_ends(site: LocalSite) -> None:
 
 def test_a_path_that_grows_for_ever_ends(site: LocalSite) -> None:
     site.pages["/"] = page("Home", links("/more/"))
-    site.otherwise = lambda r: (
-        r.send(page("More", links("more/"))) if "more" in r.path else r.send(status=404)
-    )
+    site.fallback = lambda r: r.send(page("More", links("more/"))) if "more" in r.path else r.send(status=404)
     pages, unreadable = crawl(site)
     assert len(pages) == 4
     assert ["repeat themselves" in one.reason for one in unreadable] == [True]
@@ -276,22 +274,22 @@ def test_a_sitemap_index_that_names_itself_ends(site: LocalSite) -> None:
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/sitemap.xml", f"{site.address}/two.xml")
     site.pages["/two.xml"] = sitemap_index(f"{site.address}/sitemap.xml")
     assert list(crawl(site)[0]) == ["/"]
-    assert site.asked.count("/sitemap.xml") == 1
+    assert site.requested_paths.count("/sitemap.xml") == 1
 
 
 def test_sitemaps_without_end_end(site: LocalSite) -> None:
     numbers = count()
     site.pages["/"] = page("Home")
-    site.otherwise = lambda r: r.send(
+    site.fallback = lambda r: r.send(
         sitemap_index(*(f"{site.address}/map{next(numbers)}.xml" for _ in range(5)))
         if r.path.endswith(".xml")
         else b"",
         status=200 if r.path.endswith(".xml") else 404,
     )
-    pages, unreadable = crawl(site, limits=replace(QUICK, sitemaps=30))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, sitemaps=30))
     assert list(pages) == ["/"]
     assert ["more than 30" in one.reason and not one.named for one in unreadable] == [True]
-    assert len([path for path in site.asked if path.endswith(".xml")]) <= 31
+    assert len([path for path in site.requested_paths if path.endswith(".xml")]) <= 31
 
 
 def test_slow_sitemaps_end_with_the_time_of_the_crawl(site: LocalSite) -> None:
@@ -300,11 +298,11 @@ def test_slow_sitemaps_end_with_the_time_of_the_crawl(site: LocalSite) -> None:
     for number in range(40):
         site.pages[f"/map{number}.xml"] = lambda r: r.send_late(sitemap(f"{site.address}{r.path}/a"), 0.2)
     start = time.monotonic()
-    _, unreadable = crawl(site, limits=replace(QUICK, crawl_seconds=1))
+    _, unreadable = crawl(site, limits=replace(FAST_LIMITS, crawl_seconds=1))
     assert time.monotonic() - start < 4
     assert not any(one.named for one in unreadable)
-    assert "not asked for after 1 s" in unreadable[0].reason
-    assert len(site.asked) < 20
+    assert "not fetched after 1 s" in unreadable[0].reason
+    assert len(site.requested_paths) < 20
 
 
 @pytest.mark.parametrize("broken", [b"<?xml version='1.0'?><urlset><url><loc>", b"\x1f\x8bnot gzip"])
@@ -317,7 +315,7 @@ def test_a_broken_sitemap_is_told_and_links_are_followed(site: LocalSite, broken
 
 def test_a_site_that_answers_everything_with_its_home_page_is_one_page(site: LocalSite) -> None:
     home = page("Home", links("/"))
-    site.pages["/"] = site.otherwise = home
+    site.pages["/"] = site.fallback = home
     pages, unreadable = crawl(site)
     assert (list(pages), unreadable) == (["/"], [])
 
@@ -339,7 +337,7 @@ def test_links_of_all_kinds_lead_nowhere_else(site: LocalSite) -> None:
     site.pages |= {"/": page("Home", links(*bad, "/a")), "/a": page("A")}
     pages, unreadable = crawl(site)
     assert (list(pages), unreadable) == (["/", "/a"], [])
-    assert set(site.asked) <= {"/robots.txt", "/sitemap.xml", "/", "/a", "/x"}
+    assert set(site.requested_paths) <= {"/robots.txt", "/sitemap.xml", "/", "/a", "/x"}
 
 
 def test_a_site_with_an_ipv6_address_is_read() -> None:
@@ -365,11 +363,11 @@ def test_a_site_that_goes_down_is_not_asked_for_every_page(site: LocalSite) -> N
     site.book(*(f"p{number}" for number in range(60)))
     for number in range(3, 60):
         site.pages[f"/docs/p{number}"] = lambda r: r.raw(b"")
-    pages, unreadable = crawl(site, limits=replace(QUICK, failures=5, connections=2, attempts=1))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=5, connections=2, attempts=1))
     assert len(pages) == 3
     assert [one.named for one in unreadable] == [True] * 5 + [False]
     assert "no longer answers: 5 pages in a row" in unreadable[-1].reason
-    assert len(site.asked) < 40
+    assert len(site.requested_paths) < 40
 
 
 def test_the_time_of_a_crawl_is_bounded(site: LocalSite) -> None:
@@ -377,7 +375,7 @@ def test_the_time_of_a_crawl_is_bounded(site: LocalSite) -> None:
     for number in range(50):
         site.pages[f"/docs/p{number}"] = lambda request: request.send_late(page(request.path), 0.2)
     start = time.monotonic()
-    pages, unreadable = crawl(site, limits=replace(QUICK, crawl_seconds=1, connections=2))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, crawl_seconds=1, connections=2))
     assert time.monotonic() - start < 4
     assert 0 < len(pages) < 30
     assert [(one.named, "stopped after 1 s" in one.reason) for one in unreadable] == [(False, True)]
@@ -387,7 +385,7 @@ def test_nobody_at_home_is_an_error_that_says_so() -> None:
     from pertinent.sources.site import SiteSource
 
     with pytest.raises(SourceError, match="the connection failed"):
-        list(SiteSource("http://127.0.0.1:1/", limits=QUICK).read())
+        list(SiteSource("http://127.0.0.1:1/", limits=FAST_LIMITS).read())
 
 
 def test_a_start_page_that_fails_is_an_error(site: LocalSite) -> None:

@@ -13,12 +13,12 @@ from pertinent.indexing import Summary
 from pertinent.ports import Source
 from pertinent.progress import Silent
 from pertinent.sources import open_source
-from pertinent.sources.site import Limits, SiteSource
-from pertinent.sources.site.crawl_cache import MISSED
+from pertinent.sources.site import CrawlLimits, SiteSource
+from pertinent.sources.site.crawl_cache import SITEMAP_GRACE_SECONDS
 from pertinent.types import Offer, Page
 from pertinent.workspace import Workspace
 
-from .conftest import QUICK
+from .conftest import FAST_LIMITS
 from .rendering import article
 from .server import LocalSite, doc, links, page, sitemap, sitemap_index
 
@@ -31,132 +31,140 @@ def sync(workspace: Workspace, source: Source, *, allow_shrink: bool = False) ->
     return indexer.apply(indexer.plan(source), allow_shrink=allow_shrink)
 
 
-def crawled(workspace: Workspace, site: LocalSite, memory: Path | None, limits: Limits = QUICK) -> Summary:
-    return sync(workspace, SiteSource(site.address, memory=memory, limits=limits))
+def crawled(
+    workspace: Workspace, site: LocalSite, cache_file: Path | None, limits: CrawlLimits = FAST_LIMITS
+) -> Summary:
+    return sync(workspace, SiteSource(site.address, cache_file=cache_file, limits=limits))
 
 
 def paths(workspace: Workspace) -> set[str]:
     return {record.source_path for record in workspace.catalog().pages()}
 
 
-def test_a_second_sync_writes_nothing(workspace: Workspace, site: LocalSite, memory: Path) -> None:
+def test_a_second_sync_writes_nothing(workspace: Workspace, site: LocalSite, cache_file: Path) -> None:
     site.book(*NAMES)
-    assert crawled(workspace, site, memory).pages_added == 8
-    again = crawled(workspace, site, memory)
+    assert crawled(workspace, site, cache_file).pages_added == 8
+    again = crawled(workspace, site, cache_file)
     assert (again.pages_unchanged, again.pages_added, again.pages_changed, again.chunks_added) == (8, 0, 0, 0)
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_a_page_that_is_gone_goes(workspace: Workspace, site: LocalSite, memory: Path, status: int) -> None:
+def test_a_page_that_is_gone_goes(
+    workspace: Workspace, site: LocalSite, cache_file: Path, status: int
+) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     site.pages["/docs/p3"] = lambda request: request.send(status=status)
-    summary = crawled(workspace, site, memory)
+    summary = crawled(workspace, site, cache_file)
     assert (summary.pages_removed, summary.unreadable) == (1, ())
     assert "/docs/p3" not in paths(workspace)
 
 
 @pytest.mark.parametrize("status", [403, 500])
 def test_a_page_that_fails_keeps_what_was_indexed(
-    workspace: Workspace, site: LocalSite, memory: Path, status: int
+    workspace: Workspace, site: LocalSite, cache_file: Path, status: int
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     before = paths(workspace)
     site.pages["/docs/p3"] = lambda request: request.send(status=status)
     del site.pages["/docs/p4"]
-    summary = crawled(workspace, site, memory)
+    summary = crawled(workspace, site, cache_file)
     assert [one.source_path for one in summary.unreadable] == ["/docs/p3"]
     assert paths(workspace) == before - {"/docs/p4"}
     # And the next time, when it has been failing for a while.
-    assert crawled(workspace, site, memory).pages_removed == 0
+    assert crawled(workspace, site, cache_file).pages_removed == 0
     assert paths(workspace) == before - {"/docs/p4"}
 
 
 def test_a_page_that_turns_into_something_else_keeps_what_was_indexed(
-    workspace: Workspace, site: LocalSite, memory: Path
+    workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     site.pages["/docs/p3"] = lambda r: r.send("{}", headers={"Content-Type": "application/json"})
-    assert crawled(workspace, site, memory).pages_removed == 0
+    assert crawled(workspace, site, cache_file).pages_removed == 0
 
 
-def test_what_only_a_failing_page_links_to_stays(workspace: Workspace, site: LocalSite, memory: Path) -> None:
+def test_what_only_a_failing_page_links_to_stays(
+    workspace: Workspace, site: LocalSite, cache_file: Path
+) -> None:
     site.pages |= {
         "/": page("Home", links("/a", "/b", "/c", "/d")),
         "/a": page("A", links("/a/x")),
         "/a/x": page("X"),
         **{f"/{name}": page(name) for name in "bcd"},
     }
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     site.pages["/a"] = lambda request: request.send(status=500)
-    summary = crawled(workspace, site, memory)
+    summary = crawled(workspace, site, cache_file)
     assert (summary.pages_removed, [one.source_path for one in summary.unreadable]) == (0, ["/a"])
     # Even where nothing is remembered of it.
-    memory.unlink()
-    assert crawled(workspace, site, memory).pages_removed == 0
+    cache_file.unlink()
+    assert crawled(workspace, site, cache_file).pages_removed == 0
     assert "/a/x" in paths(workspace)
 
 
-def test_far_fewer_pages_than_before_are_refused(workspace: Workspace, site: LocalSite, memory: Path) -> None:
+def test_far_fewer_pages_than_before_are_refused(
+    workspace: Workspace, site: LocalSite, cache_file: Path
+) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     before = paths(workspace)
     site.book(*NAMES[:3])
     with pytest.raises(SyncRefused, match="--allow-shrink"):
-        crawled(workspace, site, memory)
+        crawled(workspace, site, cache_file)
     assert paths(workspace) == before
 
 
 def test_a_site_under_maintenance_changes_nothing(
-    workspace: Workspace, site: LocalSite, memory: Path
+    workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     before = {
         one.document_id: workspace.catalog().page(one.document_id) for one in workspace.catalog().pages()
     }
     for name in NAMES[1:]:
         site.pages[f"/docs/{name}"] = page("Down", "<p>We will be back soon.</p>")
     with pytest.raises(SourceError, match=r"7 of 8 pages .* the same, word for word.*nothing was changed"):
-        crawled(workspace, site, memory)
+        crawled(workspace, site, cache_file)
     after = {
         one.document_id: workspace.catalog().page(one.document_id) for one in workspace.catalog().pages()
     }
     assert after == before
     site.book(*NAMES)
-    assert crawled(workspace, site, memory).pages_unchanged == len(NAMES)
+    assert crawled(workspace, site, cache_file).pages_unchanged == len(NAMES)
 
 
 def test_a_crawl_that_can_not_begin_removes_nothing(
-    workspace: Workspace, site: LocalSite, memory: Path
+    workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     before = paths(workspace)
     site.pages["/robots.txt"] = lambda request: request.send(status=503)
     with pytest.raises(SourceError, match=r"robots\.txt"):
-        crawled(workspace, site, memory)
+        crawled(workspace, site, cache_file)
     del site.pages["/robots.txt"]
     site.pages["/sitemap.xml"] = lambda request: request.send(status=500)
     site.pages["/"] = page("Home")
-    summary = crawled(workspace, site, memory)
+    summary = crawled(workspace, site, cache_file)
     assert (summary.pages_removed, summary.unreadable[0].named) == (0, False)
     assert before <= paths(workspace)
 
 
 def test_a_part_of_the_sitemap_that_fails_removes_nothing(
-    workspace: Workspace, site: LocalSite, memory: Path
+    workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
     site.sitemap("/docs/p0", at="/one.xml")
     site.pages["/two.xml"] = site.pages["/sitemap.xml"]
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/one.xml", f"{site.address}/two.xml")
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     before = paths(workspace)
     del site.pages["/two.xml"]
-    summary = crawled(workspace, site, memory)
+    summary = crawled(workspace, site, cache_file)
     assert [(one.source_path, one.named) for one in summary.unreadable] == [("/two.xml", False)]
     assert paths(workspace) == before
 
@@ -174,7 +182,7 @@ NO_SITEMAP = {
 @pytest.mark.parametrize("named_in_robots_txt", [False, True])
 @pytest.mark.parametrize("now", NO_SITEMAP)
 def test_a_sitemap_that_is_no_longer_one_removes_nothing(
-    workspace: Workspace, site: LocalSite, memory: Path, now: str, named_in_robots_txt: bool
+    workspace: Workspace, site: LocalSite, cache_file: Path, now: str, named_in_robots_txt: bool
 ) -> None:
     at = "/listed.xml" if named_in_robots_txt else "/sitemap.xml"
     site.book(*(f"p{number}" for number in range(8)))
@@ -182,70 +190,70 @@ def test_a_sitemap_that_is_no_longer_one_removes_nothing(
     site.pages[at] = site.pages.pop("/sitemap.xml")
     if named_in_robots_txt:
         site.pages["/robots.txt"] = f"Sitemap: {site.address}/listed.xml"
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     before = paths(workspace)
     listed = site.pages[at]
     site.pages[at] = NO_SITEMAP[now]  # type: ignore[assignment]
     for _ in range(2):
-        summary = crawled(workspace, site, memory)
+        summary = crawled(workspace, site, cache_file)
         assert paths(workspace) >= before
         assert [(one.source_path, one.named) for one in summary.unreadable] == [(at, False)]
     site.pages[at] = listed
     site.pages["/docs/p0"] = lambda request: request.send(status=404)
-    assert crawled(workspace, site, memory).unreadable == ()
+    assert crawled(workspace, site, cache_file).unreadable == ()
     assert paths(workspace) == before - {"/docs/p0"}
 
 
 def test_a_sitemap_that_robots_txt_no_longer_names_is_missed_where_there_is_no_other(
-    workspace: Workspace, site: LocalSite, memory: Path
+    workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
     site.pages["/"] = page("Start", links(*(f"/docs/{name}" for name in NAMES[1:])))
     site.pages["/parts.xml"] = sitemap_index(f"{site.address}/part.xml")
     site.pages["/part.xml"] = site.pages.pop("/sitemap.xml")
     site.pages["/robots.txt"] = f"Sitemap: {site.address}/parts.xml"
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     before = paths(workspace)
     del site.pages["/robots.txt"]
-    summary = crawled(workspace, site, memory)
+    summary = crawled(workspace, site, cache_file)
     assert [(one.source_path, one.named) for one in summary.unreadable] == [("/parts.xml", False)]
     assert paths(workspace) >= before
 
 
 def test_a_sitemap_is_not_expected_back_for_ever(
-    workspace: Workspace, site: LocalSite, memory: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book(*(f"p{number}" for number in range(8)))
     site.pages["/"] = page("Start", links(*(f"/docs/p{number}" for number in range(7))))
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     del site.pages["/sitemap.xml"]
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + MISSED + 1)
-    assert crawled(workspace, site, memory).unreadable == ()
+    monkeypatch.setattr(time, "time", lambda: now + SITEMAP_GRACE_SECONDS + 1)
+    assert crawled(workspace, site, cache_file).unreadable == ()
     assert "/docs/p7" not in paths(workspace)
 
 
 def test_a_sitemap_in_whose_place_others_are_named_is_not_missed(
-    workspace: Workspace, site: LocalSite, memory: Path
+    workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*(f"p{number}" for number in range(8)))
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     del site.pages["/sitemap.xml"]
     site.sitemap(*(f"/docs/p{number}" for number in range(7)), at="/new.xml")
     site.pages["/robots.txt"] = f"Sitemap: {site.address}/new.xml"
-    assert crawled(workspace, site, memory).unreadable == ()
+    assert crawled(workspace, site, cache_file).unreadable == ()
     assert "/docs/p7" not in paths(workspace)
 
 
 def test_a_crawl_that_is_cut_short_removes_nothing(
-    workspace: Workspace, site: LocalSite, memory: Path
+    workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, memory)
+    crawled(workspace, site, cache_file)
     before = paths(workspace)
     for name in NAMES[2:]:
         site.pages[f"/docs/{name}"] = lambda request: request.send_late(page("Slow"), 1)
-    summary = crawled(workspace, site, memory, replace(QUICK, crawl_seconds=0.5, connections=1))
+    summary = crawled(workspace, site, cache_file, replace(FAST_LIMITS, crawl_seconds=0.5, connections=1))
     assert "stopped after 0.5 s" in summary.unreadable[0].reason
     assert (summary.pages_removed, paths(workspace)) == (0, before)
 
@@ -267,7 +275,7 @@ def handbook(site: LocalSite) -> list[Page]:
 
 def test_a_book_is_the_same_from_its_source_and_from_its_site(site: LocalSite) -> None:
     source = {one.url: one for one in handbook(site)}
-    read = SiteSource(f"{site.address}/docs/", base_url="https://handbook.example/docs", limits=QUICK)
+    read = SiteSource(f"{site.address}/docs/", base_url="https://handbook.example/docs", limits=FAST_LIMITS)
     assert read.name == open_source(str(HANDBOOK)).name
     crawled = {page.url: page for one in read.read() if isinstance(one, Offer) for page in [one.page()]}
     assert crawled.keys() == source.keys()
@@ -282,12 +290,15 @@ def test_a_book_is_the_same_from_its_source_and_from_its_site(site: LocalSite) -
 
 
 def test_to_switch_from_source_to_site_embeds_little(
-    workspace: Workspace, site: LocalSite, memory: Path
+    workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     handbook(site)
     chunks = sync(workspace, open_source(str(HANDBOOK))).chunks_added
     site_source = SiteSource(
-        f"{site.address}/docs/", base_url="https://handbook.example/docs", memory=memory, limits=QUICK
+        f"{site.address}/docs/",
+        base_url="https://handbook.example/docs",
+        cache_file=cache_file,
+        limits=FAST_LIMITS,
     )
     switched = sync(workspace, site_source)
     assert (switched.pages_added, switched.pages_removed, switched.unreadable) == (0, 0, ())
@@ -295,7 +306,9 @@ def test_to_switch_from_source_to_site_embeds_little(
     assert switched.chunks_added + switched.chunks_changed <= 0.1 * chunks
 
 
-def test_a_page_that_fails_at_the_switch_stays(workspace: Workspace, site: LocalSite, memory: Path) -> None:
+def test_a_page_that_fails_at_the_switch_stays(
+    workspace: Workspace, site: LocalSite, cache_file: Path
+) -> None:
     pages = handbook(site)
     sync(workspace, open_source(str(HANDBOOK)))
     bad = pages[0].url.removeprefix("https://handbook.example")
@@ -303,7 +316,10 @@ def test_a_page_that_fails_at_the_switch_stays(workspace: Workspace, site: Local
     switched = sync(
         workspace,
         SiteSource(
-            f"{site.address}/docs/", base_url="https://handbook.example/docs", memory=memory, limits=QUICK
+            f"{site.address}/docs/",
+            base_url="https://handbook.example/docs",
+            cache_file=cache_file,
+            limits=FAST_LIMITS,
         ),
     )
     assert (switched.pages_removed, len(switched.unreadable)) == (0, 1)

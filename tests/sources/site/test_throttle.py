@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.site.throttle import Pace
+from pertinent.sources.site.throttle import Throttle
 
-from .conftest import QUICK, crawl
+from .conftest import FAST_LIMITS, crawl
 from .server import LocalSite, Request, page
 
 
@@ -60,15 +60,15 @@ def test_the_limit_of_a_site_is_found(rate: float, burst: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         clock = Clock()
         patch.setattr("pertinent.sources.site.throttle.time", clock)
-        pace, site = Pace(clock), Bucket(rate, burst)
+        throttle, site = Throttle(clock), Bucket(rate, burst)
         began, refused, row = clock.now, 0, 0
         for _ in range(400):
-            went = pace.turn()
+            went = throttle.wait_turn()
             if site.takes(went):
-                pace.answered()
+                throttle.record_answer()
                 row = 0
             else:
-                pace.refused(went, 0.0)
+                throttle.record_refusal(went, 0.0)
                 refused, row = refused + 1, row + 1
                 assert row < 8
         answered = 400 - refused
@@ -77,43 +77,43 @@ def test_the_limit_of_a_site_is_found(rate: float, burst: int) -> None:
 
 
 def test_a_site_that_never_refuses_is_never_waited_for(clock: Clock) -> None:
-    pace = Pace(clock)
+    throttle = Throttle(clock)
     for _ in range(100):
-        assert pace.turn() == 1000.0
-        pace.answered()
+        assert throttle.wait_turn() == 1000.0
+        throttle.record_answer()
 
 
 def test_requests_that_were_under_way_slow_it_down_once(clock: Clock) -> None:
-    pace = Pace(clock)
-    went = [pace.turn() for _ in range(8)]
+    throttle = Throttle(clock)
+    went = [throttle.wait_turn() for _ in range(8)]
     clock.now += 0.05
     for one in went:
-        pace.refused(one, 0.0)
-    assert pace.refusals == 8
-    assert [round(pace.turn() - 1000, 3) for _ in range(3)] == [0.15, 0.25, 0.35]
-    pace.answered()
-    assert pace.refusals == 0
+        throttle.record_refusal(one, 0.0)
+    assert throttle.refusals == 8
+    assert [round(throttle.wait_turn() - 1000, 3) for _ in range(3)] == [0.15, 0.25, 0.35]
+    throttle.record_answer()
+    assert throttle.refusals == 0
 
 
 def test_who_waits_in_line_goes_by_the_new_pace(clock: Clock) -> None:
-    pace = Pace(clock, delay=0.1)
-    pace.turn()
+    throttle = Throttle(clock, delay=0.1)
+    throttle.wait_turn()
 
     def refused_meanwhile(timeout: float) -> bool:
         clock.now += timeout
-        if pace.refusals == 0:
-            pace.refused(1000.0, 1.0)
+        if throttle.refusals == 0:
+            throttle.record_refusal(1000.0, 1.0)
         return False
 
     clock.wait = refused_meanwhile  # type: ignore[method-assign, assignment]
-    assert pace.turn() == pytest.approx(1001.1)
+    assert throttle.wait_turn() == pytest.approx(1001.1)
 
 
 def test_whoever_stops_waits_no_longer(clock: Clock) -> None:
-    pace = Pace(clock, delay=60.0)
-    pace.turn()
+    throttle = Throttle(clock, delay=60.0)
+    throttle.wait_turn()
     clock.set()
-    assert pace.turn() == 1000.0
+    assert throttle.wait_turn() == 1000.0
 
 
 def let_in(site: LocalSite, names: Iterable[str], takes: Callable[[], bool]) -> None:
@@ -136,25 +136,25 @@ def let_in(site: LocalSite, names: Iterable[str], takes: Callable[[], bool]) -> 
 def test_all_pages_of_a_site_with_a_limit_are_read(site: LocalSite) -> None:
     bucket = Bucket(rate=15, burst=2)
     let_in(site, [f"p{number}" for number in range(40)], lambda: bucket.takes(time.monotonic()))
-    pages, unreadable = crawl(site, limits=replace(QUICK, first_wait=0.1, connections=8))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, first_wait=0.1, connections=8))
     assert (len(pages), unreadable) == (40, [])
-    assert len(site.asked) < 60
+    assert len(site.requested_paths) < 60
 
 
 def test_a_refusal_that_comes_late_is_forgotten_with_the_next_answer(clock: Clock) -> None:
-    pace = Pace(clock)
-    pace.refused(pace.turn(), 0.0)
+    throttle = Throttle(clock)
+    throttle.record_refusal(throttle.wait_turn(), 0.0)
     clock.now += 1
     for _ in range(200):
-        pace.answered()
-    pace.refused(1000.0, 0.0)  # it went before the pace was slowed down
-    pace.answered()
-    assert pace.refusals == 0
+        throttle.record_answer()
+    throttle.record_refusal(1000.0, 0.0)  # it went before the throttle was slowed down
+    throttle.record_answer()
+    assert throttle.refusals == 0
 
 
 def test_a_site_that_is_only_busy_is_not_asked_for_every_page(site: LocalSite) -> None:
     let_in(site, [f"p{number}" for number in range(60)], lambda: False)
-    pages, unreadable = crawl(site, limits=replace(QUICK, failures=4, connections=1))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=4, connections=1))
     assert pages == {}
     assert [one.reason for one in unreadable[:-1]] == [
         "answers HTTP 503; tried 4 times",
@@ -167,6 +167,6 @@ def test_a_site_that_is_no_longer_busy_is_asked_as_before(site: LocalSite) -> No
     names = [f"p{number}" for number in range(9)]
     refusals = iter(range(5))
     let_in(site, names, lambda: next(refusals, None) is None)
-    pages, unreadable = crawl(site, limits=replace(QUICK, failures=4, connections=1))
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=4, connections=1))
     assert list(pages) == [f"/docs/{name}" for name in names[2:]]
     assert len(unreadable) == 2

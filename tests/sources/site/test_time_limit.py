@@ -1,121 +1,128 @@
-"""A connection whose reads and writes end with the time of the thread that waits for them."""
+"""The total time limit of a request, against servers that never stop sending."""
 
 from __future__ import annotations
 
+import math
 import socket
+import ssl
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
 
 import httpcore
 import pytest
+from h2.config import H2Configuration
+from h2.connection import H2Connection
 
-from pertinent.sources.site.time_limit import Deadlines, _Stream
+from pertinent.sources.site.fetch import Fetcher
+from pertinent.sources.site.responses import FetchFailed
+from pertinent.sources.site.scope import open_scope
+from pertinent.sources.site.time_limit import TimeLimitedBackend
+
+from . import http2
+from .conftest import FAST_LIMITS
+
+EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\n\r\n"
 
 
 @contextmanager
-def connected(deadlines: Deadlines) -> Iterator[tuple[httpcore.NetworkStream, socket.socket]]:
-    """Our end of a connection, and the other's."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        stream = deadlines.connect_tcp("127.0.0.1", listening.getsockname()[1], timeout=5)
-        other, _ = listening.accept()
-    try:
-        with other:
-            yield stream, other
-    finally:
+def listening(answer: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Run a server that gives every connection to `answer`; the port that it listens on."""
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    def serve(connection: socket.socket) -> None:
+        with connection:
+            try:
+                answer(connection)
+            except OSError:
+                return
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def drip(connection: socket.socket, data: Callable[[], bytes]) -> None:
+    while True:
+        connection.sendall(data())
+        time.sleep(0.02)
+
+
+def drip_over_tls(plain: socket.socket) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(http2.CERTIFICATE)
+    with context.wrap_socket(plain, server_side=True) as connection:
+        drip(connection, lambda: EARLY_HINTS)
+
+
+def drip_http2_pings(plain: socket.socket) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(http2.CERTIFICATE)
+    context.set_alpn_protocols(["h2"])
+    protocol = H2Connection(config=H2Configuration(client_side=False))
+
+    def ping() -> bytes:
+        protocol.ping(b"pingping")
+        return protocol.data_to_send()
+
+    with context.wrap_socket(plain, server_side=True) as connection:
+        protocol.initiate_connection()
+        connection.sendall(protocol.data_to_send())
+        drip(connection, ping)
+
+
+@pytest.mark.parametrize("answer", [drip_over_tls, drip_http2_pings])
+def test_endless_responses_over_tls_time_out(answer: Callable[[socket.socket], None]) -> None:
+    limits = replace(FAST_LIMITS, page_seconds=0.5)
+    with listening(answer) as port:
+        address = f"https://127.0.0.1:{port}"
+        with (
+            Fetcher(open_scope(address), limits, tls_context=http2.tls_context()) as fetcher,
+            pytest.raises(FetchFailed, match=r"takes longer than 0\.5 s"),
+        ):
+            fetcher.get(f"{address}/a")
+
+
+def test_time_limit_ends_a_read_from_a_silent_server() -> None:
+    backend = TimeLimitedBackend()
+    with listening(lambda connection: time.sleep(5)) as port:
+        stream = backend.connect_tcp("127.0.0.1", port, timeout=5)
+        with backend.deadline(time.monotonic() + 0.1), pytest.raises(httpcore.ReadTimeout):
+            stream.read(10, timeout=60)
+        with backend.deadline(math.inf), pytest.raises(httpcore.ReadTimeout):
+            stream.read(10, timeout=0.1)
+        assert not backend.is_over
         stream.close()
 
 
-def test_a_long_message_arrives_whole_though_the_other_side_reads_slowly() -> None:
-    message = bytes(range(256)) * 40_000
-    received = bytearray()
-
-    def read(other: socket.socket) -> None:
-        while data := other.recv(100_000):
-            received.extend(data)
-
-    deadlines = Deadlines()
-    with connected(deadlines) as (stream, other), deadlines.within(30):
-        reader = threading.Thread(target=read, args=(other,))
-        reader.start()
-        stream.write(message, timeout=10)
-        stream.write(b"", timeout=10)
+def test_time_limit_ends_reads_soon_after_the_crawl_is_stopped() -> None:
+    backend = TimeLimitedBackend()
+    with listening(lambda connection: time.sleep(5)) as port:
+        stream = backend.connect_tcp("127.0.0.1", port, timeout=5)
+        threading.Timer(0.1, backend.stopped.set).start()
+        with pytest.raises(httpcore.ReadTimeout):
+            stream.read(10, timeout=60)
+        with pytest.raises(httpcore.ReadTimeout):
+            backend.connect_tcp("127.0.0.1", port, timeout=5)
         stream.close()
-        reader.join()
-    assert received == message
 
 
-def test_writing_to_one_who_does_not_read_ends_with_the_time() -> None:
-    deadlines = Deadlines()
-    with (
-        connected(deadlines) as (stream, _),
-        deadlines.within(0.3),
-        pytest.raises(httpcore.WriteTimeout),
-    ):
-        stream.write(bytes(100_000_000), timeout=10)
-
-
-def test_reading_from_one_who_says_nothing_ends_with_the_time_or_when_it_was_quiet_for_too_long() -> None:
-    deadlines = Deadlines()
-    with connected(deadlines) as (stream, other):
-        for seconds, quiet in ((0.2, 10.0), (10.0, 0.2)):
-            with deadlines.within(seconds), pytest.raises(httpcore.ReadTimeout):
-                stream.read(10, timeout=quiet)
-        # What was too late then is still there.
-        other.sendall(b"late")
-        with deadlines.within(5):
-            assert stream.read(10, timeout=5) == b"late"
-
-
-def test_a_connection_that_breaks_is_told_as_the_engine_has_it() -> None:
-    deadlines = Deadlines()
-    with connected(deadlines) as (stream, other), deadlines.within(5):
-        other.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-        other.close()  # with a reset
-        with pytest.raises(httpcore.ReadError):
-            stream.read(10, timeout=5)
-        with pytest.raises(httpcore.WriteError):
-            stream.write(b"anybody there?", timeout=5)
-
-
-class Secret(httpcore.NetworkStream):
-    """TLS: what its socket carries can't be read as it is."""
-
-    def __init__(self) -> None:
-        self.written = b""
-        self.silent = 2
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        assert timeout is not None
-        self.silent -= 1
-        if self.silent >= 0:
-            raise httpcore.ReadTimeout
-        return b"plain"[:max_bytes]
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        assert timeout is not None
-        self.written += buffer
-
-    def get_extra_info(self, info: str) -> Any:
-        return {"socket": socket, "ssl_object": self}.get(info)
-
-
-def test_tls_is_read_and_written_as_that() -> None:
-    inner = Secret()
-    deadlines = Deadlines()
-    stream = _Stream(inner, deadlines)
-    with deadlines.within(5):
-        stream.write(b"GET", timeout=5)
-        assert stream.read(10, timeout=5) == b"plain"
-    assert inner.written == b"GET"
-
-
-def test_a_time_within_another_ends_with_the_earlier_and_leaves_the_other_as_it_was() -> None:
-    deadlines = Deadlines()
-    with deadlines.within(1000):
-        with deadlines.within(10):
-            assert deadlines.left(None) <= 10
-        assert 900 < deadlines.left(None) <= 1000
-        with deadlines.within(5000):
-            assert deadlines.left(None) <= 1000
+def test_time_limit_inside_another_ends_at_the_earlier_deadline() -> None:
+    backend = TimeLimitedBackend()
+    now = time.monotonic()
+    with backend.deadline(now + 1000):
+        with backend.deadline(now + 10):
+            assert backend.remaining(None) <= 10
+        assert 10 < backend.remaining(None) <= 1000
+        with backend.deadline(now + 5000):
+            assert backend.remaining(None) <= 1000
+    assert backend.remaining(None) == math.inf

@@ -2,20 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from pertinent.sources.site.docusaurus_slugs import Doc, Routes, doc_of
-from pertinent.sources.site.limits import Choice
-from pertinent.sources.site.versions_and_locales import Variants
-
-from .server import doc
+from pertinent.sources.site.page_filter import PageFilter
+from pertinent.sources.site.versions_and_locales import Editions
 
 HOST = "https://book.example"
 
 
-def kept(*paths: str, scope: str = "", **choice: tuple[str, ...]) -> list[str]:
-    variants = Variants(scope, Choice(**choice))
+def kept(*paths: str, scope: str = "", **filters: tuple[str, ...]) -> list[str]:
+    editions = Editions(scope, PageFilter(**filters))
     urls = [HOST + path for path in paths]
-    variants.survey(urls, {})
-    return [url.removeprefix(HOST) for url in urls if not variants.unwanted(url)]
+    editions.learn_from_sitemap(urls, {})
+    return [url.removeprefix(HOST) for url in urls if not editions.is_unwanted(url)]
 
 
 VERSIONED = (
@@ -73,74 +70,45 @@ def test_chapters_years_and_words_are_no_versions(paths: tuple[str, ...]) -> Non
 
 
 def test_translations_that_a_sitemap_names_are_told_without_a_name_in_the_path() -> None:
-    variants = Variants("", Choice())
+    editions = Editions("", PageFilter())
     english, french = f"{HOST}/hello", f"{HOST}/bonjour"
     both = {"x-default": english, "en": english, "fr": french}
-    variants.survey([english, french], {english: both, french: both})
-    assert not variants.unwanted(english)
-    assert variants.unwanted(french)
+    editions.learn_from_sitemap([english, french], {english: both, french: both})
+    assert not editions.is_unwanted(english)
+    assert editions.is_unwanted(french)
 
 
 def test_two_folders_with_one_page_of_the_same_name_are_no_versions() -> None:
-    variants = Variants("", Choice())
+    editions = Editions("", PageFilter())
     urls = [
         f"{HOST}/releases/{number}/{name}" for number in ("1.0", "2.0") for name in ("changes", f"x{number}")
     ]
     for url in urls:
-        variants.meet(url)
-    assert not any(map(variants.unwanted, urls))
+        editions.learn_from_url(url)
+    assert not any(map(editions.is_unwanted, urls))
 
 
 def test_a_page_tells_its_own_version_and_language() -> None:
-    variants = Variants("", Choice())
-    variants.language = "en"
+    editions = Editions("", PageFilter())
+    editions.language = "en"
     for path in ("/docs/a", "/docs/beta/a", "/docs/beta/b", "/docs/beta-notes"):
-        variants.meet(HOST + path)
-    assert not variants.unwanted(f"{HOST}/docs/beta/b")
-    assert variants.told(f"{HOST}/docs/beta/a", language="en", version="beta")
-    assert variants.unwanted(f"{HOST}/docs/beta/b")
-    assert not variants.told(f"{HOST}/docs/beta-notes", language="en", version="current")
-    assert variants.told(f"{HOST}/fr/x", language="fr-FR", version="")
-    assert variants.unwanted(f"{HOST}/fr/y")
-    assert not variants.told(f"{HOST}/words/fr/x", language="en", version="")
+        editions.learn_from_url(HOST + path)
+    assert not editions.is_unwanted(f"{HOST}/docs/beta/b")
+    editions.learn_from_page(f"{HOST}/docs/beta/a", language="en", version="beta")
+    assert editions.is_unwanted(f"{HOST}/docs/beta/a")
+    assert editions.is_unwanted(f"{HOST}/docs/beta/b")
+    editions.learn_from_page(f"{HOST}/docs/beta-notes", language="en", version="current")
+    assert not editions.is_unwanted(f"{HOST}/docs/beta-notes")
+    editions.learn_from_page(f"{HOST}/fr/x", language="fr-FR", version="")
+    assert editions.is_unwanted(f"{HOST}/fr/x")
+    assert editions.is_unwanted(f"{HOST}/fr/y")
+    editions.learn_from_page(f"{HOST}/words/fr/x", language="en", version="")
+    assert not editions.is_unwanted(f"{HOST}/words/fr/x")
 
 
 def test_links_tell_versions_as_they_are_found() -> None:
-    variants = Variants("", Choice())
+    editions = Editions("", PageFilter())
     for path in ("/docs/a", "/docs/next/a"):
-        variants.meet(HOST + path)
-    assert variants.unwanted(f"{HOST}/docs/next/other")
-    assert not variants.unwanted(f"{HOST}/docs/a")
-
-
-def test_a_page_of_docusaurus_says_which_it_is() -> None:
-    assert doc_of(doc("ros2/nodes", "Nodes", version="1.x").encode()) == Doc("default", "1.x", "ros2/nodes")
-    assert doc_of(b"<html class=plain><body class='docs-doc-id-x'>") is None
-    assert doc_of(b"") is None
-
-
-@pytest.mark.parametrize(
-    ("path", "name", "slug"),
-    [
-        ("/docs/ros2/nodes", "ros2/nodes", "ros2-nodes"),
-        ("/docs/ros2", "ros2/index", "ros2"),
-        ("/docs/ros2", "ros2/ros2", "ros2"),
-        ("/nodes", "nodes", "nodes"),
-    ],
-)
-def test_the_route_of_a_page_is_what_its_id_ends_in(path: str, name: str, slug: str) -> None:
-    assert Routes("").slug(path, Doc("default", "current", name)) == slug
-
-
-def test_a_page_with_a_slug_of_its_own_learns_its_docs_from_the_others() -> None:
-    routes = Routes("")
-    assert routes.slug("/book/docs/short", Doc("default", "current", "long/name")) is None
-    assert routes.slug("/book/docs/a", Doc("default", "current", "a")) == "a"
-    assert routes.late_slug("/book/docs/short", Doc("default", "current", "long/name")) == "short"
-    assert routes.late_slug("/book/docs", Doc("default", "current", "long/intro")) == "intro"
-    assert routes.late_slug("/book/docs/short", Doc("other", "current", "x")) == "book-docs-short"
-
-
-def test_a_plain_page_has_its_slug_below_the_start() -> None:
-    assert Routes("/docs").slug("/docs/caf\u00e9/au-lait", None) == "cafe-au-lait"
-    assert Routes("/docs").slug("/docs", None) == "docs"
+        editions.learn_from_url(HOST + path)
+    assert editions.is_unwanted(f"{HOST}/docs/next/other")
+    assert not editions.is_unwanted(f"{HOST}/docs/a")

@@ -1,7 +1,8 @@
-"""The elements of an article to its pieces: the same that the reader of Markdown gives for its source.
+"""Reading the elements of an article to headings and blocks of text.
 
-The conduct is that of `sources.render`: a block ends the paragraph before it, the first paragraph of
-a list item carries its mark, and what stands in a heading or a cell is joined into one line.
+The result is the same that the reader of Markdown gives for the source of the page: a block ends the
+paragraph before it, the first paragraph of a list item has its marker, and the text of a heading or a
+cell is joined to one line.
 """
 
 from __future__ import annotations
@@ -14,26 +15,25 @@ from typing import TYPE_CHECKING
 from .. import elements
 from ..blocks import BlockPiece, HeadingPiece, Piece
 from ..directives import KEYWORDS
-from .formulas import formula
-from .markup import Markup, Meaning
-from .text import one_line, words
+from .markup import Markup, Role
+from .text import collapse_spaces, word_set
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-_MOST = 1_000_000  # nodes of one page; no page that anyone reads has as many
+_MAX_NODES = 1_000_000  # of one page
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _TASK = re.compile(r"^\[[ xX]\]\s+")
-_LABEL, _TABS = "-label", "-tabs"  # what is no tag, but has to be closed as one
+_LABEL, _TABS = "-label", "-tabs"  # stand for a tag on the stack of open elements
 _INVISIBLE = " \u200b\u2060\ufeff"
-_SIGNS = "¶§#🔗"
-_OUT = elements.HIDDEN | words("iframe object canvas select textarea datalist title link meta base")
-_BLOCKS = elements.BLOCKS | words("hgroup address menu legend search body")
+_LINK_SIGNS = "¶§#🔗"
+_IGNORED = elements.HIDDEN | word_set("iframe object canvas select textarea datalist title link meta base")
+_BLOCKS = elements.BLOCKS | word_set("hgroup address menu legend search body")
 
 
 @dataclass(slots=True)
 class _Capture:
-    """Text that belongs to an element which is written when it closes."""
+    """The text of a heading, cell or label, which is written when the element closes."""
 
     tag: str
     node: LexborNode
@@ -41,7 +41,7 @@ class _Capture:
 
     @property
     def text(self) -> str:
-        return one_line(" ".join(self.parts))
+        return collapse_spaces(" ".join(self.parts))
 
 
 @dataclass(slots=True)
@@ -53,11 +53,12 @@ class _List:
 @dataclass(slots=True)
 class _Tabs:
     labels: list[str]
-    shown: int = 0
+    written: int = 0
+    """How many labels were written."""
 
 
-class Reader:
-    """One article's walk over its elements; without recursion, so that no page is too deep for it."""
+class BlockReader:
+    """Reads one article; without recursion, so that no page is too deep."""
 
     def __init__(self, markup: Markup) -> None:
         self._markup = markup
@@ -70,10 +71,10 @@ class Reader:
         self._tabs: list[_Tabs] = []
 
     def read(self, root: LexborNode) -> list[Piece]:
-        """The pieces of what is inside this element, in order."""
+        """Read the headings and blocks inside an element, in order."""
         stack: list[tuple[str, LexborNode | None]] = []
         node = root.first_child
-        for _ in range(_MOST):
+        for _ in range(_MAX_NODES):
             if node is None:
                 if not stack:
                     break
@@ -96,58 +97,59 @@ class Reader:
         self._flush()
         return self._pieces
 
-    # ── what opens ────────────────────────────────────────────────────────
+    # ── opening tags ──────────────────────────────────────────────────────
 
     def _open(self, tag: str, node: LexborNode) -> str:
-        """What is to be closed once the element's children are read; "" where they are not to be."""
-        if tag in self._markup.telling:
-            meaning = self._markup.meaning(tag, node.attributes)
-            if meaning is not Meaning.PLAIN:
-                return self._special(meaning, tag, node)
-        if tag in _OUT:
+        """Open an element; return what to close after its children, or "" if they are not to be read."""
+        if tag in self._markup.tags:
+            role = self._markup.role(tag, node.attributes)
+            if role is not Role.BY_TAG:
+                return self._open_role(role, tag, node)
+        if tag in _IGNORED:
             return ""
         if tag in _BLOCKS:
             self._flush()
-            return self._block(tag, node)
+            return self._open_block(tag, node)
         if tag == "code":
-            self._code(node)
+            self._add_inline_code(node)
         elif tag == "br":
             self._buffer.append("\n")
         elif tag == "img":
             self._buffer.append(f" {node.attributes.get('alt') or ''} ")
         elif tag == "math":
-            self._formula(node)
+            self._add_formula(node)
         elif not tag.startswith(("-", "!")):
             return tag
         return ""
 
-    def _special(self, meaning: Meaning, tag: str, node: LexborNode) -> str:
-        if meaning is Meaning.MATH:
-            self._formula(node)
+    def _open_role(self, role: Role, tag: str, node: LexborNode) -> str:
+        if role is Role.MATH:
+            self._add_formula(node)
             return ""
-        if meaning is not Meaning.OUT or tag in _BLOCKS:
+        if role is not Role.IGNORED or tag in _BLOCKS:
             self._flush()
-        if meaning is Meaning.OUT:
+        if role is Role.IGNORED:
             return ""
-        if meaning is Meaning.CODE:
+        if role is Role.CODE:
             self._write(self._markup.code(node))
             return ""
-        if meaning is Meaning.LABEL:
+        if role is Role.LABEL:
             self._captures.append(_Capture(_LABEL, node))
             return _LABEL
-        if meaning is Meaning.TABS:
-            self._tabs.append(_Tabs(self._markup.labels(node)))
+        if role is Role.TABS:
+            self._tabs.append(_Tabs(self._markup.tab_labels(node)))
             return _TABS
-        self._panel()
+        self._write_tab_label()
         return "div"
 
-    def _panel(self) -> None:
+    def _write_tab_label(self) -> None:
+        """Write the label of the tab whose panel opens."""
         tabs = self._tabs[-1] if self._tabs else _Tabs([])
-        if tabs.shown < len(tabs.labels):
-            self._prose(tabs.labels[tabs.shown])
-            tabs.shown += 1
+        if tabs.written < len(tabs.labels):
+            self._write_text(tabs.labels[tabs.written])
+            tabs.written += 1
 
-    def _block(self, tag: str, node: LexborNode) -> str:
+    def _open_block(self, tag: str, node: LexborNode) -> str:
         if tag == "pre":
             self._write(self._markup.code(node))
             return ""
@@ -157,38 +159,38 @@ class Reader:
             start = _NUMBER.fullmatch(node.attributes.get("start") or "") if tag == "ol" else None
             self._lists.append(_List(tag == "ol", int(start.group()) if start else 1))
         elif tag == "li":
-            self._item()
+            self._start_item()
         elif tag == "table":
             self._tables.append([])
         elif tag == "tr" and self._tables:
             self._tables[-1].append([])
         return tag
 
-    def _code(self, node: LexborNode) -> None:
+    def _add_inline_code(self, node: LexborNode) -> None:
         code = node.text()
         in_heading = self._captures and self._captures[-1].tag in elements.HEADINGS
         self._buffer.append(code if in_heading or not code.strip() else elements.inline_code(code))
 
-    def _formula(self, node: LexborNode) -> None:
-        tex, apart = formula(node)
-        if apart:
+    def _add_formula(self, node: LexborNode) -> None:
+        tex, is_block = _read_formula(node)
+        if is_block:
             self._flush()
         self._buffer.append(tex)
-        if apart:
+        if is_block:
             self._flush()
 
-    def _item(self) -> None:
-        current = self._lists[-1] if self._lists else _List(ordered=False)
-        sign = f"{current.number}. " if current.ordered else "- "
-        self._marker = "  " * max(len(self._lists) - 1, 0) + sign
-        current.number += 1
+    def _start_item(self) -> None:
+        current_list = self._lists[-1] if self._lists else _List(ordered=False)
+        marker = f"{current_list.number}. " if current_list.ordered else "- "
+        self._marker = "  " * max(len(self._lists) - 1, 0) + marker
+        current_list.number += 1
 
-    # ── what closes ───────────────────────────────────────────────────────
+    # ── closing tags ──────────────────────────────────────────────────────
 
     def _close(self, tag: str) -> None:
         if tag == _LABEL:
             self._flush()
-            self._label(self._captures.pop().text)
+            self._write_label(self._captures.pop().text)
         elif tag == _TABS:
             self._flush()
             self._tabs.pop()
@@ -205,28 +207,30 @@ class Reader:
             rows = [row for row in self._tables.pop() if any(row)]
             self._write([BlockPiece("table", elements.table(rows))])
         elif tag in elements.HEADINGS:
-            self._heading(self._captures.pop())
+            self._write_heading(self._captures.pop())
         elif tag in elements.CELLS:
-            self._cell(self._captures.pop().text)
+            self._add_cell(self._captures.pop().text)
 
-    def _heading(self, capture: _Capture) -> None:
-        """A heading; where all of it is one link that looks like a mark, that is its text."""
-        text = capture.text.strip(_INVISIBLE) or one_line(capture.node.text()).strip(_INVISIBLE + _SIGNS)
+    def _write_heading(self, capture: _Capture) -> None:
+        """Write a heading; if all of it is a link that looks like a mark, the link is its text."""
+        text = capture.text.strip(_INVISIBLE) or collapse_spaces(capture.node.text()).strip(
+            _INVISIBLE + _LINK_SIGNS
+        )
         if text:
             anchor = self._markup.anchor(capture.node)
             self._write([HeadingPiece(elements.HEADINGS[capture.tag], text, anchor)])
 
-    def _cell(self, text: str) -> None:
+    def _add_cell(self, text: str) -> None:
         if not self._tables:
-            self._prose(text)
+            self._write_text(text)
             return
         if not self._tables[-1]:
             self._tables[-1].append([])
         self._tables[-1][-1].append(text.replace("|", "\\|"))
 
-    def _label(self, text: str) -> None:
-        """The heading of an admonition; `note` is written by the style sheet as `Note`."""
-        self._prose(elements.admonition_title(text) if text in KEYWORDS else text)
+    def _write_label(self, text: str) -> None:
+        """Write the heading of an admonition; the style sheet shows `note` as `Note`."""
+        self._write_text(elements.admonition_title(text) if text in KEYWORDS else text)
 
     # ── writing ───────────────────────────────────────────────────────────
 
@@ -240,10 +244,10 @@ class Reader:
         if self._buffer:
             text = "".join(self._buffer)
             self._buffer.clear()
-            self._prose(text)
+            self._write_text(text)
 
-    def _prose(self, text: str) -> None:
-        text = one_line(text)
+    def _write_text(self, text: str) -> None:
+        text = collapse_spaces(text)
         if not text:
             return
         if self._captures:
@@ -253,3 +257,14 @@ class Reader:
             self._pieces.append(BlockPiece("item", marker + _TASK.sub("", text, count=1)))
         else:
             self._pieces.append(BlockPiece("prose", text))
+
+
+def _read_formula(node: LexborNode) -> tuple[str, bool]:
+    """The TeX of a formula between dollar signs, and whether it is a block; without TeX, its plain text."""
+    math = node if node.tag == "math" else node.css_first("math")
+    attributes = math.attributes if math is not None else {}
+    source = node.css_first("annotation")
+    tex = (source.text() if source is not None else attributes.get("alttext") or "").strip()
+    if not tex:
+        return node.text(), False
+    return (f"$$ {tex} $$", True) if attributes.get("display") == "block" else (f"${tex}$", False)

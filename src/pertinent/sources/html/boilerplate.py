@@ -1,4 +1,8 @@
-"""What stands around an article, or marks it, by the names that sites give their elements."""
+"""Boilerplate around an article, and marks in it, recognised by class names, ids and roles.
+
+Boilerplate is navigation, sidebars, footers, share buttons and the like. Marks are small elements in a
+line, such as the link sign beside a heading.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,40 @@ import re
 from functools import lru_cache
 
 from .markup import Attributes
-from .text import words
+from .text import word_set
 
-_LONGEST = 500  # letters of a name that are looked at, and remembered
+_MAX_NAME_LENGTH = 500  # longer ones are cut, since they are keys of a cache
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-def _pairs(text: str) -> tuple[frozenset[str], ...]:
-    return tuple(words(line) for line in text.strip().splitlines())
+def _word_sets(text: str) -> tuple[frozenset[str], ...]:
+    """One set of words for each line."""
+    return tuple(word_set(line) for line in text.strip().splitlines())
 
 
-_TAGS = words("nav footer form button dialog input label aside")
-_ROLES = words("""
+_TAGS = word_set("nav footer form button dialog input label aside")
+_ROLES = word_set("""
     navigation banner contentinfo complementary search menu menubar toolbar dialog alertdialog tablist
     doc-noteref doc-backlink doc-toc
 """)
-_INLINE = words("a span sub sup small time")
-# The id of a section comes from its heading, which may be about anything.
-_NAMED_BY_ID = words("div ul")
-_SECTIONS = words("section level method function")
-# An element that would go by its tag stays where its class says that it tells something.
-_TELLING = words("footnote footnotes admonition note tip warning caution danger callout topic starlight sd")
+_INLINE = word_set("a span sub sup small time")
+# Ids count only for these tags: that of a section comes from its heading, which may be about anything.
+_TAGS_WITH_ID = word_set("div ul")
+_SECTIONS = word_set("section level method function")
+# An element that is boilerplate by its tag is read all the same where it has one of these classes.
+_CONTENT = word_set(
+    "footnote footnotes admonition note tip warning caution danger callout topic starlight sd"
+)
 
-# One of these words in the names of an element, or all of a line, make it no part of the article.
-_AROUND = words("""
+# One of these words in the names of an element, or all words of a line below, make it boilerplate.
+_BOILERPLATE = word_set("""
     ads advert advertisement announcement banner breadcrumb breadcrumbs byline catlinks clipboard
     commentlist comments consent cookie cookies copybtn copybutton editlink editsection feedback footer
     linenodiv linenos masthead menu nav navbar navbox navigation newsletter pager pagination paginator
     prevnext printfooter related relatedposts respond share sharedaddy sharing sidebar skip social
     sphinxsidebar sponsor sponsors subscribe tags toc viewcode
 """)
-_AROUND_TOGETHER = _pairs("""
+_BOILERPLATE_COMBINED = _word_sets("""
     entry meta
     post meta
     page meta
@@ -64,9 +71,9 @@ _AROUND_TOGETHER = _pairs("""
     screen reader
     visually hidden
 """)
-# Of what stands in a line, only marks go: the sign beside a heading, the number of a footnote.
-_MARKS = words("headerlink permalink viewcode copybtn linenos lineno editsection reversefootnote")
-_MARKS_TOGETHER = _pairs("""
+# Of inline elements only marks are left out: the sign beside a heading, the number of a footnote.
+_MARKS = word_set("headerlink permalink viewcode copybtn linenos lineno editsection reversefootnote")
+_MARKS_COMBINED = _word_sets("""
     content button
     header anchor
     heading anchor
@@ -86,35 +93,35 @@ _MARKS_TOGETHER = _pairs("""
     visually hidden
     sr only
 """)
-_NUMBERS = words("lineno linenos")  # a `<pre>` of nothing else
-_ALONE = words("anchor lang")  # marks only where nothing else is said
+_LINE_NUMBERS = word_set("lineno linenos")  # a `<pre>` with nothing else
+_MARKS_ALONE = word_set("anchor lang")  # marks only where they are the only word
 
 
-def is_left_out(tag: str, attributes: Attributes) -> bool:
-    """Whether an element is hidden, stands around the article, or is a mark in it."""
+def is_boilerplate(tag: str, attributes: Attributes) -> bool:
+    """Whether an element is hidden, boilerplate around the article, or a mark in it."""
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
     style = attributes.get("style")
     if style and "display:none" in style.replace(" ", "").lower():
         return True
-    names = (attributes.get("class") or "")[:_LONGEST]
-    named = tag in _NAMED_BY_ID and _SECTIONS.isdisjoint(_WORD.findall(names))
-    name = attributes.get("id") if named else None
-    return attributes.get("role") in _ROLES or _by_names(tag, names, (name or "")[:_LONGEST])
+    classes = (attributes.get("class") or "")[:_MAX_NAME_LENGTH]
+    uses_id = tag in _TAGS_WITH_ID and _SECTIONS.isdisjoint(_WORD.findall(classes))
+    element_id = (attributes.get("id") or "")[:_MAX_NAME_LENGTH] if uses_id else ""
+    return attributes.get("role") in _ROLES or _is_boilerplate_name(tag, classes, element_id)
 
 
 @lru_cache(maxsize=4096)
-def _by_names(tag: str, names: str, name: str) -> bool:
-    found = frozenset(word.lower() for word in _WORD.findall(f"{names} {name}"))
+def _is_boilerplate_name(tag: str, classes: str, element_id: str) -> bool:
+    words = frozenset(word.lower() for word in _WORD.findall(f"{classes} {element_id}"))
     if tag in _INLINE:
-        marked = not found.isdisjoint(_MARKS) or any(pair <= found for pair in _MARKS_TOGETHER)
-        return marked or (len(found) == 1 and found <= _ALONE)
-    if tag in _TAGS and found.isdisjoint(_TELLING):
+        is_mark = not words.isdisjoint(_MARKS) or any(group <= words for group in _MARKS_COMBINED)
+        return is_mark or (len(words) == 1 and words <= _MARKS_ALONE)
+    if tag in _TAGS and words.isdisjoint(_CONTENT):
         return True
-    if "admonition" in found:
-        return False  # what else it is called comes from its title
-    if "language" in found:
-        found -= {"numbers"}  # code that is shown with them
+    if "admonition" in words:
+        return False  # its other class names come from its title
+    if "language" in words:
+        words -= {"numbers"}  # code with line numbers
     if tag == "pre":
-        return not found.isdisjoint(_NUMBERS)
-    return not found.isdisjoint(_AROUND) or any(pair <= found for pair in _AROUND_TOGETHER)
+        return not words.isdisjoint(_LINE_NUMBERS)
+    return not words.isdisjoint(_BOILERPLATE) or any(group <= words for group in _BOILERPLATE_COMBINED)

@@ -1,30 +1,30 @@
-"""Where a page's article is: in the element that says so, else in the one that holds nearly all its text."""
+"""Finding the main content of a page: by its markup, else by where nearly all the text is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .text import words
+from .text import word_set
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_MOST = 1_000_000
+_MAX_NODES = 1_000_000
 _NEARLY_ALL = 0.8
 _HALF = 0.5
-_NO_TEXT = words("script style noscript template svg head nav footer aside a button select")
-_CONTAINERS = words("div section table tbody tr td center form main article font span")
+_WITHOUT_TEXT = word_set("script style noscript template svg head nav footer aside a button select")
+_CONTAINERS = word_set("div section table tbody tr td center form main article font span")
 
 
-def find_article(page: LexborHTMLParser) -> LexborNode | None:
+def find_main_content(page: LexborHTMLParser) -> LexborNode | None:
     """The element that holds the article; None for a page without a body."""
     main = _longest(page.css("main, [role=main]"))
     articles = (main or page).css("article")
-    if len(articles) == 1 and (main is None or _share(articles[0], main) > _HALF):
+    if len(articles) == 1 and (main is None or _text_share(articles[0], main) > _HALF):
         return articles[0]
     if main is not None:
         return main
-    return _densest(page.body) if page.body is not None else None
+    return _find_densest(page.body) if page.body is not None else None
 
 
 def _longest(nodes: list[LexborNode]) -> LexborNode | None:
@@ -33,43 +33,43 @@ def _longest(nodes: list[LexborNode]) -> LexborNode | None:
     return max(nodes[:20], key=lambda node: len(node.text()))
 
 
-def _share(part: LexborNode, whole: LexborNode) -> float:
-    return len(part.text()) / max(len(whole.text()), 1)
+def _text_share(inner: LexborNode, outer: LexborNode) -> float:
+    return len(inner.text()) / max(len(outer.text()), 1)
 
 
-def _densest(body: LexborNode) -> LexborNode:
-    """Down from the body for as long as one child holds nearly all of the text that is no link."""
-    weights = _weights(body)
+def _find_densest(body: LexborNode) -> LexborNode:
+    """Go down from the body for as long as one child holds nearly all text outside of links."""
+    lengths = _text_lengths(body)
     node = body
     while True:
-        heaviest = max(node.iter(), key=lambda child: weights.get(child.mem_id, 0), default=None)
-        if heaviest is None or heaviest.tag not in _CONTAINERS:
+        longest = max(node.iter(), key=lambda child: lengths.get(child.mem_id, 0), default=None)
+        if longest is None or longest.tag not in _CONTAINERS:
             return node
-        if weights.get(heaviest.mem_id, 0) < max(_NEARLY_ALL * weights.get(node.mem_id, 0), 1):
+        if lengths.get(longest.mem_id, 0) < max(_NEARLY_ALL * lengths.get(node.mem_id, 0), 1):
             return node
-        node = heaviest
+        node = longest
 
 
-def _weights(root: LexborNode) -> dict[int, int]:
-    """How much text each element holds, that of links and navigation aside."""
-    weights: dict[int, int] = {}
+def _text_lengths(root: LexborNode) -> dict[int, int]:
+    """The length of the text in each element, without links and navigation, by `mem_id`."""
+    lengths: dict[int, int] = {}
     stack: list[tuple[LexborNode, LexborNode | None, int]] = []
-    node, weight, above = root.first_child, 0, root
-    for _ in range(_MOST):
+    node, length, parent = root.first_child, 0, root
+    for _ in range(_MAX_NODES):
         if node is None:
-            weights[above.mem_id] = weight
+            lengths[parent.mem_id] = length
             if not stack:
                 break
-            above, node, before = stack.pop()
-            weight += before
+            parent, node, outer_length = stack.pop()
+            length += outer_length
             continue
         tag = node.tag
         if tag == "-text":
-            weight += len((node.text_content or "").strip())
+            length += len((node.text_content or "").strip())
             node = node.next
-        elif tag in _NO_TEXT or node.first_child is None:
+        elif tag in _WITHOUT_TEXT or node.first_child is None:
             node = node.next
         else:
-            stack.append((above, node.next, weight))
-            above, weight, node = node, 0, node.first_child
-    return weights
+            stack.append((parent, node.next, length))
+            parent, length, node = node, 0, node.first_child
+    return lengths

@@ -1,4 +1,4 @@
-"""What a page says of itself in its head: its address, its language, who made it."""
+"""The metadata of a page, from its head: title, canonical address, language, generator, robots."""
 
 from __future__ import annotations
 
@@ -8,108 +8,115 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
-from .links import absolute
-from .text import one_line
+from .links import absolute_link
+from .text import collapse_spaces
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
-# `max-image-preview:none` hides no page.
-_HIDDEN = re.compile(r"(?<!preview:)(?<!preview: )\b(?:noindex|none)\b", re.IGNORECASE)
+_SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
+# `max-image-preview:none` does not mean noindex.
+_NOINDEX = re.compile(r"(?<!preview:)(?<!preview: )\b(?:noindex|none)\b", re.IGNORECASE)
 _REFRESH = re.compile(r"(\d{1,2})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
-_WITHOUT_SCRIPTS = re.compile(
+_NOSCRIPT_REFRESH = re.compile(
     r"<meta\s[^>]*http-equiv=[\"']?refresh\b[^>]*content=([\"'])(?P<refresh>.+?)\1", re.IGNORECASE
 )
-_LITTLE = 200  # letters on a page that is there to send its readers on
-_AT_ONCE = 10
-"""Seconds after which a page that sends its readers on is there to be read."""
+_MAX_REDIRECT_TEXT = 200
+"""How many characters a page may have that only sends the browser to another one."""
+_MAX_REFRESH_SECONDS = 10
+"""A page with a longer refresh is there to be read."""
 
 
 @dataclass(slots=True)
-class Facts:
-    """The head of a page, as far as a reader of pages asks."""
+class PageMetadata:
+    """What the head of a page says."""
 
-    titled: str = ""
+    title: str = ""
+    """The text of `<title>`, which often names the site too."""
     base: str = ""
+    """The address that relative links are resolved against."""
     canonical: str | None = None
     language: str | None = None
-    leads_to: str | None = None
+    refresh_target: str | None = None
     metas: dict[str, str] = field(default_factory=dict)
-    sites: list[str] = field(default_factory=list)
+    """The content of `<meta>` elements by name."""
+    site_names: list[str] = field(default_factory=list)
     noindex: bool = False
 
-    def meta(self, *names: str) -> str | None:
-        """What the first of these metas that is there says."""
+    def get(self, *names: str) -> str | None:
+        """The content of the first of these `<meta>` elements that exists."""
         return next((self.metas[name] for name in names if name in self.metas), None)
 
 
-def facts_of(page: LexborHTMLParser, url: str) -> Facts:
-    """The facts of a page that was fetched from this address."""
-    facts = Facts(base=url)
-    root, head = page.root, page.head
-    facts.language = one_line((root.attributes.get("lang") if root is not None else "") or "") or None
-    canonical = refresh = unscripted = None
-    for node in _nodes(page, head):
+def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
+    """Read the metadata of the page at a url."""
+    metadata = PageMetadata(base=url)
+    root = page.root
+    language = (root.attributes.get("lang") if root is not None else "") or ""
+    metadata.language = collapse_spaces(language) or None
+    canonical = refresh = noscript_refresh = None
+    for node in _head_nodes(page):
         attributes = node.attributes
         if node.tag == "meta":
-            _meta(facts, attributes.get("name") or attributes.get("property"), attributes.get("content"))
+            _add_meta(
+                metadata, attributes.get("name") or attributes.get("property"), attributes.get("content")
+            )
             if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
                 refresh = attributes.get("content")
         elif node.tag == "noscript":
-            unscripted = _WITHOUT_SCRIPTS.search(node.text())
+            noscript_refresh = _NOSCRIPT_REFRESH.search(node.text())
         elif node.tag == "title":
-            facts.titled = facts.titled or one_line(node.text())
+            metadata.title = metadata.title or collapse_spaces(node.text())
         elif node.tag == "base":
-            facts.base = absolute(attributes.get("href"), url) or url
+            metadata.base = absolute_link(attributes.get("href"), url) or url
         elif node.tag == "link" and "canonical" in (kind := (attributes.get("rel") or "").lower().split()):
             canonical = canonical or attributes.get("href")
         elif node.tag == "link" and "search" in kind:
-            facts.sites.append(attributes.get("title") or "")
-    facts.canonical = absolute(canonical, facts.base) if canonical and canonical.strip() else None
-    if unscripted and refresh is None and _says_little(page):
-        # A script sends readers on, and this those without one.
-        refresh = unscripted["refresh"]
-    facts.leads_to = _target(refresh or "", facts.base, url)
-    return facts
+            metadata.site_names.append(attributes.get("title") or "")
+    if canonical and canonical.strip():
+        metadata.canonical = absolute_link(canonical, metadata.base)
+    if noscript_refresh and refresh is None and _has_little_text(page):
+        # A script redirects most browsers, and this the others.
+        refresh = noscript_refresh["refresh"]
+    metadata.refresh_target = _parse_refresh(refresh or "", metadata.base, url)
+    return metadata
 
 
-def is_hidden(robots: str) -> bool:
-    """Whether a page asks not to be found, in a robots meta or an X-Robots-Tag."""
-    return bool(_HIDDEN.search(robots))
+def is_noindex(robots: str) -> bool:
+    """Whether a robots meta or an X-Robots-Tag header asks not to index the page."""
+    return bool(_NOINDEX.search(robots))
 
 
-def _says_little(page: LexborHTMLParser) -> bool:
-    body = page.body
-    return body is None or len(body.text(strip=True)) < _LITTLE
-
-
-def _target(refresh: str, base: str, url: str) -> str | None:
-    """Where a refresh leads soon; None where the page only loads itself again."""
-    match = _REFRESH.match(refresh.strip())
-    if match is None or int(match[1]) > _AT_ONCE:
-        return None
-    found = absolute(match[2], base)
-    return found if found and urldefrag(found).url != urldefrag(url).url else None
-
-
-def _nodes(page: LexborHTMLParser, head: LexborNode | None) -> Iterator[LexborNode]:
-    """What the head holds; an element that is out of place ends a head early, and the rest is in the body."""
-    seen = False
-    for node in head.iter() if head is not None else ():
-        seen = seen or node.tag == "meta"
+def _head_nodes(page: LexborHTMLParser) -> Iterator[LexborNode]:
+    """The elements of the head, also where a misplaced element ended it early and put them in the body."""
+    has_meta = False
+    for node in page.head.iter() if page.head is not None else ():
+        has_meta = has_meta or node.tag == "meta"
         yield node
-    if not seen:
+    if not has_meta:
         yield from page.css("body > meta, body > link, body > title, body > base")
 
 
-def _meta(facts: Facts, name: str | None, content: str | None) -> None:
+def _add_meta(metadata: PageMetadata, name: str | None, content: str | None) -> None:
     name = (name or "").strip().lower()
-    value = one_line(content or "")
+    value = collapse_spaces(content or "")
     if not name or not value:
         return
-    facts.metas.setdefault(name, value)
-    if name in _SITES:
-        facts.sites.append(value)
-    elif name == "robots" and is_hidden(value):
-        facts.noindex = True
+    metadata.metas.setdefault(name, value)
+    if name in _SITE_NAMES:
+        metadata.site_names.append(value)
+    elif name == "robots" and is_noindex(value):
+        metadata.noindex = True
+
+
+def _has_little_text(page: LexborHTMLParser) -> bool:
+    return page.body is None or len(page.body.text(strip=True)) < _MAX_REDIRECT_TEXT
+
+
+def _parse_refresh(refresh: str, base: str, url: str) -> str | None:
+    """The address that a refresh leads to soon; None where the page only reloads itself."""
+    match = _REFRESH.match(refresh.strip())
+    if match is None or int(match[1]) > _MAX_REFRESH_SECONDS:
+        return None
+    target = absolute_link(match[2], base)
+    return target if target and urldefrag(target).url != urldefrag(url).url else None

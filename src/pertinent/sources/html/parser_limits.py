@@ -1,9 +1,9 @@
-"""Pages that would keep a parser busy for hours, made harmless before it sees them.
+"""Limits on the HTML that reaches the parser, since some pages would keep it busy for hours.
 
-A parser of HTML needs time by the square of how deep elements are nested and of how many attributes
-one has, and memory by the product of how many elements like `<font size=1>` were left open and how
-many paragraphs follow. 30 kB can fill 700 MB. So tags beyond what any page needs are taken out, and
-the text stays. That takes a walk over all tags, which a small page with few of them is spared.
+An HTML parser needs time by the square of the depth of nested elements and of the number of attributes,
+and memory by the product of how many elements like `<font size=1>` were left open and how many
+paragraphs follow: 30 kB can fill 700 MB. So tags beyond what any page needs are removed, and the text
+stays. That takes a scan of all tags, which small pages with few tags don't need.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-_LARGEST = 8_000_000  # bytes of a page that are read
-_SMALL = 128_000  # bytes of a page that can't do much harm
-_FEW = 1024  # tags of such a page, whatever they are
-_SOME = 4096  # tags of such a page, if of those like <font size=1> there are
-_FEW_OPEN = 64  # no more than these
-_MOST = 200_000  # tags of any page
-_DEEPEST = 500  # elements in elements; browsers stop at 512
-_MOST_OPEN = 8  # elements like <font> in each other
-_MOST_ATTRIBUTES = 64
+_MAX_BYTES = 8_000_000  # of a page; what follows is left out
+_SMALL_BYTES = 128_000  # a page up to this size is not scanned if it has few tags
+_FEW_TAGS = 1024  # whatever they are
+_FEW_OTHER_TAGS = 4096  # if there are few like <font size=1> among them
+_FEW_FORMATTING_TAGS = 64
+_MAX_TAGS = 200_000  # of a page; what follows is left out
+_MAX_DEPTH = 500  # of nested elements; browsers stop at 512
+_MAX_OPEN_FORMATTING = 8  # elements like <font> inside each other
+_MAX_ATTRIBUTES = 64
 
 
 def _names(text: str) -> frozenset[bytes]:
@@ -29,9 +29,9 @@ def _names(text: str) -> frozenset[bytes]:
 _FORMATTING = _names("b big code em font i nobr s small strike strong tt u")
 _VOID = _names("area base br col embed hr img input link meta param source track wbr")
 _RAW = _names("script style xmp iframe noembed noframes noscript textarea title plaintext")
-# Of these a parser closes one before it opens the next.
-_AGAIN = _names("a p li dd dt td th tr tbody thead tfoot option optgroup h1 h2 h3 h4 h5 h6")
-# An end tag closes what is in its element too, but it looks no further than a barrier.
+# A parser closes an open element of these before it opens the next.
+_SELF_CLOSING = _names("a p li dd dt td th tr tbody thead tfoot option optgroup h1 h2 h3 h4 h5 h6")
+# An end tag also closes the elements inside its own, but a parser looks no further than a barrier.
 _SPECIAL = _names("""
     address article aside blockquote button caption center colgroup dd details dialog dir div dl dt
     fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup li listing main marquee menu
@@ -49,67 +49,65 @@ _BARRIERS_TO = {
 }
 
 _SLASH = ord("/")
-_REOPENED = re.compile(rb"<(?=[bcefinstuBCEFINSTU])(?i:%s)[\s/]" % b"|".join(sorted(_FORMATTING)))
-# A comment, what a parser takes for one, a span with nothing but text (as code is coloured with; passed
-# by at once), or a tag.
+_FORMATTING_TAG = re.compile(rb"<(?=[bcefinstuBCEFINSTU])(?i:%s)[\s/]" % b"|".join(sorted(_FORMATTING)))
+# A comment, what a parser takes for one, a span with nothing but text (common in coloured code, and skipped
+# as a whole), or a tag.
 _START = re.compile(
     rb"<(?:(?P<comment>!--)|(?P<bogus>[!?]|/(?![A-Za-z]))"
     rb"|span(?:\s[\w-]++=\"[^\"]*+\"){0,9}+>[^<]*+</span>"
     rb"|(?P<closing>/?)(?P<name>[A-Za-z][^\s/>]*))"
 )
 _COMMENT_END = re.compile(rb"--!?>")
-_SIMPLE = re.compile(
-    rb"(?:\s++[^\s/>=\"'<]++(?:=(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'=<`]++))?+){0,%d}+\s*+(/?)>"
-    % _MOST_ATTRIBUTES
+_SIMPLE_TAG_END = re.compile(
+    rb"(?:\s++[^\s/>=\"'<]++(?:=(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'=<`]++))?+){0,%d}+\s*+(/?)>" % _MAX_ATTRIBUTES
 )
 _ATTRIBUTE = re.compile(
     rb"[\s/]*+(?:=?[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+)?+"
 )
 
 
-def bounded(html: bytes) -> bytes:
-    """The page, or as much of it as can be parsed in a time that goes with its size."""
-    return cut(html)[0]
-
-
-def cut(html: bytes) -> tuple[bytes, bool]:
-    """The same, and whether its end was left out."""
+def limit_html(html: bytes) -> tuple[bytes, bool]:
+    """Remove the tags that would make parsing slow; also return whether the end was left out."""
     tags = html.count(b"<")
-    if len(html) <= _SMALL and tags <= _SOME and (tags <= _FEW or len(_REOPENED.findall(html)) <= _FEW_OPEN):
+    if (
+        len(html) <= _SMALL_BYTES
+        and tags <= _FEW_OTHER_TAGS
+        and (tags <= _FEW_TAGS or len(_FORMATTING_TAG.findall(html)) <= _FEW_FORMATTING_TAGS)
+    ):
         return html, False
-    too_large = len(html) > _LARGEST
+    too_large = len(html) > _MAX_BYTES
     if too_large:
-        html = html[:_LARGEST].decode("utf-8", "ignore").encode()
-    scan = _Scan(html)
-    return scan.kept(), too_large or scan.ended_early
+        html = html[:_MAX_BYTES].decode("utf-8", "ignore").encode()
+    scan = _TagScan(html)
+    return scan.limited_html(), too_large or scan.ended_early
 
 
-class _Scan:
-    """A walk over the tags of a page; where it can't tell how a parser nests them, it assumes the worst."""
+class _TagScan:
+    """A scan of the tags of a page; where the nesting is not clear, it assumes the deepest."""
 
     def __init__(self, html: bytes) -> None:
         self._html = html
         self._pos = 0
         self.ended_early = False
-        """Whether there were more tags than any page has."""
+        """Whether there were more tags than the limit."""
         self._dropped: list[tuple[int, int]] = []
         self._stack: list[bytes] = []
         self._open: defaultdict[bytes, int] = defaultdict(int)
-        self._out: defaultdict[bytes, int] = defaultdict(int)
+        self._dropped_open: defaultdict[bytes, int] = defaultdict(int)
         self._formatting: defaultdict[bytes, int] = defaultdict(int)
 
-    def kept(self) -> bytes:
-        """What is left of the page."""
+    def limited_html(self) -> bytes:
+        """The page without the tags that are too many."""
         html = self._html
         end = len(html)
-        for _ in range(_MOST):
+        for _ in range(_MAX_TAGS):
             match = _START.search(html, self._pos)
             if match is None:
                 break
             if match["name"]:
-                self._tag(match)
+                self._scan_tag(match)
             else:
-                self._pos = self._past(match)
+                self._pos = self._comment_end(match)
         else:
             end = self._pos
             self.ended_early = _START.search(html, end) is not None
@@ -117,39 +115,39 @@ class _Scan:
         ends = [*(drop[0] for drop in self._dropped), end]
         return b"".join([html[start:end] for start, end in zip(starts, ends, strict=True)])
 
-    def _past(self, match: re.Match[bytes]) -> int:
-        """Where a comment ends, or a span that is passed by."""
+    def _comment_end(self, match: re.Match[bytes]) -> int:
+        """Where a comment, or a span that is skipped, ends."""
         if match["comment"]:
             closing = _COMMENT_END.search(self._html, match.start() + 2)
             return closing.end() if closing else len(self._html)
         return self._html.find(b">", match.end()) + 1 or len(self._html) if match["bogus"] else match.end()
 
-    def _tag(self, match: re.Match[bytes]) -> None:
+    def _scan_tag(self, match: re.Match[bytes]) -> None:
         html, name = self._html, match["name"].lower()
-        simple = _SIMPLE.match(html, match.end())
-        self._pos = simple.end() if simple else self._attributes(match.end())
+        simple = _SIMPLE_TAG_END.match(html, match.end())
+        self._pos = simple.end() if simple else self._scan_attributes(match.end())
         if match["closing"]:
             self._close(name, match.start())
             return
         if name in _VOID:
             return
-        foreign = self._open[b"svg"] or self._open[b"math"]
-        if foreign and html[self._pos - 2] == _SLASH:
+        is_svg_or_math = self._open[b"svg"] or self._open[b"math"]
+        if is_svg_or_math and html[self._pos - 2] == _SLASH:
             return
-        if name in _RAW and not foreign:
+        if name in _RAW and not is_svg_or_math:
             closing = re.compile(rb"</%s[\s/>]" % name, re.IGNORECASE).search(html, self._pos)
             self._pos = closing.start() if closing else len(html)
         else:
             self._push(name, match.start())
 
-    def _attributes(self, pos: int) -> int:
-        """Past the end of a tag with many attributes, or strange ones; those that are too many go."""
+    def _scan_attributes(self, pos: int) -> int:
+        """The end of a tag with many or unusual attributes; drops those that are too many."""
         html, count, first = self._html, 0, 0
         while pos < len(html) and html[pos : pos + 1] != b">":
             match = _ATTRIBUTE.match(html, pos)
             pos = match.end() if match and match.end() > pos else pos + 1
             count += 1
-            if count == _MOST_ATTRIBUTES:
+            if count == _MAX_ATTRIBUTES:
                 first = pos
         if first and pos > first:
             self._dropped.append((first, pos))
@@ -157,11 +155,11 @@ class _Scan:
 
     def _push(self, name: bytes, start: int) -> None:
         stack = self._stack
-        if name in _AGAIN and stack and stack[-1] == name:
+        if name in _SELF_CLOSING and stack and stack[-1] == name:
             return
-        too_many = name in _FORMATTING and sum(self._formatting.values()) >= _MOST_OPEN
-        if too_many or len(stack) >= _DEEPEST:
-            self._out[name] += 1
+        too_many = name in _FORMATTING and sum(self._formatting.values()) >= _MAX_OPEN_FORMATTING
+        if too_many or len(stack) >= _MAX_DEPTH:
+            self._dropped_open[name] += 1
             self._drop(start)
             return
         stack.append(name)
@@ -170,8 +168,8 @@ class _Scan:
             self._formatting[name] += 1
 
     def _close(self, name: bytes, start: int) -> None:
-        if self._out[name]:
-            self._out[name] -= 1
+        if self._dropped_open[name]:
+            self._dropped_open[name] -= 1
             self._drop(start)
             return
         if self._formatting[name]:
@@ -182,21 +180,21 @@ class _Scan:
             self._open[self._stack.pop()] -= 1
             return
         barriers = _BARRIERS_TO.get(name, _BARRIERS if name in _SPECIAL else _SPECIAL)
-        for place in range(len(self._stack) - 1, -1, -1):
-            if self._stack[place] == name:
-                self._pop(place, alone=name == b"form")
+        for index in range(len(self._stack) - 1, -1, -1):
+            if self._stack[index] == name:
+                self._pop(index, alone=name == b"form")
                 break
-            if self._stack[place] in barriers:
+            if self._stack[index] in barriers:
                 break
 
-    def _pop(self, place: int, *, alone: bool) -> None:
-        """The element at this place is closed, and with it all that is in it; a form goes alone."""
-        end = place + 1 if alone else len(self._stack)
-        for name in self._stack[place:end]:
+    def _pop(self, index: int, *, alone: bool) -> None:
+        """Close an element of the stack with all elements inside it; a form is closed alone."""
+        end = index + 1 if alone else len(self._stack)
+        for name in self._stack[index:end]:
             self._open[name] -= 1
-        del self._stack[place:end]
+        del self._stack[index:end]
 
     def _drop(self, start: int) -> None:
         if self._dropped and self._dropped[-1][0] >= start:
-            self._dropped.pop()  # of its attributes, which go with it
+            self._dropped.pop()  # its attributes, which are dropped with it
         self._dropped.append((start, self._pos))

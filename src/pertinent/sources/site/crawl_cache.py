@@ -1,274 +1,283 @@
-"""What is remembered between crawls: how to ask whether a page has changed, and what was read of it.
+"""The cache of a crawl: how to ask whether a page has changed, and what was parsed from it.
 
-An SQLite file beside the index, and no more than a cache: without it the next crawl takes longer
-and finds the same. A crawl that was broken off left its beginning here; the next one takes what was
-fetched since then as it is.
+It is an SQLite file beside the index. Without it the next crawl takes longer and gives the same pages.
+An interrupted crawl left its start time here; the next one takes over the pages fetched since then.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ...errors import SourceError
-from .parsing import Reading, reader, unpacked
+from .parsing import PARSER_VERSION, ParsedPage, deserialize_page
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-FORMAT = 3
-RESUMABLE = 24 * 3600.0
-"""How old, in seconds, a crawl that was broken off may be for the next one to go on with it."""
-MISSED = 7 * 24 * 3600.0
-"""How long, in seconds, a sitemap that is no longer there is expected back."""
+FORMAT = 4
+"""The version of the tables; a file of another format is replaced."""
+RESUMABLE_SECONDS = 24 * 3600.0
+"""How old an interrupted crawl may be for the next one to resume it."""
+SITEMAP_GRACE_SECONDS = 7 * 24 * 3600.0
+"""How long a sitemap that has disappeared is expected to come back."""
 
 _BATCH = 64
-_SECONDS = 5.0
-"""After that time what waits is written, however little: a slow crawl that is killed has lost no more."""
+_FLUSH_SECONDS = 5.0
+"""Pending rows are written after this time at the latest, so that a killed crawl loses little."""
 _TABLES = """
-create table visits (
-  source text not null, url text not null, reader text not null, links int not null, etag text not null,
-  modified text not null, digest blob not null, fetched real not null, primary key (source, url)
+create table responses (
+  source text not null, url text not null, parser_version int not null, with_links int not null,
+  etag text not null, last_modified text not null, digest blob not null, fetched_at real not null,
+  primary key (source, url)
 );
-create table readings (
-  source text not null, url text not null, reading blob not null, primary key (source, url)
+create table pages (
+  source text not null, url text not null, page blob not null, primary key (source, url)
 );
-create table ways (
-  source text not null, url text not null, leads_to text not null, primary key (source, url)
+create table redirects (
+  source text not null, url text not null, target text not null, primary key (source, url)
 );
-create table crawls (source text primary key, began real, reader text, links int);
+create table crawls (source text primary key, started_at real, parser_version int, with_links int);
 create table sitemaps (
-  source text not null, address text not null, listed real not null, primary key (source, address)
+  source text not null, address text not null, listed_at real not null, primary key (source, address)
 );
 """
 
 
-class Visit(NamedTuple):
-    """How a page was found the last time."""
+class CachedResponse(NamedTuple):
+    """What tells whether a page has changed since it was fetched."""
 
     etag: str
-    modified: str
+    last_modified: str
     digest: bytes
-    """Of the body, for servers that send the same again."""
-    fetched: float
+    """The hash of the body, for servers that send the same body again."""
+    fetched_at: float
 
 
-class _Waiting(NamedTuple):
-    """What is still to be written, by url."""
+class _PendingRows(NamedTuple):
+    """Rows that are still to be written, by url."""
 
-    visits: dict[str, Visit]
-    readings: dict[str, bytes]
-    ways: dict[str, str]
+    responses: dict[str, CachedResponse]
+    pages: dict[str, bytes]
+    redirects: dict[str, str]
 
 
-class Memory:
-    """What is known of one source's pages; without a file, nothing."""
+class CrawlCache:
+    """The cached pages of one source; with no `path`, nothing is cached.
 
-    def __init__(self, path: Path | None, source: str, *, links: bool) -> None:
+    A page that was parsed by another version of the parser, or without the links that are needed now
+    (`with_links`), counts as not cached.
+    """
+
+    def __init__(self, path: Path | None, source: str, *, with_links: bool) -> None:
         self._source = source
-        self._links = links
+        self._with_links = with_links
         self._path = path
-        self._waiting = _Waiting({}, {}, {})
-        self._written = time.monotonic()
-        self._expected: dict[str, bytes] = {}
-        self._database = _opened(path)
-        with self._translated():
+        self._pending = _PendingRows({}, {}, {})
+        self._flushed_at = time.monotonic()
+        self._preloaded: dict[str, bytes] = {}
+        self._database = _open_database(path)
+        with self._translate_errors():
             rows = self._database.execute(
-                "select url, etag, modified, digest, fetched from visits "
-                "where source = ? and reader = ? and links >= ?",
-                (source, reader(), links),
+                "select url, etag, last_modified, digest, fetched_at from responses "
+                "where source = ? and parser_version = ? and with_links >= ?",
+                (source, PARSER_VERSION, with_links),
             )
-            self._visits = {url: Visit(*rest) for url, *rest in rows}
-            ways = self._database.execute("select url, leads_to from ways where source = ?", (source,))
-            self._ways: dict[str, str] = dict(ways.fetchall())
+            self._responses = {url: CachedResponse(*columns) for url, *columns in rows}
+            redirects = self._database.execute(
+                "select url, target from redirects where source = ?", (source,)
+            )
+            self._redirects: dict[str, str] = dict(redirects.fetchall())
             crawl = self._database.execute(
-                "select began, reader, links from crawls where source = ?", (source,)
+                "select started_at, parser_version, with_links from crawls where source = ?", (source,)
             ).fetchone()
-        self._began: float | None = crawl[0] if crawl else None
-        self.complete_before = bool(crawl and crawl[1] == reader() and crawl[2] >= links)
-        """Whether the last crawl that came to its end told all that this one wants to know."""
+        self._started_at: float | None = crawl[0] if crawl else None
+        self.has_complete_crawl = bool(crawl and crawl[1] == PARSER_VERSION and crawl[2] >= with_links)
+        """Whether an earlier crawl that came to its end knew all that this one needs."""
 
-    def begin(self) -> None:
-        """A crawl begins, or goes on where one was broken off."""
+    def begin_crawl(self) -> None:
+        """Record the start of a crawl, or resume the one that was interrupted."""
         now = time.time()
-        if self._began is None or not 0 <= now - self._began <= RESUMABLE:
-            self._began = now
-        with self._translated():
+        if self._started_at is None or not 0 <= now - self._started_at <= RESUMABLE_SECONDS:
+            self._started_at = now
+        with self._translate_errors():
             self._database.execute(
-                "insert into crawls (source, began) values (?, ?) "
-                "on conflict (source) do update set began = excluded.began",
-                (self._source, self._began),
+                "insert into crawls (source, started_at) values (?, ?) "
+                "on conflict (source) do update set started_at = excluded.started_at",
+                (self._source, self._started_at),
             )
             self._database.commit()
 
-    def fresh(self, url: str) -> bool:
-        """Whether the page was fetched in the crawl that now goes on."""
-        visit = self._visits.get(url)
-        return visit is not None and self._began is not None and visit.fetched >= self._began
-
-    def conditions(self, url: str) -> Mapping[str, str]:
-        """The headers that ask for a page only if it has changed."""
-        visit = self._visits.get(url)
-        if visit is None:
-            return {}
-        headers = {"If-None-Match": visit.etag, "If-Modified-Since": visit.modified}
-        return {name: value for name, value in headers.items() if value}
-
-    def same(self, url: str, digest: bytes) -> bool:
-        """Whether the body is the one that was read the last time."""
-        visit = self._visits.get(url)
-        return visit is not None and visit.digest == digest
-
-    def knows(self, url: str) -> bool:
-        return url in self._visits
-
-    def expect(self, urls: Iterable[str]) -> None:
-        """Fetch what was read of these pages at once: they will be asked for one by one."""
-        known = [url for url in map(self.way, urls) if url in self._visits]
-        if known:
-            self._expected.update(self._stored(known))
-
-    def reading(self, url: str) -> Reading | None:
-        """What was read the last time."""
-        if url not in self._visits:
-            return None
-        found = self._waiting.readings.get(url) or self._expected.pop(url, None)
-        found = found or dict(self._stored([url])).get(url)
-        return unpacked(found) if found else None
-
-    def _stored(self, urls: Sequence[str]) -> list[tuple[str, bytes]]:
-        marks = ", ".join("?" * len(urls))
-        statement = f"select url, reading from readings where source = ? and url in ({marks})"  # noqa: S608 - marks
-        with self._translated():
-            return self._database.execute(statement, (self._source, *urls)).fetchall()
-
-    def way(self, url: str) -> str:
-        """Where a url led the last time: to itself, or where it was redirected to."""
-        return self._ways.get(url, url)
-
-    def lead(self, url: str, to: str) -> None:
-        """Note where a url leads."""
-        if self._path is not None and self.way(url) != to:
-            self._ways[url] = self._waiting.ways[url] = to
-
-    def put(self, url: str, visit: Visit, reading: bytes) -> None:
-        """Remember a page that was read."""
-        if self._path is not None:
-            self._visits[url] = self._waiting.visits[url] = visit
-            self._waiting.readings[url] = reading
-            self._expected.pop(url, None)
-            self._write(least=_BATCH)
-
-    def confirm(self, url: str, visit: Visit | None = None) -> None:
-        """Remember that a page is still what it was, and how to ask for it from now on."""
-        known = visit or self._visits.get(url)
-        if self._path is not None and known is not None:
-            self._visits[url] = self._waiting.visits[url] = known._replace(fetched=time.time())
-            self._write(least=_BATCH)
-
-    def forget(self, url: str) -> None:
-        """Remember nothing of a page: it is to be fetched anew."""
-        self._visits.pop(url, None)
-        self._expected.pop(url, None)
-
-    def missed(self, sitemaps: Collection[str]) -> dict[str, float]:
-        """The sitemaps that listed pages not long ago and are not among these, with when that was."""
-        with self._translated():
-            rows = self._database.execute(
-                "select address, listed from sitemaps where source = ? and listed > ?",
-                (self._source, time.time() - MISSED),
-            )
-            return {address: listed for address, listed in rows if address not in sitemaps}
-
-    def finish(self, seen: Collection[str], sitemaps: Collection[str] = ()) -> None:
-        """The crawl has come to its end: only what it saw is remembered, and which sitemaps listed it."""
+    def finish_crawl(self, seen: Collection[str], sitemaps: Collection[str] = ()) -> None:
+        """Record that the crawl is complete: drop pages that it has not `seen`, and note its sitemaps."""
         listed = [(self._source, address, time.time()) for address in sitemaps]
-        gone = [(self._source, url) for url in self._visits.keys() - set(seen)]
-        other = (self._source, reader())
-        self._write()
-        with self._translated():
-            self._database.executemany("delete from visits where source = ? and url = ?", gone)
-            self._database.execute("delete from visits where source = ? and reader <> ?", other)
+        unseen = [(self._source, url) for url in self._responses.keys() - set(seen)]
+        self._flush()
+        with self._translate_errors():
+            self._database.executemany("delete from responses where source = ? and url = ?", unseen)
+            self._database.execute(
+                "delete from responses where source = ? and parser_version <> ?",
+                (self._source, PARSER_VERSION),
+            )
             self._database.executemany("insert or replace into sitemaps values (?, ?, ?)", listed)
             self._database.execute(
-                "delete from readings where source = ? "
-                "and url not in (select url from visits where source = ?)",
+                "delete from pages where source = ? "
+                "and url not in (select url from responses where source = ?)",
                 (self._source, self._source),
             )
             self._database.execute(
-                "update crawls set began = null, reader = ?, links = ? where source = ?",
-                (reader(), self._links, self._source),
+                "update crawls set started_at = null, parser_version = ?, with_links = ? where source = ?",
+                (PARSER_VERSION, self._with_links, self._source),
             )
             self._database.commit()
 
     def close(self) -> None:
-        self._write()
-        with self._translated():
+        """Write what is pending and close the file."""
+        self._flush()
+        with self._translate_errors():
             self._database.close()
 
-    def _write(self, least: int = 0) -> None:
-        """Write what waits, all or nothing, once it is that much or has waited long."""
-        visits, readings, ways = self._waiting
-        if len(visits) < least and time.monotonic() - self._written < _SECONDS:
-            return
-        self._written = time.monotonic()
-        made_by = (reader(), self._links)
-        with self._translated():
-            self._database.executemany(
-                "insert or replace into visits values (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(self._source, url, *made_by, *visit) for url, visit in visits.items()],
+    def __contains__(self, url: str) -> bool:
+        return url in self._responses
+
+    def was_fetched_in_this_crawl(self, url: str) -> bool:
+        """Whether the page was fetched since the crawl began, maybe before an interruption."""
+        response = self._responses.get(url)
+        return (
+            response is not None and self._started_at is not None and response.fetched_at >= self._started_at
+        )
+
+    def conditional_headers(self, url: str) -> Mapping[str, str]:
+        """The headers that ask for a page only if it has changed; none for a page that is not cached."""
+        response = self._responses.get(url)
+        if response is None:
+            return {}
+        headers = {"If-None-Match": response.etag, "If-Modified-Since": response.last_modified}
+        return {name: value for name, value in headers.items() if value}
+
+    def has_same_body(self, url: str, digest: bytes) -> bool:
+        """Whether the cached page was parsed from a body with this hash."""
+        response = self._responses.get(url)
+        return response is not None and response.digest == digest
+
+    def preload(self, urls: Iterable[str]) -> None:
+        """Read the pages at these urls in one query, since `get` will be called for each."""
+        cached = [url for url in map(self.redirect_target, urls) if url in self._responses]
+        if cached:
+            self._preloaded.update(self._select_pages(cached))
+
+    def get(self, url: str) -> ParsedPage | None:
+        """The cached page; None where there is none, or where it is damaged."""
+        if url not in self._responses:
+            return None
+        data = self._pending.pages.get(url) or self._preloaded.pop(url, None)
+        data = data or dict(self._select_pages([url])).get(url)
+        return deserialize_page(data) if data else None
+
+    def put(self, url: str, response: CachedResponse, page: bytes) -> None:
+        """Cache a page, as `serialize_page` gives it."""
+        if self._path is not None:
+            self._responses[url] = self._pending.responses[url] = response
+            self._pending.pages[url] = page
+            self._preloaded.pop(url, None)
+            self._flush(min_rows=_BATCH)
+
+    def confirm(self, url: str, response: CachedResponse | None = None) -> None:
+        """Record that a page has not changed; `response` is how to request it from now on."""
+        current = response or self._responses.get(url)
+        if self._path is not None and current is not None:
+            current = current._replace(fetched_at=time.time())
+            self._responses[url] = self._pending.responses[url] = current
+            self._flush(min_rows=_BATCH)
+
+    def forget(self, url: str) -> None:
+        """Treat a page as not cached, so that it is fetched without conditions."""
+        self._responses.pop(url, None)
+        self._preloaded.pop(url, None)
+
+    def redirect_target(self, url: str) -> str:
+        """The url that a page redirected to in an earlier crawl; the url itself where it did not."""
+        return self._redirects.get(url, url)
+
+    def record_redirect(self, url: str, target: str) -> None:
+        """Record the url that a page redirects to, or that it no longer redirects (`target` is `url`)."""
+        if self._path is not None and self.redirect_target(url) != target:
+            self._redirects[url] = self._pending.redirects[url] = target
+
+    def missing_sitemaps(self, listing: Collection[str]) -> dict[str, float]:
+        """The sitemaps that listed pages recently and are not among those `listing` pages now, with when."""
+        with self._translate_errors():
+            rows = self._database.execute(
+                "select address, listed_at from sitemaps where source = ? and listed_at > ?",
+                (self._source, time.time() - SITEMAP_GRACE_SECONDS),
             )
-            for table, rows in (("readings", readings), ("ways", ways)):
+            return {address: listed_at for address, listed_at in rows if address not in listing}
+
+    def _select_pages(self, urls: Sequence[str]) -> list[tuple[str, bytes]]:
+        marks = ", ".join("?" * len(urls))
+        statement = f"select url, page from pages where source = ? and url in ({marks})"  # noqa: S608 - marks
+        with self._translate_errors():
+            return self._database.execute(statement, (self._source, *urls)).fetchall()
+
+    def _flush(self, min_rows: int = 0) -> None:
+        """Write the pending rows in one transaction, once there are enough or they have waited long."""
+        responses, pages, redirects = self._pending
+        if len(responses) < min_rows and time.monotonic() - self._flushed_at < _FLUSH_SECONDS:
+            return
+        self._flushed_at = time.monotonic()
+        parsed_by = (PARSER_VERSION, self._with_links)
+        with self._translate_errors():
+            self._database.executemany(
+                "insert or replace into responses values (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(self._source, url, *parsed_by, *response) for url, response in responses.items()],
+            )
+            for table, rows in (("pages", pages), ("redirects", redirects)):
                 self._database.executemany(
                     f"insert or replace into {table} values (?, ?, ?)",  # noqa: S608 - one of these two
                     [(self._source, url, value) for url, value in rows.items()],
                 )
             self._database.commit()
-        self._waiting = _Waiting({}, {}, {})
+        self._pending = _PendingRows({}, {}, {})
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
             raise SourceError(
-                f"the memory of earlier crawls, {self._path}, can't be used ({error}); "
-                "remove the file, it is only a cache"
+                f"the crawl cache {self._path} can't be used ({error}); remove the file, it is only a cache"
             ) from error
 
 
-def _opened(path: Path | None) -> sqlite3.Connection:
-    """The database, made anew where the file is damaged or of another format."""
+def _open_database(path: Path | None) -> sqlite3.Connection:
+    """Open the database; a file that is damaged or of another format is replaced."""
     if path is None:
-        return _prepared(":memory:")
+        return _prepare_database(":memory:")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _prepared(str(path))
+        return _prepare_database(str(path))
     except _Unusable:
         try:
             path.unlink()
-            return _prepared(str(path))
+            return _prepare_database(str(path))
         except (OSError, _Unusable) as error:
-            raise SourceError(f"the memory of earlier crawls, {path}, can't be written: {error}") from error
+            raise SourceError(f"the crawl cache {path} can't be written: {error}") from error
     except (OSError, sqlite3.Error) as error:
-        raise SourceError(f"the memory of earlier crawls, {path}, can't be opened: {error}") from error
+        raise SourceError(f"the crawl cache {path} can't be opened: {error}") from error
 
 
 class _Unusable(Exception):
-    """The file is no memory, or that of another Pertinent."""
+    """The file is not a crawl cache, or one of another format."""
 
 
-def _prepared(place: str) -> sqlite3.Connection:
-    database = sqlite3.connect(place, timeout=10, check_same_thread=False)
+def _prepare_database(location: str) -> sqlite3.Connection:
+    database = sqlite3.connect(location, timeout=10, check_same_thread=False)
     try:
-        (found,) = database.execute("pragma user_version").fetchone()
+        (file_format,) = database.execute("pragma user_version").fetchone()
         (tables,) = database.execute("select count(*) from sqlite_master").fetchone()
-        if tables and found != FORMAT:
-            raise _Unusable(f"format {found}")
+        if tables and file_format != FORMAT:
+            raise _Unusable(f"format {file_format}")
         database.execute("pragma journal_mode = wal")
         database.execute("pragma synchronous = normal")
         if not tables:

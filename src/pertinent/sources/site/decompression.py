@@ -1,4 +1,7 @@
-"""Bodies decompressed within a bound: a megabyte of zeros takes a kilobyte to send."""
+"""Decompression of response bodies and sitemaps within a size limit.
+
+A kilobyte can decompress to a megabyte, so that the size is checked while the body is decompressed.
+"""
 
 from __future__ import annotations
 
@@ -6,56 +9,65 @@ import zlib
 from collections.abc import Iterable, Iterator
 
 ACCEPTED = "gzip, deflate"
+"""The value of the Accept-Encoding header."""
 GZIP = b"\x1f\x8b"
+"""The first bytes of a gzip file."""
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
-_BARE = -zlib.MAX_WBITS
+_RAW_DEFLATE = -zlib.MAX_WBITS
 
 
 class TooLarge(ValueError):
-    """There is more than may be read."""
+    """The body is larger than the limit."""
 
 
 class Undecodable(ValueError):
-    """The bytes are not in the encoding that they are said to be in."""
+    """The body is not in the encoding that its header names, or in one that was not requested."""
 
 
-def decoded(chunks: Iterable[bytes], encoding: str, limit: int) -> bytes:
-    """The whole body, at most `limit` bytes of it after decompression."""
-    names = [name for name in (one.strip().lower() for one in encoding.split(",")) if name != "identity"]
-    match [name for name in names if name]:
+def decompress(chunks: Iterable[bytes], encoding: str, limit: int) -> bytes:
+    """Join the chunks of a body and decompress it, up to `limit` bytes.
+
+    `encoding` is the value of the Content-Encoding header. Raises TooLarge or Undecodable.
+    """
+    names = [name.strip().lower() for name in encoding.split(",")]
+    match [name for name in names if name and name != "identity"]:
         case []:
-            pieces: Iterable[bytes] = chunks
+            parts: Iterable[bytes] = chunks
         case ["gzip" | "x-gzip" | "deflate"]:
-            pieces = _inflated(chunks, limit)
-        case other:
-            raise Undecodable(f"is encoded as {', '.join(other)}, which was not asked for")
+            parts = _inflate(chunks, limit)
+        case unsupported:
+            raise Undecodable(f"is encoded as {', '.join(unsupported)}, which was not requested")
     body = bytearray()
-    for piece in pieces:
-        body += piece
+    for part in parts:
+        body += part
         if len(body) > limit:
             raise TooLarge
     return bytes(body)
 
 
-def _inflated(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
+def _inflate(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
     inflater = None
     try:
         for chunk in chunks:
-            while chunk:
+            compressed = chunk
+            while compressed:
                 if inflater is None or inflater.eof:
-                    inflater = zlib.decompressobj(_form(chunk))
-                yield inflater.decompress(chunk, limit + 1)
-                # Either what follows the end of one compressed part, or what would go beyond the limit.
-                chunk = inflater.unused_data or inflater.unconsumed_tail  # noqa: PLW2901 - what is left of it
+                    inflater = zlib.decompressobj(_detect_format(compressed))
+                yield inflater.decompress(compressed, limit + 1)
+                # Either the next of several gzip members, or what would exceed the limit.
+                compressed = inflater.unused_data or inflater.unconsumed_tail
     except zlib.error as error:
         raise Undecodable(f"can't be decompressed ({error})") from None
     if inflater is not None and not inflater.eof:
-        raise Undecodable("breaks off in the middle of its compressed form")
+        raise Undecodable("ends in the middle of its compressed data")
 
 
-def _form(first: bytes) -> int:
-    """`deflate` means zlib's form by the standard, and the bare one by what some servers send."""
+def _detect_format(first: bytes) -> int:
+    """The `wbits` of zlib for these first bytes.
+
+    By the standard, `deflate` means the zlib format; some servers send raw deflate data.
+    """
     check = int.from_bytes(first[:2], "big") % 31 if len(first) > 1 else 0
-    zlibs = first[0] & 0x0F == zlib.DEFLATED and check == 0
-    return _GZIP_OR_ZLIB if zlibs or first.startswith(GZIP[: len(first)]) else _BARE
+    is_zlib = first[0] & 0x0F == zlib.DEFLATED and check == 0
+    return _GZIP_OR_ZLIB if is_zlib or first.startswith(GZIP[: len(first)]) else _RAW_DEFLATE

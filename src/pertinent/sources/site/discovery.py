@@ -1,4 +1,4 @@
-"""Finding pages before the crawl: robots.txt, then the sitemaps it names or those at the usual place."""
+"""Discovery of pages before the crawl: robots.txt, then the sitemaps that it names or the usual ones."""
 
 from __future__ import annotations
 
@@ -10,175 +10,190 @@ from urllib.parse import urlsplit
 
 from ...errors import SourceError
 from ...types import Unreadable
-from .addresses import Site, absolute, path_of
-from .fetch import Bounds, Fetcher, Gone, Unfetchable
-from .limits import Limits
-from .robots import Robots, ask
-from .sitemaps import Listed, Sitemap, parse
+from .addresses import normalize_address, page_path
+from .fetch import Fetcher
+from .http_client import ResponseLimits
+from .limits import CrawlLimits
+from .responses import FetchFailed, PageGone
+from .robots import Robots, fetch_robots
+from .scope import SiteScope
+from .sitemaps import ListedPage, Sitemap, parse_sitemap
 
-_PATIENCE = 4
-"""How many times as long as a page a sitemap may take: it is a large file, often made when asked for."""
-_MOST = 50_000
-"""How many pages may be listed, of which a crawl may want far fewer; the standard's bound for one sitemap."""
+_SITEMAP_SECONDS_FACTOR = 4
+"""A sitemap may take this many times as long as a page: it is large, and often generated on request."""
+_MIN_LISTED_PAGES = 50_000
+"""How many pages may be listed at least, before filters; the limit of the standard for one sitemap."""
 
 
 @dataclass(slots=True)
-class Found:
-    """What is known before the first page is fetched."""
+class Discovery:
+    """What is known about a site before its first page is fetched."""
 
     robots: Robots
-    began: float = field(default_factory=time.monotonic)
-    """When the crawl began: to find its pages is a part of it."""
+    started_at: float = field(default_factory=time.monotonic)
+    """When the crawl began; discovery counts towards its time limit."""
     pages: dict[str, str] | None = None
-    """Where each page that a sitemap lists is served, by url; None where links must be followed."""
-    alternates: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    """A page's translations: their urls by language."""
+    """The served address of each page in the sitemaps, by url; None where links must be followed."""
+    translations: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """The urls of a page's translations by language, by the url of the page."""
     problems: list[Unreadable] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
-    """Where sitemaps were looked for."""
-    sitemaps: set[str] = field(default_factory=set)
-    """Those that list pages of the site, by themselves or by their parts."""
-    foreign: int = 0
-    """How many pages of other hosts they list."""
-    foreign_page: str = ""
-    """The first of those, or the first sitemap that is on another host."""
-    unwanted: int = 0
-    """How many of the pages that they list the caller's patterns or robots.txt leave out."""
+    requested_sitemaps: set[str] = field(default_factory=set)
+    """The addresses at which sitemaps were looked for."""
+    listing_sitemaps: set[str] = field(default_factory=set)
+    """Those that list pages of the site, themselves or through further sitemaps."""
+    external_count: int = 0
+    """How many pages and sitemaps of other hosts are listed."""
+    external_example: str = ""
+    """The first of those."""
+    excluded_count: int = 0
+    """How many listed pages the page filter or robots.txt leaves out."""
 
     @property
-    def elsewhere(self) -> str:
-        """What sitemaps list of another host, and what to do about it; empty where they list nothing so."""
-        if not self.foreign:
+    def external_hint(self) -> str:
+        """What the sitemaps list on another host, and what to do about it; empty where there is nothing."""
+        if not self.external_count:
             return ""
-        return f"{self.foreign_page[:200]}; if this is a copy of that site, give its address with --base-url"
+        return (
+            f"{self.external_example[:200]}; if this is a copy of that site, give its address with --base-url"
+        )
 
 
-def find(site: Site, fetcher: Fetcher, limits: Limits) -> Found:
-    """The pages that the site's sitemaps list; where there are none, links are to be followed."""
-    found = Found(ask(site, fetcher, limits.page_seconds))
-    fetcher.obey(found.robots.allows, found.robots.delay)
-    finder = _Finder(site, fetcher, limits, found)
-    if site.from_sitemap:
-        finder.walk([site.start], needed=True)
-        if not finder.pages:
-            instead = found.elsewhere and f", but {found.elsewhere}"
-            raise SourceError(f"{site.start} lists no page of {site.name}{instead}")
+def discover_pages(scope: SiteScope, fetcher: Fetcher, limits: CrawlLimits) -> Discovery:
+    """Read robots.txt and the sitemaps of a site.
+
+    Raises SourceError where robots.txt can't be read, or where a sitemap that the caller named lists no
+    page.
+    """
+    robots = fetch_robots(scope, fetcher, limits.page_seconds)
+    fetcher.apply_robots(robots.allows, robots.delay)
+    discovery = Discovery(robots)
+    walk = _SitemapWalk(scope, fetcher, limits, discovery)
+    if scope.from_sitemap:
+        walk.read_all([scope.start], required=True)
+        if not walk.pages:
+            hint = discovery.external_hint and f", but {discovery.external_hint}"
+            raise SourceError(f"{scope.start} lists no page of {scope.name}{hint}")
     else:
-        finder.walk(finder.own(found.robots.sitemaps, f"{site.origin}/"))
-        for address in _usual(site):
-            if finder.pages:
+        walk.read_all(walk.resolve_sitemaps(robots.sitemaps, f"{scope.origin}/"))
+        for address in _usual_addresses(scope):
+            if walk.pages:
                 break
-            finder.walk([address])
-    found.pages = finder.pages or None
-    return found
+            walk.read_all([address])
+    discovery.pages = walk.pages or None
+    return discovery
 
 
-def _usual(site: Site) -> Iterator[str]:
-    """Beside the start address, and in every folder above it."""
-    steps = urlsplit(site.start).path.strip("/").split("/")
+def _usual_addresses(scope: SiteScope) -> Iterator[str]:
+    """`sitemap.xml` beside the start address, and in every folder above it."""
+    steps = urlsplit(scope.start).path.strip("/").split("/")
     for end in range(len(steps), -1, -1):
         folder = "/".join(("", *filter(None, steps[:end])))
-        yield f"{site.origin}{folder}/sitemap.xml"
+        yield f"{scope.origin}{folder}/sitemap.xml"
 
 
-class _Finder:
+class _SitemapWalk:
     """Reads sitemaps, and the sitemaps that they name, each once."""
 
-    def __init__(self, site: Site, fetcher: Fetcher, limits: Limits, found: Found) -> None:
-        self._site = site
+    def __init__(self, scope: SiteScope, fetcher: Fetcher, limits: CrawlLimits, discovery: Discovery) -> None:
+        self._scope = scope
         self._fetcher = fetcher
         self._limits = limits
-        self._found = found
-        self._most = max(_MOST, limits.pages)
-        self._too_many = False
+        self._discovery = discovery
+        self._max_pages = max(_MIN_LISTED_PAGES, limits.pages)
+        self._is_full = False
         self.pages: dict[str, str] = {}
 
-    def walk(self, addresses: Iterable[str], *, needed: bool = False) -> None:
-        """Take in what these list; one that is `needed` must be a sitemap."""
-        queue = deque((address, address, needed) for address in addresses)
+    def read_all(self, addresses: Iterable[str], *, required: bool = False) -> None:
+        """Read these sitemaps and those that they name; one that is `required` must exist."""
+        queue = deque((address, address, required) for address in addresses)
+        requested = self._discovery.requested_sitemaps
         while queue:
-            address, first, wanted = queue.popleft()
-            if address in self._found.asked:
+            address, root, is_required = queue.popleft()
+            if address in requested:
                 continue
-            if len(self._found.asked) == self._limits.sitemaps:
-                self._complain(address, f"one of more than {self._limits.sitemaps}; the others were left out")
+            if len(requested) == self._limits.sitemaps:
+                limit = self._limits.sitemaps
+                self._report(address, f"one of more than {limit}; the others were left out")
                 return
-            if time.monotonic() - self._found.began > self._limits.crawl_seconds:
-                self._complain(address, f"not asked for after {self._limits.crawl_seconds:g} s")
+            if time.monotonic() - self._discovery.started_at > self._limits.crawl_seconds:
+                self._report(address, f"not fetched after {self._limits.crawl_seconds:g} s")
                 return
-            self._found.asked.add(address)
-            sitemap = self._get(address, needed=wanted)
+            requested.add(address)
+            sitemap = self._fetch(address, required=is_required)
             for page in sitemap.pages:
-                if self._take(page):
-                    self._found.sitemaps.add(first)
-            queue += [(part, first, True) for part in self.own(sitemap.parts, address)]
-            if self._too_many:
-                self._complain(address, f"more than {self._most:,} pages; the others were left out")
+                if self._add_page(page):
+                    self._discovery.listing_sitemaps.add(root)
+            queue += [(part, root, True) for part in self.resolve_sitemaps(sitemap.sitemaps, address)]
+            if self._is_full:
+                self._report(address, f"more than {self._max_pages:,} pages; the others were left out")
                 return
 
-    def own(self, sitemaps: Iterable[str], base: str) -> list[str]:
-        """Where those of the sitemaps are served that are on this host."""
-        found = []
-        for one in sitemaps:
-            known = absolute(one, base)
-            if at := known and self._site.address(known):
-                found.append(at)
+    def resolve_sitemaps(self, links: Iterable[str], base: str) -> list[str]:
+        """The served addresses of the sitemaps that are on this host."""
+        addresses = []
+        for link in links:
+            normalized = normalize_address(link, base)
+            if address := normalized and self._scope.served_address(normalized):
+                addresses.append(address)
             else:
-                self._see_foreign(one)
-        return found
+                self._count_external(link)
+        return addresses
 
-    def _get(self, address: str, *, needed: bool) -> Sitemap:
-        bounds = Bounds(self._limits.sitemap_bytes, _PATIENCE * self._limits.page_seconds)
+    def _fetch(self, address: str, *, required: bool) -> Sitemap:
+        limits = ResponseLimits(
+            self._limits.sitemap_bytes, _SITEMAP_SECONDS_FACTOR * self._limits.page_seconds
+        )
         sitemap: Sitemap | None = None
-        reason = "is no sitemap"
+        reason = "is not a sitemap"
         try:
-            answer = self._fetcher.get(address, bounds=bounds)
-            sitemap = parse(answer.body, size=bounds.size, most=self._most)
-        except Gone as error:
+            response = self._fetcher.get(address, limits=limits)
+            sitemap = parse_sitemap(response.body, max_bytes=limits.max_bytes, max_pages=self._max_pages)
+        except PageGone as error:
             reason = str(error)
-        except Unfetchable as error:
+        except FetchFailed as error:
             reason = str(error)
-            needed = needed or error.silent
-        if sitemap is None and address == self._site.start:
+            required = required or error.no_answer
+        if sitemap is None and address == self._scope.start:
             raise SourceError(f"the sitemap {address} {reason}; nothing was changed")
         if sitemap is None:
-            if needed:
-                self._complain(address, reason)
+            if required:
+                self._report(address, reason)
             return Sitemap()
         if sitemap.problem:
-            self._complain(address, sitemap.problem)
+            self._report(address, sitemap.problem)
         return sitemap
 
-    def _take(self, page: Listed) -> bool:
-        """Whether it is a page of the site, wanted or not."""
-        address = absolute(page.address)
-        url = address and self._site.url(address)
-        served = address and self._site.address(address)
-        if not address or not url or not served:
-            self._see_foreign(page.address)
+    def _add_page(self, page: ListedPage) -> bool:
+        """Add a page if it is wanted; return whether it is a page of the site at all."""
+        normalized = normalize_address(page.address)
+        url = normalized and self._scope.public_url(normalized)
+        address = normalized and self._scope.served_address(normalized)
+        if not url or not address:
+            self._count_external(page.address)
             return False
-        if not self._site.holds(url) or not self._found.robots.allows(served):
-            self._found.unwanted += 1
+        if not self._scope.wants(url) or not self._discovery.robots.allows(address):
+            self._discovery.excluded_count += 1
             return True
-        if len(self.pages) == self._most and url not in self.pages:
-            self._too_many = True
+        if len(self.pages) == self._max_pages and url not in self.pages:
+            self._is_full = True
             return True
-        self.pages.setdefault(url, served)
+        self.pages.setdefault(url, address)
         if page.alternates:
-            self._found.alternates[url] = dict(self._translations(page))
+            self._discovery.translations[url] = dict(self._translation_urls(page))
         return True
 
-    def _translations(self, page: Listed) -> Iterator[tuple[str, str]]:
+    def _translation_urls(self, page: ListedPage) -> Iterator[tuple[str, str]]:
         for language, link in page.alternates.items():
-            address = absolute(link)
-            url = address and self._site.url(address)
+            address = normalize_address(link)
+            url = address and self._scope.public_url(address)
             if url:
                 yield language, url
 
-    def _complain(self, address: str, reason: str) -> None:
-        # Which pages it would have listed nobody knows: any that is missing may be one of them.
-        self._found.problems.append(Unreadable(path_of(address), f"the sitemap: {reason}", named=False))
+    def _report(self, address: str, reason: str) -> None:
+        # Nobody knows which pages the sitemap would have listed: any missing page may be one of them.
+        problem = Unreadable(page_path(address), f"the sitemap: {reason}", named=False)
+        self._discovery.problems.append(problem)
 
-    def _see_foreign(self, address: str) -> None:
-        self._found.foreign += 1
-        self._found.foreign_page = self._found.foreign_page or address
+    def _count_external(self, address: str) -> None:
+        self._discovery.external_count += 1
+        self._discovery.external_example = self._discovery.external_example or address

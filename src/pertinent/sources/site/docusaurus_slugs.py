@@ -1,8 +1,8 @@
-"""Where a Docusaurus page stands below its docs, so that its slug and id are those of its source.
+"""Slugs of Docusaurus pages, so that a built page has the same slug and id as its Markdown source.
 
-Every page says its doc's id (`ros2/nodes`) in the class of its HTML. Where the address ends in the
-id, what stands before it is the address of the docs. A page with a slug of its own learns it from
-the others of its docs.
+Docusaurus writes the id of a doc (`ros2/nodes`) into the class of a page's `<html>`. Where the path of
+the page ends in that id, what stands before it is the base path of the docs. A page with a slug of its
+own takes the base path from other pages of the same docs.
 """
 
 from __future__ import annotations
@@ -13,69 +13,74 @@ from typing import NamedTuple
 
 from ...identity import ascii_slug, digest
 
-_HTML = re.compile(rb"<html\b[^>]*?\bclass=[\"']?([^\"'>]*)", re.IGNORECASE)
-_HEAD = 4096
-_INDEXES = ("index", "readme")
+_HTML_CLASS = re.compile(rb"<html\b[^>]*?\bclass=[\"']?([^\"'>]*)", re.IGNORECASE)
+_HTML_CLASS_BYTES = 4096
+_INDEX_NAMES = ("index", "readme")
 
 
-class Doc(NamedTuple):
-    """Which page of which docs, as Docusaurus calls them."""
+class DocusaurusId(NamedTuple):
+    """What identifies a doc in Docusaurus."""
 
     instance: str
+    """The id of the docs plugin, such as `default`."""
     version: str
     name: str
+    """The path of the source file below its docs, without numbers and extension."""
 
 
-def doc_of(html: bytes) -> Doc | None:
-    """What the page says of itself, where it is a page of Docusaurus's docs."""
-    classes = _HTML.search(html, 0, _HEAD)
-    words = classes[1].decode("utf-8", "replace").split() if classes else []
+def parse_docusaurus_id(html: bytes) -> DocusaurusId | None:
+    """Read the doc id from the class of `<html>`; None for a page that is not a Docusaurus doc."""
+    match = _HTML_CLASS.search(html, 0, _HTML_CLASS_BYTES)
+    classes = match[1].decode("utf-8", "replace").split() if match else []
 
-    def said(prefix: str) -> str:
-        return next((word.removeprefix(prefix) for word in words if word.startswith(prefix)), "")
+    def value_of(prefix: str) -> str:
+        return next((name.removeprefix(prefix) for name in classes if name.startswith(prefix)), "")
 
-    name = said("docs-doc-id-")
-    return Doc(said("plugin-id-"), said("docs-version-"), name) if name else None
+    name = value_of("docs-doc-id-")
+    return DocusaurusId(value_of("plugin-id-"), value_of("docs-version-"), name) if name else None
 
 
-class Routes:
-    """The paths below which docs stand, as their pages tell."""
+class DocusaurusSlugs:
+    """Gives pages their slugs, and learns the base paths of docs from them.
+
+    `scope` is the path that all pages of the crawl are below.
+    """
 
     def __init__(self, scope: str) -> None:
         self._scope = scope
-        self._heads: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._base_paths: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
-    def slug(self, path: str, doc: Doc | None) -> str | None:
-        """The slug of the page at a path; None where it must wait for others of its docs."""
+    def slug(self, path: str, doc: DocusaurusId | None) -> str | None:
+        """The slug of the page at a path; None where the base path of its docs must be known first."""
         if doc is None:
-            return _slug(path.removeprefix(self._scope), path)
-        head = _head(path, doc.name)
-        if head is None:
+            return _make_slug(path.removeprefix(self._scope), path)
+        base_path = _split_base_path(path, doc.name)
+        if base_path is None:
             return None
-        self._heads[doc.instance, doc.version][head] += 1
-        return _slug(path.removeprefix(head), doc.name)
+        self._base_paths[doc.instance, doc.version][base_path] += 1
+        return _make_slug(path.removeprefix(base_path), doc.name)
 
-    def late_slug(self, path: str, doc: Doc) -> str:
-        """The slug of a page that has waited for all others."""
-        for head, _ in self._heads[doc.instance, doc.version].most_common():
-            if path == head or path.startswith(f"{head}/"):
-                return _slug(path.removeprefix(head), doc.name)
-        return _slug(path.removeprefix(self._scope), doc.name)
+    def deferred_slug(self, path: str, doc: DocusaurusId) -> str:
+        """The slug of a page for which `slug` gave None, once all other pages are known."""
+        for base_path, _ in self._base_paths[doc.instance, doc.version].most_common():
+            if path == base_path or path.startswith(f"{base_path}/"):
+                return _make_slug(path.removeprefix(base_path), doc.name)
+        return _make_slug(path.removeprefix(self._scope), doc.name)
 
 
-def _head(path: str, name: str) -> str | None:
-    """What stands before a doc's id in its path; an index stands for its folder."""
+def _split_base_path(path: str, name: str) -> str | None:
+    """What stands before a doc's id in its path; the path of an index page is that of its folder."""
     steps = name.split("/")
-    ends = [name]
-    if len(steps) > 1 and steps[-1].lower() in (*_INDEXES, steps[-2].lower()):
-        ends.append("/".join(steps[:-1]))
-    for end in ends:
-        if path.endswith(f"/{end}"):
-            return path.removesuffix(f"/{end}")
+    endings = [name]
+    if len(steps) > 1 and steps[-1].lower() in (*_INDEX_NAMES, steps[-2].lower()):
+        endings.append("/".join(steps[:-1]))
+    for ending in endings:
+        if path.endswith(f"/{ending}"):
+            return path.removesuffix(f"/{ending}")
     return None
 
 
-def _slug(route: str, name: str) -> str:
-    """As the Markdown source makes it: from the route, else from the page's own name."""
-    own = name.rstrip("/").rpartition("/")[2]
-    return ascii_slug(route) or ascii_slug(own) or f"page-{digest(route)}"
+def _make_slug(route: str, name: str) -> str:
+    """Make a slug as for Markdown sources: from the route, else from the page's own name."""
+    file_name = name.rstrip("/").rpartition("/")[2]
+    return ascii_slug(route) or ascii_slug(file_name) or f"page-{digest(route)}"

@@ -1,4 +1,4 @@
-"""From the bytes of an answer to what is kept of a page; what is no page says why."""
+"""Parsing of a response to a page, and the form in which the crawl cache stores it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,30 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from hashlib import blake2b, sha256
-from pathlib import Path
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ...types import Block, Section
 from ..blocks import assemble
-from .docusaurus_slugs import Doc, doc_of
+from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
 
 if TYPE_CHECKING:
     from ..html import Article
 
-HTML = ("text/html", "application/xhtml+xml")
-GENERIC = ("", "text/plain", "application/octet-stream", "application/xml", "text/xml")
-"""Content types under which HTML is sent by mistake."""
+PARSER_VERSION = 1
+"""The version of parsed pages in the crawl cache.
 
-_MAGIC = {
+Increase it with every change that makes the same HTML give another `ParsedPage`: in this file, in
+`sources/html` or in what they use. Pages that an older version parsed are then fetched and parsed again.
+`test_parser_version.py` fails when the output changes and the version does not.
+"""
+
+_HTML_TYPES = ("text/html", "application/xhtml+xml")
+_GENERIC_TYPES = ("", "text/plain", "application/octet-stream", "application/xml", "text/xml")
+"""Content types under which HTML is sent by mistake."""
+_SIGNATURES = {
     b"%PDF": "a PDF",
     b"\x89PNG": "an image",
     b"GIF8": "an image",
@@ -42,33 +47,34 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 
 
 class NotHtml(ValueError):
-    """It is something else; `honest` where it says so itself."""
+    """The response is not HTML; `declared` where its content type says so itself."""
 
-    def __init__(self, reason: str, *, honest: bool) -> None:
+    def __init__(self, reason: str, *, declared: bool) -> None:
         super().__init__(reason)
-        self.honest = honest
+        self.declared = declared
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What was read from one address: all that a crawl needs of it, now and the next time."""
+class ParsedPage:
+    """What a crawl needs to know about a page, now and the next time."""
 
     title: str
     canonical: str | None
+    """The address that the page names as the one to index, or to which it sends the browser."""
     language: str
-    docusaurus: bool
-    doc: Doc | None
-    skip: str
-    """Why this is no page to index; empty where it is one."""
+    is_docusaurus: bool
+    docusaurus_id: DocusaurusId | None
+    skip_reason: str
+    """Why the page is not to be indexed; empty where it is."""
     links: tuple[str, ...] | None
-    """Where its links lead; None where nobody asked."""
-    cut: bool
+    """The addresses that it links to; None where they were not read."""
+    truncated: bool
     """Whether the page was so large that its end was left out."""
     content: bytes
-    """Its text and sections, packed: of a page that is as it was, nobody looks at them."""
+    """Text and sections, compressed; nobody looks at those of an unchanged page."""
 
-    def unpacked(self) -> tuple[str, tuple[Section, ...]]:
-        """The text, and its sections."""
+    def unpack_content(self) -> tuple[str, tuple[Section, ...]]:
+        """The text and its sections."""
         text, sections = orjson.loads(zlib.decompress(self.content))
         return text, tuple(
             Section(tuple(path), anchor, tuple([Block(*block) for block in blocks]))
@@ -76,106 +82,96 @@ class Reading:
         )
 
 
-def media_type(headers: Mapping[str, str]) -> str:
-    return headers.get("content-type", "").partition(";")[0].strip().lower()
+def parse_article(
+    body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool = True
+) -> Article:
+    """Parse the HTML of a response. Raises NotHtml where it is none."""
+    from ..html import parse_html
 
-
-def refuse_others(body: bytes, headers: Mapping[str, str]) -> None:
-    """Raise NotHtml for what is none, whatever it is called; HTML by another general name passes."""
-    kind = media_type(headers)
-    start = body[:1024]
-    if kind in (*HTML, *GENERIC) and not body.strip():
-        raise NotHtml("is empty", honest=False)
-    looks_like_html = _LOOKS_LIKE_HTML.match(start) is not None
-    if kind not in HTML and not (kind in GENERIC and looks_like_html):
-        raise NotHtml(f"is {kind or 'of no known type'}, not HTML", honest=True)
-    found = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-    if found is None and b"\0" in start and not (looks_like_html or start.startswith(_UTF_16)):
-        found = "binary data"
-    if found:
-        raise NotHtml(f"is called {kind or 'HTML'} but is {found}", honest=False)
-
-
-def article_of(body: bytes, headers: Mapping[str, str], address: str, *, places: bool = True) -> Article:
-    """The page in an answer, as the reader of HTML has it. Raises NotHtml where there is none."""
-    from ..html import read as read_html
-
-    refuse_others(body, headers)
+    _refuse_other_types(body, headers)
     charset = _CHARSET.search(headers.get("content-type", ""))
     try:
-        return read_html(body, address, charset=charset[1] if charset else None, places=places)
-    except Exception as error:  # a page that breaks the reader must not end the crawl
-        raise NotHtml(f"can't be read ({type(error).__name__}: {error})"[:300], honest=False) from error
+        return parse_html(body, address, charset=charset[1] if charset else None, with_links=with_links)
+    except Exception as error:  # a page that breaks the parser must not end the crawl
+        raise NotHtml(f"can't be parsed ({type(error).__name__}: {error})"[:300], declared=False) from error
 
 
-def read(body: bytes, headers: Mapping[str, str], address: str, *, links: bool) -> Reading:
-    """What a crawl needs of the page in an answer. Raises NotHtml where there is none."""
-    from ..html import is_hidden
+def parse_page(body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool) -> ParsedPage:
+    """Parse a response to what a crawl needs. Raises NotHtml where there is no page."""
+    from ..html import is_noindex
 
-    article = article_of(body, headers, address, places=links)
+    article = parse_article(body, headers, address, with_links=with_links)
     text, sections = assemble(article.pieces, article.title)
-    skip = ""
-    if article.noindex or is_hidden(headers.get("x-robots-tag", "")):
-        skip = "noindex"
-    elif article.leads_to:
-        skip = f"led to {article.leads_to[:200]}"
-    elif not article.is_page:
-        skip = "no article"
-    return Reading(
+    skip_reason = ""
+    if article.noindex or is_noindex(headers.get("x-robots-tag", "")):
+        skip_reason = "noindex"
+    elif article.refresh_target:
+        skip_reason = f"redirected to {article.refresh_target[:200]}"
+    elif not article.has_article:
+        skip_reason = "no article"
+    return ParsedPage(
         title=article.title,
-        canonical=article.leads_to or article.canonical or None,
+        canonical=article.refresh_target or article.canonical or None,
         language=article.language or "",
-        docusaurus=(article.generator or "").lower().startswith("docusaurus"),
-        doc=doc_of(body),
-        skip=skip,
-        links=tuple(article.links) if links else None,
-        cut=article.cut,
-        content=b"" if skip else _packed(text, sections),
+        is_docusaurus=(article.generator or "").lower().startswith("docusaurus"),
+        docusaurus_id=parse_docusaurus_id(body),
+        skip_reason=skip_reason,
+        links=tuple(article.links) if with_links else None,
+        truncated=article.truncated,
+        content=b"" if skip_reason else _pack_content(text, sections),
     )
 
 
-def _packed(text: str, sections: Sequence[Section]) -> bytes:
-    kept = [
-        [one.path, one.anchor, [(block.kind, block.start, block.end) for block in one.blocks]]
-        for one in sections
+def _refuse_other_types(body: bytes, headers: Mapping[str, str]) -> None:
+    """Raise NotHtml for what is not HTML, whatever its content type; HTML of a generic type passes."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    start = body[:1024]
+    if kind in (*_HTML_TYPES, *_GENERIC_TYPES) and not body.strip():
+        raise NotHtml("is empty", declared=False)
+    looks_like_html = _LOOKS_LIKE_HTML.match(start) is not None
+    if kind not in _HTML_TYPES and not (kind in _GENERIC_TYPES and looks_like_html):
+        raise NotHtml(f"is {kind or 'of no known type'}, not HTML", declared=True)
+    actual = next((name for signature, name in _SIGNATURES.items() if start.startswith(signature)), None)
+    if actual is None and b"\0" in start and not (looks_like_html or start.startswith(_UTF_16)):
+        actual = "binary data"
+    if actual:
+        raise NotHtml(f"is called {kind or 'HTML'} but is {actual}", declared=False)
+
+
+def _pack_content(text: str, sections: Sequence[Section]) -> bytes:
+    packed_sections = [
+        [section.path, section.anchor, [(block.kind, block.start, block.end) for block in section.blocks]]
+        for section in sections
     ]
-    return zlib.compress(orjson.dumps([text, kept]), 1)
+    return zlib.compress(orjson.dumps([text, packed_sections]), 1)
 
 
-def packed(reading: Reading) -> bytes:
-    """A reading as it is remembered: a check of the rest, what a crawl decides by, and the content."""
-    fields = [getattr(reading, name) for name in _HEAD]
-    fields[_DOC] = reading.doc and [*reading.doc]
-    head = orjson.dumps(fields)
-    rest = len(head).to_bytes(_LENGTH) + head + reading.content
-    return _check(rest) + rest
+def serialize_page(page: ParsedPage) -> bytes:
+    """Serialize a page for the cache: a checksum, the length of the metadata, metadata, content."""
+    fields = [getattr(page, name) for name in _METADATA]
+    fields[_DOCUSAURUS_ID] = page.docusaurus_id and [*page.docusaurus_id]
+    metadata = orjson.dumps(fields)
+    payload = len(metadata).to_bytes(_LENGTH_BYTES) + metadata + page.content
+    return _checksum(payload) + payload
 
 
-def unpacked(data: bytes) -> Reading | None:
-    """The reading that was remembered; None where it is not as it was written."""
-    check, rest = data[:_CHECK], data[_CHECK:]
-    if check != _check(rest):
+def deserialize_page(data: bytes) -> ParsedPage | None:
+    """Read a page from the cache; None where its checksum is wrong."""
+    checksum, payload = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
+    if checksum != _checksum(payload):
         return None
-    end = _LENGTH + int.from_bytes(rest[:_LENGTH])
-    fields: list[Any] = orjson.loads(rest[_LENGTH:end])
-    fields[_DOC] = Doc(*fields[_DOC]) if fields[_DOC] else None
+    end = _LENGTH_BYTES + int.from_bytes(payload[:_LENGTH_BYTES])
+    fields: list[Any] = orjson.loads(payload[_LENGTH_BYTES:end])
+    fields[_DOCUSAURUS_ID] = DocusaurusId(*fields[_DOCUSAURUS_ID]) if fields[_DOCUSAURUS_ID] else None
     fields[_LINKS] = None if fields[_LINKS] is None else tuple(fields[_LINKS])
-    fields.append(rest[end:])
-    return Reading(*fields)
+    fields.append(payload[end:])
+    return ParsedPage(*fields)
 
 
-def _check(data: bytes) -> bytes:
-    return blake2b(data, digest_size=_CHECK).digest()
+def _checksum(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_CHECKSUM_BYTES).digest()
 
 
-_CHECK, _LENGTH = 16, 4
-_HEAD = Reading.__slots__[:-1]
-_DOC, _LINKS = (_HEAD.index(name) for name in ("doc", "links"))
-
-
-@cache
-def reader() -> str:
-    """Which reader made a reading: another one may read the same bytes differently."""
-    package = Path(__file__).parent.parent
-    files = [Path(__file__), package / "blocks.py", *sorted((package / "html").glob("*.py"))]
-    return sha256(b"\0".join(file.read_bytes() for file in files if file.is_file())).hexdigest()[:16]
+_CHECKSUM_BYTES, _LENGTH_BYTES = 16, 4
+_METADATA = ParsedPage.__slots__[:-1]
+_DOCUSAURUS_ID, _LINKS = (_METADATA.index(name) for name in ("docusaurus_id", "links"))

@@ -1,4 +1,4 @@
-"""How fast a site is asked: a delay between requests, a longer one while it refuses some, a rest if asked."""
+"""The rate of requests to a site: a fixed delay, and a growing one while the site is busy (429, 503)."""
 
 from __future__ import annotations
 
@@ -7,56 +7,60 @@ import math
 import threading
 import time
 
-LONGEST_DELAY = 60.0
-"""The longest `Crawl-delay` that is kept to."""
+MAX_CRAWL_DELAY = 60.0
+"""The longest `Crawl-delay` of robots.txt that is respected, in seconds."""
 
 _FIRST_GAP, _LONGEST_GAP, _NO_GAP = 0.1, 2.0, 0.01
-"""Seconds between two requests to a busy site: at first, at most, and what is none any more."""
+"""Seconds between two requests to a busy site: at first, at most, and what counts as none."""
 _SLOWER, _FASTER = 2.0, 0.97
-"""What a refusal and an answer make of it: so one request in 25 is refused where there is a limit."""
+"""Factors of the gap after a refusal and after an answer; at a limit, one request in 25 is refused."""
 
 
-class Pace:
-    """Lets requests go one after the other; safe to use from many threads.
+class Throttle:
+    """Spaces out the requests of all threads.
 
-    A site that refuses requests for being busy is asked half as often each time, and a little more
-    often with each answer: so its limit is found, whatever it is.
+    Every refusal of a busy site doubles the gap between requests, and every answer shortens it a little,
+    so that the site's own rate limit is found, whatever it is.
     """
 
     def __init__(self, stopped: threading.Event, delay: float = 0.0) -> None:
         self.delay = delay
+        """Least seconds between two requests."""
         self.refusals = 0
-        """How many there were since the site last answered."""
+        """How many requests in a row the site has refused."""
         self._stopped = stopped
         self._lock = threading.Lock()
-        self._next = 0.0
+        self._next_request = 0.0
         self._gap = 0.0
-        self._slowed = 0.0
+        self._slowed_at = 0.0
 
-    def turn(self) -> float:
-        """Return when the next request may go: that moment."""
+    def wait_turn(self) -> float:
+        """Wait until the next request may be sent; return that moment."""
         while True:
             with self._lock:
                 now = time.monotonic()
-                early = self._next - now
-                if early <= 0 or self._stopped.is_set():
-                    self._next = now + max(self.delay, self._gap)
+                wait = self._next_request - now
+                if wait <= 0 or self._stopped.is_set():
+                    self._next_request = now + max(self.delay, self._gap)
                     return now
-            self._stopped.wait(early)
+            self._stopped.wait(wait)
 
-    def refused(self, went: float, rest: float) -> None:
-        """A request that went at that moment was one too many; nobody asks again before the rest is over."""
+    def record_refusal(self, sent_at: float, pause: float) -> None:
+        """Slow down, since a request that was sent at `sent_at` was refused.
+
+        No request is sent in the next `pause` seconds, which is what `Retry-After` asked for.
+        """
         with self._lock:
             self.refusals += 1
             now = time.monotonic()
-            if went >= self._slowed:
-                # Those that are on their way already say nothing of the new pace.
-                self._slowed = now
+            if sent_at >= self._slowed_at:
+                # Requests sent before the last change of the gap say nothing about the new one.
+                self._slowed_at = now
                 self._gap = min(max(_SLOWER * self._gap, _FIRST_GAP), _LONGEST_GAP)
-            self._next = max(self._next, now + max(self._gap, rest))
+            self._next_request = max(self._next_request, now + max(self._gap, pause))
 
-    def answered(self) -> None:
-        """A request was answered."""
+    def record_answer(self) -> None:
+        """Speed up a little, since a request was answered."""
         if self._gap or self.refusals:
             with self._lock:
                 self.refusals = 0
@@ -64,11 +68,11 @@ class Pace:
                 self._gap = faster if faster > _NO_GAP else 0.0
 
 
-def retry_after(value: str) -> float | None:
-    """Seconds to wait, from a Retry-After header in either of its two forms."""
+def parse_retry_after(value: str) -> float | None:
+    """The seconds that a Retry-After header asks to wait, given as seconds or as a date."""
     try:
         seconds = float(value)
     except ValueError:
-        parsed = email.utils.parsedate_tz(value)
-        seconds = email.utils.mktime_tz(parsed) - time.time() if parsed else math.nan
+        date = email.utils.parsedate_tz(value)
+        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
     return max(seconds, 0.0) if math.isfinite(seconds) else None

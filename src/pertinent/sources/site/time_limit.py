@@ -1,13 +1,13 @@
-"""Network reads that end: a deadline for the whole of a piece of work, whoever drips bytes into it.
+"""The total time limit of a request, for servers that send a few bytes now and then.
 
-A time-out of a socket begins anew with every byte. Here each thread has a deadline for what it is
-doing, and every read of it, of headers too, looks at the clock. Reads wait in short slices, so that
-a crawl that was stopped ends at once.
+A timeout of httpcore applies to a single read and starts again with every byte. A server that drips its
+headers or its body, or sends 1xx responses without end, would hold a connection for ever. This network
+backend ends every read at the deadline of the request. It also ends reads soon after the crawl is stopped.
 """
 
 from __future__ import annotations
 
-import socket
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -17,52 +17,47 @@ from typing import Any
 
 import httpcore
 
-_SLICE = 0.5
+_STOP_CHECK_SECONDS = 0.5
+"""How often a read that waits looks whether the crawl was stopped."""
 
 
-class Deadlines(httpcore.NetworkBackend):
-    """A network whose reads and writes end with the deadline of the thread that waits for them."""
+class TimeLimitedBackend(httpcore.NetworkBackend):
+    """A network backend for httpcore; each thread sets the deadline of the request that it makes."""
 
     def __init__(self) -> None:
-        self._network = httpcore.SyncBackend()
-        self._thread = threading.local()
         self.stopped = threading.Event()
+        """Set it to end the requests of all threads."""
+        self._backend = httpcore.SyncBackend()
+        self._thread = threading.local()
 
     @contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
-        """What this thread does in the block ends in that time, and in that of the block around it."""
-        before = self._end
-        end = time.monotonic() + seconds
-        self._thread.end = end if before is None else min(before, end)
+    def deadline(self, moment: float) -> Iterator[None]:
+        """End all that this thread reads in the block at `moment`, of `time.monotonic()`.
+
+        A block inside another ends at the earlier of both deadlines.
+        """
+        outer = self._deadline
+        self._thread.deadline = min(moment, outer)
         try:
             yield
         finally:
-            self._thread.end = before
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """What this thread does in the block is no part of that time."""
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            if self._end is not None:
-                self._thread.end = self._end + time.monotonic() - began
+            self._thread.deadline = outer
 
     @property
-    def _end(self) -> float | None:
-        end: float | None = getattr(self._thread, "end", None)
-        return end
+    def _deadline(self) -> float:
+        moment: float = getattr(self._thread, "deadline", math.inf)
+        return moment
 
     @property
-    def passed(self) -> bool:
-        """Whether this thread's time is over."""
-        return self.stopped.is_set() or self.left(None) <= 0
+    def is_over(self) -> bool:
+        """Whether the time of this thread's request is over, or the crawl was stopped."""
+        return self.stopped.is_set() or time.monotonic() >= self._deadline
 
-    def left(self, timeout: float | None) -> float:
-        """How long this thread may wait now, at most `timeout`."""
-        left = _SLICE if self._end is None else self._end - time.monotonic()
-        return left if timeout is None else min(left, timeout)
+    def remaining(self, timeout: float | None) -> float:
+        """Seconds that this thread may wait now, at most `timeout`. Raises ReadTimeout if there are none."""
+        if self.is_over:
+            raise httpcore.ReadTimeout("the time limit is reached")
+        return min(self._deadline - time.monotonic(), math.inf if timeout is None else timeout)
 
     def connect_tcp(
         self,
@@ -72,75 +67,40 @@ class Deadlines(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        wait = self.left(timeout)
-        if self.passed:
-            raise httpcore.ConnectTimeout("the time is over")
-        stream = self._network.connect_tcp(host, port, wait, local_address, socket_options)
-        return _Stream(stream, self)
+        """Connect within the time limit."""
+        wait = self.remaining(timeout)
+        stream = self._backend.connect_tcp(host, port, wait, local_address, socket_options)
+        return _TimeLimitedStream(stream, self)
 
 
-class _Stream(httpcore.NetworkStream):
-    """A connection that is read and written in slices of time.
+class _TimeLimitedStream(httpcore.NetworkStream):
+    """A connection whose reads and writes end at the deadline of the thread that makes them."""
 
-    Without TLS its socket is used directly, and the socket's time-out left as it is where it can be: at
-    each call to the system another thread may go first, which costs more than what is done between two.
-    """
-
-    def __init__(self, inner: httpcore.NetworkStream, deadlines: Deadlines) -> None:
-        self._inner = inner
-        self._deadlines = deadlines
-        # What TLS has to say does not stand on the socket as it is.
-        secret = inner.get_extra_info("ssl_object") is not None
-        self._socket: socket.socket | None = None if secret else inner.get_extra_info("socket")
-        self._wait = 0.0
+    def __init__(self, stream: httpcore.NetworkStream, limit: TimeLimitedBackend) -> None:
+        self._stream = stream
+        self._limit = limit
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        for wait in self._slices(timeout):
+        silent_until = time.monotonic() + self._limit.remaining(timeout)
+        while True:
+            wait = self._limit.remaining(max(silent_until - time.monotonic(), 0.01))
             try:
-                if self._socket is None:
-                    return self._inner.read(max_bytes, wait)
-                return self._ready(self._socket, wait).recv(max_bytes)
-            except (TimeoutError, httpcore.ReadTimeout):
-                continue
-            except OSError as error:
-                raise httpcore.ReadError(str(error)) from error
-        raise httpcore.ReadTimeout("the time is over")
+                return self._stream.read(max_bytes, min(wait, _STOP_CHECK_SECONDS))
+            except httpcore.ReadTimeout:
+                if time.monotonic() >= silent_until:
+                    raise
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for wait in self._slices(timeout):
-            try:
-                if self._socket is None:
-                    self._inner.write(buffer, max(self._deadlines.left(timeout), 0.01))
-                    return
-                buffer = buffer[self._ready(self._socket, wait).send(buffer) :]
-            except TimeoutError:
-                continue
-            except OSError as error:
-                raise httpcore.WriteError(str(error)) from error
-            if not buffer:
-                return
-        raise httpcore.WriteTimeout("the time is over")
-
-    def _slices(self, timeout: float | None) -> Iterator[float]:
-        """How long each attempt may last, until the time is over or nothing was said for `timeout`."""
-        quiet_until = time.monotonic() + self._deadlines.left(timeout)
-        while not self._deadlines.passed and (left := quiet_until - time.monotonic()) > 0:
-            yield min(left, _SLICE)
-
-    def _ready(self, sock: socket.socket, wait: float) -> socket.socket:
-        if wait != self._wait:
-            sock.settimeout(wait)
-            self._wait = wait
-        return sock
-
-    def close(self) -> None:
-        self._inner.close()
+        self._stream.write(buffer, self._limit.remaining(timeout))
 
     def start_tls(
         self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        inner = self._inner.start_tls(ssl_context, server_hostname, max(self._deadlines.left(timeout), 0.01))
-        return _Stream(inner, self._deadlines)
+        stream = self._stream.start_tls(ssl_context, server_hostname, self._limit.remaining(timeout))
+        return _TimeLimitedStream(stream, self._limit)
+
+    def close(self) -> None:
+        self._stream.close()
 
     def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
+        return self._stream.get_extra_info(info)

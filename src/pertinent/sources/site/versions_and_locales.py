@@ -1,10 +1,10 @@
-"""Versions and translations: which pages are another edition of pages that the site has anyway.
+"""Versions and translations of the same pages, of which only one is indexed unless others are wanted.
 
-Versions are told by addresses first: `/docs/next/intro` is another edition where `/docs/intro` is
-there too, and half of what lies below `/docs/next` has such a twin. Where no page goes without a
-version (`/stable/intro`, `/1.0/intro`), the one that readers land on is chosen by its name.
-Translations are those that a sitemap names as such. A page's own words tell the rest: Docusaurus's
-version, and the language of its HTML where a step of its address says the same.
+Versions are recognised by addresses: `/docs/next/intro` is another version where `/docs/intro` exists
+too, and half of the pages below `/docs/next` have such a twin. Where all pages have a version in their
+path (`/stable/intro`, `/1.0/intro`), the one that readers see first is chosen by its name.
+Translations are those that a sitemap names. Pages themselves tell more: the version that Docusaurus
+writes, and the language of the HTML where a step of the path has the same.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from .limits import ALL, Choice
+from .page_filter import ALL, PageFilter
 
 Kind = Literal["version", "locale"]
 Path = tuple[str, ...]
+"""The steps of a path."""
 
-SHARED = 3
-"""How many pages two versions side by side must share, where links tell of them one by one."""
-DEEPEST = 4
+MIN_SHARED_PAGES = 3
+"""How many pages two versions side by side must share, where only links tell about them."""
+MAX_DEPTH = 4
 """How many steps below the start a version or a language may stand."""
 
-_NAMED = (
+_VERSION_NAMES = (
     "stable",
     "latest",
     "current",
@@ -39,178 +40,186 @@ _NAMED = (
     "canary",
     "nightly",
 )
-_NUMBERED = re.compile(r"v?\d+(\.(\d+|x))*([-.]?(alpha|beta|rc|pre|dev|next)[-.\d]*)?", re.IGNORECASE)
-_PLAIN_NUMBER = re.compile(r"\d+")
+"""In order of preference; numbers come before `main`."""
+_VERSION_NUMBER = re.compile(r"v?\d+(\.(\d+|x))*([-.]?(alpha|beta|rc|pre|dev|next)[-.\d]*)?", re.IGNORECASE)
+_INTEGER = re.compile(r"\d+")
 _LOCALE = re.compile(r"[a-z]{2}([-_]([a-z]{2}|[a-z]{4}|\d{3}))?", re.IGNORECASE)
 
 
 class Edition(NamedTuple):
-    """Pages below one prefix that are other editions of pages elsewhere, and of which kind."""
+    """A version or a translation: the pages below one prefix."""
 
     kind: Kind
     name: str
 
 
-class Variants:
-    """Which addresses lead to another edition than the one that readers land on."""
+class Editions:
+    """Knows which addresses are of another version or language than the one that readers see first.
 
-    def __init__(self, scope: str, choice: Choice) -> None:
-        self._scope = _steps(scope)
-        self._wanted: Mapping[Kind, frozenset[str]] = {
-            "version": frozenset(map(str.lower, choice.versions)),
-            "locale": frozenset(map(str.lower, choice.locales)),
+    `scope_path` is the path that all pages of the crawl are below.
+    """
+
+    def __init__(self, scope_path: str, page_filter: PageFilter) -> None:
+        self._scope = _split_path(scope_path)
+        self._requested: Mapping[Kind, frozenset[str]] = {
+            "version": frozenset(map(str.lower, page_filter.versions)),
+            "locale": frozenset(map(str.lower, page_filter.locales)),
         }
         self._editions: dict[Path, Edition] = {}
-        self._known: set[Path] = set()
-        self._rivals: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
-        """What lies below steps that look like versions, by what stands before them."""
+        self._paths: set[Path] = set()
+        self._siblings: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
+        """By parent path and step that looks like a version: the paths of the pages below it."""
         self._languages: dict[str, str] = {}
-        self._met: set[tuple[Kind, str]] = set()
+        self._existing: set[tuple[Kind, str]] = set()
         self.language = ""
-        """The language of the page that readers land on first, where it is known."""
+        """The language of the first page of the crawl, once it is known."""
 
-    def survey(self, urls: Iterable[str], alternates: Mapping[str, Mapping[str, str]]) -> None:
-        """Learn from all pages that a sitemap lists; `alternates` are each page's urls by language."""
-        self._known = {self._below(url) for url in urls}
-        self._editions |= _versions(self._known)
-        for url, others in alternates.items():
-            default = others.get("x-default")
-            if default and default != url and self._below(default) in self._known:
-                own = next((name for name, other in others.items() if other == url), "")
-                self._languages[url] = own or "x"
+    def learn_from_sitemap(self, urls: Iterable[str], translations: Mapping[str, Mapping[str, str]]) -> None:
+        """Learn from all pages that a sitemap lists, with the urls of their translations by language."""
+        self._paths = {self._path_in_scope(url) for url in urls}
+        self._editions |= _find_versions(self._paths)
+        for url, by_language in translations.items():
+            default = by_language.get("x-default")
+            if default and default != url and self._path_in_scope(default) in self._paths:
+                languages = (language for language, translation in by_language.items() if translation == url)
+                self._languages[url] = next(languages, "x")
 
-    def rank(self, url: str) -> int:
-        """Where a page stands in line: what may be a translation comes after all else, English first."""
-        steps = [step for step in self._below(url)[:DEEPEST] if _LOCALE.fullmatch(step)]
-        if not steps:
-            return 0
-        return 1 if _primary(steps[0]) == "en" else 2
-
-    def meet(self, url: str) -> None:
+    def learn_from_url(self, url: str) -> None:
         """Learn from one more page that a link leads to."""
-        path = self._below(url)
-        self._known.add(path)
-        for place, step in enumerate(path[:DEEPEST]):
-            prefix, below = path[: place + 1], path[place + 1 :]
+        path = self._path_in_scope(url)
+        self._paths.add(path)
+        for depth, step in enumerate(path[:MAX_DEPTH]):
+            prefix, below = path[: depth + 1], path[depth + 1 :]
             if not below or not _looks_like_version(step):
                 continue
-            sure = step.lower() == "next" or bool(re.search(r"\d", step))
-            if sure and path[:place] + below in self._known:
+            is_clear = step.lower() == "next" or bool(re.search(r"\d", step))
+            if is_clear and path[:depth] + below in self._paths:
                 self._editions[prefix] = Edition("version", step)
-            elif not _PLAIN_NUMBER.fullmatch(step):
-                self._compare(path[:place], step, below)
+            elif not _INTEGER.fullmatch(step):
+                self._compare_siblings(path[:depth], step, below)
 
-    def _compare(self, parent: Path, step: str, below: Path) -> None:
-        """Learn from pages that versions side by side have in common."""
-        rivals = self._rivals[parent]
-        rivals[step].add(below)
-        alike = {name: rests for name, rests in rivals.items() if below in rests}
-        first = min(alike, key=_rank)
-        for name, rests in alike.items():
-            if name != first and len(rests & alike[first]) >= SHARED:
+    def learn_from_page(self, url: str, *, language: str, version: str) -> None:
+        """Learn from the language of a page's HTML and from its Docusaurus version."""
+        path = self._path_in_scope(url)
+        for depth, step in enumerate(path[:MAX_DEPTH]):
+            edition = self._match_step(step, language, version)
+            twin = path[:depth] + path[depth + 1 :]
+            if edition and (edition.kind == "locale" or twin in self._paths):
+                self._editions.setdefault(path[: depth + 1], edition)
+
+    def _compare_siblings(self, parent: Path, step: str, below: Path) -> None:
+        """Learn from the pages that versions side by side have in common."""
+        siblings = self._siblings[parent]
+        siblings[step].add(below)
+        alike = {name: paths for name, paths in siblings.items() if below in paths}
+        preferred = min(alike, key=_preference)
+        for name, paths in alike.items():
+            if name != preferred and len(paths & alike[preferred]) >= MIN_SHARED_PAGES:
                 self._editions[(*parent, name)] = Edition("version", name)
 
-    def edition(self, url: str) -> Path | None:
-        """The path below which a page is of another version, whether that was asked for or not."""
-        return next(self._editions_above(url), None)
-
-    def _editions_above(self, url: str) -> Iterator[Path]:
-        path = self._below(url)
-        for end in range(1, min(len(path), DEEPEST) + 1):
-            if path[:end] in self._editions:
-                yield path[:end]
-
-    def unwanted(self, url: str) -> bool:
-        """Whether the page at this url is another edition that nobody asked for."""
-        if self._editions and not all(
-            self._asked_for(self._editions[path]) for path in self._editions_above(url)
-        ):
-            return True
-        language = self._languages.get(url)
-        return language is not None and not self._asked_for(Edition("locale", language))
-
-    def told(self, url: str, *, language: str, version: str) -> bool:
-        """Whether a page turns out, by its own words, to be another edition that nobody asked for."""
-        path = self._below(url)
-        for place, step in enumerate(path[:DEEPEST]):
-            edition = self._edition(step, language, version)
-            twin = path[:place] + path[place + 1 :]
-            if edition and (edition.kind == "locale" or twin in self._known):
-                self._editions.setdefault(path[: place + 1], edition)
-        return self.unwanted(url)
-
-    def _edition(self, step: str, language: str, version: str) -> Edition | None:
+    def _match_step(self, step: str, language: str, version: str) -> Edition | None:
+        """The edition that a step of the path stands for, by what the page says about itself."""
         if version and step == ("next" if version == "current" else version):
             return Edition("version", step)
-        tongue, ours = _primary(language), _primary(self.language)
-        if tongue and ours and tongue != ours and _LOCALE.fullmatch(step) and _primary(step) == tongue:
+        page_language, site_language = _primary_language(language), _primary_language(self.language)
+        is_translation = page_language and site_language and page_language != site_language
+        if is_translation and _LOCALE.fullmatch(step) and _primary_language(step) == page_language:
             return Edition("locale", step)
         return None
 
-    def _asked_for(self, edition: Edition) -> bool:
-        wanted = self._wanted[edition.kind]
-        self._met.add((edition.kind, edition.name.lower()))
-        return ALL in wanted or edition.name.lower() in wanted
+    def sort_rank(self, url: str) -> int:
+        """Orders the pages of a sitemap: those that may be translations last, English first of those."""
+        steps = [step for step in self._path_in_scope(url)[:MAX_DEPTH] if _LOCALE.fullmatch(step)]
+        if not steps:
+            return 0
+        return 1 if _primary_language(steps[0]) == "en" else 2
 
-    def never_met(self) -> list[tuple[Kind, str]]:
-        """What was asked for that no page is of: a slip of the pen, maybe."""
-        asked = {(kind, name) for kind, names in self._wanted.items() for name in names - {ALL}}
-        return sorted(asked - self._met)
+    def edition_prefix(self, url: str) -> Path | None:
+        """The path below which a page is of another edition, wanted or not."""
+        return next(self._edition_prefixes(url), None)
 
-    def _below(self, url: str) -> Path:
-        return _steps_of(url)[len(self._scope) :]
+    def is_unwanted(self, url: str) -> bool:
+        """Whether a page is of another edition that was not requested."""
+        if self._editions and not all(
+            self._is_requested(self._editions[prefix]) for prefix in self._edition_prefixes(url)
+        ):
+            return True
+        language = self._languages.get(url)
+        return language is not None and not self._is_requested(Edition("locale", language))
+
+    def missing_requests(self) -> list[tuple[Kind, str]]:
+        """The requested versions and languages that no page is of: maybe a typing error."""
+        requested = {(kind, name) for kind, names in self._requested.items() for name in names - {ALL}}
+        return sorted(requested - self._existing)
+
+    def _edition_prefixes(self, url: str) -> Iterator[Path]:
+        path = self._path_in_scope(url)
+        for end in range(1, min(len(path), MAX_DEPTH) + 1):
+            if path[:end] in self._editions:
+                yield path[:end]
+
+    def _is_requested(self, edition: Edition) -> bool:
+        names = self._requested[edition.kind]
+        self._existing.add((edition.kind, edition.name.lower()))
+        return ALL in names or edition.name.lower() in names
+
+    def _path_in_scope(self, url: str) -> Path:
+        return _split_url_path(url)[len(self._scope) :]
 
 
 @lru_cache(maxsize=2**16)
-def _steps_of(url: str) -> Path:
-    """The steps of a url's path; each page of a crawl is looked at several times."""
-    return _steps(urlsplit(url).path)
+def _split_url_path(url: str) -> Path:
+    """The steps of a url's path; cached, since a crawl looks at each page several times."""
+    return _split_path(urlsplit(url).path)
 
 
-def _steps(path: str) -> Path:
+def _split_path(path: str) -> Path:
     return tuple(path.strip("/").split("/")) if path.strip("/") else ()
 
 
-def _primary(language: str) -> str:
+def _primary_language(language: str) -> str:
+    """`pt` of `pt-BR`."""
     return re.split(r"[-_]", language.lower())[0]
 
 
 def _looks_like_version(step: str) -> bool:
-    return step.lower() in _NAMED or bool(_NUMBERED.fullmatch(step))
+    return step.lower() in _VERSION_NAMES or bool(_VERSION_NUMBER.fullmatch(step))
 
 
-def _versions(paths: Collection[Path]) -> dict[Path, Edition]:
-    """The prefixes below which half of the pages, or more, stand elsewhere too."""
-    below: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
+def _find_versions(paths: Collection[Path]) -> dict[Path, Edition]:
+    """The prefixes of versions: those below which half of the pages, or more, have a twin elsewhere."""
+    candidates: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
     for path in paths:
-        for place, step in enumerate(path[: min(DEEPEST, len(path) - 1)]):
+        for depth, step in enumerate(path[: min(MAX_DEPTH, len(path) - 1)]):
             if _looks_like_version(step):
-                below[path[:place]][step].add(path[place + 1 :])
-    found = []
-    for parent, steps in below.items():
-        rivals = {}
-        for step, rests in steps.items():
-            if 2 * sum(parent + rest in paths for rest in rests) >= len(rests):
-                found.append((*parent, step))
-            elif not _PLAIN_NUMBER.fullmatch(step):
-                rivals[step] = rests
-        found += [(*parent, step) for step in _others(rivals)]
-    return {path: Edition("version", path[-1]) for path in found}
+                candidates[path[:depth]][step].add(path[depth + 1 :])
+    prefixes = []
+    for parent, steps in candidates.items():
+        siblings = {}
+        for step, pages in steps.items():
+            if 2 * sum(parent + page in paths for page in pages) >= len(pages):
+                prefixes.append((*parent, step))
+            elif not _INTEGER.fullmatch(step):
+                siblings[step] = pages
+        prefixes += [(*parent, step) for step in _less_preferred(siblings)]
+    return {prefix: Edition("version", prefix[-1]) for prefix in prefixes}
 
 
-def _others(rivals: Mapping[str, set[Path]]) -> list[str]:
-    """Of versions with much the same below them, all but the one that readers land on."""
-    ordered = sorted(rivals, key=_rank)
-    first = rivals[ordered[0]] if ordered else set()
+def _less_preferred(siblings: Mapping[str, set[Path]]) -> list[str]:
+    """Of versions with much the same pages, all but the one that readers see first."""
+    ordered = sorted(siblings, key=_preference)
+    preferred = siblings[ordered[0]] if ordered else set()
     return [
-        step for step in ordered[1:] if 2 * len(rivals[step] & first) >= min(len(rivals[step]), len(first))
+        step
+        for step in ordered[1:]
+        if 2 * len(siblings[step] & preferred) >= min(len(siblings[step]), len(preferred))
     ]
 
 
-def _rank(step: str) -> tuple[int, list[int]]:
-    """`stable`, `latest`, then numbers from the highest, then what is under work."""
-    name, numbered = step.lower(), _NAMED.index("main")
-    if name in _NAMED:
-        place = _NAMED.index(name)
-        return (place if place < numbered else place + 1, [])
-    return (numbered, [-int(number) for number in re.findall(r"\d+", name)])
+def _preference(step: str) -> tuple[int, list[int]]:
+    """Sorts `stable`, `latest` and `current` first, then numbers from the highest, then development."""
+    name, number_rank = step.lower(), _VERSION_NAMES.index("main")
+    if name in _VERSION_NAMES:
+        rank = _VERSION_NAMES.index(name)
+        return (rank if rank < number_rank else rank + 1, [])
+    return (number_rank, [-int(number) for number in re.findall(r"\d+", name)])

@@ -1,4 +1,4 @@
-"""One visit: an address is fetched and read, or what came of it instead. Runs on many threads at once."""
+"""One visit of a crawl: fetch and parse a page, unless the cache still has it. Runs on many threads."""
 
 from __future__ import annotations
 
@@ -6,70 +6,76 @@ import time
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from .addresses import Site
-from .crawl_cache import Memory, Visit
-from .fetch import Fetcher, Gone, Unfetchable
-from .frontier import Item
-from .parsing import NotHtml, Reading, packed, read
+from .crawl_cache import CachedResponse, CrawlCache
+from .fetch import Fetcher
+from .frontier import QueuedPage
+from .parsing import NotHtml, ParsedPage, parse_page, serialize_page
+from .responses import FetchFailed, PageGone
+from .scope import SiteScope
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a visit: a reading, news that nothing changed, or the reason why neither."""
+class VisitResult:
+    """The result of a visit: a parsed page, that the page has not changed, or why there is neither."""
 
     address: str = ""
-    """Where the page was in the end."""
+    """The address of the page, after redirects."""
     url: str = ""
-    """What the page there is known by."""
-    reading: Reading | None = None
-    packed: bytes = b""
-    visit: Visit | None = None
+    """The url of the page at that address."""
+    page: ParsedPage | None = None
+    serialized_page: bytes = b""
+    response: CachedResponse | None = None
+    """How to request the page the next time."""
     unchanged: bool = False
     gone: bool = False
     reason: str = ""
-    silent: bool = False
+    no_answer: bool = False
     """Whether the site did not answer."""
-    no_page: bool = False
-    """Whether it says of itself that it is something else."""
+    not_html: bool = False
+    """Whether the content type says that it is not a page."""
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
-    """Visits addresses of one site."""
+class PageVisitor:
+    """Visits the pages of one site."""
 
-    site: Site
+    scope: SiteScope
     fetcher: Fetcher
-    memory: Memory
-    links: bool
-    """Whether links are wanted too."""
+    cache: CrawlCache
+    with_links: bool
+    """Whether links are to be read too."""
 
-    def visit(self, item: Item) -> Outcome:
-        """Fetch and read; whatever goes wrong is the outcome of this page alone."""
+    def visit(self, queued: QueuedPage) -> VisitResult:
+        """Fetch and parse a page; whatever goes wrong is in the result."""
         try:
-            return self._visit(item)
-        except Gone as error:
-            return Outcome(gone=True, reason=str(error))
-        except Unfetchable as error:
-            return Outcome(reason=str(error), silent=error.silent)
+            return self._visit(queued)
+        except PageGone as error:
+            return VisitResult(gone=True, reason=str(error))
+        except FetchFailed as error:
+            return VisitResult(reason=str(error), no_answer=error.no_answer)
         except NotHtml as error:
-            return Outcome(reason=str(error), no_page=error.honest)
+            return VisitResult(reason=str(error), not_html=error.declared)
 
-    def _visit(self, item: Item) -> Outcome:
-        memory = self.memory
-        if memory.fresh(way := memory.way(item.url)):
-            return Outcome(self.site.address(way) or item.address, way, unchanged=True)
+    def _visit(self, queued: QueuedPage) -> VisitResult:
+        cache = self.cache
+        target = cache.redirect_target(queued.url)
+        if cache.was_fetched_in_this_crawl(target):
+            return VisitResult(self.scope.served_address(target) or queued.address, target, unchanged=True)
 
         def url_of(address: str) -> str:
-            return item.url if address == item.address else self.site.url(address) or address
+            return queued.url if address == queued.address else self.scope.public_url(address) or address
 
-        answer = self.fetcher.get(item.address, lambda address: memory.conditions(url_of(address)))
-        url = url_of(answer.address)
-        if answer.unchanged:
-            return Outcome(answer.address, url, unchanged=True)
-        digest = blake2b(answer.body, digest_size=16).digest()
-        sent = answer.headers
-        visit = Visit(sent.get("etag", ""), sent.get("last-modified", ""), digest, time.time())
-        if memory.same(url, digest):
-            return Outcome(answer.address, url, visit=visit, unchanged=True)
-        reading = read(answer.body, sent, answer.address, links=self.links)
-        return Outcome(answer.address, url, reading, packed(reading), visit)
+        response = self.fetcher.get(
+            queued.address, lambda address: cache.conditional_headers(url_of(address))
+        )
+        url = url_of(response.address)
+        if response.not_modified:
+            return VisitResult(response.address, url, unchanged=True)
+        headers, digest = response.headers, blake2b(response.body, digest_size=16).digest()
+        cacheable = CachedResponse(
+            headers.get("etag", ""), headers.get("last-modified", ""), digest, time.time()
+        )
+        if cache.has_same_body(url, digest):
+            return VisitResult(response.address, url, response=cacheable, unchanged=True)
+        page = parse_page(response.body, headers, response.address, with_links=self.with_links)
+        return VisitResult(response.address, url, page, serialize_page(page), cacheable)

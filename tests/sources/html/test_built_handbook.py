@@ -47,7 +47,7 @@ def pairs(built_handbook: Path) -> list[Pair]:
     return found
 
 
-def test_every_page_is_at_its_address_with_its_title(pairs: list[Pair]) -> None:
+def test_built_pages_have_the_titles_of_the_source(pairs: list[Pair]) -> None:
     assert len(pairs) >= 14
     for source, built, article in pairs:
         assert article.has_article
@@ -58,25 +58,25 @@ def test_every_page_is_at_its_address_with_its_title(pairs: list[Pair]) -> None:
         assert article.docusaurus_tag == "docs-default-current"
 
 
-def test_every_anchor_of_the_source_is_on_the_built_page(pairs: list[Pair]) -> None:
+def test_built_pages_have_the_anchors_of_the_source(pairs: list[Pair]) -> None:
     for source, built, article in pairs:
         anchors = [section.anchor for section in source.sections]
         assert [section.anchor for section in built.sections] == anchors
         assert {*anchors} - {""} <= article.anchors
 
 
-def test_headings_are_the_same(pairs: list[Pair]) -> None:
+def test_built_pages_have_the_headings_of_the_source(pairs: list[Pair]) -> None:
     for source, built, _ in pairs:
         assert [section.path for section in built.sections] == [section.path for section in source.sections]
 
 
-def test_texts_are_the_same(pairs: list[Pair]) -> None:
+def test_built_pages_have_the_text_of_the_source(pairs: list[Pair]) -> None:
     for source, built, _ in pairs:
         if source.source_path not in MADE_BY_CODE:
             assert built.text == source.text, source.source_path
 
 
-def test_nearly_all_chunks_are_the_same(pairs: list[Pair]) -> None:
+def test_built_pages_have_nearly_all_chunks_of_the_source(pairs: list[Pair]) -> None:
     same = total = 0
     for source, built, _ in pairs:
         chunks = [
@@ -88,14 +88,14 @@ def test_nearly_all_chunks_are_the_same(pairs: list[Pair]) -> None:
     assert same / total > 0.99
 
 
-def test_all_links_within_the_book_lead_somewhere(pairs: list[Pair], built_handbook: Path) -> None:
+def test_internal_links_of_built_pages_resolve(pairs: list[Pair], built_handbook: Path) -> None:
     links = {link for pair in pairs for link in pair.article.links if link.startswith(f"{SITE}/")}
     assert len(links) >= len(pairs)
     for link in links:
         assert (built_handbook / link.removeprefix(SITE).strip("/") / "index.html").exists(), link
 
 
-def test_a_generated_index_is_no_page(built_handbook: Path) -> None:
+def test_generated_index_has_no_article(built_handbook: Path) -> None:
     (file,) = built_handbook.glob("docs/category/*/index.html")
     assert not parse_html(file.read_bytes(), f"{SITE}/docs/category/x").has_article
 

@@ -42,21 +42,21 @@ def said(html: str, charset: str) -> bytes:
         (("é" * 3).encode() + b"\xff", "iso-8859-1", "Ã©Ã©Ã©ÿ"),
     ],
 )
-def test_bytes_are_read_as_what_they_are(html: bytes, charset: str | None, text: str) -> None:
+def test_charset_is_detected_from_the_bytes(html: bytes, charset: str | None, text: str) -> None:
     assert to_utf8(html, charset).decode() == text
 
 
 @pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-8"])
-def test_a_page_says_what_it_is_in(charset: str) -> None:
+def test_charset_is_read_from_the_page(charset: str) -> None:
     assert parse_html(said("<p>Привет</p>", charset), "https://x.example/").pieces[-1].text == "Привет"
 
 
-def test_the_server_is_believed_before_the_page() -> None:
+def test_charset_of_the_server_wins_over_that_of_the_page() -> None:
     html = b"<meta charset=koi8-r>" + "Привет".encode("cp1251")
     assert to_utf8(html, "windows-1251").decode().endswith("Привет")
 
 
-def test_what_can_t_be_stored_is_gone() -> None:
+def test_control_characters_are_removed() -> None:
     found = parse_html(
         "<title>a\0b</title><h1>T\x08</h1><p>x\0y &#8; \ud800 z\x85</p><pre>a\0\x0bb\tc</pre>", "u"
     )

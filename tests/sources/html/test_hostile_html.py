@@ -53,12 +53,12 @@ def is_sound(found: Article) -> bool:
 
 
 @given(st.binary(max_size=400), st.none() | st.text(max_size=20), st.text(max_size=30))
-def test_any_bytes_are_read(html: bytes, charset: str | None, url: str) -> None:
+def test_any_bytes_can_be_parsed(html: bytes, charset: str | None, url: str) -> None:
     assert is_sound(parse_html(html, url, charset=charset))
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_read(html: str) -> None:
+def test_any_text_can_be_parsed(html: str) -> None:
     assert is_sound(parse_html(html, URL))
     assert is_sound(parse_html(docusaurus(html), URL))
 
@@ -74,13 +74,13 @@ tags = st.builds(
 
 @settings(max_examples=300)
 @given(st.lists(tags | st.sampled_from(["x", " ", "|", "\0", "&#8;", "<!--", "-->", "<!x", "<", "y <br> z"])))
-def test_any_tags_are_read(parts: list[str]) -> None:
+def test_any_tags_can_be_parsed(parts: list[str]) -> None:
     html = "".join(parts)
     assert is_sound(parse_html(html, URL))
     assert is_sound(parse_html(docusaurus(html), URL))
 
 
-def test_deep_nesting_keeps_its_text() -> None:
+def test_deep_nesting_keeps_the_text() -> None:
     html = "<div>" * 10_000 + "<p>deep" + "</div>" * 10_000 + "<h1>After</h1><p>shallow</p>"
     assert text(html) == "deep\n\n# After\n\nshallow"
 
@@ -114,7 +114,7 @@ def test_deep_nesting_keeps_its_text() -> None:
     ],
 )
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_no_page_takes_for_ever(html: str, wrapped: bool) -> None:
+def test_hostile_pages_are_parsed_in_bounded_time(html: str, wrapped: bool) -> None:
     begun, held = time.process_time(), peak()
     found = parse_html(docusaurus(html) if wrapped else html, URL)
     assert time.process_time() - begun < 10
@@ -122,7 +122,7 @@ def test_no_page_takes_for_ever(html: str, wrapped: bool) -> None:
     assert sum(len(piece.text) for piece in found.pieces) < 9_000_000
 
 
-def test_a_page_that_does_no_harm_is_left_as_it_is() -> None:
+def test_limit_html_keeps_harmless_pages() -> None:
     html = docusaurus(
         "<h2 id=a>H</h2><p>One <b class=x>two</b> <i>three</i><ul><li>a<li>b<ul><li>c</ul></ul>"
         "<table><tr><td>a<td>b<tr><td>c</table><svg><g><path d='M0'/></g></svg><img src=a><br/>"
@@ -132,7 +132,7 @@ def test_a_page_that_does_no_harm_is_left_as_it_is() -> None:
     assert limit_html(html)[0] == html
 
 
-def test_only_tags_are_taken_out() -> None:
+def test_limit_html_removes_only_tags() -> None:
     html = b"<div>" * 5000 + b"<p a='>'>text</p><b x>" * 100 + b"</div>" * 5000
     kept = limit_html(html)[0]
     assert kept.count(b"text") == 100

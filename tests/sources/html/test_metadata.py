@@ -34,7 +34,7 @@ URL = "https://book.example/docs/page"
         ("", "", "page"),
     ],
 )
-def test_the_title_of_a_page_of_docusaurus(titled: str, heading: str, title: str) -> None:
+def test_docusaurus_title_is_without_the_site_name(titled: str, heading: str, title: str) -> None:
     html = docusaurus(f"<header><h1>{heading}</h1></header><p>x</p>", title=titled)
     assert parse_html(html, URL).title == title
 
@@ -54,15 +54,15 @@ def test_the_title_of_a_page_of_docusaurus(titled: str, heading: str, title: str
         ("<body><svg><title>Logo</title></svg>", "<h1>Page</h1>", "Page"),
     ],
 )
-def test_the_title_of_any_page(head: str, body: str, title: str) -> None:
+def test_generic_title_is_without_the_site_name(head: str, body: str, title: str) -> None:
     assert parse_html(f"<head>{head}</head><main>{body}<p>x</p></main>", URL).title == title
 
 
-def test_a_page_at_the_root_of_its_host_is_called_by_it() -> None:
+def test_root_page_without_title_is_named_after_its_host() -> None:
     assert parse_html("<p>x</p>", "https://book.example/").title == "book.example"
 
 
-def test_the_facts_of_a_page_of_docusaurus() -> None:
+def test_docusaurus_metadata_is_read() -> None:
     found = parse_html(docusaurus("<p>x</p>"), URL)
     assert found.canonical == URL
     assert found.generator == "Docusaurus v3.1.0"
@@ -74,7 +74,7 @@ def test_the_facts_of_a_page_of_docusaurus() -> None:
     assert {"https://book.example/docs/other", "https://github.com/x/y"} <= set(found.links)
 
 
-def test_a_page_that_says_nothing_of_itself() -> None:
+def test_metadata_of_a_bare_page_is_empty() -> None:
     found = parse_html("<p>x</p>", URL)
     assert (found.canonical, found.generator, found.language) == (None, None, None)
     assert (found.version, found.docusaurus_tag, found.noindex) == (None, None, False)
@@ -93,7 +93,7 @@ def test_a_page_that_says_nothing_of_itself() -> None:
         ("<div>too early</div><link rel=canonical href=/g>", "https://book.example/g"),
     ],
 )
-def test_the_address_that_a_page_gives_itself(head: str, canonical: str | None) -> None:
+def test_canonical_address_is_read(head: str, canonical: str | None) -> None:
     assert parse_html(f"<head>{head}</head><p>x</p>", URL).canonical == canonical
 
 
@@ -108,11 +108,11 @@ def test_the_address_that_a_page_gives_itself(head: str, canonical: str | None) 
         ("max-image-preview: none, noindex", True),
     ],
 )
-def test_a_page_may_ask_not_to_be_found(robots: str, noindex: bool) -> None:
+def test_noindex_is_read(robots: str, noindex: bool) -> None:
     assert parse_html(f"<meta name=Robots content='{robots}'><p>x</p>", URL).noindex is noindex
 
 
-def test_links_are_whole_addresses_each_once() -> None:
+def test_links_are_absolute_and_unique() -> None:
     hrefs = ["/a", "/a#b", "c?d=1", "../e", "#f", "//x.example/g", "mailto:a@b.c", "http://[bad", ""]
     html = "<a>none</a>" + "".join(f'<a href="{href}">x</a>' for href in hrefs)
     assert parse_html(html, URL).links == (
@@ -123,24 +123,24 @@ def test_links_are_whole_addresses_each_once() -> None:
     )
 
 
-def test_links_follow_the_base_of_the_page() -> None:
+def test_links_are_resolved_against_the_base() -> None:
     html = "<base href=/other/><a href=a>x</a>"
     assert parse_html(html, URL).links == ("https://book.example/other/a",)
 
 
 @given(st.text("ab/.?\\ :é", max_size=12))
-def test_a_link_is_where_the_standard_library_says(path: str) -> None:
+def test_absolute_links_agree_with_urljoin(path: str) -> None:
     target = "/" + path
     if not target.strip().startswith("//"):
         assert absolute_links([target], URL) == (urljoin(URL, target.strip()),)
 
 
-def test_anchors_are_all_ids_and_names() -> None:
+def test_anchors_are_ids_and_names() -> None:
     html = "<h1 id=a>x</h1><a name=b></a><form name=c></form><p id=''></p><nav id=d></nav>"
     assert parse_html(html, URL).anchors == {"a", "b", "d"}
 
 
-def test_places_are_looked_for_where_they_are_wanted() -> None:
+def test_links_and_anchors_are_optional() -> None:
     whole = parse_html(docusaurus("<p id=a><a href=/b>x</a></p>"), URL)
     assert (whole.links, whole.anchors) != ((), frozenset())
     unwanted = parse_html(docusaurus("<p id=a><a href=/b>x</a></p>"), URL, with_links=False)
@@ -161,7 +161,7 @@ def test_places_are_looked_for_where_they_are_wanted() -> None:
         ("", None),
     ],
 )
-def test_a_page_may_only_lead_to_another(refresh: str, target: str | None) -> None:
+def test_refresh_target_is_read(refresh: str, target: str | None) -> None:
     assert parse_html(f'<meta http-equiv=Refresh content="{refresh}"><p>x</p>', URL).refresh_target == target
 
 
@@ -183,7 +183,7 @@ MIKE = """<!DOCTYPE html>
 </html>"""
 
 
-def test_a_page_that_a_script_leads_on_from_may_say_so_to_those_without() -> None:
+def test_refresh_in_noscript_is_read() -> None:
     there = "https://x.example/book/latest/"
     redirecting = 'Redirecting to <a href="latest/">latest/</a>...'
     assert parse_html(MIKE % redirecting, "https://x.example/book/").refresh_target == there

@@ -33,7 +33,7 @@ BASE = "https://book.example/docs/guide/"
         ("https://b\u00fccher.example/", "https://xn--bcher-kva.example/"),
     ],
 )
-def test_a_link_has_one_address(link: str, address: str) -> None:
+def test_normalize_address_resolves_links(link: str, address: str) -> None:
     assert normalize_address(link, BASE) == address
 
 
@@ -55,12 +55,12 @@ def test_a_link_has_one_address(link: str, address: str) -> None:
         "https://\u2024\u2024.example/",
     ],
 )
-def test_what_no_page_can_be_fetched_from_has_none(link: str) -> None:
+def test_normalize_address_refuses_unfetchable_links(link: str) -> None:
     assert normalize_address(link, BASE) is None
 
 
 @given(st.text(max_size=60))
-def test_an_address_is_its_own_address(link: str) -> None:
+def test_normalize_address_is_idempotent(link: str) -> None:
     address = normalize_address(link, BASE)
     if address is not None:
         assert normalize_address(address) == address
@@ -69,7 +69,7 @@ def test_an_address_is_its_own_address(link: str) -> None:
 
 
 @given(st.from_regex(_NORMAL, fullmatch=True))
-def test_what_looks_plain_is_in_its_one_form_already(link: str) -> None:
+def test_normal_pattern_matches_only_normalized_addresses(link: str) -> None:
     # With a fragment it is taken apart and put together again.
     assert normalize_address(link) == normalize_address(f"{link}#part")
 
@@ -82,7 +82,7 @@ def test_what_looks_plain_is_in_its_one_form_already(link: str) -> None:
         "http://book.example:60000/x",
     ],
 )
-def test_plain_addresses_stay_as_they_are(link: str) -> None:
+def test_normalize_address_keeps_normalized_addresses(link: str) -> None:
     assert normalize_address(link) == link
 
 
@@ -94,5 +94,5 @@ def test_plain_addresses_stay_as_they_are(link: str) -> None:
         "https://book.example/" + "x" * MAX_ADDRESS_LENGTH,
     ],
 )
-def test_what_only_looks_plain_is_no_address(link: str) -> None:
+def test_normalize_address_refuses_bad_ports_and_lengths(link: str) -> None:
     assert normalize_address(link) is None

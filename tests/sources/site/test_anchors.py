@@ -15,7 +15,7 @@ from .conftest import FAST_LIMITS
 from .server import LocalSite, page
 
 
-def test_each_page_is_asked_for_once_and_each_anchor_looked_up() -> None:
+def test_check_links_fetches_each_page_once() -> None:
     asked: list[str] = []
     there = {"https://x.example/a": {"one", "caf\u00e9"}, "https://x.example/b": set[str]()}
 
@@ -49,7 +49,7 @@ def test_each_page_is_asked_for_once_and_each_anchor_looked_up() -> None:
     assert len(ticks) == 4
 
 
-def test_the_ids_of_live_pages_are_read(site: LocalSite) -> None:
+def test_site_anchors_reads_ids_and_names_of_live_pages(site: LocalSite) -> None:
     site.pages["/docs/a"] = page("A", "<h2 id='one'>One</h2><p id='two'>x</p><a name='three'></a>")
     site.pages["/docs/pdf"] = lambda r: r.send(b"%PDF", headers={"Content-Type": "application/pdf"})
     site.pages["/docs/down"] = lambda r: r.send(status=500)
@@ -65,13 +65,13 @@ def test_the_ids_of_live_pages_are_read(site: LocalSite) -> None:
     ]
 
 
-def test_a_copy_of_the_site_may_be_asked_instead(site: LocalSite) -> None:
+def test_site_anchors_fetches_from_a_copy(site: LocalSite) -> None:
     site.pages["/docs/a"] = page("A", "<h2 id='one'>One</h2>")
     with SiteAnchors(f"{site.address}/docs/", "https://h.example/docs", FAST_LIMITS) as anchors_of:
         assert "one" in anchors_of("https://h.example/docs/a")
 
 
-def test_a_site_that_is_down_is_not_asked_for_every_page(site: LocalSite) -> None:
+def test_site_anchors_stops_fetching_from_a_site_that_is_down(site: LocalSite) -> None:
     site.fallback = lambda request: request.send(status=500)
     with SiteAnchors(limits=replace(FAST_LIMITS, failures=3, attempts=1)) as anchors_of:
         said = []
@@ -83,7 +83,7 @@ def test_a_site_that_is_down_is_not_asked_for_every_page(site: LocalSite) -> Non
     assert said[2:4] == ["answers HTTP 500", "was not fetched: the site no longer answers"]
 
 
-def test_pages_are_asked_for_as_slowly_as_robots_txt_asks(site: LocalSite) -> None:
+def test_site_anchors_respects_the_crawl_delay(site: LocalSite) -> None:
     site.pages["/robots.txt"] = "User-agent: *\nCrawl-delay: 0.3\nDisallow: /docs/\n"
     for name in "abc":
         site.pages[f"/docs/{name}"] = page(name, "<h2 id='one'>One</h2>")

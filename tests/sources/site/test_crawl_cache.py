@@ -23,7 +23,7 @@ def statuses(site: LocalSite) -> dict[str, int]:
     return {path: site.requested_paths.count(path) for path in site.requested_paths}
 
 
-def test_an_unchanged_page_is_the_same_without_a_download(site: LocalSite, cache_file: Path) -> None:
+def test_unchanged_page_is_not_downloaded_again(site: LocalSite, cache_file: Path) -> None:
     site.book(*"abc")
     site.pages["/docs/b"] = doc("b", "B", body="<h2 id='x'>X</h2><p>Text.</p><pre><code>code</code></pre>")
     first = crawl(site, cache_file=cache_file)
@@ -38,7 +38,7 @@ def test_an_unchanged_page_is_the_same_without_a_download(site: LocalSite, cache
     assert all(conditions[f"/docs/{name}"] for name in "abc")
 
 
-def test_a_changed_page_is_read_anew(site: LocalSite, cache_file: Path) -> None:
+def test_changed_page_is_parsed_again(site: LocalSite, cache_file: Path) -> None:
     site.book("a", "b")
     crawl(site, cache_file=cache_file)
     site.pages["/docs/a"] = page("A", "<p>Rewritten.</p>")
@@ -47,7 +47,7 @@ def test_a_changed_page_is_read_anew(site: LocalSite, cache_file: Path) -> None:
     assert crawl(site, cache_file=cache_file)[0] == pages
 
 
-def test_a_page_with_a_date_alone_is_asked_for_by_it(site: LocalSite, cache_file: Path) -> None:
+def test_page_without_etag_is_requested_by_last_modified(site: LocalSite, cache_file: Path) -> None:
     site.book("a")
     date = "Wed, 21 Oct 2026 07:28:00 GMT"
 
@@ -60,7 +60,7 @@ def test_a_page_with_a_date_alone_is_asked_for_by_it(site: LocalSite, cache_file
     assert crawl(site, cache_file=cache_file) == crawl(site, cache_file=cache_file)
 
 
-def test_a_server_that_sends_the_same_again_costs_no_reading(
+def test_same_body_is_not_parsed_again(
     site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a")
@@ -72,14 +72,14 @@ def test_a_server_that_sends_the_same_again_costs_no_reading(
     assert crawl(site, cache_file=cache_file) == first
 
 
-def test_a_304_that_nobody_asked_for_is_a_failure(site: LocalSite, cache_file: Path) -> None:
+def test_unconditional_304_is_a_failure(site: LocalSite, cache_file: Path) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = lambda request: request.send(status=304)
     pages, unreadable = crawl(site, cache_file=cache_file)
     assert (list(pages), [one.reason for one in unreadable]) == (["/docs/b"], ["answers HTTP 304"])
 
 
-def test_pages_that_are_none_are_remembered_with_their_links(site: LocalSite, cache_file: Path) -> None:
+def test_skipped_pages_are_cached_with_their_links(site: LocalSite, cache_file: Path) -> None:
     home = page("Home", links("/a", "/b"), head='<meta name="robots" content="noindex">')
     site.pages |= {"/": home, "/a": page("A"), "/b": page("B")}
     first = crawl(site, cache_file=cache_file)
@@ -87,9 +87,7 @@ def test_pages_that_are_none_are_remembered_with_their_links(site: LocalSite, ca
     assert list(first[0]) == ["/a", "/b"]
 
 
-def test_a_memory_without_links_does_not_serve_a_crawl_that_follows_them(
-    site: LocalSite, cache_file: Path
-) -> None:
+def test_cache_without_links_is_not_used_to_follow_links(site: LocalSite, cache_file: Path) -> None:
     site.pages |= {"/": page("Home", links("/a")), "/a": page("A")}
     site.sitemap("/")
     assert list(crawl(site, cache_file=cache_file)[0]) == ["/"]
@@ -97,7 +95,7 @@ def test_a_memory_without_links_does_not_serve_a_crawl_that_follows_them(
     assert list(crawl(site, cache_file=cache_file)[0]) == ["/", "/a"]
 
 
-def test_redirects_are_remembered(site: LocalSite, cache_file: Path) -> None:
+def test_redirects_are_cached(site: LocalSite, cache_file: Path) -> None:
     site.pages["/new/"] = page("New")
     site.pages["/old"] = lambda request: request.send(status=301, headers={"Location": "/new/"})
     site.sitemap("/old")
@@ -110,7 +108,7 @@ def test_redirects_are_remembered(site: LocalSite, cache_file: Path) -> None:
     assert [(one.source_path, one.named) for one in unreadable] == [("/new", True)]
 
 
-def test_a_crawl_that_was_broken_off_goes_on(site: LocalSite, cache_file: Path) -> None:
+def test_interrupted_crawl_is_resumed(site: LocalSite, cache_file: Path) -> None:
     names = [f"p{number}" for number in range(30)]
     site.book(*names)
     limits = replace(FAST_LIMITS, connections=1)
@@ -133,7 +131,7 @@ def test_a_crawl_that_was_broken_off_goes_on(site: LocalSite, cache_file: Path) 
     assert len([path for path in site.requested_paths if "/docs/" in path]) == 30
 
 
-def test_a_crawl_that_was_broken_off_long_ago_is_not_gone_on_with(
+def test_old_interrupted_crawl_is_not_resumed(
     site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a", "b")
@@ -146,7 +144,7 @@ def test_a_crawl_that_was_broken_off_long_ago_is_not_gone_on_with(
     assert {"/docs/a", "/docs/b"} <= set(site.requested_paths)
 
 
-def test_another_reader_reads_everything_anew(
+def test_another_parser_version_fetches_all_pages_again(
     site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a")
@@ -157,7 +155,7 @@ def test_another_reader_reads_everything_anew(
     assert not any("if-none-match" in sent for sent in site.request_headers)
 
 
-def test_pages_that_are_gone_are_forgotten(site: LocalSite, cache_file: Path) -> None:
+def test_removed_pages_are_deleted_from_the_cache(site: LocalSite, cache_file: Path) -> None:
     site.book("a", "b")
     crawl(site, cache_file=cache_file)
     site.book("a")
@@ -169,7 +167,7 @@ def test_pages_that_are_gone_are_forgotten(site: LocalSite, cache_file: Path) ->
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\0" + b"x" * 5000])
-def test_a_damaged_memory_is_made_anew(site: LocalSite, cache_file: Path, damage: bytes) -> None:
+def test_damaged_cache_is_replaced(site: LocalSite, cache_file: Path, damage: bytes) -> None:
     site.book("a")
     first = crawl(site, cache_file=cache_file)
     cache_file.with_name(cache_file.name + "-wal").unlink(missing_ok=True)
@@ -178,7 +176,7 @@ def test_a_damaged_memory_is_made_anew(site: LocalSite, cache_file: Path, damage
     assert crawl(site, cache_file=cache_file) == first
 
 
-def test_a_damaged_reading_is_fetched_again(site: LocalSite, cache_file: Path) -> None:
+def test_damaged_cached_page_is_fetched_again(site: LocalSite, cache_file: Path) -> None:
     site.book("a", "b")
     first = crawl(site, cache_file=cache_file)
     with closing(sqlite3.connect(cache_file, isolation_level=None)) as database:
@@ -186,7 +184,7 @@ def test_a_damaged_reading_is_fetched_again(site: LocalSite, cache_file: Path) -
     assert crawl(site, cache_file=cache_file) == first
 
 
-def test_a_memory_of_another_format_is_made_anew(site: LocalSite, cache_file: Path) -> None:
+def test_cache_of_another_format_is_replaced(site: LocalSite, cache_file: Path) -> None:
     site.book("a")
     first = crawl(site, cache_file=cache_file)
     with closing(sqlite3.connect(cache_file, isolation_level=None)) as database:
@@ -194,13 +192,13 @@ def test_a_memory_of_another_format_is_made_anew(site: LocalSite, cache_file: Pa
     assert crawl(site, cache_file=cache_file) == first
 
 
-def test_a_memory_that_can_not_be_written_says_so(site: LocalSite, tmp_path: Path) -> None:
+def test_unwritable_cache_is_a_clear_error(site: LocalSite, tmp_path: Path) -> None:
     site.book("a")
     with pytest.raises(SourceError, match="crawl cache"):
         crawl(site, cache_file=tmp_path)
 
 
-def test_what_is_remembered_comes_back_as_it_was(site: LocalSite) -> None:
+def test_serialized_page_survives_a_round_trip(site: LocalSite) -> None:
     body = doc("a", "A", body="<h2 id='x'>X</h2><ul><li>one<li>two</ul><table><tr><td>1</table>").encode()
     for links_too in (True, False):
         parsed = parsing.parse_page(body, {"content-type": "text/html"}, site.address, with_links=links_too)
@@ -210,7 +208,7 @@ def test_what_is_remembered_comes_back_as_it_was(site: LocalSite) -> None:
         assert "one" in text
 
 
-def test_a_memory_serves_a_crawl_from_another_thread(site: LocalSite, cache_file: Path) -> None:
+def test_cache_can_be_used_from_another_thread(site: LocalSite, cache_file: Path) -> None:
     site.book("a")
     source = SiteSource(site.address, cache_file=cache_file, limits=FAST_LIMITS)
     found: list[object] = []
@@ -225,7 +223,7 @@ def tagged(html: str) -> Behaviour:
     return lambda request: request.send(html, headers={"ETag": '"the same everywhere"'})
 
 
-def test_what_is_remembered_of_a_copy_says_nothing_of_another(site: LocalSite, cache_file: Path) -> None:
+def test_copies_of_a_site_are_cached_separately(site: LocalSite, cache_file: Path) -> None:
     base = "https://book.example/docs"
     with served() as live:
         for one, text in ((site, "Draft."), (live, "Published.")):
@@ -238,7 +236,7 @@ def test_what_is_remembered_of_a_copy_says_nothing_of_another(site: LocalSite, c
     assert ["Published." in text for text in texts] == [False, True, False]
 
 
-def test_a_slow_crawl_that_is_killed_has_lost_little(
+def test_slow_crawl_writes_the_cache_regularly(
     site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crawl_cache, "_FLUSH_SECONDS", 0.0)

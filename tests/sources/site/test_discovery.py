@@ -16,7 +16,7 @@ from .conftest import FAST_LIMITS, crawl
 from .server import LocalSite, doc, links, page, sitemap, sitemap_index
 
 
-def test_the_pages_of_a_sitemap_come_in_its_order(site: LocalSite) -> None:
+def test_sitemap_pages_come_in_order(site: LocalSite) -> None:
     site.book("zebra", "apple", "mango")
     pages, unreadable = crawl(site)
     assert list(pages) == ["/docs/zebra", "/docs/apple", "/docs/mango"]
@@ -27,7 +27,7 @@ def test_the_pages_of_a_sitemap_come_in_its_order(site: LocalSite) -> None:
     assert "This page is about apple." in found.text
 
 
-def test_the_total_is_known_from_the_sitemap_and_each_page_is_fetched_once(site: LocalSite) -> None:
+def test_total_comes_from_the_sitemap_and_pages_are_fetched_once(site: LocalSite) -> None:
     site.book("a", "b", "c")
     source = SiteSource(site.address, limits=FAST_LIMITS)
     assert source.total == 3
@@ -35,20 +35,20 @@ def test_the_total_is_known_from_the_sitemap_and_each_page_is_fetched_once(site:
     assert sorted(site.requested_paths) == ["/docs/a", "/docs/b", "/docs/c", "/robots.txt", "/sitemap.xml"]
 
 
-def test_a_source_can_be_read_again(site: LocalSite) -> None:
+def test_source_can_be_read_twice(site: LocalSite) -> None:
     site.book("a", "b")
     source = SiteSource(site.address, limits=FAST_LIMITS)
     assert list(source.read()) == list(source.read())
 
 
-def test_robots_txt_names_the_sitemap(site: LocalSite) -> None:
+def test_sitemap_named_in_robots_txt_is_read(site: LocalSite) -> None:
     site.book("a")
     site.pages["/maps/all.xml"] = site.pages.pop("/sitemap.xml")
     site.pages["/robots.txt"] = f"User-agent: *\nSitemap: {site.address}/maps/all.xml\n"
     assert list(crawl(site)[0]) == ["/docs/a"]
 
 
-def test_a_sitemap_index_and_its_compressed_parts_are_read(site: LocalSite) -> None:
+def test_sitemap_index_with_compressed_sitemaps_is_read(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/one.xml"] = site.pages["/sitemap.xml"]
     site.pages["/c"] = page("C")
@@ -57,20 +57,20 @@ def test_a_sitemap_index_and_its_compressed_parts_are_read(site: LocalSite) -> N
     assert list(crawl(site)[0]) == ["/docs/a", "/docs/b", "/c"]
 
 
-def test_the_address_of_a_sitemap_may_be_the_start(site: LocalSite) -> None:
+def test_crawl_can_start_at_a_sitemap(site: LocalSite) -> None:
     site.book("a")
     site.sitemap("/docs/a", at="/maps/docs.xml")
     assert list(crawl(site, "/maps/docs.xml")[0]) == ["/docs/a"]
     assert SiteSource(f"{site.address}/maps/docs.xml").name == f"{site.address}/maps"
 
 
-def test_the_sitemap_of_a_folder_above_the_start_is_found(site: LocalSite) -> None:
+def test_sitemap_of_a_parent_folder_is_found(site: LocalSite) -> None:
     site.pages |= {"/project/docs/a": page("A"), "/project/blog/b": page("B")}
     site.sitemap("/project/docs/a", "/project/blog/b", at="/project/sitemap.xml")
     assert list(crawl(site, "/project/docs/")[0]) == ["/project/docs/a"]
 
 
-def test_without_a_sitemap_links_below_the_start_are_followed(site: LocalSite) -> None:
+def test_links_below_the_start_are_followed_without_a_sitemap(site: LocalSite) -> None:
     site.pages |= {
         "/docs": page("Docs", links("/docs/a", "b", "/docs/c/", "/blog", "https://other.example/docs/x")),
         "/docs/a": page(
@@ -88,13 +88,13 @@ def test_without_a_sitemap_links_below_the_start_are_followed(site: LocalSite) -
     assert "/docs/file.pdf" not in site.requested_paths
 
 
-def test_links_on_what_is_no_page_are_followed_too(site: LocalSite) -> None:
+def test_links_of_noindex_pages_are_followed(site: LocalSite) -> None:
     home = page("Home", links("/a"), head='<meta name="robots" content="noindex">')
     site.pages |= {"/": home, "/a": page("A")}
     assert list(crawl(site)[0]) == ["/a"]
 
 
-def test_what_robots_txt_forbids_is_left_alone(site: LocalSite) -> None:
+def test_pages_that_robots_txt_forbids_are_not_fetched(site: LocalSite) -> None:
     site.book("a", "secret", "search")
     site.pages["/robots.txt"] = (
         "User-agent: *\nDisallow: /\n\nUser-agent: Pertinent\nDisallow: /*secret\nDisallow: /docs/search$\n"
@@ -103,7 +103,7 @@ def test_what_robots_txt_forbids_is_left_alone(site: LocalSite) -> None:
     assert not {"/docs/secret", "/docs/search"} & set(site.requested_paths)
 
 
-def test_a_redirect_to_what_robots_txt_forbids_is_not_followed(site: LocalSite) -> None:
+def test_redirect_that_robots_txt_forbids_is_not_followed(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private\n"
     site.pages["/docs/b"] = lambda request: request.send(status=302, headers={"Location": "/private"})
@@ -111,21 +111,21 @@ def test_a_redirect_to_what_robots_txt_forbids_is_not_followed(site: LocalSite) 
     assert "/private" not in site.requested_paths
 
 
-def test_a_site_that_forbids_its_start_says_so(site: LocalSite) -> None:
+def test_forbidden_start_page_is_a_clear_error(site: LocalSite) -> None:
     site.pages |= {"/": page("Home"), "/robots.txt": "User-agent: *\nDisallow: /\n"}
     with pytest.raises(SourceError, match=r"robots\.txt"):
         crawl(site)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
-def test_without_a_robots_txt_all_is_allowed(site: LocalSite, status: int) -> None:
+def test_missing_robots_txt_allows_everything(site: LocalSite, status: int) -> None:
     site.book("a")
     site.pages["/robots.txt"] = lambda request: request.send(status=status)
     assert list(crawl(site)[0]) == ["/docs/a"]
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_robots_txt_that_fails_forbids_the_crawl(site: LocalSite, status: int) -> None:
+def test_failing_robots_txt_forbids_the_crawl(site: LocalSite, status: int) -> None:
     site.book("a")
     site.pages["/robots.txt"] = lambda request: request.send(status=status)
     with pytest.raises(SourceError, match=rf"robots.txt answers HTTP {status}"):
@@ -133,7 +133,7 @@ def test_a_robots_txt_that_fails_forbids_the_crawl(site: LocalSite, status: int)
     assert "/docs/a" not in site.requested_paths
 
 
-def test_the_delay_that_robots_txt_asks_for_is_kept(site: LocalSite) -> None:
+def test_crawl_delay_is_respected(site: LocalSite) -> None:
     site.book(*"abcd")
     site.pages["/robots.txt"] = "User-agent: *\nCrawl-delay: 0.1\n"
     start = time.monotonic()
@@ -141,14 +141,14 @@ def test_the_delay_that_robots_txt_asks_for_is_kept(site: LocalSite) -> None:
     assert time.monotonic() - start >= 0.3
 
 
-def test_we_say_who_we_are(site: LocalSite) -> None:
+def test_requests_have_a_user_agent(site: LocalSite) -> None:
     site.book("a")
     crawl(site)
     assert {one["user-agent"] for one in site.request_headers} == {"Pertinent/0.1.0 (+documentation indexer)"}
     assert {one["accept-encoding"] for one in site.request_headers} == {"gzip, deflate"}
 
 
-def test_patterns_choose_pages_before_they_are_fetched(site: LocalSite) -> None:
+def test_excluded_pages_are_not_fetched(site: LocalSite) -> None:
     site.book("a", "b", "old-a")
     assert list(crawl(site, exclude=("/docs/old-*",))[0]) == ["/docs/a", "/docs/b"]
     assert "/docs/old-a" not in site.requested_paths
@@ -156,7 +156,7 @@ def test_patterns_choose_pages_before_they_are_fetched(site: LocalSite) -> None:
 
 
 @pytest.mark.parametrize("start", [True, False])
-def test_where_patterns_let_no_listed_page_in_it_is_said(site: LocalSite, start: bool) -> None:
+def test_patterns_that_exclude_all_pages_are_a_clear_error(site: LocalSite, start: bool) -> None:
     site.book("a", "b", "c")
     if start:
         site.pages["/"] = page("Start")
@@ -166,7 +166,7 @@ def test_where_patterns_let_no_listed_page_in_it_is_said(site: LocalSite, start:
         crawl(site, include=("/nothing/*",))
 
 
-def test_where_the_wanted_pages_are_gone_patterns_are_not_blamed(site: LocalSite) -> None:
+def test_error_without_pages_gives_the_reason_that_applies(site: LocalSite) -> None:
     site.book("a", "b")
     del site.pages["/docs/a"]
     with pytest.raises(
@@ -176,7 +176,7 @@ def test_where_the_wanted_pages_are_gone_patterns_are_not_blamed(site: LocalSite
         crawl(site, exclude=("/docs/b",))
 
 
-def test_a_base_url_for_another_folder_than_the_start_is_told_where_pages_are_gone(site: LocalSite) -> None:
+def test_error_without_pages_explains_the_base_url(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/sitemap.xml"] = sitemap("https://h.example/docs/a", "https://h.example/docs/b")
     with pytest.raises(SourceError) as failure:
@@ -187,7 +187,7 @@ def test_a_base_url_for_another_folder_than_the_start_is_told_where_pages_are_go
     )
 
 
-def test_a_sitemap_of_another_host_is_told_where_links_are_followed_instead(site: LocalSite) -> None:
+def test_sitemap_with_pages_of_another_host_is_reported(site: LocalSite) -> None:
     site.pages["/"] = page("Start", links("/docs/a"))
     site.pages["/docs/a"] = page("A")
     site.pages["/sitemap.xml"] = sitemap("https://h.example/docs/a", "https://h.example/docs/b")
@@ -208,7 +208,7 @@ def test_a_sitemap_of_another_host_is_told_where_links_are_followed_instead(site
         crawl(site)
 
 
-def test_a_part_of_a_sitemap_on_another_host_is_told(site: LocalSite) -> None:
+def test_sitemap_part_on_another_host_is_reported(site: LocalSite) -> None:
     site.book("a")
     site.pages["/parts.xml"] = site.pages["/sitemap.xml"]
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/parts.xml", "https://h.example/more.xml")
@@ -217,7 +217,7 @@ def test_a_part_of_a_sitemap_on_another_host_is_told(site: LocalSite) -> None:
     assert (told.pages, "such as https://h.example/more.xml" in told.reason) == (1, True)
 
 
-def test_a_sitemap_that_robots_txt_names_on_another_host_is_told(site: LocalSite) -> None:
+def test_robots_txt_sitemap_on_another_host_is_reported(site: LocalSite) -> None:
     site.pages["/"] = page("Start")
     site.pages["/robots.txt"] = "User-agent: *\nSitemap: https://h.example/sitemap.xml\n"
     found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
@@ -225,7 +225,7 @@ def test_a_sitemap_that_robots_txt_names_on_another_host_is_told(site: LocalSite
     assert "such as https://h.example/sitemap.xml" in told.reason
 
 
-def test_an_older_version_that_names_the_newest_as_canonical_is_read_where_it_is_asked_for(
+def test_requested_older_version_is_read_despite_its_canonical(
     site: LocalSite,
 ) -> None:
     for version in ("stable", "1.0"):
@@ -238,7 +238,7 @@ def test_an_older_version_that_names_the_newest_as_canonical_is_read_where_it_is
     assert len(crawl(site, versions=("1.0",))[0]) == 6
 
 
-def test_versions_side_by_side_are_told_apart_by_links_too(site: LocalSite) -> None:
+def test_versions_are_recognised_by_links(site: LocalSite) -> None:
     names = "abcdef"
     site.pages["/"] = page("Start", links("/en/1.0/", "/en/stable/", "/en/2.0/"))
     for version in ("1.0", "stable", "2.0"):
@@ -252,7 +252,7 @@ def test_versions_side_by_side_are_told_apart_by_links_too(site: LocalSite) -> N
     assert not any(path.startswith("/en/1.0/") for path in pages)
 
 
-def test_pages_that_lead_to_one_that_others_lead_to_are_counted(site: LocalSite) -> None:
+def test_redirects_to_the_same_page_are_counted_as_skipped(site: LocalSite) -> None:
     site.book("a", "b", "c")
     for name in "abc":
         site.pages[f"/docs/{name}"] = lambda r: r.send(status=302, headers={"Location": "/docs/login"})
@@ -264,7 +264,7 @@ def test_pages_that_lead_to_one_that_others_lead_to_are_counted(site: LocalSite)
     assert (told.pages, told.reason) == (2, f"redirected to {there}login, as others are, such as {there}b")
 
 
-def test_one_page_has_one_url(site: LocalSite) -> None:
+def test_addresses_of_the_same_url_are_fetched_once(site: LocalSite) -> None:
     site.pages |= {
         path: page("A") for path in ("/a", "/a/", "/a/index.html", "/a?utm_source=mail", "/a?fbclid=1#x")
     }
@@ -274,7 +274,7 @@ def test_one_page_has_one_url(site: LocalSite) -> None:
     assert [path for path in site.requested_paths if path.startswith("/a")] == ["/a/"]
 
 
-def test_a_page_that_names_another_as_canonical_is_left_to_it(site: LocalSite) -> None:
+def test_page_with_another_canonical_is_skipped(site: LocalSite) -> None:
     named = f'<link rel="canonical" href="{site.address}/docs/real/">'
     site.pages |= {
         "/docs/copy": page("Copy", head=named),
@@ -289,9 +289,7 @@ def test_a_page_that_names_another_as_canonical_is_left_to_it(site: LocalSite) -
 
 
 @pytest.mark.parametrize(("number", "titled"), [(2, "Page {}"), (60, "Page {}"), (60, "Home")])
-def test_a_template_that_names_the_home_page_everywhere_loses_no_page(
-    site: LocalSite, number: int, titled: str
-) -> None:
+def test_wrong_canonical_on_every_page_loses_no_page(site: LocalSite, number: int, titled: str) -> None:
     names = [f"p{place}" for place in range(number)]
     for name in names:
         body = f"<p>This page is about {name}.</p>"
@@ -301,14 +299,14 @@ def test_a_template_that_names_the_home_page_everywhere_loses_no_page(
     assert len(crawl(site)[0]) == number + 1
 
 
-def test_addresses_of_one_page_are_that_page(site: LocalSite) -> None:
+def test_aliases_of_a_page_give_one_page(site: LocalSite) -> None:
     html = page("Guide", head='<link rel="canonical" href="/guide">')
     site.pages |= dict.fromkeys(("/guide", "/guide/print", "/guide?sort=up", "/guide?sort=down"), html)
     site.sitemap("/guide/print", "/guide?sort=up", "/guide?sort=down")
     assert list(crawl(site)[0]) == ["/guide"]
 
 
-def test_pages_that_ask_not_to_be_found_are_passed_over(site: LocalSite) -> None:
+def test_noindex_pages_are_skipped(site: LocalSite) -> None:
     site.book("a", "b", "c")
     site.pages["/docs/b"] = page("B", head='<meta name="robots" content="noindex, follow">')
     site.pages["/docs/c"] = lambda request: request.send(page("C"), headers={"X-Robots-Tag": "noindex"})
@@ -317,20 +315,20 @@ def test_pages_that_ask_not_to_be_found_are_passed_over(site: LocalSite) -> None
     assert list(crawl(site)[0]) == ["/docs/a"]
 
 
-def test_a_page_that_only_leads_to_another_is_followed_and_no_page(site: LocalSite) -> None:
+def test_meta_refresh_is_followed_and_not_indexed(site: LocalSite) -> None:
     site.pages["/"] = page("Redirecting …", head='<meta http-equiv="refresh" content="1; url=latest/">')
     site.pages["/latest/"] = page("Latest")
     assert list(crawl(site)[0]) == ["/latest"]
 
 
-def test_a_site_without_pages_is_an_error_that_says_why(site: LocalSite) -> None:
+def test_site_without_pages_is_a_clear_error(site: LocalSite) -> None:
     site.book("a")
     site.pages["/docs/a"] = page("A", head='<meta name="robots" content="noindex">')
     with pytest.raises(SourceError, match=r"no pages found.*1 noindex"):
         crawl(site)
 
 
-def test_the_current_version_is_read_and_others_when_asked_for(site: LocalSite) -> None:
+def test_current_version_is_read_and_others_on_request(site: LocalSite) -> None:
     for path, name, version in (
         ("/docs/", "intro", "2.0"),
         ("/docs/a", "a", "2.0"),
@@ -352,7 +350,7 @@ def test_the_current_version_is_read_and_others_when_asked_for(site: LocalSite) 
     assert sorted(crawl(site, "/docs/1.0/")[0]) == ["/docs/1.0/a"]
 
 
-def test_translations_are_passed_over_when_links_are_followed(site: LocalSite) -> None:
+def test_translations_are_skipped_when_links_are_followed(site: LocalSite) -> None:
     site.pages |= {
         "/": page("Home", links("/a", "/fr/")),
         "/a": page("A", links("/fr/a")),
@@ -365,7 +363,7 @@ def test_translations_are_passed_over_when_links_are_followed(site: LocalSite) -
     assert sorted(crawl(site, locales=("fr",))[0]) == ["/", "/a", "/fr", "/fr/a", "/fr/b"]
 
 
-def test_translations_are_passed_over_in_a_sitemap(site: LocalSite) -> None:
+def test_translations_are_skipped_in_a_sitemap(site: LocalSite) -> None:
     for path in ("/cs/a", "/cs/b", "/a", "/b", "/go/a", "/go/b"):
         site.pages[path] = page(path, lang="cs" if path.startswith("/cs") else "en")
     site.sitemap("/cs/a", "/cs/b", "/go/a", "/go/b", "/a", "/b")
@@ -379,7 +377,7 @@ def test_translations_are_passed_over_in_a_sitemap(site: LocalSite) -> None:
     assert len(crawl(site, locales=("all",))[0]) == 6
 
 
-def test_a_start_that_leads_out_of_its_own_path_says_where_to(site: LocalSite) -> None:
+def test_start_that_redirects_out_of_scope_suggests_another(site: LocalSite) -> None:
     site.pages["/docs"] = lambda r: r.send(status=302, headers={"Location": "/manual/"})
     site.pages["/manual/"] = page("Manual")
     with pytest.raises(
@@ -388,7 +386,7 @@ def test_a_start_that_leads_out_of_its_own_path_says_where_to(site: LocalSite) -
         crawl(site, "/docs")
 
 
-def test_a_copy_of_a_site_has_the_addresses_of_the_original(site: LocalSite) -> None:
+def test_copy_of_a_site_has_the_urls_of_the_original(site: LocalSite) -> None:
     site.pages |= {
         "/docs/a": page("A", links("/docs/b"), head='<link rel="canonical" href="https://h.example/docs/a">'),
         "/docs/b": page("B", links("http://h.example/docs/a")),
@@ -401,7 +399,7 @@ def test_a_copy_of_a_site_has_the_addresses_of_the_original(site: LocalSite) -> 
     assert SiteSource(site.address, base_url="https://h.example/").name == "https://h.example"
 
 
-def test_a_sitemap_of_another_host_is_as_good_as_none(site: LocalSite) -> None:
+def test_sitemap_of_another_host_is_not_used(site: LocalSite) -> None:
     site.pages |= {"/": page("Home", links("/a")), "/a": page("A")}
     site.pages["/sitemap.xml"] = sitemap("https://h.example/a", "https://h.example/b")
     assert list(crawl(site)[0]) == ["/", "/a"]
@@ -409,7 +407,7 @@ def test_a_sitemap_of_another_host_is_as_good_as_none(site: LocalSite) -> None:
         crawl(site, "/sitemap.xml")
 
 
-def test_depth_and_number_are_bounded_where_links_are_followed(site: LocalSite) -> None:
+def test_depth_and_number_of_followed_links_are_limited(site: LocalSite) -> None:
     for number in range(9):
         site.pages[f"/{'x' * number}"] = page(f"P{number}", links(f"/{'x' * (number + 1)}"))
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, depth=3))
@@ -420,7 +418,7 @@ def test_depth_and_number_are_bounded_where_links_are_followed(site: LocalSite) 
     assert [(one.named, "more than 2 pages" in one.reason) for one in unreadable] == [(False, True)]
 
 
-def test_the_number_of_pages_is_that_of_the_wanted_ones(site: LocalSite) -> None:
+def test_page_limit_counts_wanted_pages_only(site: LocalSite) -> None:
     names = [f"/{folder}/{name}" for folder in ("blog", "docs/1.x", "docs") for name in "abcd"]
     site.pages |= {name: page(name) for name in names}
     site.sitemap(*names)
@@ -431,7 +429,7 @@ def test_the_number_of_pages_is_that_of_the_wanted_ones(site: LocalSite) -> None
     assert [(one.named, "more than 3 pages" in one.reason) for one in unreadable] == [(False, True)]
 
 
-def test_links_lead_on_from_a_start_that_a_pattern_leaves_out(site: LocalSite) -> None:
+def test_links_of_an_excluded_start_page_are_followed(site: LocalSite) -> None:
     site.pages |= {"/": page("Start", links("/guide/a", "/blog")), "/guide/a": page("A"), "/blog": page("B")}
     assert list(crawl(site, include=("/guide/*",))[0]) == ["/guide/a"]
     assert "/blog" not in site.requested_paths
@@ -439,7 +437,7 @@ def test_links_lead_on_from_a_start_that_a_pattern_leaves_out(site: LocalSite) -
         crawl(site, include=("/nothing/*",))
 
 
-def test_a_header_that_comes_twice_is_believed_twice(site: LocalSite) -> None:
+def test_repeated_robots_headers_all_count(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/b"] = lambda request: request.raw(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n",

@@ -7,7 +7,7 @@ from pertinent.sources.site.docusaurus_slugs import DocusaurusId, DocusaurusSlug
 from .server import doc
 
 
-def test_a_page_of_docusaurus_says_which_it_is() -> None:
+def test_parse_docusaurus_id_reads_the_html_class() -> None:
     assert parse_docusaurus_id(doc("ros2/nodes", "Nodes", version="1.x").encode()) == DocusaurusId(
         "default", "1.x", "ros2/nodes"
     )
@@ -24,11 +24,11 @@ def test_a_page_of_docusaurus_says_which_it_is() -> None:
         ("/nodes", "nodes", "nodes"),
     ],
 )
-def test_the_route_of_a_page_is_what_its_id_ends_in(path: str, name: str, slug: str) -> None:
+def test_slug_comes_from_the_doc_id(path: str, name: str, slug: str) -> None:
     assert DocusaurusSlugs("").slug(path, DocusaurusId("default", "current", name)) == slug
 
 
-def test_a_page_with_a_slug_of_its_own_learns_its_docs_from_the_others() -> None:
+def test_deferred_slug_uses_the_base_path_of_other_docs() -> None:
     slugs = DocusaurusSlugs("")
     assert slugs.slug("/book/docs/short", DocusaurusId("default", "current", "long/name")) is None
     assert slugs.slug("/book/docs/a", DocusaurusId("default", "current", "a")) == "a"
@@ -37,6 +37,6 @@ def test_a_page_with_a_slug_of_its_own_learns_its_docs_from_the_others() -> None
     assert slugs.deferred_slug("/book/docs/short", DocusaurusId("other", "current", "x")) == "book-docs-short"
 
 
-def test_a_plain_page_has_its_slug_below_the_start() -> None:
+def test_slug_of_other_pages_is_relative_to_the_scope() -> None:
     assert DocusaurusSlugs("/docs").slug("/docs/caf\u00e9/au-lait", None) == "cafe-au-lait"
     assert DocusaurusSlugs("/docs").slug("/docs", None) == "docs"

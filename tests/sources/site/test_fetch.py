@@ -38,7 +38,7 @@ def failing(times: int, status: int, **headers: str) -> object:
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 520])
-def test_what_may_pass_is_asked_again(site: LocalSite, status: int) -> None:
+def test_fetch_retries_temporary_failures(site: LocalSite, status: int) -> None:
     site.book("a")
     site.pages["/docs/a"] = failing(1, status)  # type: ignore[assignment]
     pages, unreadable = crawl(site)
@@ -46,7 +46,7 @@ def test_what_may_pass_is_asked_again(site: LocalSite, status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 405, 418, 451, 204])
-def test_what_will_not_pass_is_asked_once(site: LocalSite, status: int) -> None:
+def test_fetch_does_not_retry_permanent_failures(site: LocalSite, status: int) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, status)  # type: ignore[assignment]
     _, unreadable = crawl(site)
@@ -54,7 +54,7 @@ def test_what_will_not_pass_is_asked_once(site: LocalSite, status: int) -> None:
     assert site.requested_paths.count("/docs/a") == 1
 
 
-def test_attempts_are_bounded_and_counted(site: LocalSite) -> None:
+def test_fetch_limits_and_reports_attempts(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, 500)  # type: ignore[assignment]
     _, unreadable = crawl(site, limits=replace(FAST_LIMITS, attempts=3))
@@ -62,7 +62,7 @@ def test_attempts_are_bounded_and_counted(site: LocalSite) -> None:
     assert site.requested_paths.count("/docs/a") == 3
 
 
-def test_a_site_is_given_the_rest_that_it_asks_for(site: LocalSite) -> None:
+def test_fetch_respects_retry_after(site: LocalSite) -> None:
     site.book("a")
     site.pages["/docs/a"] = failing(1, 429, **{"Retry-After": "1"})  # type: ignore[assignment]
     start = time.monotonic()
@@ -70,7 +70,7 @@ def test_a_site_is_given_the_rest_that_it_asks_for(site: LocalSite) -> None:
     assert time.monotonic() - start >= 1
 
 
-def test_a_rest_that_is_too_long_is_a_failure(site: LocalSite) -> None:
+def test_long_retry_after_is_a_failure(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, 429, **{"Retry-After": "3600"})  # type: ignore[assignment]
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, connections=1))
@@ -78,7 +78,7 @@ def test_a_rest_that_is_too_long_is_a_failure(site: LocalSite) -> None:
     assert list(pages) == ["/docs/b"]
 
 
-def test_a_site_that_is_busy_is_asked_more_often_than_one_that_fails(site: LocalSite) -> None:
+def test_busy_site_gets_more_attempts(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(4, 429)  # type: ignore[assignment]
     site.pages["/docs/b"] = failing(5, 503)  # type: ignore[assignment]
@@ -87,7 +87,7 @@ def test_a_site_that_is_busy_is_asked_more_often_than_one_that_fails(site: Local
     assert [one.reason for one in unreadable] == ["answers HTTP 503; tried 5 times"]
 
 
-def test_a_site_that_is_busy_now_and_then_is_not_given_up(site: LocalSite) -> None:
+def test_occasional_refusals_do_not_end_the_crawl(site: LocalSite) -> None:
     names = [f"p{number}" for number in range(8)]
     site.book(*names)
     for name in names:
@@ -104,7 +104,7 @@ def test_retry_after_is_seconds_or_a_date() -> None:
         assert parse_retry_after(nonsense) is None
 
 
-def test_a_connection_that_the_server_closed_is_no_failure(site: LocalSite) -> None:
+def test_closed_connection_is_replaced(site: LocalSite) -> None:
     site.book(*"abcdef")
     for name in "abcdef":
         html = page(name)
@@ -114,7 +114,7 @@ def test_a_connection_that_the_server_closed_is_no_failure(site: LocalSite) -> N
     assert [len(one) for one in crawl(site)] == [6, 0]
 
 
-def test_an_answer_that_nobody_asked_for_is_not_that_of_the_next_page(site: LocalSite) -> None:
+def test_unrequested_response_is_not_used_for_the_next_page(site: LocalSite) -> None:
     sent = threading.Event()
 
     def twice(request: Request) -> None:
@@ -134,9 +134,7 @@ def test_an_answer_that_nobody_asked_for_is_not_that_of_the_next_page(site: Loca
 
 @pytest.mark.parametrize("length", ["Content-Length: 500", "Transfer-Encoding: chunked", "X: 1"])
 @pytest.mark.parametrize("hangs", [False, True])
-def test_the_status_is_believed_though_the_rest_never_comes(
-    site: LocalSite, length: str, hangs: bool
-) -> None:
+def test_status_counts_even_if_the_body_never_comes(site: LocalSite, length: str, hangs: bool) -> None:
     def gone(request: Request) -> None:
         request.raw(f"HTTP/1.1 404 Not Found\r\n{length}\r\n\r\n".encode())
         site.ended.wait(10 if hangs else 0)
@@ -155,7 +153,7 @@ def test_the_status_is_believed_though_the_rest_never_comes(
 
 
 @pytest.mark.parametrize("written", ["/docs/caf\u00e9".encode(), b"/docs/caf\xe9", b"/docs/caf%C3%A9"])
-def test_a_redirect_is_read_as_browsers_read_it(site: LocalSite, written: bytes) -> None:
+def test_redirect_location_is_decoded_as_by_browsers(site: LocalSite, written: bytes) -> None:
     site.pages["/docs/a"] = lambda request: request.raw(
         b"HTTP/1.1 301 Moved\r\nContent-Length: 0\r\nLocation: " + written + b"\r\n\r\n"
     )
@@ -164,7 +162,7 @@ def test_a_redirect_is_read_as_browsers_read_it(site: LocalSite, written: bytes)
         assert fetcher.get(f"{site.address}/docs/a").address == f"{site.address}/docs/caf%C3%A9"
 
 
-def test_no_more_connections_are_open_than_allowed(site: LocalSite) -> None:
+def test_number_of_connections_is_limited(site: LocalSite) -> None:
     now, most, lock = 0, 0, threading.Lock()
 
     def slowly(request: Request) -> None:
@@ -184,7 +182,7 @@ def test_no_more_connections_are_open_than_allowed(site: LocalSite) -> None:
     assert 1 < most <= 3
 
 
-def test_a_site_that_moved_says_where_to(site: LocalSite) -> None:
+def test_redirect_to_https_suggests_that_address(site: LocalSite) -> None:
     secure = site.address.replace("http:", "https:")
     site.fallback = lambda r: r.send(status=301, headers={"Location": secure + r.path})
     with Fetcher(open_scope(site.address), FAST_LIMITS) as fetcher:
@@ -197,7 +195,7 @@ def test_a_site_that_moved_says_where_to(site: LocalSite) -> None:
             fetcher.get(f"{site.address}/gone")
 
 
-def test_http_2_is_spoken_where_the_server_has_it() -> None:
+def test_http2_is_used_where_the_server_has_it() -> None:
     pages = {f"/{name}": page(name) for name in "abcdefgh"}
     with (
         http2.served(pages) as (address, asked),
@@ -211,7 +209,7 @@ def test_http_2_is_spoken_where_the_server_has_it() -> None:
             on.get(f"{address}/nowhere")
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
+def test_untrusted_certificate_is_refused() -> None:
     with (
         http2.served({}) as (address, _),
         Fetcher(open_scope(address), FAST_LIMITS) as fetcher,
@@ -221,19 +219,19 @@ def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("wished", "kept"), [(0.0, 3.0), (5.0, 5.0), (1000.0, 60.0)])
-def test_a_delay_is_kept_and_robots_txt_may_ask_for_more(site: LocalSite, wished: float, kept: float) -> None:
+def test_crawl_delay_can_only_raise_the_delay(site: LocalSite, wished: float, kept: float) -> None:
     with Fetcher(open_scope(site.address), replace(FAST_LIMITS, delay=3.0)) as fetcher:
         fetcher.apply_robots(lambda _: True, wished)
         assert fetcher._throttle.delay == kept
 
 
-def test_to_wait_in_line_takes_nothing_of_the_time_of_a_page(site: LocalSite) -> None:
+def test_waiting_for_the_throttle_does_not_count_as_page_time(site: LocalSite) -> None:
     site.book(*"abcdef")
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, delay=0.4, page_seconds=1.5, connections=6))
     assert (len(pages), unreadable) == (6, [])
 
 
-def test_a_proxy_is_asked_with_its_password(site: LocalSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_gets_its_password(site: LocalSite, monkeypatch: pytest.MonkeyPatch) -> None:
     host = site.address.removeprefix("http://")
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("http_proxy", f"me:p%40ss@{host}")
@@ -244,7 +242,7 @@ def test_a_proxy_is_asked_with_its_password(site: LocalSite, monkeypatch: pytest
     assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
 
 
-def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_proxy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("http_proxy", "http://me:secret@127.0.0.1:1")
     with (
@@ -258,7 +256,7 @@ def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:1", "http://", "http://me:secret@host:port"])
-def test_a_proxy_that_is_none_is_refused_without_its_password(
+def test_invalid_proxy_is_refused_without_showing_its_password(
     proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_proxy", "")
@@ -268,7 +266,7 @@ def test_a_proxy_that_is_none_is_refused_without_its_password(
     assert "secret" not in str(refusal.value)
 
 
-def test_a_redirect_with_a_password_is_told_without_it(site: LocalSite) -> None:
+def test_redirect_is_reported_without_its_password(site: LocalSite) -> None:
     site.book("a", "b")
     target = {"Location": "http://me:secret@other.example/a"}
     site.pages["/docs/a"] = lambda request: request.send(status=302, headers=target)

@@ -42,7 +42,7 @@ def only(site: LocalSite, behaviour: Behaviour, limits: CrawlLimits = SMALL) -> 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
-def test_a_page_of_a_gigabyte_is_not_read(site: LocalSite) -> None:
+def test_oversized_body_is_not_read(site: LocalSite) -> None:
     sent = []
 
     def huge(request: Request) -> None:
@@ -55,13 +55,13 @@ def test_a_page_of_a_gigabyte_is_not_read(site: LocalSite) -> None:
     assert len(sent) < 100
 
 
-def test_a_page_that_says_it_is_a_gigabyte_is_not_read(site: LocalSite) -> None:
+def test_oversized_content_length_is_refused(site: LocalSite) -> None:
     assert only(site, lambda r: r.raw(HEAD + b"Content-Length: 1073741824\r\n\r\n<h1>")).reason == (
         "is larger than 1 MB"
     )
 
 
-def test_a_compression_bomb_does_not_go_off(site: LocalSite) -> None:
+def test_decompressed_size_is_limited(site: LocalSite) -> None:
     bomb = gzip.compress(MB * 200, 9)
     sent = {"Content-Encoding": "gzip"}
     assert only(site, lambda r: r.send(bomb, headers=sent)).reason == "is larger than 1 MB"
@@ -71,7 +71,7 @@ def test_a_compression_bomb_does_not_go_off(site: LocalSite) -> None:
     ("encoding", "said"),
     [("gzip", "can't be decompressed"), ("br", "which was not requested"), ("gzip, gzip", "not requested")],
 )
-def test_a_body_in_another_encoding_than_it_says(site: LocalSite, encoding: str, said: str) -> None:
+def test_wrong_content_encoding_is_reported(site: LocalSite, encoding: str, said: str) -> None:
     assert said in only(site, lambda r: r.send("plain", headers={"Content-Encoding": encoding})).reason
 
 
@@ -81,17 +81,17 @@ def drip(request: Request, first: bytes, every: float, piece: bytes) -> None:
         request.raw(piece)
 
 
-def test_a_body_that_drips_for_ever_is_given_up(site: LocalSite) -> None:
+def test_dripping_body_times_out(site: LocalSite) -> None:
     said = only(site, lambda r: drip(r, HEAD + b"Content-Length: 90000\r\n\r\n", 0.1, b"<")).reason
     assert said == "takes longer than 2 s"
 
 
-def test_headers_that_drip_for_ever_are_given_up(site: LocalSite) -> None:
+def test_dripping_headers_time_out(site: LocalSite) -> None:
     said = only(site, lambda r: drip(r, HEAD, 0.1, b"X: y\r\n")).reason
     assert said == "takes longer than 2 s"
 
 
-def test_endless_news_that_it_is_being_worked_on_is_given_up(site: LocalSite) -> None:
+def test_endless_1xx_responses_time_out(site: LocalSite) -> None:
     said = only(site, lambda r: drip(r, b"", 0.01, b"HTTP/1.1 102 Processing\r\n\r\n")).reason
     assert said == "takes longer than 2 s"
 
@@ -100,12 +100,12 @@ def silent(request: Request) -> None:
     request.server.site.ended.wait(20)
 
 
-def test_silence_is_given_up(site: LocalSite) -> None:
+def test_silent_server_times_out(site: LocalSite) -> None:
     said = only(site, silent).reason
     assert said == "said nothing for 0.6 s; tried 2 times"
 
 
-def test_endless_headers_are_given_up(site: LocalSite) -> None:
+def test_endless_headers_are_refused(site: LocalSite) -> None:
     said = only(site, lambda r: r.raw(HEAD, *(b"X: " + b"y" * 1000 + b"\r\n" for _ in range(1000)))).reason
     assert "did not answer properly" in said or "connection failed" in said
 
@@ -120,24 +120,24 @@ def test_endless_headers_are_given_up(site: LocalSite) -> None:
         b"HTTP/1.1 two hundred\r\n\r\n",
     ],
 )
-def test_what_is_not_http_is_told_as_such(site: LocalSite, answer: bytes) -> None:
+def test_invalid_http_is_reported(site: LocalSite, answer: bytes) -> None:
     said = only(site, lambda r: r.raw(answer)).reason
     assert "did not answer properly" in said or "connection failed" in said
     assert said.endswith("tried 2 times")
 
 
-def test_a_redirect_loop_is_found(site: LocalSite) -> None:
+def test_redirect_loop_is_detected(site: LocalSite) -> None:
     site.pages["/docs/x"] = lambda r: r.send(status=301, headers={"Location": "/docs/bad"})
     said = only(site, lambda r: r.send(status=302, headers={"Location": "/docs/x"})).reason
     assert said == f"redirects in a circle, back to {site.address}/docs/bad"
 
 
-def test_a_page_that_redirects_to_itself_is_a_circle(site: LocalSite) -> None:
+def test_redirect_to_itself_is_detected(site: LocalSite) -> None:
     said = only(site, lambda r: r.send(status=302, headers={"Location": "/docs/bad"})).reason
     assert said == f"redirects in a circle, back to {site.address}/docs/bad"
 
 
-def test_redirects_without_end_are_given_up(site: LocalSite) -> None:
+def test_number_of_redirects_is_limited(site: LocalSite) -> None:
     numbers = count()
 
     def on(request: Request) -> None:
@@ -163,7 +163,7 @@ def test_redirects_without_end_are_given_up(site: LocalSite) -> None:
         "javascript:alert(1)",
     ],
 )
-def test_a_redirect_off_the_host_is_not_followed(site: LocalSite, target: str) -> None:
+def test_redirect_to_another_host_is_not_followed(site: LocalSite, target: str) -> None:
     said = only(site, lambda r: r.send(status=302, headers={"Location": target})).reason
     assert "which is not on this host" in said
 
@@ -179,11 +179,11 @@ def test_a_redirect_off_the_host_is_not_followed(site: LocalSite, target: str) -
         (b"", "is empty"),
     ],
 )
-def test_what_is_called_html_and_is_none(site: LocalSite, body: bytes, said: str) -> None:
+def test_body_that_is_not_html_is_reported(site: LocalSite, body: bytes, said: str) -> None:
     assert only(site, lambda r: r.send(body)).reason == said
 
 
-def test_a_page_with_a_nul_in_it_is_read(site: LocalSite) -> None:
+def test_page_with_nul_characters_is_read(site: LocalSite) -> None:
     site.book("a")
     site.pages["/docs/a"] = page("A", "<p>One\0 and two.</p>")
     pages, unreadable = crawl(site)
@@ -192,14 +192,14 @@ def test_a_page_with_a_nul_in_it_is_read(site: LocalSite) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "", "application/xml"])
-def test_html_by_another_name_is_read(site: LocalSite, kind: str) -> None:
+def test_html_with_a_generic_content_type_is_read(site: LocalSite, kind: str) -> None:
     site.book("a", "b")
     site.pages["/docs/b"] = lambda r: r.send(page("B", "<p>Yes.</p>"), headers={"Content-Type": kind})
     pages, unreadable = crawl(site)
     assert (list(pages), unreadable) == (["/docs/a", "/docs/b"], [])
 
 
-def test_what_says_that_it_is_no_page_is_passed_over(site: LocalSite) -> None:
+def test_other_content_types_are_skipped(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/b"] = lambda r: r.send(b"%PDF-1.7", headers={"Content-Type": "application/pdf"})
     assert [len(one) for one in crawl(site)] == [1, 0]
@@ -215,7 +215,7 @@ def test_what_says_that_it_is_no_page_is_passed_over(site: LocalSite) -> None:
         ("zlib", "caf\u00e9".encode()),
     ],
 )
-def test_a_wrong_charset_costs_no_page(site: LocalSite, charset: str, body: bytes) -> None:
+def test_wrong_charset_loses_no_page(site: LocalSite, charset: str, body: bytes) -> None:
     site.book("a", "b")
     html = b"<html><head><title>B</title></head><body><main><h1>B</h1><p>A " + body + b" here.</p></main>"
     kind = f"text/html; charset={charset}" if charset else "text/html"
@@ -236,7 +236,7 @@ def test_a_wrong_charset_costs_no_page(site: LocalSite, charset: str, body: byte
         "<main><h1>Bad\0\ufffd</h1><p>\x01\x02 text</p></main>",
     ],
 )
-def test_broken_html_ends(site: LocalSite, html: str) -> None:
+def test_broken_html_is_parsed(site: LocalSite, html: str) -> None:
     site.book("a", "b")
     site.pages["/docs/b"] = html
     pages, unreadable = crawl(site)
@@ -244,7 +244,7 @@ def test_broken_html_ends(site: LocalSite, html: str) -> None:
     assert len(pages) + len(unreadable) <= 2
 
 
-def test_an_endless_calendar_ends(site: LocalSite) -> None:
+def test_endless_calendar_is_limited(site: LocalSite) -> None:
     def calendar(request: Request) -> None:
         month = int(request.path.rpartition("=")[2].rpartition("/")[2] or 0)
         request.send(
@@ -261,7 +261,7 @@ def test_an_endless_calendar_ends(site: LocalSite) -> None:
     assert not all(one.named for one in unreadable)
 
 
-def test_a_path_that_grows_for_ever_ends(site: LocalSite) -> None:
+def test_growing_paths_are_limited(site: LocalSite) -> None:
     site.pages["/"] = page("Home", links("/more/"))
     site.fallback = lambda r: r.send(page("More", links("more/"))) if "more" in r.path else r.send(status=404)
     pages, unreadable = crawl(site)
@@ -269,7 +269,7 @@ def test_a_path_that_grows_for_ever_ends(site: LocalSite) -> None:
     assert ["repeat themselves" in one.reason for one in unreadable] == [True]
 
 
-def test_a_sitemap_index_that_names_itself_ends(site: LocalSite) -> None:
+def test_recursive_sitemap_index_is_read_once(site: LocalSite) -> None:
     site.pages["/"] = page("Home")
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/sitemap.xml", f"{site.address}/two.xml")
     site.pages["/two.xml"] = sitemap_index(f"{site.address}/sitemap.xml")
@@ -277,7 +277,7 @@ def test_a_sitemap_index_that_names_itself_ends(site: LocalSite) -> None:
     assert site.requested_paths.count("/sitemap.xml") == 1
 
 
-def test_sitemaps_without_end_end(site: LocalSite) -> None:
+def test_number_of_sitemaps_is_limited(site: LocalSite) -> None:
     numbers = count()
     site.pages["/"] = page("Home")
     site.fallback = lambda r: r.send(
@@ -292,7 +292,7 @@ def test_sitemaps_without_end_end(site: LocalSite) -> None:
     assert len([path for path in site.requested_paths if path.endswith(".xml")]) <= 31
 
 
-def test_slow_sitemaps_end_with_the_time_of_the_crawl(site: LocalSite) -> None:
+def test_sitemaps_count_towards_the_time_limit_of_the_crawl(site: LocalSite) -> None:
     site.pages["/"] = page("Home")
     site.pages["/sitemap.xml"] = sitemap_index(*(f"{site.address}/map{number}.xml" for number in range(40)))
     for number in range(40):
@@ -306,21 +306,21 @@ def test_slow_sitemaps_end_with_the_time_of_the_crawl(site: LocalSite) -> None:
 
 
 @pytest.mark.parametrize("broken", [b"<?xml version='1.0'?><urlset><url><loc>", b"\x1f\x8bnot gzip"])
-def test_a_broken_sitemap_is_told_and_links_are_followed(site: LocalSite, broken: bytes) -> None:
+def test_broken_sitemap_is_reported_and_links_are_followed(site: LocalSite, broken: bytes) -> None:
     site.pages |= {"/": page("Home", links("/a")), "/a": page("A"), "/sitemap.xml": broken}
     pages, unreadable = crawl(site)
     assert list(pages) == ["/", "/a"]
     assert [(one.source_path, one.named) for one in unreadable] == [("/sitemap.xml", False)]
 
 
-def test_a_site_that_answers_everything_with_its_home_page_is_one_page(site: LocalSite) -> None:
+def test_home_page_at_every_address_is_one_page(site: LocalSite) -> None:
     home = page("Home", links("/"))
     site.pages["/"] = site.fallback = home
     pages, unreadable = crawl(site)
     assert (list(pages), unreadable) == (["/"], [])
 
 
-def test_links_of_all_kinds_lead_nowhere_else(site: LocalSite) -> None:
+def test_links_to_other_hosts_and_schemes_are_not_followed(site: LocalSite) -> None:
     bad = (
         "javascript:alert(1)",
         "mailto:me@example.org",
@@ -340,7 +340,7 @@ def test_links_of_all_kinds_lead_nowhere_else(site: LocalSite) -> None:
     assert set(site.requested_paths) <= {"/robots.txt", "/sitemap.xml", "/", "/a", "/x"}
 
 
-def test_a_site_with_an_ipv6_address_is_read() -> None:
+def test_ipv6_site_is_crawled() -> None:
     import socket
     from http.server import ThreadingHTTPServer
 
@@ -359,7 +359,7 @@ def test_a_site_with_an_ipv6_address_is_read() -> None:
         ThreadingHTTPServer.address_family = before
 
 
-def test_a_site_that_goes_down_is_not_asked_for_every_page(site: LocalSite) -> None:
+def test_crawl_ends_when_the_site_goes_down(site: LocalSite) -> None:
     site.book(*(f"p{number}" for number in range(60)))
     for number in range(3, 60):
         site.pages[f"/docs/p{number}"] = lambda r: r.raw(b"")
@@ -370,7 +370,7 @@ def test_a_site_that_goes_down_is_not_asked_for_every_page(site: LocalSite) -> N
     assert len(site.requested_paths) < 40
 
 
-def test_the_time_of_a_crawl_is_bounded(site: LocalSite) -> None:
+def test_crawl_ends_at_its_time_limit(site: LocalSite) -> None:
     site.book(*(f"p{number}" for number in range(50)))
     for number in range(50):
         site.pages[f"/docs/p{number}"] = lambda request: request.send_late(page(request.path), 0.2)
@@ -381,14 +381,14 @@ def test_the_time_of_a_crawl_is_bounded(site: LocalSite) -> None:
     assert [(one.named, "stopped after 1 s" in one.reason) for one in unreadable] == [(False, True)]
 
 
-def test_nobody_at_home_is_an_error_that_says_so() -> None:
+def test_refused_connection_is_a_clear_error() -> None:
     from pertinent.sources.site import SiteSource
 
     with pytest.raises(SourceError, match="the connection failed"):
         list(SiteSource("http://127.0.0.1:1/", limits=FAST_LIMITS).read())
 
 
-def test_a_start_page_that_fails_is_an_error(site: LocalSite) -> None:
+def test_failing_start_page_is_an_error(site: LocalSite) -> None:
     for status in (404, 500):
         site.pages["/"] = lambda r, status=status: r.send(status=status)  # type: ignore[misc]
         with pytest.raises(SourceError, match=f"HTTP {status}.*nothing was changed"):
@@ -397,7 +397,7 @@ def test_a_start_page_that_fails_is_an_error(site: LocalSite) -> None:
         crawl(site, "/nowhere.xml")
 
 
-def test_one_shell_for_all_addresses_is_no_book(site: LocalSite) -> None:
+def test_same_text_on_most_pages_is_an_error(site: LocalSite) -> None:
     site.book(*(f"p{number}" for number in range(20)))
     for path in site.pages:
         if path.startswith("/docs/"):
@@ -406,7 +406,7 @@ def test_one_shell_for_all_addresses_is_no_book(site: LocalSite) -> None:
         crawl(site)
 
 
-def test_pages_that_are_the_same_by_half_are_a_book(site: LocalSite) -> None:
+def test_same_text_on_half_of_the_pages_is_accepted(site: LocalSite) -> None:
     names = [f"p{number}" for number in range(20)]
     site.book(*names)
     for name in names[:10]:
@@ -418,7 +418,7 @@ def test_pages_that_are_the_same_by_half_are_a_book(site: LocalSite) -> None:
     assert len(crawl(site)[0]) == 20
 
 
-def test_a_few_pages_may_be_all_the_same(site: LocalSite) -> None:
+def test_same_text_on_a_few_pages_is_accepted(site: LocalSite) -> None:
     site.book("a", "b", "c", "d", "e")
     for name in "abcde":
         site.pages[f"/docs/{name}"] = page("To be written", "<p>This page is to be written.</p>")

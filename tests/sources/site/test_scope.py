@@ -19,7 +19,7 @@ from pertinent.sources.site.scope import open_scope
         ("https://book.example/sitemap_index.xml.gz", "", "https://book.example"),
     ],
 )
-def test_a_start_address_says_what_is_wanted(start: str, path: str, name: str) -> None:
+def test_open_scope_derives_path_and_name_from_the_start(start: str, path: str, name: str) -> None:
     scope = open_scope(start)
     assert (scope.path, scope.name, scope.from_sitemap) == (path, name, is_sitemap_address(start))
 
@@ -28,17 +28,17 @@ def test_a_start_address_says_what_is_wanted(start: str, path: str, name: str) -
     "start",
     ["https://", "ftp://x.example/", "http://x y/"],
 )
-def test_what_is_no_start_address_is_refused(start: str) -> None:
+def test_open_scope_refuses_invalid_addresses(start: str) -> None:
     with pytest.raises(InvalidInput, match="such as https://"):
         open_scope(start)
 
 
-def test_a_start_address_with_a_fragment_is_refused() -> None:
+def test_open_scope_refuses_a_fragment() -> None:
     with pytest.raises(InvalidInput, match="leave out the #"):
         open_scope("https://x.example/#a")
 
 
-def test_a_start_address_with_a_query_is_refused() -> None:
+def test_open_scope_refuses_a_query_in_the_start() -> None:
     with pytest.raises(InvalidInput, match="query"):
         open_scope("https://x.example/?page=docs")
 
@@ -47,7 +47,7 @@ def test_a_start_address_with_a_query_is_refused() -> None:
     ("path", "inside"),
     [("/docs", True), ("/docs/a", True), ("/docsearch", False), ("/", False), ("/blog/docs", False)],
 )
-def test_only_what_lies_below_the_start_is_wanted(path: str, inside: bool) -> None:
+def test_scope_contains_pages_below_the_start(path: str, inside: bool) -> None:
     assert open_scope("https://book.example/docs/").wants(f"https://book.example{path}") is inside
 
 
@@ -61,13 +61,13 @@ def test_only_what_lies_below_the_start_is_wanted(path: str, inside: bool) -> No
         (PageFilter(include=("/docs/*",), exclude=("*/b",)), ["/docs/a"]),
     ],
 )
-def test_patterns_choose_by_the_path(page_filter: PageFilter, wanted: list[str]) -> None:
+def test_page_filter_matches_paths(page_filter: PageFilter, wanted: list[str]) -> None:
     scope = open_scope("https://book.example/", page_filter=page_filter)
     paths = ["/docs/a", "/docs/a/b", "/blog/a", "/"]
     assert [path for path in paths if scope.wants(f"https://book.example{path}")] == wanted
 
 
-def test_the_same_host_under_the_other_scheme_is_the_same_site() -> None:
+def test_scope_treats_http_and_https_as_one_host() -> None:
     scope = open_scope("https://book.example/docs/")
     assert scope.public_url("http://book.example/docs/a/") == "https://book.example/docs/a"
     assert scope.served_address("http://book.example/docs/a/") == "https://book.example/docs/a/"
@@ -76,7 +76,7 @@ def test_the_same_host_under_the_other_scheme_is_the_same_site() -> None:
         assert scope.served_address(other) is None
 
 
-def test_a_copy_is_known_by_the_address_of_the_original() -> None:
+def test_scope_maps_a_copy_to_its_public_address() -> None:
     scope = open_scope("http://127.0.0.1:3000/docs/", "https://handbook.example/docs")
     assert scope.name == "https://handbook.example/docs"
     for address in ("http://127.0.0.1:3000/docs/a/", "https://handbook.example/docs/a/"):
@@ -86,7 +86,7 @@ def test_a_copy_is_known_by_the_address_of_the_original() -> None:
     assert scope.served_address("https://handbook.example/sitemap.xml") == "http://127.0.0.1:3000/sitemap.xml"
 
 
-def test_a_copy_may_lie_at_another_path() -> None:
+def test_scope_maps_a_copy_at_another_path() -> None:
     scope = open_scope("http://127.0.0.1:3000/", "https://me.github.example/book/")
     assert scope.public_url("http://127.0.0.1:3000/docs/a") == "https://me.github.example/book/docs/a"
     assert scope.served_address("https://me.github.example/book/docs/a") == "http://127.0.0.1:3000/docs/a"
@@ -95,7 +95,7 @@ def test_a_copy_may_lie_at_another_path() -> None:
 
 
 @pytest.mark.parametrize("start", ["https://me:secret@book.example/", "https://secret@book.example/docs"])
-def test_a_password_is_refused_and_not_repeated(start: str) -> None:
+def test_open_scope_refuses_a_password_without_showing_it(start: str) -> None:
     with pytest.raises(InvalidInput, match="password") as refusal:
         open_scope(start)
     with pytest.raises(InvalidInput, match="base_url"):
@@ -103,7 +103,7 @@ def test_a_password_is_refused_and_not_repeated(start: str) -> None:
     assert "secret" not in str(refusal.value)
 
 
-def test_a_query_is_no_part_of_where_pages_lie() -> None:
+def test_open_scope_names_the_field_with_a_query() -> None:
     with pytest.raises(InvalidInput, match=r"base_url.*has a query"):
         open_scope("https://book.example/", "https://h.example/docs?x")
     with pytest.raises(InvalidInput, match=r"source.*has a query"):
@@ -111,13 +111,13 @@ def test_a_query_is_no_part_of_where_pages_lie() -> None:
 
 
 @pytest.mark.parametrize("field", ["include", "exclude", "versions", "locales"])
-def test_an_empty_choice_is_refused(field: str) -> None:
+def test_page_filter_refuses_empty_values(field: str) -> None:
     with pytest.raises(InvalidInput, match=f"{field}: must not be empty"):
         PageFilter(**{field: ("/docs", " ")})
 
 
 @pytest.mark.parametrize("field", ["delay", "crawl_seconds"])
 @pytest.mark.parametrize("seconds", [float("inf"), float("nan"), -1.0, 1e12])
-def test_a_time_that_is_none_is_refused(field: str, seconds: float) -> None:
+def test_crawl_limits_refuse_invalid_times(field: str, seconds: float) -> None:
     with pytest.raises(InvalidInput, match=field):
         CrawlLimits(**{field: seconds})  # type: ignore[arg-type]

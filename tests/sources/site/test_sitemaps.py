@@ -16,20 +16,20 @@ def read(body: bytes | str, *, max_bytes: int = MB, max_pages: int = 100) -> Sit
     return parse_sitemap(data, max_bytes=max_bytes, max_pages=max_pages)
 
 
-def test_pages_are_listed_in_order() -> None:
+def test_parse_sitemap_lists_pages_in_order() -> None:
     found = read(sitemap("https://x.example/b", " https://x.example/a?x=1&amp;y=2 "))
     assert found is not None
     assert [one.address for one in found.pages] == ["https://x.example/b", "https://x.example/a?x=1&y=2"]
     assert (found.sitemaps, found.problem) == ([], "")
 
 
-def test_an_index_lists_sitemaps() -> None:
+def test_parse_sitemap_reads_an_index() -> None:
     found = read(sitemap_index("https://x.example/1.xml", "https://x.example/2.xml.gz"))
     assert found is not None
     assert found.sitemaps == ["https://x.example/1.xml", "https://x.example/2.xml.gz"]
 
 
-def test_translations_and_images_are_told_from_pages() -> None:
+def test_parse_sitemap_separates_translations_and_images_from_pages() -> None:
     found = read(
         '<urlset xmlns="s" xmlns:xhtml="x" xmlns:image="i"><url><loc>https://x.example/a</loc>'
         '<xhtml:link rel="alternate" hreflang="FR" href="https://x.example/fr/a"/>'
@@ -52,7 +52,7 @@ def test_translations_and_images_are_told_from_pages() -> None:
     ],
     ids=["gzip", "mark", "utf-16", "text", "comment"],
 )
-def test_other_forms_of_a_sitemap_are_read(body: bytes) -> None:
+def test_parse_sitemap_reads_other_forms(body: bytes) -> None:
     found = read(body)
     assert found is not None
     assert [one.address for one in found.pages] == ["https://x.example/a"]
@@ -61,11 +61,11 @@ def test_other_forms_of_a_sitemap_are_read(body: bytes) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"<!doctype html><html></html>", b"<rss></rss>", b"<?xml version='1.0'?><rss/>"]
 )
-def test_what_is_no_sitemap_is_none(body: bytes) -> None:
+def test_parse_sitemap_gives_none_for_something_else(body: bytes) -> None:
     assert read(body) is None
 
 
-def test_a_broken_sitemap_gives_what_it_has_and_says_so() -> None:
+def test_parse_sitemap_reads_up_to_an_error() -> None:
     whole = sitemap("https://x.example/a", "https://x.example/b")
     found = read(whole[: whole.index("<url><loc>https://x.example/b")] + "<url><loc>")
     assert found is not None
@@ -73,14 +73,14 @@ def test_a_broken_sitemap_gives_what_it_has_and_says_so() -> None:
     assert "broken XML" in found.problem
 
 
-def test_a_sitemap_of_a_million_pages_is_read_to_the_bound() -> None:
+def test_parse_sitemap_limits_the_number_of_pages() -> None:
     found = read(sitemap(*(f"https://x.example/{n}" for n in range(200))), max_pages=100)
     assert found is not None
     assert len(found.pages) == 100
     assert "more than 100 pages" in found.problem
 
 
-def test_entities_are_not_expanded() -> None:
+def test_parse_sitemap_does_not_expand_entities() -> None:
     kinds = '<!DOCTYPE u [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
     found = read(f'<?xml version="1.0"?>{kinds}<urlset><url><loc>&b;</loc></url></urlset>')
     assert found is None
@@ -91,7 +91,7 @@ def test_entities_are_not_expanded() -> None:
     assert read(f'<?xml version="1.0"?>{external}') is not None
 
 
-def test_a_compressed_sitemap_is_bounded() -> None:
+def test_parse_sitemap_limits_the_decompressed_size() -> None:
     found = read(gzip.compress(b"<?xml version='1.0'?><urlset>" + b" " * (3 * MB)), max_bytes=MB)
     assert found is not None
     assert "larger than 1 MB" in found.problem

@@ -41,7 +41,7 @@ def paths(workspace: Workspace) -> set[str]:
     return {record.source_path for record in workspace.catalog().pages()}
 
 
-def test_a_second_sync_writes_nothing(workspace: Workspace, site: LocalSite, cache_file: Path) -> None:
+def test_second_sync_writes_nothing(workspace: Workspace, site: LocalSite, cache_file: Path) -> None:
     site.book(*NAMES)
     assert crawled(workspace, site, cache_file).pages_added == 8
     again = crawled(workspace, site, cache_file)
@@ -49,9 +49,7 @@ def test_a_second_sync_writes_nothing(workspace: Workspace, site: LocalSite, cac
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_a_page_that_is_gone_goes(
-    workspace: Workspace, site: LocalSite, cache_file: Path, status: int
-) -> None:
+def test_gone_page_is_removed(workspace: Workspace, site: LocalSite, cache_file: Path, status: int) -> None:
     site.book(*NAMES)
     crawled(workspace, site, cache_file)
     site.pages["/docs/p3"] = lambda request: request.send(status=status)
@@ -61,7 +59,7 @@ def test_a_page_that_is_gone_goes(
 
 
 @pytest.mark.parametrize("status", [403, 500])
-def test_a_page_that_fails_keeps_what_was_indexed(
+def test_failing_page_stays_indexed(
     workspace: Workspace, site: LocalSite, cache_file: Path, status: int
 ) -> None:
     site.book(*NAMES)
@@ -77,7 +75,7 @@ def test_a_page_that_fails_keeps_what_was_indexed(
     assert paths(workspace) == before - {"/docs/p4"}
 
 
-def test_a_page_that_turns_into_something_else_keeps_what_was_indexed(
+def test_page_that_is_no_longer_html_stays_indexed(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
@@ -86,7 +84,7 @@ def test_a_page_that_turns_into_something_else_keeps_what_was_indexed(
     assert crawled(workspace, site, cache_file).pages_removed == 0
 
 
-def test_what_only_a_failing_page_links_to_stays(
+def test_pages_linked_only_from_a_failing_page_stay_indexed(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.pages |= {
@@ -105,9 +103,7 @@ def test_what_only_a_failing_page_links_to_stays(
     assert "/a/x" in paths(workspace)
 
 
-def test_far_fewer_pages_than_before_are_refused(
-    workspace: Workspace, site: LocalSite, cache_file: Path
-) -> None:
+def test_shrunk_site_is_refused(workspace: Workspace, site: LocalSite, cache_file: Path) -> None:
     site.book(*NAMES)
     crawled(workspace, site, cache_file)
     before = paths(workspace)
@@ -117,7 +113,7 @@ def test_far_fewer_pages_than_before_are_refused(
     assert paths(workspace) == before
 
 
-def test_a_site_under_maintenance_changes_nothing(
+def test_site_under_maintenance_changes_nothing(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
@@ -137,7 +133,7 @@ def test_a_site_under_maintenance_changes_nothing(
     assert crawled(workspace, site, cache_file).pages_unchanged == len(NAMES)
 
 
-def test_a_crawl_that_can_not_begin_removes_nothing(
+def test_crawl_that_cannot_begin_removes_nothing(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
@@ -154,7 +150,7 @@ def test_a_crawl_that_can_not_begin_removes_nothing(
     assert before <= paths(workspace)
 
 
-def test_a_part_of_the_sitemap_that_fails_removes_nothing(
+def test_failing_sitemap_part_removes_nothing(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
@@ -181,7 +177,7 @@ NO_SITEMAP = {
 
 @pytest.mark.parametrize("named_in_robots_txt", [False, True])
 @pytest.mark.parametrize("now", NO_SITEMAP)
-def test_a_sitemap_that_is_no_longer_one_removes_nothing(
+def test_lost_sitemap_removes_nothing(
     workspace: Workspace, site: LocalSite, cache_file: Path, now: str, named_in_robots_txt: bool
 ) -> None:
     at = "/listed.xml" if named_in_robots_txt else "/sitemap.xml"
@@ -204,7 +200,7 @@ def test_a_sitemap_that_is_no_longer_one_removes_nothing(
     assert paths(workspace) == before - {"/docs/p0"}
 
 
-def test_a_sitemap_that_robots_txt_no_longer_names_is_missed_where_there_is_no_other(
+def test_sitemap_dropped_from_robots_txt_removes_nothing(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
@@ -220,7 +216,7 @@ def test_a_sitemap_that_robots_txt_no_longer_names_is_missed_where_there_is_no_o
     assert paths(workspace) >= before
 
 
-def test_a_sitemap_is_not_expected_back_for_ever(
+def test_lost_sitemap_counts_as_gone_after_a_week(
     workspace: Workspace, site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book(*(f"p{number}" for number in range(8)))
@@ -233,7 +229,7 @@ def test_a_sitemap_is_not_expected_back_for_ever(
     assert "/docs/p7" not in paths(workspace)
 
 
-def test_a_sitemap_in_whose_place_others_are_named_is_not_missed(
+def test_replaced_sitemap_is_not_expected_back(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*(f"p{number}" for number in range(8)))
@@ -245,7 +241,7 @@ def test_a_sitemap_in_whose_place_others_are_named_is_not_missed(
     assert "/docs/p7" not in paths(workspace)
 
 
-def test_a_crawl_that_is_cut_short_removes_nothing(
+def test_crawl_that_ends_early_removes_nothing(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     site.book(*NAMES)
@@ -273,7 +269,7 @@ def handbook(site: LocalSite) -> list[Page]:
     return pages
 
 
-def test_a_book_is_the_same_from_its_source_and_from_its_site(site: LocalSite) -> None:
+def test_book_from_source_and_from_site_has_the_same_pages(site: LocalSite) -> None:
     source = {one.url: one for one in handbook(site)}
     read = SiteSource(f"{site.address}/docs/", base_url="https://handbook.example/docs", limits=FAST_LIMITS)
     assert read.name == open_source(str(HANDBOOK)).name
@@ -289,7 +285,7 @@ def test_a_book_is_the_same_from_its_source_and_from_its_site(site: LocalSite) -
         )
 
 
-def test_to_switch_from_source_to_site_embeds_little(
+def test_switch_from_source_to_site_embeds_little(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     handbook(site)
@@ -306,7 +302,7 @@ def test_to_switch_from_source_to_site_embeds_little(
     assert switched.chunks_added + switched.chunks_changed <= 0.1 * chunks
 
 
-def test_a_page_that_fails_at_the_switch_stays(
+def test_failing_page_stays_indexed_at_the_switch_to_the_site(
     workspace: Workspace, site: LocalSite, cache_file: Path
 ) -> None:
     pages = handbook(site)

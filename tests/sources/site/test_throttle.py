@@ -56,7 +56,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @given(rate=st.floats(0.6, 60), burst=st.integers(0, 5))
-def test_the_limit_of_a_site_is_found(rate: float, burst: int) -> None:
+def test_throttle_finds_the_rate_limit_of_a_site(rate: float, burst: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         clock = Clock()
         patch.setattr("pertinent.sources.site.throttle.time", clock)
@@ -76,14 +76,14 @@ def test_the_limit_of_a_site_is_found(rate: float, burst: int) -> None:
     assert answered / (clock.now - began) > rate / 4
 
 
-def test_a_site_that_never_refuses_is_never_waited_for(clock: Clock) -> None:
+def test_throttle_does_not_wait_without_refusals(clock: Clock) -> None:
     throttle = Throttle(clock)
     for _ in range(100):
         assert throttle.wait_turn() == 1000.0
         throttle.record_answer()
 
 
-def test_requests_that_were_under_way_slow_it_down_once(clock: Clock) -> None:
+def test_throttle_slows_down_once_for_concurrent_refusals(clock: Clock) -> None:
     throttle = Throttle(clock)
     went = [throttle.wait_turn() for _ in range(8)]
     clock.now += 0.05
@@ -95,7 +95,7 @@ def test_requests_that_were_under_way_slow_it_down_once(clock: Clock) -> None:
     assert throttle.refusals == 0
 
 
-def test_who_waits_in_line_goes_by_the_new_pace(clock: Clock) -> None:
+def test_throttle_applies_a_new_gap_to_waiting_threads(clock: Clock) -> None:
     throttle = Throttle(clock, delay=0.1)
     throttle.wait_turn()
 
@@ -109,7 +109,7 @@ def test_who_waits_in_line_goes_by_the_new_pace(clock: Clock) -> None:
     assert throttle.wait_turn() == pytest.approx(1001.1)
 
 
-def test_whoever_stops_waits_no_longer(clock: Clock) -> None:
+def test_throttle_stops_waiting_when_stopped(clock: Clock) -> None:
     throttle = Throttle(clock, delay=60.0)
     throttle.wait_turn()
     clock.set()
@@ -133,7 +133,7 @@ def let_in(site: LocalSite, names: Iterable[str], takes: Callable[[], bool]) -> 
         site.pages[f"/docs/{name}"] = behaviour
 
 
-def test_all_pages_of_a_site_with_a_limit_are_read(site: LocalSite) -> None:
+def test_all_pages_of_a_rate_limited_site_are_read(site: LocalSite) -> None:
     bucket = Bucket(rate=15, burst=2)
     let_in(site, [f"p{number}" for number in range(40)], lambda: bucket.takes(time.monotonic()))
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, first_wait=0.1, connections=8))
@@ -141,7 +141,7 @@ def test_all_pages_of_a_site_with_a_limit_are_read(site: LocalSite) -> None:
     assert len(site.requested_paths) < 60
 
 
-def test_a_refusal_that_comes_late_is_forgotten_with_the_next_answer(clock: Clock) -> None:
+def test_late_refusal_is_cleared_by_the_next_answer(clock: Clock) -> None:
     throttle = Throttle(clock)
     throttle.record_refusal(throttle.wait_turn(), 0.0)
     clock.now += 1
@@ -152,7 +152,7 @@ def test_a_refusal_that_comes_late_is_forgotten_with_the_next_answer(clock: Cloc
     assert throttle.refusals == 0
 
 
-def test_a_site_that_is_only_busy_is_not_asked_for_every_page(site: LocalSite) -> None:
+def test_crawl_ends_when_the_site_is_always_busy(site: LocalSite) -> None:
     let_in(site, [f"p{number}" for number in range(60)], lambda: False)
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=4, connections=1))
     assert pages == {}
@@ -163,7 +163,7 @@ def test_a_site_that_is_only_busy_is_not_asked_for_every_page(site: LocalSite) -
     assert "no longer answers: 4 pages in a row" in unreadable[-1].reason
 
 
-def test_a_site_that_is_no_longer_busy_is_asked_as_before(site: LocalSite) -> None:
+def test_crawl_continues_when_the_site_is_no_longer_busy(site: LocalSite) -> None:
     names = [f"p{number}" for number in range(9)]
     refusals = iter(range(5))
     let_in(site, names, lambda: next(refusals, None) is None)

@@ -26,22 +26,22 @@ VERSIONED = (
 )
 
 
-def test_of_versions_the_one_without_a_name_is_kept() -> None:
+def test_unnamed_version_is_preferred() -> None:
     assert kept(*VERSIONED) == ["/docs/a", "/docs/b"]
 
 
-def test_other_versions_come_when_they_are_asked_for() -> None:
+def test_requested_versions_are_included() -> None:
     assert kept(*VERSIONED, versions=("next",)) == list(VERSIONED[:5])
     assert kept(*VERSIONED, versions=("1.X",)) == [*VERSIONED[:2], *VERSIONED[5:]]
     assert kept(*VERSIONED, versions=("all",)) == list(VERSIONED)
 
 
-def test_a_start_below_a_version_means_that_version() -> None:
+def test_start_below_a_version_selects_that_version() -> None:
     below = [path for path in VERSIONED if path.startswith("/docs/next")]
     assert kept(*below, scope="/docs/next") == below
 
 
-def test_without_a_nameless_version_readers_land_on_the_stable_one() -> None:
+def test_stable_version_is_preferred_over_others() -> None:
     assert kept("/en/latest/a", "/en/stable/a", "/en/1.0/a") == ["/en/stable/a"]
     assert kept("/en/latest/a", "/en/v1.0/a") == ["/en/latest/a"]
     assert kept("/v1.9/a", "/v1.10/a", "/dev/a") == ["/v1.10/a"]
@@ -65,11 +65,11 @@ def test_without_a_nameless_version_readers_land_on_the_stable_one() -> None:
         ("/docs/js/a", "/docs/js/b", "/docs/ts/a", "/docs/ts/b", "/docs/en/a", "/docs/a", "/docs/b"),
     ],
 )
-def test_chapters_years_and_words_are_no_versions(paths: tuple[str, ...]) -> None:
+def test_chapters_years_and_words_are_not_versions(paths: tuple[str, ...]) -> None:
     assert kept(*paths) == list(paths)
 
 
-def test_translations_that_a_sitemap_names_are_told_without_a_name_in_the_path() -> None:
+def test_translations_are_recognised_by_hreflang() -> None:
     editions = Editions("", PageFilter())
     english, french = f"{HOST}/hello", f"{HOST}/bonjour"
     both = {"x-default": english, "en": english, "fr": french}
@@ -78,7 +78,7 @@ def test_translations_that_a_sitemap_names_are_told_without_a_name_in_the_path()
     assert editions.is_unwanted(french)
 
 
-def test_two_folders_with_one_page_of_the_same_name_are_no_versions() -> None:
+def test_one_shared_page_does_not_make_versions() -> None:
     editions = Editions("", PageFilter())
     urls = [
         f"{HOST}/releases/{number}/{name}" for number in ("1.0", "2.0") for name in ("changes", f"x{number}")
@@ -88,7 +88,7 @@ def test_two_folders_with_one_page_of_the_same_name_are_no_versions() -> None:
     assert not any(map(editions.is_unwanted, urls))
 
 
-def test_a_page_tells_its_own_version_and_language() -> None:
+def test_editions_are_learnt_from_pages() -> None:
     editions = Editions("", PageFilter())
     editions.language = "en"
     for path in ("/docs/a", "/docs/beta/a", "/docs/beta/b", "/docs/beta-notes"):
@@ -106,7 +106,7 @@ def test_a_page_tells_its_own_version_and_language() -> None:
     assert not editions.is_unwanted(f"{HOST}/words/fr/x")
 
 
-def test_links_tell_versions_as_they_are_found() -> None:
+def test_editions_are_learnt_from_links() -> None:
     editions = Editions("", PageFilter())
     for path in ("/docs/a", "/docs/next/a"):
         editions.learn_from_url(HOST + path)

@@ -25,7 +25,7 @@ def _with_anchor(piece: Piece) -> Piece:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_article_is_read_and_nothing_else(name: str) -> None:
+def test_article_is_read_without_boilerplate(name: str) -> None:
     found = parse_html((PAGES / f"{name}.html").read_bytes(), "https://robot.example/page")
     assert shown(found.pieces) == (PAGES / f"{name}.md").read_text(encoding="utf-8")
     assert found.title == "Walking robots"
@@ -58,12 +58,12 @@ LONG = "A paragraph that says something at some length, as paragraphs of article
         ("<h2>H</h2>", ""),
     ],
 )
-def test_where_the_anchor_of_a_heading_is(heading: str, anchor: str) -> None:
+def test_heading_anchor_is_found(heading: str, anchor: str) -> None:
     found = parse_html(f"<main><h1>T</h1><p>x</p>{heading}</main>", "https://x.example/a").pieces
     assert found[-1] == HeadingPiece(2, "H", anchor)
 
 
-def test_without_a_sign_the_article_is_where_nearly_all_text_is() -> None:
+def test_densest_element_is_the_article() -> None:
     links = "".join(
         f"<li><a href=/{n}>A chapter that has quite a long name, number {n}</a>" for n in range(40)
     )
@@ -71,15 +71,15 @@ def test_without_a_sign_the_article_is_where_nearly_all_text_is() -> None:
     assert pieces(html) == f"# T\n\n{LONG.strip()}\n"
 
 
-def test_a_page_of_nothing_but_text_is_an_article() -> None:
+def test_plain_text_page_is_an_article() -> None:
     assert pieces("Just text.") == "# T\n\nJust text.\n"
 
 
-def test_a_title_above_the_article_becomes_its_heading() -> None:
+def test_title_above_the_article_becomes_its_heading() -> None:
     assert pieces("<header><h1>T</h1></header><main><p>x</p></main>") == "# T\n\nx\n"
 
 
-def test_the_name_of_the_book_above_every_page_does_not() -> None:
+def test_name_of_the_book_does_not_become_a_heading() -> None:
     html = "<title>Owners - The Book</title><h1>The Book</h1><main><h2 id=o>Owners</h2><p>x</p></main>"
     found = parse_html(html, "https://x.example/a")
     assert found.title == "Owners"
@@ -109,7 +109,7 @@ def test_the_name_of_the_book_above_every_page_does_not() -> None:
         "<button>n</button>",
     ],
 )
-def test_what_is_no_part_of_an_article(noise: str) -> None:
+def test_boilerplate_is_ignored(noise: str) -> None:
     assert pieces(f"<main><h1>T</h1><p>x</p>{noise}<p>y</p></main>") == "# T\n\nx\n\ny\n"
 
 
@@ -123,7 +123,7 @@ def test_what_is_no_part_of_an_article(noise: str) -> None:
         '<details class="note"><summary>n</summary></details>',
     ],
 )
-def test_what_is_part_of_one(kept: str) -> None:
+def test_content_like_boilerplate_is_read(kept: str) -> None:
     assert pieces(f"<main><h1>T</h1><p>x</p>{kept}</main>") == "# T\n\nx\n\nn\n"
 
 
@@ -144,7 +144,7 @@ def test_what_is_part_of_one(kept: str) -> None:
         ("<pre>x</pre>", ""),
     ],
 )
-def test_the_language_of_code(code: str, language: str) -> None:
+def test_code_language_is_found(code: str, language: str) -> None:
     assert pieces(f"<main><h1>T</h1>{code}</main>") == f"# T\n\n```{language}\nx\n```\n"
 
 
@@ -160,17 +160,17 @@ def test_the_language_of_code(code: str, language: str) -> None:
         ("<pre>```\ninner\n```</pre>", None),
     ],
 )
-def test_the_lines_of_code(code: str, lines: str | None) -> None:
+def test_code_lines_are_read(code: str, lines: str | None) -> None:
     expected = "````\n```\ninner\n```\n````" if lines is None else f"```\n{lines}\n```"
     assert pieces(f"<main><h1>T</h1>{code}</main>") == f"# T\n\n{expected}\n"
 
 
-def test_mathml_without_its_tex_is_text() -> None:
+def test_mathml_without_tex_is_read_as_text() -> None:
     html = "<main><h1>T</h1><p>a <math alttext='x^2'><mi>x</mi></math> b <math><mi>y</mi></math></p></main>"
     assert pieces(html) == "# T\n\na $x^2$ b y\n"
 
 
-def test_tables_in_tables_are_cells() -> None:
+def test_nested_tables_are_cells() -> None:
     html = "<main><h1>T</h1><table><tr><td>a<td><table><tr><td>b|c</table></table></main>"
     assert pieces(html).startswith("# T\n\n| a |")
 
@@ -198,7 +198,7 @@ EVERYDAY = [
     "around", ['<section id="{}">', '<div class="section" id="{}">', '<div id="{}" class="section level2">']
 )
 @pytest.mark.parametrize("name", EVERYDAY)
-def test_a_section_stays_whatever_its_heading_is_about(around: str, name: str) -> None:
+def test_section_ids_do_not_count_as_boilerplate(around: str, name: str) -> None:
     end = "</section>" if around.startswith("<section") else "</div>"
     body = f"<main><h1>T</h1><p>{LONG}</p>{around.format(name)}<h2>H</h2><p>What it is about.</p>{end}</main>"
     found = pieces(body)
@@ -221,7 +221,7 @@ def test_a_section_stays_whatever_its_heading_is_about(around: str, name: str) -
         '<pre><span class="lang">ts</span><code>{}</code></pre>',
     ],
 )
-def test_code_is_read_whatever_shows_its_line_numbers(code: str) -> None:
+def test_code_is_read_without_line_numbers(code: str) -> None:
     found = pieces(f"<main><h1>T</h1><p>{LONG}</p>{code.format('walk(left)')}<p>After.</p></main>")
     assert "\nwalk(left)\n```" in found
     assert "1" not in found
@@ -234,7 +234,7 @@ def test_code_is_read_whatever_shows_its_line_numbers(code: str) -> None:
         '<div class="admonition-related-topics admonition"><p class="admonition-title">T</p><p>{}</p></div>',
     ],
 )
-def test_what_sphinx_sets_apart_is_read(block: str) -> None:
+def test_sphinx_admonitions_and_topics_are_read(block: str) -> None:
     said = "Batteries are charged at night."
     assert said in pieces(f"<main><h1>T</h1><p>{LONG}</p>{block.format(said)}<p>After.</p></main>")
     contents = '<nav class="contents topic"><p>Contents</p></nav><aside class="sidebar">Menu</aside>'
@@ -243,7 +243,7 @@ def test_what_sphinx_sets_apart_is_read(block: str) -> None:
     assert "Menu" not in left
 
 
-def test_tabs_without_a_list_of_labels_have_labels_of_their_own() -> None:
+def test_tab_labels_outside_of_a_list_are_read() -> None:
     tabs = (
         '<div class="tab-set"><input id="a" type="radio"><label class="tab-label" for="a">Unix</label>'
         '<div class="tab-content docutils"><p>apt install osprey</p></div>'
@@ -256,7 +256,7 @@ def test_tabs_without_a_list_of_labels_have_labels_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["genindex-jumpbox", "modindex-jumpbox", "domainindex-jumpbox"])
-def test_an_index_of_sphinx_is_no_article(name: str) -> None:
+def test_sphinx_index_has_no_article(name: str) -> None:
     entries = "".join(
         f'<li><a href="api.html#f{number}">f{number}() (in module osprey)</a></li>' for number in range(99)
     )

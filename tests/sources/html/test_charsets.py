@@ -1,4 +1,4 @@
-"""Bytes to text: by mark, by what they are, by what server and page say, and never an error."""
+"""Detection of the charset of a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WORDS = "Grüße, naïve café"
 JAPANESE = "日本語の文章"
 
 
-def said(html: str, charset: str) -> bytes:
+def encoded(html: str, charset: str) -> bytes:
     return f"<meta charset={charset}>{html}".encode(charset)
 
 
@@ -48,7 +48,7 @@ def test_charset_is_detected_from_the_bytes(html: bytes, charset: str | None, te
 
 @pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-8"])
 def test_charset_is_read_from_the_page(charset: str) -> None:
-    assert parse_html(said("<p>Привет</p>", charset), "https://x.example/").pieces[-1].text == "Привет"
+    assert parse_html(encoded("<p>Привет</p>", charset), "https://x.example/").pieces[-1].text == "Привет"
 
 
 def test_charset_of_the_server_wins_over_that_of_the_page() -> None:
@@ -57,8 +57,8 @@ def test_charset_of_the_server_wins_over_that_of_the_page() -> None:
 
 
 def test_control_characters_are_removed() -> None:
-    found = parse_html(
+    article = parse_html(
         "<title>a\0b</title><h1>T\x08</h1><p>x\0y &#8; \ud800 z\x85</p><pre>a\0\x0bb\tc</pre>", "u"
     )
-    assert [piece.text for piece in found.pieces[1:]] == ["xy ? z", "```\nab\tc\n```"]
-    assert found.pieces[0].text == "T"
+    assert [piece.text for piece in article.pieces[1:]] == ["xy ? z", "```\nab\tc\n```"]
+    assert article.pieces[0].text == "T"

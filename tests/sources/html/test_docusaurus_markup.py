@@ -1,4 +1,4 @@
-"""Docusaurus's own markup: what is built from a piece of Markdown reads as that Markdown does."""
+"""The markup of Docusaurus reads as the Markdown that it was built from."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ NAMES = sorted(path.stem for path in SNIPPETS.glob("*.mdx"))
 @pytest.mark.parametrize("major", [2, 3])
 def test_built_markup_reads_as_its_source(name: str, major: int) -> None:
     built, source = ((SNIPPETS / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "mdx"))
-    found = article(built, major)
-    assert found.has_article
-    assert list(found.pieces) == Documents(Path("site")).pieces(Path("page.mdx"), {}, source)
+    parsed = article(built, major)
+    assert parsed.has_article
+    assert list(parsed.pieces) == Documents(Path("site")).pieces(Path("page.mdx"), {}, source)
 
 
 def test_admonitions_of_early_versions_are_read() -> None:
@@ -44,9 +44,9 @@ def test_admonitions_of_early_versions_are_read() -> None:
 
 def test_navigation_around_the_article_is_ignored() -> None:
     html = docusaurus("<header><h1>Page</h1></header><p>Text.</p>")
-    found = text(parse_html(html, URL).pieces)
+    article = text(parse_html(html, URL).pieces)
     assert all(word in html for word in NAVIGATION)
-    assert found == "# Page\n\nText."
+    assert article == "# Page\n\nText."
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -54,8 +54,8 @@ def test_formula_is_read_as_tex(wrapped: bool) -> None:
     def built(tex: str, display: str = "") -> str:
         source = f'<annotation encoding="application/x-tex">{tex}</annotation>'
         math = f"<math{display}><semantics><mrow><mi>x</mi></mrow>{source}</semantics></math>"
-        shown = '<span class="katex-html" aria-hidden="true"><span class="mord">x</span></span>'
-        return f'<span class="katex"><span class="katex-mathml">{math}</span>{shown}</span>'
+        rendered = '<span class="katex-html" aria-hidden="true"><span class="mord">x</span></span>'
+        return f'<span class="katex"><span class="katex-mathml">{math}</span>{rendered}</span>'
 
     block = f'<span class="katex-display">{built("x^{2} &lt; y", " display=block")}</span>'
     if wrapped:
@@ -98,10 +98,10 @@ def test_live_editor_is_read_as_code() -> None:
 )
 def test_category_index_has_no_article(main: str) -> None:
     html = f"<meta name=generator content='Docusaurus v3.1.0'><title>T | S</title>{main}<a href=/x>x</a>"
-    found = parse_html(html, URL)
-    assert not found.has_article
-    assert not found.pieces
-    assert found.links == ("https://book.example/x",)
+    article = parse_html(html, URL)
+    assert not article.has_article
+    assert not article.pieces
+    assert article.links == ("https://book.example/x",)
 
 
 def test_listing_pages_have_no_article() -> None:
@@ -116,9 +116,9 @@ def test_blog_post_has_the_title_above_it() -> None:
 <header><h1 class="title_xvU1">A post</h1><div class="container_iJTo"><time>May 1</time> · One min read</div>\
 </header><div id="__blog-post-container" class="markdown"><p>Text.</p></div>\
 <footer class="docusaurus-mt-lg"><b>Tags:</b></footer></article></main>"""
-    found = parse_html(html, URL)
-    assert found.title == "A post"
-    assert text(found.pieces) == "# A post\n\nText."
+    article = parse_html(html, URL)
+    assert article.title == "A post"
+    assert text(article.pieces) == "# A post\n\nText."
 
 
 def test_standalone_page_is_read() -> None:
@@ -129,9 +129,9 @@ def test_standalone_page_is_read() -> None:
 
 def test_docusaurus_is_recognised_without_a_generator() -> None:
     html = docusaurus("<p>Text</p>").replace('name="generator"', 'name="hidden"')
-    found = parse_html(html, URL)
-    assert found.generator is None
-    assert text(found.pieces) == "Text"
+    article = parse_html(html, URL)
+    assert article.generator is None
+    assert text(article.pieces) == "Text"
 
 
 def test_custom_theme_is_read_as_generic_markup() -> None:

@@ -1,4 +1,4 @@
-"""Pages of other sites, each made by hand after what its generator really writes."""
+"""Pages of other generators, written after their real output."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def _with_anchor(piece: Piece) -> Piece:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_article_is_read_without_boilerplate(name: str) -> None:
-    found = parse_html((PAGES / f"{name}.html").read_bytes(), "https://robot.example/page")
-    assert shown(found.pieces) == (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    assert found.title == "Walking robots"
-    assert found.has_article
+    article = parse_html((PAGES / f"{name}.html").read_bytes(), "https://robot.example/page")
+    assert shown(article.pieces) == (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    assert article.title == "Walking robots"
+    assert article.has_article
 
 
 def pieces(body: str, title: str = "T | Site") -> str:
@@ -59,8 +59,8 @@ LONG = "A paragraph that says something at some length, as paragraphs of article
     ],
 )
 def test_heading_anchor_is_found(heading: str, anchor: str) -> None:
-    found = parse_html(f"<main><h1>T</h1><p>x</p>{heading}</main>", "https://x.example/a").pieces
-    assert found[-1] == HeadingPiece(2, "H", anchor)
+    article = parse_html(f"<main><h1>T</h1><p>x</p>{heading}</main>", "https://x.example/a").pieces
+    assert article[-1] == HeadingPiece(2, "H", anchor)
 
 
 def test_densest_element_is_the_article() -> None:
@@ -81,9 +81,9 @@ def test_title_above_the_article_becomes_its_heading() -> None:
 
 def test_name_of_the_book_does_not_become_a_heading() -> None:
     html = "<title>Owners - The Book</title><h1>The Book</h1><main><h2 id=o>Owners</h2><p>x</p></main>"
-    found = parse_html(html, "https://x.example/a")
-    assert found.title == "Owners"
-    assert shown(found.pieces) == "## Owners {#o}\n\nx\n"
+    article = parse_html(html, "https://x.example/a")
+    assert article.title == "Owners"
+    assert shown(article.pieces) == "## Owners {#o}\n\nx\n"
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,9 @@ EVERYDAY = [
 def test_section_ids_do_not_count_as_boilerplate(around: str, name: str) -> None:
     end = "</section>" if around.startswith("<section") else "</div>"
     body = f"<main><h1>T</h1><p>{LONG}</p>{around.format(name)}<h2>H</h2><p>What it is about.</p>{end}</main>"
-    found = pieces(body)
-    assert f"## H {{#{name}}}" in found
-    assert "What it is about." in found
+    article = pieces(body)
+    assert f"## H {{#{name}}}" in article
+    assert "What it is about." in article
 
 
 @pytest.mark.parametrize(
@@ -222,9 +222,9 @@ def test_section_ids_do_not_count_as_boilerplate(around: str, name: str) -> None
     ],
 )
 def test_code_is_read_without_line_numbers(code: str) -> None:
-    found = pieces(f"<main><h1>T</h1><p>{LONG}</p>{code.format('walk(left)')}<p>After.</p></main>")
-    assert "\nwalk(left)\n```" in found
-    assert "1" not in found
+    article = pieces(f"<main><h1>T</h1><p>{LONG}</p>{code.format('walk(left)')}<p>After.</p></main>")
+    assert "\nwalk(left)\n```" in article
+    assert "1" not in article
 
 
 @pytest.mark.parametrize(
@@ -250,9 +250,9 @@ def test_tab_labels_outside_of_a_list_are_read() -> None:
         '<input id="b" type="radio"><label class="tab-label" for="b">Windows</label>'
         '<div class="tab-content docutils"><p>winget install osprey</p></div></div>'
     )
-    found = pieces(f"<main><h1>T</h1><p>{LONG}</p>{tabs}<p>After.</p></main>")
+    article = pieces(f"<main><h1>T</h1><p>{LONG}</p>{tabs}<p>After.</p></main>")
     order = ["Unix", "apt install", "Windows", "winget install", "After."]
-    assert sorted(order, key=found.index) == order
+    assert sorted(order, key=article.index) == order
 
 
 @pytest.mark.parametrize("name", ["genindex-jumpbox", "modindex-jumpbox", "domainindex-jumpbox"])
@@ -261,6 +261,6 @@ def test_sphinx_index_has_no_article(name: str) -> None:
         f'<li><a href="api.html#f{number}">f{number}() (in module osprey)</a></li>' for number in range(99)
     )
     body = f'<main><h1>Index</h1><div class="{name}"><a href="#A">A</a></div><ul>{entries}</ul></main>'
-    found = parse_html(f"<title>Index</title>{body}", "https://x.example/genindex.html")
-    assert (found.has_article, found.title) == (False, "Index")
-    assert "https://x.example/api.html" in found.links
+    article = parse_html(f"<title>Index</title>{body}", "https://x.example/genindex.html")
+    assert (article.has_article, article.title) == (False, "Index")
+    assert "https://x.example/api.html" in article.links

@@ -1,4 +1,4 @@
-"""HTML that is broken, or made to break its reader: it is read in a bounded time, and never raises."""
+"""Broken and hostile HTML is parsed in bounded time, and never raises."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def text(html: str) -> str:
 
 
 def peak() -> int:
-    """The most memory that this process has held, in kB."""
+    """The most memory that this process has contained, in kB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def is_sound(found: Article) -> bool:
+def is_sound(article: Article) -> bool:
     """Whether a store can keep it and a reader read it."""
-    texts = [found.title, *(piece.text for piece in found.pieces)]
-    anchors = [piece.anchor for piece in found.pieces if isinstance(piece, HeadingPiece)]
+    texts = [article.title, *(piece.text for piece in article.pieces)]
+    anchors = [piece.anchor for piece in article.pieces if isinstance(piece, HeadingPiece)]
     return all(texts[1:]) and not any(
         unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t"
         for value in (*texts, *anchors)
@@ -115,11 +115,11 @@ def test_deep_nesting_keeps_the_text() -> None:
 )
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_hostile_pages_are_parsed_in_bounded_time(html: str, wrapped: bool) -> None:
-    begun, held = time.process_time(), peak()
-    found = parse_html(docusaurus(html) if wrapped else html, URL)
+    begun, contained = time.process_time(), peak()
+    article = parse_html(docusaurus(html) if wrapped else html, URL)
     assert time.process_time() - begun < 10
-    assert peak() - held < 600_000
-    assert sum(len(piece.text) for piece in found.pieces) < 9_000_000
+    assert peak() - contained < 600_000
+    assert sum(len(piece.text) for piece in article.pieces) < 9_000_000
 
 
 def test_limit_html_keeps_harmless_pages() -> None:
@@ -134,6 +134,6 @@ def test_limit_html_keeps_harmless_pages() -> None:
 
 def test_limit_html_removes_only_tags() -> None:
     html = b"<div>" * 5000 + b"<p a='>'>text</p><b x>" * 100 + b"</div>" * 5000
-    kept = limit_html(html)[0]
-    assert kept.count(b"text") == 100
-    assert kept.count(b"<div>") == kept.count(b"</div>") == 500
+    limited = limit_html(html)[0]
+    assert limited.count(b"text") == 100
+    assert limited.count(b"<div>") == limited.count(b"</div>") == 500

@@ -1,4 +1,4 @@
-"""What a page says of itself: its title, its address, its links, and who made it."""
+"""Metadata of a page: title, canonical address, links, robots, refresh."""
 
 from __future__ import annotations
 
@@ -63,21 +63,21 @@ def test_root_page_without_title_is_named_after_its_host() -> None:
 
 
 def test_docusaurus_metadata_is_read() -> None:
-    found = parse_html(docusaurus("<p>x</p>"), URL)
-    assert found.canonical == URL
-    assert found.generator == "Docusaurus v3.1.0"
-    assert found.language == "en"
-    assert found.version == "current"
-    assert found.docusaurus_tag == "docs-default-current"
-    assert not found.noindex
-    assert {"__docusaurus", "__docusaurus_skipToContent_fallback"} <= found.anchors
-    assert {"https://book.example/docs/other", "https://github.com/x/y"} <= set(found.links)
+    article = parse_html(docusaurus("<p>x</p>"), URL)
+    assert article.canonical == URL
+    assert article.generator == "Docusaurus v3.1.0"
+    assert article.language == "en"
+    assert article.version == "current"
+    assert article.docusaurus_tag == "docs-default-current"
+    assert not article.noindex
+    assert {"__docusaurus", "__docusaurus_skipToContent_fallback"} <= article.anchors
+    assert {"https://book.example/docs/other", "https://github.com/x/y"} <= set(article.links)
 
 
 def test_metadata_of_a_bare_page_is_empty() -> None:
-    found = parse_html("<p>x</p>", URL)
-    assert (found.canonical, found.generator, found.language) == (None, None, None)
-    assert (found.version, found.docusaurus_tag, found.noindex) == (None, None, False)
+    article = parse_html("<p>x</p>", URL)
+    assert (article.canonical, article.generator, article.language) == (None, None, None)
+    assert (article.version, article.docusaurus_tag, article.noindex) == (None, None, False)
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_anchors_are_ids_and_names() -> None:
 
 
 def test_links_and_anchors_are_optional() -> None:
-    whole = parse_html(docusaurus("<p id=a><a href=/b>x</a></p>"), URL)
-    assert (whole.links, whole.anchors) != ((), frozenset())
+    with_links = parse_html(docusaurus("<p id=a><a href=/b>x</a></p>"), URL)
+    assert (with_links.links, with_links.anchors) != ((), frozenset())
     unwanted = parse_html(docusaurus("<p id=a><a href=/b>x</a></p>"), URL, with_links=False)
-    assert unwanted == replace(whole, links=(), anchors=frozenset())
+    assert unwanted == replace(with_links, links=(), anchors=frozenset())
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ MIKE = """<!DOCTYPE html>
 
 
 def test_refresh_in_noscript_is_read() -> None:
-    there = "https://x.example/book/latest/"
+    target = "https://x.example/book/latest/"
     redirecting = 'Redirecting to <a href="latest/">latest/</a>...'
-    assert parse_html(MIKE % redirecting, "https://x.example/book/").refresh_target == there
+    assert parse_html(MIKE % redirecting, "https://x.example/book/").refresh_target == target
     # A page that is there to be read, and has another for those without scripts.
     article = f"<article><h1>Joints</h1><p>{'A joint turns. ' * 30}</p></article>"
     assert parse_html(MIKE % article, "https://x.example/book/").refresh_target is None

@@ -1,4 +1,4 @@
-"""Citations against the live pages."""
+"""Anchors of live pages, and the check of citations against them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .server import LocalSite, page
 
 
 def test_check_links_fetches_each_page_once() -> None:
-    asked: list[str] = []
-    there = {"https://x.example/a": {"one", "caf\u00e9"}, "https://x.example/b": set[str]()}
+    fetched: list[str] = []
+    anchors = {"https://x.example/a": {"one", "caf\u00e9"}, "https://x.example/b": set[str]()}
 
     def anchors_of(url: str) -> set[str]:
-        asked.append(url)
+        fetched.append(url)
         if url.endswith("down"):
             raise SourceError("answers HTTP 500")
-        if url not in there:
+        if url not in anchors:
             raise NotFound("answers HTTP 404")
-        return there[url]
+        return anchors[url]
 
     cited = [
         ("https://x.example/a", "one"),
@@ -45,7 +45,7 @@ def test_check_links_fetches_each_page_once() -> None:
         BrokenLink("https://x.example/down", "", "not reached", "answers HTTP 500"),
         BrokenLink("https://x.example/gone", "", "page gone", "answers HTTP 404"),
     ]
-    assert sorted(asked) == [f"https://x.example/{name}" for name in ("a", "b", "down", "gone")]
+    assert sorted(fetched) == [f"https://x.example/{name}" for name in ("a", "b", "down", "gone")]
     assert len(ticks) == 4
 
 
@@ -56,8 +56,8 @@ def test_site_anchors_reads_ids_and_names_of_live_pages(site: LocalSite) -> None
     cited = [(f"{site.address}/docs/{name}", "one") for name in ("a", "pdf", "down", "gone")]
     cited += [(f"{site.address}/docs/a", name) for name in ("two", "three", "four")]
     with SiteAnchors(limits=FAST_LIMITS) as anchors_of:
-        found = check(on_the_web(cited), anchors_of)
-    assert [(one.url.rpartition("/")[2], one.anchor, one.kind) for one in found] == [
+        broken = check(on_the_web(cited), anchors_of)
+    assert [(link.url.rpartition("/")[2], link.anchor, link.kind) for link in broken] == [
         ("a", "four", "anchor missing"),
         ("down", "", "not reached"),
         ("gone", "", "page gone"),
@@ -74,13 +74,13 @@ def test_site_anchors_fetches_from_a_copy(site: LocalSite) -> None:
 def test_site_anchors_stops_fetching_from_a_site_that_is_down(site: LocalSite) -> None:
     site.fallback = lambda request: request.send(status=500)
     with SiteAnchors(limits=replace(FAST_LIMITS, failures=3, attempts=1)) as anchors_of:
-        said = []
+        reasons = []
         for number in range(9):
             with pytest.raises(SourceError) as failure:
                 anchors_of(f"{site.address}/docs/p{number}")
-            said.append(str(failure.value))
+            reasons.append(str(failure.value))
     assert len(site.requested_paths) == 4  # robots.txt too
-    assert said[2:4] == ["answers HTTP 500", "was not fetched: the site no longer answers"]
+    assert reasons[2:4] == ["answers HTTP 500", "was not fetched: the site no longer answers"]
 
 
 def test_site_anchors_respects_the_crawl_delay(site: LocalSite) -> None:

@@ -1,4 +1,4 @@
-"""What is remembered between crawls: unchanged pages are not sent again, and a broken crawl goes on."""
+"""The crawl cache: conditional requests, resumed crawls, damaged files."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def test_page_without_etag_is_requested_by_last_modified(site: LocalSite, cache_
     date = "Wed, 21 Oct 2026 07:28:00 GMT"
 
     def dated(request: Request) -> None:
-        known = request.headers.get("If-Modified-Since") == date
+        matches = request.headers.get("If-Modified-Since") == date
         headers = {"Last-Modified": date, "ETag": ""}
-        request.send("" if known else page("A"), status=304 if known else 200, headers=headers)
+        request.send("" if matches else page("A"), status=304 if matches else 200, headers=headers)
 
     site.pages["/docs/a"] = dated
     assert crawl(site, cache_file=cache_file) == crawl(site, cache_file=cache_file)
@@ -76,7 +76,7 @@ def test_unconditional_304_is_a_failure(site: LocalSite, cache_file: Path) -> No
     site.book("a", "b")
     site.pages["/docs/a"] = lambda request: request.send(status=304)
     pages, unreadable = crawl(site, cache_file=cache_file)
-    assert (list(pages), [one.reason for one in unreadable]) == (["/docs/b"], ["answers HTTP 304"])
+    assert (list(pages), [problem.reason for problem in unreadable]) == (["/docs/b"], ["answers HTTP 304"])
 
 
 def test_skipped_pages_are_cached_with_their_links(site: LocalSite, cache_file: Path) -> None:
@@ -105,7 +105,7 @@ def test_redirects_are_cached(site: LocalSite, cache_file: Path) -> None:
     site.pages["/old"] = lambda request: request.send(status=500)
     _, unreadable = crawl(site, cache_file=cache_file)
     # The page that it led to is the one that is known, and the one that must stay.
-    assert [(one.source_path, one.named) for one in unreadable] == [("/new", True)]
+    assert [(problem.source_path, problem.named) for problem in unreadable] == [("/new", True)]
 
 
 def test_interrupted_crawl_is_resumed(site: LocalSite, cache_file: Path) -> None:
@@ -121,10 +121,10 @@ def test_interrupted_crawl_is_resumed(site: LocalSite, cache_file: Path) -> None
     site.clear_requests()
     pages, unreadable = crawl(site, cache_file=cache_file, limits=limits)
     assert (len(pages), unreadable) == (30, [])
-    again = {path for path in site.requested_paths if "/docs/" in path} & {
+    refetched = {path for path in site.requested_paths if "/docs/" in path} & {
         f"/docs/{name}" for name in names[:10]
     }
-    assert again == set()
+    assert refetched == set()
     site.clear_requests()
     # That one came to its end: the next begins at the beginning.
     crawl(site, cache_file=cache_file, limits=limits)
@@ -211,12 +211,12 @@ def test_serialized_page_survives_a_round_trip(site: LocalSite) -> None:
 def test_cache_can_be_used_from_another_thread(site: LocalSite, cache_file: Path) -> None:
     site.book("a")
     source = SiteSource(site.address, cache_file=cache_file, limits=FAST_LIMITS)
-    found: list[object] = []
+    results: list[object] = []
     items = source.read()
-    thread = threading.Thread(target=lambda: found.extend(items))
+    thread = threading.Thread(target=lambda: results.extend(items))
     thread.start()
     thread.join()
-    assert [type(one) for one in found] == [Offer]
+    assert [type(result) for result in results] == [Offer]
 
 
 def tagged(html: str) -> Behaviour:
@@ -226,12 +226,12 @@ def tagged(html: str) -> Behaviour:
 def test_copies_of_a_site_are_cached_separately(site: LocalSite, cache_file: Path) -> None:
     base = "https://book.example/docs"
     with served() as live:
-        for one, text in ((site, "Draft."), (live, "Published.")):
-            one.book("a")
-            one.pages["/docs/a"] = tagged(page("A", f"<p>{text}</p>"))
+        for copy, text in ((site, "Draft."), (live, "Published.")):
+            copy.book("a")
+            copy.pages["/docs/a"] = tagged(page("A", f"<p>{text}</p>"))
         texts = [
-            crawl(one, "/docs", base_url=base, cache_file=cache_file)[0]["/docs/a"].text
-            for one in (site, live, site)
+            crawl(copy, "/docs", base_url=base, cache_file=cache_file)[0]["/docs/a"].text
+            for copy in (site, live, site)
         ]
     assert ["Published." in text for text in texts] == [False, True, False]
 
@@ -246,6 +246,6 @@ def test_slow_crawl_writes_the_cache_regularly(
     ).read()
     list(islice(results, 4))
     with closing(sqlite3.connect(cache_file)) as database:
-        (kept,) = database.execute("select count(*) from responses").fetchone()
+        (cached,) = database.execute("select count(*) from responses").fetchone()
     results.close()  # type: ignore[attr-defined]
-    assert kept >= 3
+    assert cached >= 3

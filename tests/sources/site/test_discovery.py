@@ -1,4 +1,4 @@
-"""Which pages a crawl finds: by robots.txt, sitemaps and links."""
+"""Which pages a crawl finds: robots.txt, sitemaps, links, filters, versions."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def test_sitemap_pages_come_in_order(site: LocalSite) -> None:
     pages, unreadable = crawl(site)
     assert list(pages) == ["/docs/zebra", "/docs/apple", "/docs/mango"]
     assert unreadable == []
-    found = pages["/docs/apple"]
-    assert (found.title, found.url) == ("Apple", f"{site.address}/docs/apple")
-    assert (found.source_type, found.slug) == ("web-page", "docs-apple")
-    assert "This page is about apple." in found.text
+    apple = pages["/docs/apple"]
+    assert (apple.title, apple.url) == ("Apple", f"{site.address}/docs/apple")
+    assert (apple.source_type, apple.slug) == ("web-page", "docs-apple")
+    assert "This page is about apple." in apple.text
 
 
 def test_total_comes_from_the_sitemap_and_pages_are_fetched_once(site: LocalSite) -> None:
@@ -144,8 +144,10 @@ def test_crawl_delay_is_respected(site: LocalSite) -> None:
 def test_requests_have_a_user_agent(site: LocalSite) -> None:
     site.book("a")
     crawl(site)
-    assert {one["user-agent"] for one in site.request_headers} == {"Pertinent/0.1.0 (+documentation indexer)"}
-    assert {one["accept-encoding"] for one in site.request_headers} == {"gzip, deflate"}
+    assert {headers["user-agent"] for headers in site.request_headers} == {
+        "Pertinent/0.1.0 (+documentation indexer)"
+    }
+    assert {headers["accept-encoding"] for headers in site.request_headers} == {"gzip, deflate"}
 
 
 def test_excluded_pages_are_not_fetched(site: LocalSite) -> None:
@@ -191,16 +193,16 @@ def test_sitemap_with_pages_of_another_host_is_reported(site: LocalSite) -> None
     site.pages["/"] = page("Start", links("/docs/a"))
     site.pages["/docs/a"] = page("A")
     site.pages["/sitemap.xml"] = sitemap("https://h.example/docs/a", "https://h.example/docs/b")
-    found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
+    results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
     assert (
         PassedOver(
             "listed on another host, such as https://h.example/docs/a; if this is a copy of that site, give "
             "its address with --base-url",
             2,
         )
-        in found
+        in results
     )
-    assert sum(isinstance(one, Offer) for one in found) == 2
+    assert sum(isinstance(result, Offer) for result in results) == 2
     del site.pages["/"]
     with pytest.raises(
         SourceError, match=r"404; its sitemap lists https://h\.example/docs/a; if this is a copy"
@@ -212,17 +214,17 @@ def test_sitemap_part_on_another_host_is_reported(site: LocalSite) -> None:
     site.book("a")
     site.pages["/parts.xml"] = site.pages["/sitemap.xml"]
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/parts.xml", "https://h.example/more.xml")
-    found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
-    (told,) = [one for one in found if isinstance(one, PassedOver)]
-    assert (told.pages, "such as https://h.example/more.xml" in told.reason) == (1, True)
+    results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
+    (skipped,) = [result for result in results if isinstance(result, PassedOver)]
+    assert (skipped.pages, "such as https://h.example/more.xml" in skipped.reason) == (1, True)
 
 
 def test_robots_txt_sitemap_on_another_host_is_reported(site: LocalSite) -> None:
     site.pages["/"] = page("Start")
     site.pages["/robots.txt"] = "User-agent: *\nSitemap: https://h.example/sitemap.xml\n"
-    found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
-    (told,) = [one for one in found if isinstance(one, PassedOver)]
-    assert "such as https://h.example/sitemap.xml" in told.reason
+    results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
+    (skipped,) = [result for result in results if isinstance(result, PassedOver)]
+    assert "such as https://h.example/sitemap.xml" in skipped.reason
 
 
 def test_requested_older_version_is_read_despite_its_canonical(
@@ -257,11 +259,14 @@ def test_redirects_to_the_same_page_are_counted_as_skipped(site: LocalSite) -> N
     for name in "abc":
         site.pages[f"/docs/{name}"] = lambda r: r.send(status=302, headers={"Location": "/docs/login"})
     site.pages["/docs/login"] = page("Log in")
-    found = list(SiteSource(site.address, limits=FAST_LIMITS).read())
-    assert sum(isinstance(one, Offer) for one in found) == 1
-    (told,) = [one for one in found if isinstance(one, PassedOver)]
-    there = f"{site.address}/docs/"
-    assert (told.pages, told.reason) == (2, f"redirected to {there}login, as others are, such as {there}b")
+    results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
+    assert sum(isinstance(result, Offer) for result in results) == 1
+    (skipped,) = [result for result in results if isinstance(result, PassedOver)]
+    folder = f"{site.address}/docs/"
+    assert (skipped.pages, skipped.reason) == (
+        2,
+        f"redirected to {folder}login, as others are, such as {folder}b",
+    )
 
 
 def test_addresses_of_the_same_url_are_fetched_once(site: LocalSite) -> None:
@@ -310,8 +315,8 @@ def test_noindex_pages_are_skipped(site: LocalSite) -> None:
     site.book("a", "b", "c")
     site.pages["/docs/b"] = page("B", head='<meta name="robots" content="noindex, follow">')
     site.pages["/docs/c"] = lambda request: request.send(page("C"), headers={"X-Robots-Tag": "noindex"})
-    shown = {"X-Robots-Tag": "max-image-preview:none"}
-    site.pages["/docs/a"] = lambda request: request.send(page("A"), headers=shown)
+    preview_none = {"X-Robots-Tag": "max-image-preview:none"}
+    site.pages["/docs/a"] = lambda request: request.send(page("A"), headers=preview_none)
     assert list(crawl(site)[0]) == ["/docs/a"]
 
 
@@ -339,7 +344,7 @@ def test_current_version_is_read_and_others_on_request(site: LocalSite) -> None:
         site.pages[path] = doc(name, f"{name} {version}", version=version)
     site.sitemap("/docs/", "/docs/a", "/docs/next/", "/docs/next/a", "/docs/1.0/a")
     pages, _ = crawl(site)
-    assert {one.url.removeprefix(site.address): one.slug for one in pages.values()} == {
+    assert {page.url.removeprefix(site.address): page.slug for page in pages.values()} == {
         "/docs/a": "a",
         "/docs": "intro",
     }
@@ -394,7 +399,10 @@ def test_copy_of_a_site_has_the_urls_of_the_original(site: LocalSite) -> None:
         "/docs/b/": page("B"),
     }
     pages, unreadable = crawl(site, base_url="https://h.example")
-    assert [one.url for one in pages.values()] == ["https://h.example/docs/a", "https://h.example/docs/b"]
+    assert [page.url for page in pages.values()] == [
+        "https://h.example/docs/a",
+        "https://h.example/docs/b",
+    ]
     assert unreadable == []
     assert SiteSource(site.address, base_url="https://h.example/").name == "https://h.example"
 
@@ -412,10 +420,12 @@ def test_depth_and_number_of_followed_links_are_limited(site: LocalSite) -> None
         site.pages[f"/{'x' * number}"] = page(f"P{number}", links(f"/{'x' * (number + 1)}"))
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, depth=3))
     assert len(pages) == 4
-    assert [(one.named, "3 links away" in one.reason) for one in unreadable] == [(False, True)]
+    assert [(problem.named, "3 links away" in problem.reason) for problem in unreadable] == [(False, True)]
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, pages=2))
     assert len(pages) == 2
-    assert [(one.named, "more than 2 pages" in one.reason) for one in unreadable] == [(False, True)]
+    assert [(problem.named, "more than 2 pages" in problem.reason) for problem in unreadable] == [
+        (False, True)
+    ]
 
 
 def test_page_limit_counts_wanted_pages_only(site: LocalSite) -> None:
@@ -426,7 +436,9 @@ def test_page_limit_counts_wanted_pages_only(site: LocalSite) -> None:
     assert (sorted(pages), unreadable) == ([f"/docs/{name}" for name in "abcd"], [])
     pages, unreadable = crawl(site, "/docs", limits=replace(FAST_LIMITS, pages=3))
     assert sorted(pages) == [f"/docs/{name}" for name in "abc"]
-    assert [(one.named, "more than 3 pages" in one.reason) for one in unreadable] == [(False, True)]
+    assert [(problem.named, "more than 3 pages" in problem.reason) for problem in unreadable] == [
+        (False, True)
+    ]
 
 
 def test_links_of_an_excluded_start_page_are_followed(site: LocalSite) -> None:

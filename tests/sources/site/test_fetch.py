@@ -1,4 +1,4 @@
-"""Asking again, waiting when told to, and speaking HTTP/2 where the server does."""
+"""Fetching: retries, Retry-After, redirects, connections, HTTP/2, TLS and proxies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_fetch_does_not_retry_permanent_failures(site: LocalSite, status: int) -
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, status)  # type: ignore[assignment]
     _, unreadable = crawl(site)
-    assert [one.reason for one in unreadable] == [f"answers HTTP {status}"]
+    assert [problem.reason for problem in unreadable] == [f"answers HTTP {status}"]
     assert site.requested_paths.count("/docs/a") == 1
 
 
@@ -58,7 +58,7 @@ def test_fetch_limits_and_reports_attempts(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, 500)  # type: ignore[assignment]
     _, unreadable = crawl(site, limits=replace(FAST_LIMITS, attempts=3))
-    assert [one.reason for one in unreadable] == ["answers HTTP 500; tried 3 times"]
+    assert [problem.reason for problem in unreadable] == ["answers HTTP 500; tried 3 times"]
     assert site.requested_paths.count("/docs/a") == 3
 
 
@@ -74,7 +74,7 @@ def test_long_retry_after_is_a_failure(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(9, 429, **{"Retry-After": "3600"})  # type: ignore[assignment]
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, connections=1))
-    assert [one.reason for one in unreadable] == ["answers HTTP 429 and asks to wait 3600 s"]
+    assert [problem.reason for problem in unreadable] == ["answers HTTP 429 and asks to wait 3600 s"]
     assert list(pages) == ["/docs/b"]
 
 
@@ -84,7 +84,7 @@ def test_busy_site_gets_more_attempts(site: LocalSite) -> None:
     site.pages["/docs/b"] = failing(5, 503)  # type: ignore[assignment]
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, attempts=2))
     assert list(pages) == ["/docs/a"]
-    assert [one.reason for one in unreadable] == ["answers HTTP 503; tried 5 times"]
+    assert [problem.reason for problem in unreadable] == ["answers HTTP 503; tried 5 times"]
 
 
 def test_occasional_refusals_do_not_end_the_crawl(site: LocalSite) -> None:
@@ -111,7 +111,7 @@ def test_closed_connection_is_replaced(site: LocalSite) -> None:
         site.pages[f"/docs/{name}"] = lambda r, html=html: (  # type: ignore[misc]
             r.send(html, headers={"Connection": "close"})
         )
-    assert [len(one) for one in crawl(site)] == [6, 0]
+    assert [len(results) for results in crawl(site)] == [6, 0]
 
 
 def test_unrequested_response_is_not_used_for_the_next_page(site: LocalSite) -> None:
@@ -219,10 +219,10 @@ def test_untrusted_certificate_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("wished", "kept"), [(0.0, 3.0), (5.0, 5.0), (1000.0, 60.0)])
-def test_crawl_delay_can_only_raise_the_delay(site: LocalSite, wished: float, kept: float) -> None:
+def test_crawl_delay_can_only_raise_the_delay(site: LocalSite, wished: float, delay: float) -> None:
     with Fetcher(open_scope(site.address), replace(FAST_LIMITS, delay=3.0)) as fetcher:
         fetcher.apply_robots(lambda _: True, wished)
-        assert fetcher._throttle.delay == kept
+        assert fetcher._throttle.delay == delay
 
 
 def test_waiting_for_the_throttle_does_not_count_as_page_time(site: LocalSite) -> None:
@@ -237,7 +237,7 @@ def test_proxy_gets_its_password(site: LocalSite, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("http_proxy", f"me:p%40ss@{host}")
     site.pages["http://book.example/docs"] = page("Through a proxy")
     source = SiteSource("http://book.example/docs", limits=FAST_LIMITS)
-    assert [one.page().title for one in source.read() if isinstance(one, Offer)] == ["Through a proxy"]
+    assert [offer.page().title for offer in source.read() if isinstance(offer, Offer)] == ["Through a proxy"]
     sent = {headers.get("proxy-authorization") for headers in site.request_headers}
     assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
 
@@ -271,6 +271,6 @@ def test_redirect_is_reported_without_its_password(site: LocalSite) -> None:
     target = {"Location": "http://me:secret@other.example/a"}
     site.pages["/docs/a"] = lambda request: request.send(status=302, headers=target)
     _, unreadable = crawl(site)
-    assert [one.reason for one in unreadable] == [
+    assert [problem.reason for problem in unreadable] == [
         "redirects to http://other.example/a, which is not on this host"
     ]

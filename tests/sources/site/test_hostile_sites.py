@@ -1,4 +1,4 @@
-"""Sites that mean harm, or do it: each ends in bounded time, with a line that says what happened."""
+"""Hostile and broken sites: each crawl ends in bounded time, and says what happened."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def only(site: LocalSite, behaviour: Behaviour, limits: CrawlLimits = SMALL) -> 
     site.pages["/docs/bad"] = behaviour
     pages, unreadable = crawl(site, limits=limits)
     assert list(pages) == ["/docs/a", "/docs/b"]
-    assert [one.source_path for one in unreadable] == ["/docs/bad"]
+    assert [problem.source_path for problem in unreadable] == ["/docs/bad"]
     return unreadable[0]
 
 
@@ -71,8 +71,8 @@ def test_decompressed_size_is_limited(site: LocalSite) -> None:
     ("encoding", "said"),
     [("gzip", "can't be decompressed"), ("br", "which was not requested"), ("gzip, gzip", "not requested")],
 )
-def test_wrong_content_encoding_is_reported(site: LocalSite, encoding: str, said: str) -> None:
-    assert said in only(site, lambda r: r.send("plain", headers={"Content-Encoding": encoding})).reason
+def test_wrong_content_encoding_is_reported(site: LocalSite, encoding: str, reason: str) -> None:
+    assert reason in only(site, lambda r: r.send("plain", headers={"Content-Encoding": encoding})).reason
 
 
 def drip(request: Request, first: bytes, every: float, piece: bytes) -> None:
@@ -82,18 +82,18 @@ def drip(request: Request, first: bytes, every: float, piece: bytes) -> None:
 
 
 def test_dripping_body_times_out(site: LocalSite) -> None:
-    said = only(site, lambda r: drip(r, HEAD + b"Content-Length: 90000\r\n\r\n", 0.1, b"<")).reason
-    assert said == "takes longer than 2 s"
+    reason = only(site, lambda r: drip(r, HEAD + b"Content-Length: 90000\r\n\r\n", 0.1, b"<")).reason
+    assert reason == "takes longer than 2 s"
 
 
 def test_dripping_headers_time_out(site: LocalSite) -> None:
-    said = only(site, lambda r: drip(r, HEAD, 0.1, b"X: y\r\n")).reason
-    assert said == "takes longer than 2 s"
+    reason = only(site, lambda r: drip(r, HEAD, 0.1, b"X: y\r\n")).reason
+    assert reason == "takes longer than 2 s"
 
 
 def test_endless_1xx_responses_time_out(site: LocalSite) -> None:
-    said = only(site, lambda r: drip(r, b"", 0.01, b"HTTP/1.1 102 Processing\r\n\r\n")).reason
-    assert said == "takes longer than 2 s"
+    reason = only(site, lambda r: drip(r, b"", 0.01, b"HTTP/1.1 102 Processing\r\n\r\n")).reason
+    assert reason == "takes longer than 2 s"
 
 
 def silent(request: Request) -> None:
@@ -101,13 +101,13 @@ def silent(request: Request) -> None:
 
 
 def test_silent_server_times_out(site: LocalSite) -> None:
-    said = only(site, silent).reason
-    assert said == "said nothing for 0.6 s; tried 2 times"
+    reason = only(site, silent).reason
+    assert reason == "said nothing for 0.6 s; tried 2 times"
 
 
 def test_endless_headers_are_refused(site: LocalSite) -> None:
-    said = only(site, lambda r: r.raw(HEAD, *(b"X: " + b"y" * 1000 + b"\r\n" for _ in range(1000)))).reason
-    assert "did not answer properly" in said or "connection failed" in said
+    reason = only(site, lambda r: r.raw(HEAD, *(b"X: " + b"y" * 1000 + b"\r\n" for _ in range(1000)))).reason
+    assert "did not answer properly" in reason or "connection failed" in reason
 
 
 @pytest.mark.parametrize(
@@ -121,20 +121,20 @@ def test_endless_headers_are_refused(site: LocalSite) -> None:
     ],
 )
 def test_invalid_http_is_reported(site: LocalSite, answer: bytes) -> None:
-    said = only(site, lambda r: r.raw(answer)).reason
-    assert "did not answer properly" in said or "connection failed" in said
-    assert said.endswith("tried 2 times")
+    reason = only(site, lambda r: r.raw(answer)).reason
+    assert "did not answer properly" in reason or "connection failed" in reason
+    assert reason.endswith("tried 2 times")
 
 
 def test_redirect_loop_is_detected(site: LocalSite) -> None:
     site.pages["/docs/x"] = lambda r: r.send(status=301, headers={"Location": "/docs/bad"})
-    said = only(site, lambda r: r.send(status=302, headers={"Location": "/docs/x"})).reason
-    assert said == f"redirects in a circle, back to {site.address}/docs/bad"
+    reason = only(site, lambda r: r.send(status=302, headers={"Location": "/docs/x"})).reason
+    assert reason == f"redirects in a circle, back to {site.address}/docs/bad"
 
 
 def test_redirect_to_itself_is_detected(site: LocalSite) -> None:
-    said = only(site, lambda r: r.send(status=302, headers={"Location": "/docs/bad"})).reason
-    assert said == f"redirects in a circle, back to {site.address}/docs/bad"
+    reason = only(site, lambda r: r.send(status=302, headers={"Location": "/docs/bad"})).reason
+    assert reason == f"redirects in a circle, back to {site.address}/docs/bad"
 
 
 def test_number_of_redirects_is_limited(site: LocalSite) -> None:
@@ -164,8 +164,8 @@ def test_number_of_redirects_is_limited(site: LocalSite) -> None:
     ],
 )
 def test_redirect_to_another_host_is_not_followed(site: LocalSite, target: str) -> None:
-    said = only(site, lambda r: r.send(status=302, headers={"Location": target})).reason
-    assert "which is not on this host" in said
+    reason = only(site, lambda r: r.send(status=302, headers={"Location": target})).reason
+    assert "which is not on this host" in reason
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_redirect_to_another_host_is_not_followed(site: LocalSite, target: str) 
         (b"", "is empty"),
     ],
 )
-def test_body_that_is_not_html_is_reported(site: LocalSite, body: bytes, said: str) -> None:
-    assert only(site, lambda r: r.send(body)).reason == said
+def test_body_that_is_not_html_is_reported(site: LocalSite, body: bytes, reason: str) -> None:
+    assert only(site, lambda r: r.send(body)).reason == reason
 
 
 def test_page_with_nul_characters_is_read(site: LocalSite) -> None:
@@ -202,7 +202,7 @@ def test_html_with_a_generic_content_type_is_read(site: LocalSite, kind: str) ->
 def test_other_content_types_are_skipped(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/b"] = lambda r: r.send(b"%PDF-1.7", headers={"Content-Type": "application/pdf"})
-    assert [len(one) for one in crawl(site)] == [1, 0]
+    assert [len(results) for results in crawl(site)] == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -257,8 +257,8 @@ def test_endless_calendar_is_limited(site: LocalSite) -> None:
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, alike=30, depth=1000))
     assert {"/", "/a"} <= set(pages)
     assert len(pages) < 70
-    assert any("more than 30 addresses like /calendar/#" in one.reason for one in unreadable)
-    assert not all(one.named for one in unreadable)
+    assert any("more than 30 addresses like /calendar/#" in problem.reason for problem in unreadable)
+    assert not all(problem.named for problem in unreadable)
 
 
 def test_growing_paths_are_limited(site: LocalSite) -> None:
@@ -266,7 +266,7 @@ def test_growing_paths_are_limited(site: LocalSite) -> None:
     site.fallback = lambda r: r.send(page("More", links("more/"))) if "more" in r.path else r.send(status=404)
     pages, unreadable = crawl(site)
     assert len(pages) == 4
-    assert ["repeat themselves" in one.reason for one in unreadable] == [True]
+    assert ["repeat themselves" in problem.reason for problem in unreadable] == [True]
 
 
 def test_recursive_sitemap_index_is_read_once(site: LocalSite) -> None:
@@ -288,7 +288,7 @@ def test_number_of_sitemaps_is_limited(site: LocalSite) -> None:
     )
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, sitemaps=30))
     assert list(pages) == ["/"]
-    assert ["more than 30" in one.reason and not one.named for one in unreadable] == [True]
+    assert ["more than 30" in problem.reason and not problem.named for problem in unreadable] == [True]
     assert len([path for path in site.requested_paths if path.endswith(".xml")]) <= 31
 
 
@@ -300,7 +300,7 @@ def test_sitemaps_count_towards_the_time_limit_of_the_crawl(site: LocalSite) -> 
     start = time.monotonic()
     _, unreadable = crawl(site, limits=replace(FAST_LIMITS, crawl_seconds=1))
     assert time.monotonic() - start < 4
-    assert not any(one.named for one in unreadable)
+    assert not any(problem.named for problem in unreadable)
     assert "not fetched after 1 s" in unreadable[0].reason
     assert len(site.requested_paths) < 20
 
@@ -310,7 +310,7 @@ def test_broken_sitemap_is_reported_and_links_are_followed(site: LocalSite, brok
     site.pages |= {"/": page("Home", links("/a")), "/a": page("A"), "/sitemap.xml": broken}
     pages, unreadable = crawl(site)
     assert list(pages) == ["/", "/a"]
-    assert [(one.source_path, one.named) for one in unreadable] == [("/sitemap.xml", False)]
+    assert [(problem.source_path, problem.named) for problem in unreadable] == [("/sitemap.xml", False)]
 
 
 def test_home_page_at_every_address_is_one_page(site: LocalSite) -> None:
@@ -348,7 +348,7 @@ def test_ipv6_site_is_crawled() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no IPv6")
-    before = ThreadingHTTPServer.address_family
+    family = ThreadingHTTPServer.address_family
     ThreadingHTTPServer.address_family = socket.AF_INET6
     try:
         with served("::1") as site:
@@ -356,7 +356,7 @@ def test_ipv6_site_is_crawled() -> None:
             site.book("a")
             assert list(crawl(site)[0]) == ["/docs/a"]
     finally:
-        ThreadingHTTPServer.address_family = before
+        ThreadingHTTPServer.address_family = family
 
 
 def test_crawl_ends_when_the_site_goes_down(site: LocalSite) -> None:
@@ -365,7 +365,7 @@ def test_crawl_ends_when_the_site_goes_down(site: LocalSite) -> None:
         site.pages[f"/docs/p{number}"] = lambda r: r.raw(b"")
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=5, connections=2, attempts=1))
     assert len(pages) == 3
-    assert [one.named for one in unreadable] == [True] * 5 + [False]
+    assert [problem.named for problem in unreadable] == [True] * 5 + [False]
     assert "no longer answers: 5 pages in a row" in unreadable[-1].reason
     assert len(site.requested_paths) < 40
 
@@ -378,7 +378,9 @@ def test_crawl_ends_at_its_time_limit(site: LocalSite) -> None:
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, crawl_seconds=1, connections=2))
     assert time.monotonic() - start < 4
     assert 0 < len(pages) < 30
-    assert [(one.named, "stopped after 1 s" in one.reason) for one in unreadable] == [(False, True)]
+    assert [(problem.named, "stopped after 1 s" in problem.reason) for problem in unreadable] == [
+        (False, True)
+    ]
 
 
 def test_refused_connection_is_a_clear_error() -> None:

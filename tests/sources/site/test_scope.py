@@ -61,19 +61,23 @@ def test_scope_contains_pages_below_the_start(path: str, inside: bool) -> None:
         (PageFilter(include=("/docs/*",), exclude=("*/b",)), ["/docs/a"]),
     ],
 )
-def test_page_filter_matches_paths(page_filter: PageFilter, wanted: list[str]) -> None:
+def test_page_filter_matches_paths(page_filter: PageFilter, expected: list[str]) -> None:
     scope = open_scope("https://book.example/", page_filter=page_filter)
     paths = ["/docs/a", "/docs/a/b", "/blog/a", "/"]
-    assert [path for path in paths if scope.wants(f"https://book.example{path}")] == wanted
+    assert [path for path in paths if scope.wants(f"https://book.example{path}")] == expected
 
 
 def test_scope_treats_http_and_https_as_one_host() -> None:
     scope = open_scope("https://book.example/docs/")
     assert scope.public_url("http://book.example/docs/a/") == "https://book.example/docs/a"
     assert scope.served_address("http://book.example/docs/a/") == "https://book.example/docs/a/"
-    for other in ("https://www.book.example/docs/a", "https://book.example:8443/docs/a", "http://127.0.0.1/"):
-        assert scope.public_url(other) is None
-        assert scope.served_address(other) is None
+    for external in (
+        "https://www.book.example/docs/a",
+        "https://book.example:8443/docs/a",
+        "http://127.0.0.1/",
+    ):
+        assert scope.public_url(external) is None
+        assert scope.served_address(external) is None
 
 
 def test_scope_maps_a_copy_to_its_public_address() -> None:

@@ -17,26 +17,26 @@ def read(body: bytes | str, *, max_bytes: int = MB, max_pages: int = 100) -> Sit
 
 
 def test_parse_sitemap_lists_pages_in_order() -> None:
-    found = read(sitemap("https://x.example/b", " https://x.example/a?x=1&amp;y=2 "))
-    assert found is not None
-    assert [one.address for one in found.pages] == ["https://x.example/b", "https://x.example/a?x=1&y=2"]
-    assert (found.sitemaps, found.problem) == ([], "")
+    parsed = read(sitemap("https://x.example/b", " https://x.example/a?x=1&amp;y=2 "))
+    assert parsed is not None
+    assert [page.address for page in parsed.pages] == ["https://x.example/b", "https://x.example/a?x=1&y=2"]
+    assert (parsed.sitemaps, parsed.problem) == ([], "")
 
 
 def test_parse_sitemap_reads_an_index() -> None:
-    found = read(sitemap_index("https://x.example/1.xml", "https://x.example/2.xml.gz"))
-    assert found is not None
-    assert found.sitemaps == ["https://x.example/1.xml", "https://x.example/2.xml.gz"]
+    parsed = read(sitemap_index("https://x.example/1.xml", "https://x.example/2.xml.gz"))
+    assert parsed is not None
+    assert parsed.sitemaps == ["https://x.example/1.xml", "https://x.example/2.xml.gz"]
 
 
 def test_parse_sitemap_separates_translations_and_images_from_pages() -> None:
-    found = read(
+    parsed = read(
         '<urlset xmlns="s" xmlns:xhtml="x" xmlns:image="i"><url><loc>https://x.example/a</loc>'
         '<xhtml:link rel="alternate" hreflang="FR" href="https://x.example/fr/a"/>'
         "<image:image><image:loc>https://x.example/a.png</image:loc></image:image></url></urlset>"
     )
-    assert found is not None
-    assert [(one.address, one.alternates) for one in found.pages] == [
+    assert parsed is not None
+    assert [(page.address, page.alternates) for page in parsed.pages] == [
         ("https://x.example/a", {"fr": "https://x.example/fr/a"})
     ]
 
@@ -53,9 +53,9 @@ def test_parse_sitemap_separates_translations_and_images_from_pages() -> None:
     ids=["gzip", "mark", "utf-16", "text", "comment"],
 )
 def test_parse_sitemap_reads_other_forms(body: bytes) -> None:
-    found = read(body)
-    assert found is not None
-    assert [one.address for one in found.pages] == ["https://x.example/a"]
+    parsed = read(body)
+    assert parsed is not None
+    assert [page.address for page in parsed.pages] == ["https://x.example/a"]
 
 
 @pytest.mark.parametrize(
@@ -67,23 +67,23 @@ def test_parse_sitemap_gives_none_for_something_else(body: bytes) -> None:
 
 def test_parse_sitemap_reads_up_to_an_error() -> None:
     whole = sitemap("https://x.example/a", "https://x.example/b")
-    found = read(whole[: whole.index("<url><loc>https://x.example/b")] + "<url><loc>")
-    assert found is not None
-    assert [one.address for one in found.pages] == ["https://x.example/a"]
-    assert "broken XML" in found.problem
+    parsed = read(whole[: whole.index("<url><loc>https://x.example/b")] + "<url><loc>")
+    assert parsed is not None
+    assert [page.address for page in parsed.pages] == ["https://x.example/a"]
+    assert "broken XML" in parsed.problem
 
 
 def test_parse_sitemap_limits_the_number_of_pages() -> None:
-    found = read(sitemap(*(f"https://x.example/{n}" for n in range(200))), max_pages=100)
-    assert found is not None
-    assert len(found.pages) == 100
-    assert "more than 100 pages" in found.problem
+    parsed = read(sitemap(*(f"https://x.example/{n}" for n in range(200))), max_pages=100)
+    assert parsed is not None
+    assert len(parsed.pages) == 100
+    assert "more than 100 pages" in parsed.problem
 
 
 def test_parse_sitemap_does_not_expand_entities() -> None:
     kinds = '<!DOCTYPE u [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
-    found = read(f'<?xml version="1.0"?>{kinds}<urlset><url><loc>&b;</loc></url></urlset>')
-    assert found is None
+    parsed = read(f'<?xml version="1.0"?>{kinds}<urlset><url><loc>&b;</loc></url></urlset>')
+    assert parsed is None
     named = read(f'<?xml version="1.0"?>{kinds.replace("DOCTYPE u", "DOCTYPE urlset")}<urlset></urlset>')
     assert named is not None
     assert "declares entities" in named.problem
@@ -92,9 +92,9 @@ def test_parse_sitemap_does_not_expand_entities() -> None:
 
 
 def test_parse_sitemap_limits_the_decompressed_size() -> None:
-    found = read(gzip.compress(b"<?xml version='1.0'?><urlset>" + b" " * (3 * MB)), max_bytes=MB)
-    assert found is not None
-    assert "larger than 1 MB" in found.problem
+    parsed = read(gzip.compress(b"<?xml version='1.0'?><urlset>" + b" " * (3 * MB)), max_bytes=MB)
+    assert parsed is not None
+    assert "larger than 1 MB" in parsed.problem
     broken = read(gzip.compress(b"<urlset/>")[:-4])
     assert broken is not None
     assert "ends in the middle" in broken.problem

@@ -1,4 +1,4 @@
-"""A site in the index: what goes, what stays, and that a book's source and its site are one book."""
+"""Sync of a site to the index: which pages are removed and which stay."""
 
 from __future__ import annotations
 
@@ -44,8 +44,13 @@ def paths(workspace: Workspace) -> set[str]:
 def test_second_sync_writes_nothing(workspace: Workspace, site: LocalSite, cache_file: Path) -> None:
     site.book(*NAMES)
     assert crawled(workspace, site, cache_file).pages_added == 8
-    again = crawled(workspace, site, cache_file)
-    assert (again.pages_unchanged, again.pages_added, again.pages_changed, again.chunks_added) == (8, 0, 0, 0)
+    second = crawled(workspace, site, cache_file)
+    assert (second.pages_unchanged, second.pages_added, second.pages_changed, second.chunks_added) == (
+        8,
+        0,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -64,15 +69,15 @@ def test_failing_page_stays_indexed(
 ) -> None:
     site.book(*NAMES)
     crawled(workspace, site, cache_file)
-    before = paths(workspace)
+    paths_before = paths(workspace)
     site.pages["/docs/p3"] = lambda request: request.send(status=status)
     del site.pages["/docs/p4"]
     summary = crawled(workspace, site, cache_file)
-    assert [one.source_path for one in summary.unreadable] == ["/docs/p3"]
-    assert paths(workspace) == before - {"/docs/p4"}
+    assert [problem.source_path for problem in summary.unreadable] == ["/docs/p3"]
+    assert paths(workspace) == paths_before - {"/docs/p4"}
     # And the next time, when it has been failing for a while.
     assert crawled(workspace, site, cache_file).pages_removed == 0
-    assert paths(workspace) == before - {"/docs/p4"}
+    assert paths(workspace) == paths_before - {"/docs/p4"}
 
 
 def test_page_that_is_no_longer_html_stays_indexed(
@@ -96,7 +101,7 @@ def test_pages_linked_only_from_a_failing_page_stay_indexed(
     crawled(workspace, site, cache_file)
     site.pages["/a"] = lambda request: request.send(status=500)
     summary = crawled(workspace, site, cache_file)
-    assert (summary.pages_removed, [one.source_path for one in summary.unreadable]) == (0, ["/a"])
+    assert (summary.pages_removed, [problem.source_path for problem in summary.unreadable]) == (0, ["/a"])
     # Even where nothing is remembered of it.
     cache_file.unlink()
     assert crawled(workspace, site, cache_file).pages_removed == 0
@@ -106,11 +111,11 @@ def test_pages_linked_only_from_a_failing_page_stay_indexed(
 def test_shrunk_site_is_refused(workspace: Workspace, site: LocalSite, cache_file: Path) -> None:
     site.book(*NAMES)
     crawled(workspace, site, cache_file)
-    before = paths(workspace)
+    paths_before = paths(workspace)
     site.book(*NAMES[:3])
     with pytest.raises(SyncRefused, match="--allow-shrink"):
         crawled(workspace, site, cache_file)
-    assert paths(workspace) == before
+    assert paths(workspace) == paths_before
 
 
 def test_site_under_maintenance_changes_nothing(
@@ -118,17 +123,19 @@ def test_site_under_maintenance_changes_nothing(
 ) -> None:
     site.book(*NAMES)
     crawled(workspace, site, cache_file)
-    before = {
-        one.document_id: workspace.catalog().page(one.document_id) for one in workspace.catalog().pages()
+    pages_before = {
+        record.document_id: workspace.catalog().page(record.document_id)
+        for record in workspace.catalog().pages()
     }
     for name in NAMES[1:]:
         site.pages[f"/docs/{name}"] = page("Down", "<p>We will be back soon.</p>")
     with pytest.raises(SourceError, match=r"7 of 8 pages .* the same, word for word.*nothing was changed"):
         crawled(workspace, site, cache_file)
-    after = {
-        one.document_id: workspace.catalog().page(one.document_id) for one in workspace.catalog().pages()
+    pages_after = {
+        record.document_id: workspace.catalog().page(record.document_id)
+        for record in workspace.catalog().pages()
     }
-    assert after == before
+    assert pages_after == pages_before
     site.book(*NAMES)
     assert crawled(workspace, site, cache_file).pages_unchanged == len(NAMES)
 
@@ -138,7 +145,7 @@ def test_crawl_that_cannot_begin_removes_nothing(
 ) -> None:
     site.book(*NAMES)
     crawled(workspace, site, cache_file)
-    before = paths(workspace)
+    paths_before = paths(workspace)
     site.pages["/robots.txt"] = lambda request: request.send(status=503)
     with pytest.raises(SourceError, match=r"robots\.txt"):
         crawled(workspace, site, cache_file)
@@ -147,7 +154,7 @@ def test_crawl_that_cannot_begin_removes_nothing(
     site.pages["/"] = page("Home")
     summary = crawled(workspace, site, cache_file)
     assert (summary.pages_removed, summary.unreadable[0].named) == (0, False)
-    assert before <= paths(workspace)
+    assert paths_before <= paths(workspace)
 
 
 def test_failing_sitemap_part_removes_nothing(
@@ -158,11 +165,11 @@ def test_failing_sitemap_part_removes_nothing(
     site.pages["/two.xml"] = site.pages["/sitemap.xml"]
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/one.xml", f"{site.address}/two.xml")
     crawled(workspace, site, cache_file)
-    before = paths(workspace)
+    paths_before = paths(workspace)
     del site.pages["/two.xml"]
     summary = crawled(workspace, site, cache_file)
-    assert [(one.source_path, one.named) for one in summary.unreadable] == [("/two.xml", False)]
-    assert paths(workspace) == before
+    assert [(problem.source_path, problem.named) for problem in summary.unreadable] == [("/two.xml", False)]
+    assert paths(workspace) == paths_before
 
 
 NO_SITEMAP = {
@@ -187,17 +194,17 @@ def test_lost_sitemap_removes_nothing(
     if named_in_robots_txt:
         site.pages["/robots.txt"] = f"Sitemap: {site.address}/listed.xml"
     crawled(workspace, site, cache_file)
-    before = paths(workspace)
+    paths_before = paths(workspace)
     listed = site.pages[at]
     site.pages[at] = NO_SITEMAP[now]  # type: ignore[assignment]
     for _ in range(2):
         summary = crawled(workspace, site, cache_file)
-        assert paths(workspace) >= before
-        assert [(one.source_path, one.named) for one in summary.unreadable] == [(at, False)]
+        assert paths(workspace) >= paths_before
+        assert [(problem.source_path, problem.named) for problem in summary.unreadable] == [(at, False)]
     site.pages[at] = listed
     site.pages["/docs/p0"] = lambda request: request.send(status=404)
     assert crawled(workspace, site, cache_file).unreadable == ()
-    assert paths(workspace) == before - {"/docs/p0"}
+    assert paths(workspace) == paths_before - {"/docs/p0"}
 
 
 def test_sitemap_dropped_from_robots_txt_removes_nothing(
@@ -209,11 +216,11 @@ def test_sitemap_dropped_from_robots_txt_removes_nothing(
     site.pages["/part.xml"] = site.pages.pop("/sitemap.xml")
     site.pages["/robots.txt"] = f"Sitemap: {site.address}/parts.xml"
     crawled(workspace, site, cache_file)
-    before = paths(workspace)
+    paths_before = paths(workspace)
     del site.pages["/robots.txt"]
     summary = crawled(workspace, site, cache_file)
-    assert [(one.source_path, one.named) for one in summary.unreadable] == [("/parts.xml", False)]
-    assert paths(workspace) >= before
+    assert [(problem.source_path, problem.named) for problem in summary.unreadable] == [("/parts.xml", False)]
+    assert paths(workspace) >= paths_before
 
 
 def test_lost_sitemap_counts_as_gone_after_a_week(
@@ -246,42 +253,47 @@ def test_crawl_that_ends_early_removes_nothing(
 ) -> None:
     site.book(*NAMES)
     crawled(workspace, site, cache_file)
-    before = paths(workspace)
+    paths_before = paths(workspace)
     for name in NAMES[2:]:
         site.pages[f"/docs/{name}"] = lambda request: request.send_late(page("Slow"), 1)
     summary = crawled(workspace, site, cache_file, replace(FAST_LIMITS, crawl_seconds=0.5, connections=1))
     assert "stopped after 0.5 s" in summary.unreadable[0].reason
-    assert (summary.pages_removed, paths(workspace)) == (0, before)
+    assert (summary.pages_removed, paths(workspace)) == (0, paths_before)
 
 
 def handbook(site: LocalSite) -> list[Page]:
     """Serve the handbook as Docusaurus would, at the paths that it has, and give its pages from source."""
-    pages = [one for one in open_source(str(HANDBOOK)).read() if isinstance(one, Page)]
+    pages = [page for page in open_source(str(HANDBOOK)).read() if isinstance(page, Page)]
     ids = {"docs/intro.md": "intro"}
-    for one in pages:
-        path = one.url.removeprefix("https://handbook.example")
+    for source_page in pages:
+        path = source_page.url.removeprefix("https://handbook.example")
         # The id that Docusaurus has for a doc is its path without numbers; here the slug's will do.
-        name = ids.get(one.source_path, path.removeprefix("/docs/"))
-        site.pages[path] = doc(name, one.title, body=article(one)).replace(
-            f"<header><h1>{one.title}</h1></header>", "", 1
+        name = ids.get(source_page.source_path, path.removeprefix("/docs/"))
+        site.pages[path] = doc(name, source_page.title, body=article(source_page)).replace(
+            f"<header><h1>{source_page.title}</h1></header>", "", 1
         )
-    site.pages["/sitemap.xml"] = sitemap(*(one.url for one in pages))
+    site.pages["/sitemap.xml"] = sitemap(*(page.url for page in pages))
     return pages
 
 
 def test_book_from_source_and_from_site_has_the_same_pages(site: LocalSite) -> None:
-    source = {one.url: one for one in handbook(site)}
+    source = {page.url: page for page in handbook(site)}
     read = SiteSource(f"{site.address}/docs/", base_url="https://handbook.example/docs", limits=FAST_LIMITS)
     assert read.name == open_source(str(HANDBOOK)).name
-    crawled = {page.url: page for one in read.read() if isinstance(one, Offer) for page in [one.page()]}
+    crawled = {page.url: page for offer in read.read() if isinstance(offer, Offer) for page in [offer.page()]}
     assert crawled.keys() == source.keys()
-    for url, one in crawled.items():
-        of = source[url]
-        assert (one.document_id, one.slug, one.title, one.source_type) == (
-            of.document_id,
-            of.slug,
-            of.title,
-            of.source_type,
+    for url, crawled_page in crawled.items():
+        expected = source[url]
+        assert (
+            crawled_page.document_id,
+            crawled_page.slug,
+            crawled_page.title,
+            crawled_page.source_type,
+        ) == (
+            expected.document_id,
+            expected.slug,
+            expected.title,
+            expected.source_type,
         )
 
 

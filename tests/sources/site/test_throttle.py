@@ -1,4 +1,4 @@
-"""How fast a site is asked: never faster than it allows, and not much slower."""
+"""The throttle: no faster than the site allows, and not much slower."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Bucket:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr("pertinent.sources.site.throttle.time", found)
-    return found
+    clock = Clock()
+    monkeypatch.setattr("pertinent.sources.site.throttle.time", clock)
+    return clock
 
 
 @given(rate=st.floats(0.6, 60), burst=st.integers(0, 5))
@@ -63,12 +63,12 @@ def test_throttle_finds_the_rate_limit_of_a_site(rate: float, burst: int) -> Non
         throttle, site = Throttle(clock), Bucket(rate, burst)
         began, refused, row = clock.now, 0, 0
         for _ in range(400):
-            went = throttle.wait_turn()
-            if site.takes(went):
+            sent = throttle.wait_turn()
+            if site.takes(sent):
                 throttle.record_answer()
                 row = 0
             else:
-                throttle.record_refusal(went, 0.0)
+                throttle.record_refusal(sent, 0.0)
                 refused, row = refused + 1, row + 1
                 assert row < 8
         answered = 400 - refused
@@ -85,10 +85,10 @@ def test_throttle_does_not_wait_without_refusals(clock: Clock) -> None:
 
 def test_throttle_slows_down_once_for_concurrent_refusals(clock: Clock) -> None:
     throttle = Throttle(clock)
-    went = [throttle.wait_turn() for _ in range(8)]
+    sent = [throttle.wait_turn() for _ in range(8)]
     clock.now += 0.05
-    for one in went:
-        throttle.record_refusal(one, 0.0)
+    for moment in sent:
+        throttle.record_refusal(moment, 0.0)
     assert throttle.refusals == 8
     assert [round(throttle.wait_turn() - 1000, 3) for _ in range(3)] == [0.15, 0.25, 0.35]
     throttle.record_answer()
@@ -123,8 +123,8 @@ def let_in(site: LocalSite, names: Iterable[str], takes: Callable[[], bool]) -> 
 
     def behaviour(request: Request) -> None:
         with lock:
-            taken = takes()
-        if taken:
+            accepted = takes()
+        if accepted:
             request.send(page(request.path))
         else:
             request.send("busy", status=503)
@@ -147,7 +147,7 @@ def test_late_refusal_is_cleared_by_the_next_answer(clock: Clock) -> None:
     clock.now += 1
     for _ in range(200):
         throttle.record_answer()
-    throttle.record_refusal(1000.0, 0.0)  # it went before the throttle was slowed down
+    throttle.record_refusal(1000.0, 0.0)  # it sent before the throttle was slowed down
     throttle.record_answer()
     assert throttle.refusals == 0
 
@@ -156,7 +156,7 @@ def test_crawl_ends_when_the_site_is_always_busy(site: LocalSite) -> None:
     let_in(site, [f"p{number}" for number in range(60)], lambda: False)
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=4, connections=1))
     assert pages == {}
-    assert [one.reason for one in unreadable[:-1]] == [
+    assert [problem.reason for problem in unreadable[:-1]] == [
         "answers HTTP 503; tried 4 times",
         *["answers HTTP 503"] * 3,
     ]

@@ -218,7 +218,7 @@ def test_untrusted_certificate_is_refused() -> None:
         fetcher.get(f"{address}/a")
 
 
-@pytest.mark.parametrize(("wished", "kept"), [(0.0, 3.0), (5.0, 5.0), (1000.0, 60.0)])
+@pytest.mark.parametrize(("wished", "delay"), [(0.0, 3.0), (5.0, 5.0), (1000.0, 60.0)])
 def test_crawl_delay_can_only_raise_the_delay(site: LocalSite, wished: float, delay: float) -> None:
     with Fetcher(open_scope(site.address), replace(FAST_LIMITS, delay=3.0)) as fetcher:
         fetcher.apply_robots(lambda _: True, wished)

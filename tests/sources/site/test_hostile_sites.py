@@ -68,7 +68,7 @@ def test_decompressed_size_is_limited(site: LocalSite) -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "said"),
+    ("encoding", "reason"),
     [("gzip", "can't be decompressed"), ("br", "which was not requested"), ("gzip, gzip", "not requested")],
 )
 def test_wrong_content_encoding_is_reported(site: LocalSite, encoding: str, reason: str) -> None:
@@ -169,7 +169,7 @@ def test_redirect_to_another_host_is_not_followed(site: LocalSite, target: str) 
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "reason"),
     [
         (b"%PDF-1.7 ...", "is called text/html but is a PDF"),
         (b"\x89PNG\r\n\x1a\n", "is called text/html but is an image"),

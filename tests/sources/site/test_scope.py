@@ -52,7 +52,7 @@ def test_scope_contains_pages_below_the_start(path: str, inside: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page_filter", "wanted"),
+    ("page_filter", "expected"),
     [
         (PageFilter(include=("/docs/*",)), ["/docs/a", "/docs/a/b"]),
         (PageFilter(include=("docs",)), ["/docs/a", "/docs/a/b"]),

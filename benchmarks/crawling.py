@@ -1,4 +1,4 @@
-"""Crawling: a site of 2,000 pages fetched, read and chunked, embedding aside; then again, unchanged."""
+"""Crawl a site of 2,000 pages: fetch, parse and chunk them, without embedding; then again, unchanged."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ PAGES = 2000
 SERVERS = 2
 MENU = 60
 SECTIONS = 5
-"""A page then has as much text as the mean page of Docusaurus's own documentation, 6.9 KB."""
+"""Gives a page as much text as the mean page of Docusaurus's own documentation, 6.9 KB."""
 
 
 def measure(book: Path, pages: int = PAGES, rounds: int = 4) -> dict[str, Any]:
-    """The servers are processes of their own, and take their share of the same cores."""
+    """Crawl a site that is served by processes on the same cores."""
     site = _site(book, pages)
     ready = [multiprocessing.Event() for _ in range(SERVERS)]
     with socket.socket() as reserved:
@@ -41,12 +41,12 @@ def measure(book: Path, pages: int = PAGES, rounds: int = 4) -> dict[str, Any]:
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
         servers: list[BaseProcess] = [
-            multiprocessing.Process(target=_serve, args=(site, port, one), daemon=True) for one in ready
+            multiprocessing.Process(target=_serve, args=(site, port, event), daemon=True) for event in ready
         ]
         for server in servers:
             server.start()
-        for one in ready:
-            one.wait(60)
+        for event in ready:
+            event.wait(60)
         try:
             return _measured(f"http://127.0.0.1:{port}/", site, rounds)
         finally:
@@ -61,12 +61,12 @@ def _measured(address: str, site: Mapping[str, str], rounds: int) -> dict[str, A
     first, second, chunks, text = [], [], 0, 0
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            memory = Path(folder) / "crawl.sqlite3"
-            known: set[str] = set()
-            seconds, chunks, text = _crawl(address, memory, embedder, known)
+            cache_file = Path(folder) / "crawl.sqlite3"
+            seen_hashes: set[str] = set()
+            seconds, chunks, text = _crawl(address, cache_file, embedder, seen_hashes)
             first.append(seconds)
-            # What a sync does with a page that its hash tells to be unchanged: nothing.
-            again, changed, _ = _crawl(address, memory, embedder, known)
+            # As in a sync, a page whose hash is unchanged is not read.
+            again, changed, _ = _crawl(address, cache_file, embedder, seen_hashes)
             second.append(again)
             assert changed == 0
     sizes = [len(html) for path, html in site.items() if path != "/sitemap.xml"]
@@ -82,14 +82,16 @@ def _measured(address: str, site: Mapping[str, str], rounds: int) -> dict[str, A
     }
 
 
-def _crawl(address: str, memory: Path, embedder: LocalEmbedder, known: set[str]) -> tuple[float, int, int]:
-    """Seconds, new chunks and characters; `known` are the hashes of pages, and learns new ones."""
+def _crawl(
+    address: str, cache_file: Path, embedder: LocalEmbedder, seen_hashes: set[str]
+) -> tuple[float, int, int]:
+    """Seconds, new chunks and characters; `seen_hashes` are the hashes of pages so far, and is updated."""
     start = time.perf_counter()
     chunks, text = 0, 0
-    for offer in SiteSource(address, memory=memory).read():
+    for offer in SiteSource(address, cache_file=cache_file).read():
         assert isinstance(offer, Offer), offer
-        if offer.page_hash not in known:
-            known.add(offer.page_hash)
+        if offer.page_hash not in seen_hashes:
+            seen_hashes.add(offer.page_hash)
             page = offer.page()
             text += len(page.text)
             chunks += len(chunk_page(page, embedder.count_tokens, target=200, most=embedder.max_tokens))
@@ -97,10 +99,10 @@ def _crawl(address: str, memory: Path, embedder: LocalEmbedder, known: set[str])
 
 
 def _site(book: Path, pages: int) -> dict[str, str]:
-    """Pages in Docusaurus's markup, of the handbook's own sentences, shuffled; and their sitemap."""
+    """Pages in the markup of Docusaurus, with shuffled sentences of the handbook; and their sitemap."""
     rng = random.Random(1)
-    text = " ".join(one.text for one in open_source(str(book)).read() if isinstance(one, Page))
-    sentences = [one for one in text.replace("\n", " ").split(". ") if 30 < len(one) < 300]
+    text = " ".join(page.text for page in open_source(str(book)).read() if isinstance(page, Page))
+    sentences = [sentence for sentence in text.replace("\n", " ").split(". ") if 30 < len(sentence) < 300]
     menu = "".join(
         '<li class="theme-doc-sidebar-item-link menu__list-item">'
         f'<a class="menu__link" href="/docs/page-{n}">Page {n}</a></li>'
@@ -119,7 +121,11 @@ def _page(number: int, menu: str, sentences: list[str], rng: random.Random) -> s
         mark = f'<a href="#{anchor}" class="hash-link" aria-label="Direct link">&ZeroWidthSpace;</a>'
         body.append(f'<h2 class="anchor" id="{anchor}">Section {section}{mark}</h2>')
         body += [f"<p>{escape('. '.join(rng.sample(sentences, 3)))}.</p>" for _ in range(2)]
-        body.append("<ul>" + "".join(f"<li>{escape(one)}</li>" for one in rng.sample(sentences, 3)) + "</ul>")
+        body.append(
+            "<ul>"
+            + "".join(f"<li>{escape(sentence)}</li>" for sentence in rng.sample(sentences, 3))
+            + "</ul>"
+        )
         if section % 2:
             code = "\n".join(
                 f'<span class="token-line"><span class="token plain">{escape(line[:60])}</span><br></span>'
@@ -143,7 +149,7 @@ def _page(number: int, menu: str, sentences: list[str], rng: random.Random) -> s
 
 
 def _serve(site: Mapping[str, str], port: int, ready: Event) -> None:
-    """A server that costs next to nothing: every answer is made beforehand."""
+    """Serve prepared responses, which costs almost nothing."""
     answers = {}
     for path, html in site.items():
         body = gzip.compress(html.replace("ADDRESS", f"http://127.0.0.1:{port}").encode(), 6)
@@ -159,15 +165,15 @@ def _serve(site: Mapping[str, str], port: int, ready: Event) -> None:
 
     class Connection(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            self.transport = cast("asyncio.Transport", transport)  # uvloop's says of itself that it is none
-            self.left = b""
+            self.transport = cast("asyncio.Transport", transport)  # uvloop does not declare it
+            self.pending = b""
 
         def data_received(self, data: bytes) -> None:
-            *requests, self.left = (self.left + data).split(b"\r\n\r\n")
+            *requests, self.pending = (self.pending + data).split(b"\r\n\r\n")
             for request in requests:
                 answer = answers.get(request.split(b" ", 2)[1], missing)
-                known = b"If-None-Match: " in request and answer is not missing
-                self.transport.write(unchanged if known else answer)
+                is_conditional = b"If-None-Match: " in request and answer is not missing
+                self.transport.write(unchanged if is_conditional else answer)
 
     async def run() -> None:
         loop = asyncio.get_running_loop()

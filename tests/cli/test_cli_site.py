@@ -31,7 +31,7 @@ def urls(run: Run) -> set[str]:
     return {one["url"] for one in listed["pages"]}
 
 
-def test_a_live_site_is_indexed_and_found(run: Run, site: LocalSite) -> None:
+def test_index_reads_a_live_site(run: Run, site: LocalSite) -> None:
     result = run("index", site.address)
     assert result.exit_code == 0, result.output
     found = json.loads(run("search", "nodes publish", "--json").stdout)
@@ -39,17 +39,17 @@ def test_a_live_site_is_indexed_and_found(run: Run, site: LocalSite) -> None:
     assert found["results"][0]["anchor"] == "topics"
 
 
-def test_pages_are_chosen_by_their_paths(run: Run, site: LocalSite) -> None:
+def test_index_exclude_leaves_pages_out(run: Run, site: LocalSite) -> None:
     assert run("index", site.address, "--exclude", "/blog", "--exclude", "/docs/joints").exit_code == 0
     assert urls(run) == {f"{site.address}/docs/nodes"}
 
 
-def test_only_what_is_included_is_read(run: Run, site: LocalSite) -> None:
+def test_index_include_reads_only_those_pages(run: Run, site: LocalSite) -> None:
     assert run("index", site.address, "--include", "/docs/*").exit_code == 0
     assert urls(run) == {f"{site.address}/docs/nodes", f"{site.address}/docs/joints"}
 
 
-def test_versions_and_languages_are_read_on_demand(run: Run, site: LocalSite) -> None:
+def test_index_reads_requested_versions_and_locales(run: Run, site: LocalSite) -> None:
     site.pages["/docs/next/nodes"] = page("Nodes to come")
     site.pages["/fr/docs/nodes"] = page("Noeuds", lang="fr")
     site.sitemap("/docs/nodes", "/docs/next/nodes", "/fr/docs/nodes")
@@ -63,12 +63,12 @@ def test_versions_and_languages_are_read_on_demand(run: Run, site: LocalSite) ->
     assert urls(run) == {f"{site.address}{path}/nodes" for path in ("/docs", "/docs/next", "/fr/docs")}
 
 
-def test_a_copy_is_indexed_under_its_public_address(run: Run, site: LocalSite) -> None:
+def test_index_base_url_gives_public_urls(run: Run, site: LocalSite) -> None:
     assert run("index", f"{site.address}/docs", "--base-url", "https://book.example/docs").exit_code == 0
     assert urls(run) == {"https://book.example/docs/nodes", "https://book.example/docs/joints"}
 
 
-def test_a_dry_run_shows_what_would_go_and_changes_nothing(run: Run, site: LocalSite) -> None:
+def test_index_dry_run_of_a_site_changes_nothing(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     del site.pages["/blog/news"]
     before = urls(run)
@@ -78,12 +78,12 @@ def test_a_dry_run_shows_what_would_go_and_changes_nothing(run: Run, site: Local
     assert urls(run) == before
 
 
-def test_a_dry_run_where_nothing_is_indexed_makes_no_file(run: Run, site: LocalSite) -> None:
+def test_index_dry_run_without_an_index_creates_no_file(run: Run, site: LocalSite) -> None:
     assert run("index", site.address, "--dry-run").exit_code == 0
     assert not (Path.cwd() / ".pertinent").exists()
 
 
-def test_a_page_that_fails_is_named_and_kept(run: Run, site: LocalSite) -> None:
+def test_index_reports_and_keeps_failing_pages(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     site.pages["/docs/joints"] = lambda request: request.send(status=403)
     result = run("index", site.address)
@@ -93,7 +93,7 @@ def test_a_page_that_fails_is_named_and_kept(run: Run, site: LocalSite) -> None:
     assert f"{site.address}/docs/joints" in urls(run)
 
 
-def test_a_crawl_that_is_bounded_removes_nothing_and_says_so(run: Run, site: LocalSite) -> None:
+def test_index_with_a_page_limit_removes_nothing(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     result = run("index", site.address, "--max-pages", "1")
     assert result.exit_code == 1
@@ -101,27 +101,27 @@ def test_a_crawl_that_is_bounded_removes_nothing_and_says_so(run: Run, site: Loc
     assert len(urls(run)) == 3
 
 
-def test_an_unchanged_page_is_not_downloaded_again(run: Run, site: LocalSite) -> None:
+def test_index_does_not_download_unchanged_pages(run: Run, site: LocalSite) -> None:
     run("index", site.address)
-    site.forget()
+    site.clear_requests()
     assert run("index", site.address).exit_code == 0
-    asked = dict(zip(site.asked, site.headers, strict=True))
+    asked = dict(zip(site.requested_paths, site.request_headers, strict=True))
     assert all("if-none-match" in asked[path] for path in ("/docs/nodes", "/docs/joints", "/blog/news"))
 
 
 @pytest.mark.parametrize("option", [["--include", "/docs/*"], ["--max-pages", "5"], ["--locales", "all"]])
-def test_options_of_a_crawl_are_refused_for_a_folder(run: Run, docs: Path, option: list[str]) -> None:
+def test_index_refuses_crawl_options_for_a_folder(run: Run, docs: Path, option: list[str]) -> None:
     result = run("index", docs, *option)
     assert result.exit_code == 2
     assert "no live site" in result.stderr
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "many"])
-def test_a_bound_that_is_none_is_refused(run: Run, site: LocalSite, number: str) -> None:
+def test_index_refuses_an_invalid_page_limit(run: Run, site: LocalSite, number: str) -> None:
     assert run("index", site.address, "--max-pages", number).exit_code == 2
 
 
-def test_a_site_that_is_not_there_changes_nothing(run: Run, site: LocalSite) -> None:
+def test_index_of_a_site_that_is_down_changes_nothing(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     before = urls(run)
     site.pages["/robots.txt"] = lambda request: request.send(status=503)
@@ -131,7 +131,7 @@ def test_a_site_that_is_not_there_changes_nothing(run: Run, site: LocalSite) -> 
     assert urls(run) == before
 
 
-def test_doctor_finds_links_that_do_not_hold(run: Run, site: LocalSite) -> None:
+def test_doctor_finds_broken_links(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     sound = run("doctor", "--links")
     assert sound.exit_code == 0, sound.output
@@ -145,7 +145,7 @@ def test_doctor_finds_links_that_do_not_hold(run: Run, site: LocalSite) -> None:
     assert f"{site.address}/blog/news" in shown
 
 
-def test_doctor_tells_a_page_that_is_wrong_from_one_that_is_not_reached(run: Run, site: LocalSite) -> None:
+def test_doctor_separates_broken_links_from_unreachable_pages(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     site.pages["/docs/joints"] = lambda request: request.send(status=403)
     result = run("doctor", "--links", "--json")
@@ -154,9 +154,7 @@ def test_doctor_tells_a_page_that_is_wrong_from_one_that_is_not_reached(run: Run
     assert [one["run"] for one in links["findings"]] == ["run this again when the site answers"]
 
 
-def test_doctor_tells_of_pages_that_are_not_reached_for_one_reason_together(
-    run: Run, site: LocalSite
-) -> None:
+def test_doctor_groups_unreachable_pages_by_reason(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     del site.pages["/blog/news"]
     for name in ("joints", "nodes"):
@@ -169,7 +167,7 @@ def test_doctor_tells_of_pages_that_are_not_reached_for_one_reason_together(
     ]
 
 
-def test_doctor_asks_a_copy_of_the_site(run: Run, site: LocalSite) -> None:
+def test_doctor_checks_links_on_a_copy_of_the_site(run: Run, site: LocalSite) -> None:
     run("index", f"{site.address}/docs", "--base-url", "https://book.example/docs")
     sound = run(
         "doctor", "--links", "--at", f"{site.address}/docs", "--base-url", "https://book.example/docs"
@@ -178,24 +176,24 @@ def test_doctor_asks_a_copy_of_the_site(run: Run, site: LocalSite) -> None:
 
 
 @pytest.mark.parametrize("options", [["--at", "http://localhost/"], ["--base-url", "http://localhost/"]])
-def test_where_to_ask_needs_something_to_ask(run: Run, options: list[str]) -> None:
+def test_doctor_refuses_copy_options_without_links(run: Run, options: list[str]) -> None:
     assert run("doctor", *options).exit_code == 2
 
 
-def test_pages_without_an_address_on_the_web_have_no_links_to_check(run: Run, docs: Path) -> None:
+def test_doctor_links_skips_pages_that_are_not_on_the_web(run: Run, docs: Path) -> None:
     run("index", docs)
     result = run("doctor", "--links")
     assert result.exit_code == 0, result.output
     assert "no page is on the web" in result.stdout
 
 
-def test_a_live_site_can_not_be_watched(run: Run, site: LocalSite) -> None:
+def test_serve_refuses_to_watch_a_live_site(run: Run, site: LocalSite) -> None:
     result = run("serve", "--watch", site.address)
     assert result.exit_code == 2
     assert "from time to time" in result.stderr
 
 
-def test_what_could_not_be_read_and_what_is_not_known_are_told_apart(run: Run, site: LocalSite) -> None:
+def test_index_separates_failed_pages_from_unknown_ones(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     site.pages["/docs/joints"] = lambda request: request.send(status=403)
     result = run("index", site.address)
@@ -206,24 +204,24 @@ def test_what_could_not_be_read_and_what_is_not_known_are_told_apart(run: Run, s
     assert "could not be read" not in result.stderr
 
 
-def test_the_longest_time_is_that_of_the_limits() -> None:
+def test_cli_year_equals_that_of_the_crawl_limits() -> None:
     assert A_YEAR == YEAR
 
 
 @pytest.mark.parametrize("option", ["--max-time", "--delay"])
-def test_a_time_that_is_none_is_refused_by_the_option_s_name(run: Run, site: LocalSite, option: str) -> None:
+def test_index_names_the_option_with_an_invalid_time(run: Run, site: LocalSite, option: str) -> None:
     result = run("index", site.address, option, "1e99")
     assert result.exit_code == 2
     assert option in result.stderr
 
 
-def test_a_version_that_the_site_does_not_have_is_told(run: Run, site: LocalSite) -> None:
+def test_index_reports_a_missing_version(run: Run, site: LocalSite) -> None:
     result = run("index", site.address, "--versions", "9.9")
-    assert "version 9.9: the site has none that is called so" in result.stdout
+    assert "version 9.9: the site has none with this name" in result.stdout
 
 
-def test_a_page_that_is_cut_is_told(run: Run, site: LocalSite) -> None:
+def test_index_reports_a_truncated_page(run: Run, site: LocalSite) -> None:
     site.pages["/docs/joints"] = page("Joints", "<p>x</p>" * 120_000)
     result = run("index", site.address)
     assert result.exit_code == 0, result.output
-    assert "passed over: 1 page (in part: too large to be read to their end, such as http" in result.stdout
+    assert "passed over: 1 page (in part: too large to be read to the end, such as http" in result.stdout

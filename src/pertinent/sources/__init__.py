@@ -10,7 +10,7 @@ from ..errors import InvalidInput
 
 if TYPE_CHECKING:
     from ..ports import Source  # imports numpy, which no source needs
-    from .site import Choice, Limits
+    from .site import CrawlLimits, PageFilter
 
 __all__ = ["open_source"]
 
@@ -21,8 +21,8 @@ def open_source(
     base_url: str | None = None,
     name: str | None = None,
     memory: Path | None = None,
-    choice: Choice | None = None,
-    limits: Limits | None = None,
+    choice: PageFilter | None = None,
+    limits: CrawlLimits | None = None,
 ) -> Source:
     """Open the source that `spec` names.
 
@@ -41,7 +41,9 @@ def open_source(
     if spec.lower().startswith(("http://", "https://")):
         from .site import SiteSource
 
-        return SiteSource(spec, base_url=base_url, name=name, memory=memory, choice=choice, limits=limits)
+        return SiteSource(
+            spec, base_url=base_url, name=name, cache_file=memory, page_filter=choice, limits=limits
+        )
     if re.match(r"[a-z][a-z0-9+.-]*://", spec, re.IGNORECASE):
         raise InvalidInput("source", f"{spec} is neither an http:// nor an https:// address, nor a path")
     if choice is not None or limits is not None:

@@ -36,7 +36,7 @@ from .response import query_response
 
 if TYPE_CHECKING:
     from ..ports import Source
-    from ..sources.site import Choice, Limits
+    from ..sources.site import CrawlLimits, PageFilter
     from ..validation.expectations import ValidationRun
     from ..validation.golden import GoldenSet
     from ..validation.report import ValidationReport
@@ -61,8 +61,8 @@ class Pertinent:
         *,
         base_url: str | None = None,
         name: str | None = None,
-        choice: Choice | None = None,
-        limits: Limits | None = None,
+        choice: PageFilter | None = None,
+        limits: CrawlLimits | None = None,
         progress: Progress | None = None,
     ) -> Plan:
         """What indexing the source would do now; nothing is written but what a crawl remembers."""
@@ -92,8 +92,8 @@ class Pertinent:
         *,
         base_url: str | None = None,
         name: str | None = None,
-        choice: Choice | None = None,
-        limits: Limits | None = None,
+        choice: PageFilter | None = None,
+        limits: CrawlLimits | None = None,
         allow_shrink: bool = False,
         progress: Progress | None = None,
     ) -> Summary:
@@ -113,8 +113,8 @@ class Pertinent:
         spec: str | os.PathLike[str],
         base_url: str | None,
         name: str | None,
-        choice: Choice | None,
-        limits: Limits | None,
+        choice: PageFilter | None,
+        limits: CrawlLimits | None,
         memory: Path | None,
     ) -> Source:
         from ..sources import open_source

@@ -13,7 +13,7 @@ import pytest
 
 from pertinent.chunking import chunk_page
 from pertinent.sources import open_source
-from pertinent.sources.html import Article, read
+from pertinent.sources.html import Article, parse_html
 from pertinent.sources.normal_form import assemble
 from pertinent.types import Chunk, Page
 
@@ -41,16 +41,16 @@ def pairs(built_handbook: Path) -> list[Pair]:
         assert isinstance(page, Page)
         file = built_handbook / page.url.removeprefix(SITE).strip("/") / "index.html"
         assert file.exists(), f"{page.source_path} should be at {page.url}"
-        article = read(file.read_bytes(), page.url)
+        article = parse_html(file.read_bytes(), page.url)
         text, sections = assemble(article.pieces, article.title)
         found.append(Pair(page, replace(page, title=article.title, text=text, sections=sections), article))
     return found
 
 
-def test_every_page_is_at_its_address_with_its_title(pairs: list[Pair]) -> None:
+def test_built_pages_have_the_titles_of_the_source(pairs: list[Pair]) -> None:
     assert len(pairs) >= 14
     for source, built, article in pairs:
-        assert article.is_page
+        assert article.has_article
         assert not article.noindex
         assert built.title == source.title
         assert article.canonical is not None
@@ -58,25 +58,25 @@ def test_every_page_is_at_its_address_with_its_title(pairs: list[Pair]) -> None:
         assert article.docusaurus_tag == "docs-default-current"
 
 
-def test_every_anchor_of_the_source_is_on_the_built_page(pairs: list[Pair]) -> None:
+def test_built_pages_have_the_anchors_of_the_source(pairs: list[Pair]) -> None:
     for source, built, article in pairs:
         anchors = [section.anchor for section in source.sections]
         assert [section.anchor for section in built.sections] == anchors
         assert {*anchors} - {""} <= article.anchors
 
 
-def test_headings_are_the_same(pairs: list[Pair]) -> None:
+def test_built_pages_have_the_headings_of_the_source(pairs: list[Pair]) -> None:
     for source, built, _ in pairs:
         assert [section.path for section in built.sections] == [section.path for section in source.sections]
 
 
-def test_texts_are_the_same(pairs: list[Pair]) -> None:
+def test_built_pages_have_the_text_of_the_source(pairs: list[Pair]) -> None:
     for source, built, _ in pairs:
         if source.source_path not in MADE_BY_CODE:
             assert built.text == source.text, source.source_path
 
 
-def test_nearly_all_chunks_are_the_same(pairs: list[Pair]) -> None:
+def test_built_pages_have_nearly_all_chunks_of_the_source(pairs: list[Pair]) -> None:
     same = total = 0
     for source, built, _ in pairs:
         chunks = [
@@ -88,16 +88,16 @@ def test_nearly_all_chunks_are_the_same(pairs: list[Pair]) -> None:
     assert same / total > 0.99
 
 
-def test_all_links_within_the_book_lead_somewhere(pairs: list[Pair], built_handbook: Path) -> None:
+def test_internal_links_of_built_pages_resolve(pairs: list[Pair], built_handbook: Path) -> None:
     links = {link for pair in pairs for link in pair.article.links if link.startswith(f"{SITE}/")}
     assert len(links) >= len(pairs)
     for link in links:
         assert (built_handbook / link.removeprefix(SITE).strip("/") / "index.html").exists(), link
 
 
-def test_a_generated_index_is_no_page(built_handbook: Path) -> None:
+def test_generated_index_has_no_article(built_handbook: Path) -> None:
     (file,) = built_handbook.glob("docs/category/*/index.html")
-    assert not read(file.read_bytes(), f"{SITE}/docs/category/x").is_page
+    assert not parse_html(file.read_bytes(), f"{SITE}/docs/category/x").has_article
 
 
 def chunks_of(page: Page) -> list[Chunk]:

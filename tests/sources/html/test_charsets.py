@@ -1,17 +1,17 @@
-"""Bytes to text: by mark, by what they are, by what server and page say, and never an error."""
+"""Detection of the charset of a page."""
 
 from __future__ import annotations
 
 import pytest
 
-from pertinent.sources.html import read
-from pertinent.sources.html.charsets import as_utf8
+from pertinent.sources.html import parse_html
+from pertinent.sources.html.charsets import to_utf8
 
 WORDS = "Grüße, naïve café"
 JAPANESE = "日本語の文章"
 
 
-def said(html: str, charset: str) -> bytes:
+def encoded(html: str, charset: str) -> bytes:
     return f"<meta charset={charset}>{html}".encode(charset)
 
 
@@ -42,21 +42,23 @@ def said(html: str, charset: str) -> bytes:
         (("é" * 3).encode() + b"\xff", "iso-8859-1", "Ã©Ã©Ã©ÿ"),
     ],
 )
-def test_bytes_are_read_as_what_they_are(html: bytes, charset: str | None, text: str) -> None:
-    assert as_utf8(html, charset).decode() == text
+def test_charset_is_detected_from_the_bytes(html: bytes, charset: str | None, text: str) -> None:
+    assert to_utf8(html, charset).decode() == text
 
 
 @pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-8"])
-def test_a_page_says_what_it_is_in(charset: str) -> None:
-    assert read(said("<p>Привет</p>", charset), "https://x.example/").pieces[-1].text == "Привет"
+def test_charset_is_read_from_the_page(charset: str) -> None:
+    assert parse_html(encoded("<p>Привет</p>", charset), "https://x.example/").pieces[-1].text == "Привет"
 
 
-def test_the_server_is_believed_before_the_page() -> None:
+def test_charset_of_the_server_wins_over_that_of_the_page() -> None:
     html = b"<meta charset=koi8-r>" + "Привет".encode("cp1251")
-    assert as_utf8(html, "windows-1251").decode().endswith("Привет")
+    assert to_utf8(html, "windows-1251").decode().endswith("Привет")
 
 
-def test_what_can_t_be_stored_is_gone() -> None:
-    found = read("<title>a\0b</title><h1>T\x08</h1><p>x\0y &#8; \ud800 z\x85</p><pre>a\0\x0bb\tc</pre>", "u")
-    assert [piece.text for piece in found.pieces[1:]] == ["xy ? z", "```\nab\tc\n```"]
-    assert found.pieces[0].text == "T"
+def test_control_characters_are_removed() -> None:
+    article = parse_html(
+        "<title>a\0b</title><h1>T\x08</h1><p>x\0y &#8; \ud800 z\x85</p><pre>a\0\x0bb\tc</pre>", "u"
+    )
+    assert [piece.text for piece in article.pieces[1:]] == ["xy ? z", "```\nab\tc\n```"]
+    assert article.pieces[0].text == "T"

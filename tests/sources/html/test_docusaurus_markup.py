@@ -1,4 +1,4 @@
-"""Docusaurus's own markup: what is built from a piece of Markdown reads as that Markdown does."""
+"""The markup of Docusaurus reads as the Markdown that it was built from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.sources.html import Article, read
+from pertinent.sources.html import Article, parse_html
 from pertinent.sources.markdown.parser import DocumentParser
 from pertinent.sources.normal_form import HeadingPiece, Piece, assemble
 
@@ -16,7 +16,7 @@ URL = "https://book.example/docs/page"
 
 
 def article(html: str, major: int = 3) -> Article:
-    return read(docusaurus(html, major=major), URL)
+    return parse_html(docusaurus(html, major=major), URL)
 
 
 def text(pieces: tuple[Piece, ...]) -> str:
@@ -28,34 +28,34 @@ NAMES = sorted(path.stem for path in SNIPPETS.glob("*.mdx"))
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("major", [2, 3])
-def test_the_built_page_reads_as_its_source(name: str, major: int) -> None:
+def test_built_markup_reads_as_its_source(name: str, major: int) -> None:
     built, source = ((SNIPPETS / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "mdx"))
-    found = article(built, major)
-    assert found.is_page
-    assert list(found.pieces) == DocumentParser(Path("site")).parse(Path("page.mdx"), {}, source)
+    parsed = article(built, major)
+    assert parsed.has_article
+    assert list(parsed.pieces) == DocumentParser(Path("site")).parse(Path("page.mdx"), {}, source)
 
 
-def test_the_admonitions_of_early_versions() -> None:
+def test_admonitions_of_early_versions_are_read() -> None:
     built = """<div class="admonition admonition-tip alert alert--success"><div class="admonition-heading">\
 <h5><span class="admonition-icon"><svg></svg></span>tip</h5></div>\
 <div class="admonition-content"><p>Do.</p></div></div>"""
     assert text(article(built, 2).pieces) == "Tip\n\nDo."
 
 
-def test_nothing_around_the_article_is_read() -> None:
+def test_navigation_around_the_article_is_ignored() -> None:
     html = docusaurus("<header><h1>Page</h1></header><p>Text.</p>")
-    found = text(read(html, URL).pieces)
+    article = text(parse_html(html, URL).pieces)
     assert all(word in html for word in NAVIGATION)
-    assert found == "# Page\n\nText."
+    assert article == "# Page\n\nText."
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_a_formula_is_its_tex(wrapped: bool) -> None:
+def test_formula_is_read_as_tex(wrapped: bool) -> None:
     def built(tex: str, display: str = "") -> str:
         source = f'<annotation encoding="application/x-tex">{tex}</annotation>'
         math = f"<math{display}><semantics><mrow><mi>x</mi></mrow>{source}</semantics></math>"
-        shown = '<span class="katex-html" aria-hidden="true"><span class="mord">x</span></span>'
-        return f'<span class="katex"><span class="katex-mathml">{math}</span>{shown}</span>'
+        rendered = '<span class="katex-html" aria-hidden="true"><span class="mord">x</span></span>'
+        return f'<span class="katex"><span class="katex-mathml">{math}</span>{rendered}</span>'
 
     block = f'<span class="katex-display">{built("x^{2} &lt; y", " display=block")}</span>'
     if wrapped:
@@ -64,20 +64,20 @@ def test_a_formula_is_its_tex(wrapped: bool) -> None:
     assert text(article(html).pieces) == "Let $a_{i}$ be.\n\n$$ x^{2} < y $$\n\nEnd."
 
 
-def test_an_image_for_two_themes_is_one() -> None:
+def test_image_for_two_themes_is_read_once() -> None:
     html = """<p><img alt="both" class="themedComponent_mlkZ themedComponent--light_NVdE">\
 <img alt="both" class="themedComponent_mlkZ themedComponent--dark_xIcU"></p>"""
     assert text(article(html).pieces) == "both"
 
 
-def test_a_lazy_tab_has_its_own_label() -> None:
+def test_lazy_tabs_have_the_selected_label() -> None:
     tabs = '<li role="tab" aria-selected="false">A</li><li role="tab" aria-selected="true">B</li>'
     panels = '<div class="margin-top--md"><div role="tabpanel">b</div></div>'
     html = f'<div class="tabs-container"><ul role="tablist" class="tabs">{tabs}</ul>{panels}</div>'
     assert text(article(html).pieces) == "B\n\nb"
 
 
-def test_a_live_editor_is_its_code() -> None:
+def test_live_editor_is_read_as_code() -> None:
     html = """<div class="playgroundContainer_XwyR"><div class="playgroundHeader_EIHj">Live Editor</div>\
 <div class="playgroundEditor_L2Ll"><pre class="prism-code language-tsx"><span class="token-line">\
 <span class="token keyword">let</span> a
@@ -96,51 +96,51 @@ def test_a_live_editor_is_its_code() -> None:
         "<main><h1>Page Not Found</h1></main>",
     ],
 )
-def test_a_page_that_only_leads_to_others_has_no_article(main: str) -> None:
+def test_category_index_has_no_article(main: str) -> None:
     html = f"<meta name=generator content='Docusaurus v3.1.0'><title>T | S</title>{main}<a href=/x>x</a>"
-    found = read(html, URL)
-    assert not found.is_page
-    assert not found.pieces
-    assert found.links == ("https://book.example/x",)
+    article = parse_html(html, URL)
+    assert not article.has_article
+    assert not article.pieces
+    assert article.links == ("https://book.example/x",)
 
 
-def test_lists_of_posts_and_tags_are_known_by_the_class_of_the_page() -> None:
+def test_listing_pages_have_no_article() -> None:
     html = """<html class="plugin-blog blog-tags-post-list-page">\
 <meta name=generator content="Docusaurus v3"><main>\
 <article><div class="markdown"><p>The only post.</p></div></article></main>"""
-    assert not read(html, URL).is_page
+    assert not parse_html(html, URL).has_article
 
 
-def test_a_post_has_the_title_that_stands_above_it() -> None:
+def test_blog_post_has_the_title_above_it() -> None:
     html = """<meta name=generator content="Docusaurus v3.1.0"><title>A post | Site</title><main><article>\
 <header><h1 class="title_xvU1">A post</h1><div class="container_iJTo"><time>May 1</time> · One min read</div>\
 </header><div id="__blog-post-container" class="markdown"><p>Text.</p></div>\
 <footer class="docusaurus-mt-lg"><b>Tags:</b></footer></article></main>"""
-    found = read(html, URL)
-    assert found.title == "A post"
-    assert text(found.pieces) == "# A post\n\nText."
+    article = parse_html(html, URL)
+    assert article.title == "A post"
+    assert text(article.pieces) == "# A post\n\nText."
 
 
-def test_a_page_of_its_own_is_read() -> None:
+def test_standalone_page_is_read() -> None:
     html = """<html class="mdx-wrapper mdx-page"><meta name=generator content="Docusaurus v3"><main><div>\
 <article><h1>About</h1><p>Us.</p></article><div class="theme-doc-toc-desktop">Toc</div></div></main>"""
-    assert text(read(html, URL).pieces) == "# About\n\nUs."
+    assert text(parse_html(html, URL).pieces) == "# About\n\nUs."
 
 
-def test_a_site_that_hides_its_generator_is_known_all_the_same() -> None:
+def test_docusaurus_is_recognised_without_a_generator() -> None:
     html = docusaurus("<p>Text</p>").replace('name="generator"', 'name="hidden"')
-    found = read(html, URL)
-    assert found.generator is None
-    assert text(found.pieces) == "Text"
+    article = parse_html(html, URL)
+    assert article.generator is None
+    assert text(article.pieces) == "Text"
 
 
-def test_a_theme_of_ones_own_is_read_as_any_page() -> None:
+def test_custom_theme_is_read_as_generic_markup() -> None:
     html = docusaurus("<header><h1>Page</h1></header><p>Text.</p>").replace(
         '"theme-doc-markdown markdown"', "own"
     )
     html = html.replace("<article>", "<section>").replace("</article>", "</section>")
-    assert "# Page\n\nText." in text(read(html, URL).pieces)
+    assert "# Page\n\nText." in text(parse_html(html, URL).pieces)
 
 
-def test_a_hidden_title_stays_hidden() -> None:
+def test_hidden_title_is_ignored() -> None:
     assert not [piece for piece in article("<p>Text.</p>").pieces if isinstance(piece, HeadingPiece)]

@@ -1,4 +1,4 @@
-"""HTML that is broken, or made to break its reader: it is read in a bounded time, and never raises."""
+"""Broken and hostile HTML is parsed in bounded time, and never raises."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pertinent.sources.html import Article, read
-from pertinent.sources.html.bounds import bounded
-from pertinent.sources.html.text import words
+from pertinent.sources.html import Article, parse_html
+from pertinent.sources.html.parser_limits import limit_html
+from pertinent.sources.html.text import word_set
 from pertinent.sources.normal_form import HeadingPiece, assemble
 
 from .shells import docusaurus
 
 URL = "https://x.example/a"
 TAGS = sorted(
-    words("""
+    word_set("""
         a b font code p div ul ol li table tr td th h1 h2 pre br span section main article header svg math
         style script select option form template details summary title button nav aside img body
     """)
 )
 CLASSES = sorted(
-    words("""
+    word_set("""
         theme-doc-markdown theme-code-block tabs-container admonitionHeading_x katex hash-link tabbed-set
         tabbed-block highlighttable toc token-line headerlink
     """)
@@ -33,18 +33,18 @@ CLASSES = sorted(
 
 
 def text(html: str) -> str:
-    return assemble(read(html, URL).pieces, "")[0]
+    return assemble(parse_html(html, URL).pieces, "")[0]
 
 
 def peak() -> int:
-    """The most memory that this process has held, in kB."""
+    """The most memory that this process has contained, in kB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def is_sound(found: Article) -> bool:
+def is_sound(article: Article) -> bool:
     """Whether a store can keep it and a reader read it."""
-    texts = [found.title, *(piece.text for piece in found.pieces)]
-    anchors = [piece.anchor for piece in found.pieces if isinstance(piece, HeadingPiece)]
+    texts = [article.title, *(piece.text for piece in article.pieces)]
+    anchors = [piece.anchor for piece in article.pieces if isinstance(piece, HeadingPiece)]
     return all(texts[1:]) and not any(
         unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t"
         for value in (*texts, *anchors)
@@ -53,14 +53,14 @@ def is_sound(found: Article) -> bool:
 
 
 @given(st.binary(max_size=400), st.none() | st.text(max_size=20), st.text(max_size=30))
-def test_any_bytes_are_read(html: bytes, charset: str | None, url: str) -> None:
-    assert is_sound(read(html, url, charset=charset))
+def test_any_bytes_can_be_parsed(html: bytes, charset: str | None, url: str) -> None:
+    assert is_sound(parse_html(html, url, charset=charset))
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_read(html: str) -> None:
-    assert is_sound(read(html, URL))
-    assert is_sound(read(docusaurus(html), URL))
+def test_any_text_can_be_parsed(html: str) -> None:
+    assert is_sound(parse_html(html, URL))
+    assert is_sound(parse_html(docusaurus(html), URL))
 
 
 tags = st.builds(
@@ -74,13 +74,13 @@ tags = st.builds(
 
 @settings(max_examples=300)
 @given(st.lists(tags | st.sampled_from(["x", " ", "|", "\0", "&#8;", "<!--", "-->", "<!x", "<", "y <br> z"])))
-def test_any_tags_are_read(parts: list[str]) -> None:
+def test_any_tags_can_be_parsed(parts: list[str]) -> None:
     html = "".join(parts)
-    assert is_sound(read(html, URL))
-    assert is_sound(read(docusaurus(html), URL))
+    assert is_sound(parse_html(html, URL))
+    assert is_sound(parse_html(docusaurus(html), URL))
 
 
-def test_deep_nesting_keeps_its_text() -> None:
+def test_deep_nesting_keeps_the_text() -> None:
     html = "<div>" * 10_000 + "<p>deep" + "</div>" * 10_000 + "<h1>After</h1><p>shallow</p>"
     assert text(html) == "deep\n\n# After\n\nshallow"
 
@@ -114,26 +114,26 @@ def test_deep_nesting_keeps_its_text() -> None:
     ],
 )
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_no_page_takes_for_ever(html: str, wrapped: bool) -> None:
-    begun, held = time.process_time(), peak()
-    found = read(docusaurus(html) if wrapped else html, URL)
+def test_hostile_pages_are_parsed_in_bounded_time(html: str, wrapped: bool) -> None:
+    begun, contained = time.process_time(), peak()
+    article = parse_html(docusaurus(html) if wrapped else html, URL)
     assert time.process_time() - begun < 10
-    assert peak() - held < 600_000
-    assert sum(len(piece.text) for piece in found.pieces) < 9_000_000
+    assert peak() - contained < 600_000
+    assert sum(len(piece.text) for piece in article.pieces) < 9_000_000
 
 
-def test_a_page_that_does_no_harm_is_left_as_it_is() -> None:
+def test_limit_html_keeps_harmless_pages() -> None:
     html = docusaurus(
         "<h2 id=a>H</h2><p>One <b class=x>two</b> <i>three</i><ul><li>a<li>b<ul><li>c</ul></ul>"
         "<table><tr><td>a<td>b<tr><td>c</table><svg><g><path d='M0'/></g></svg><img src=a><br/>"
         "<!-- a > b --><script>if (a < b) { '<div>' }</script><pre>a &lt; b</pre>" * 600
     ).encode()
     assert len(html) > 128_000
-    assert bounded(html) == html
+    assert limit_html(html)[0] == html
 
 
-def test_only_tags_are_taken_out() -> None:
+def test_limit_html_removes_only_tags() -> None:
     html = b"<div>" * 5000 + b"<p a='>'>text</p><b x>" * 100 + b"</div>" * 5000
-    kept = bounded(html)
-    assert kept.count(b"text") == 100
-    assert kept.count(b"<div>") == kept.count(b"</div>") == 500
+    limited = limit_html(html)[0]
+    assert limited.count(b"text") == 100
+    assert limited.count(b"<div>") == limited.count(b"</div>") == 500

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.sources.site import Choice, Limits, SiteSource
+from pertinent.sources.site import CrawlLimits, PageFilter, SiteSource
 from pertinent.types import Offer, Page, Unreadable
 
 from .server import LocalSite, served
 
-QUICK = Limits(page_seconds=2, quiet_seconds=0.6, crawl_seconds=30, attempts=2, first_wait=0.02)
+FAST_LIMITS = CrawlLimits(page_seconds=2, quiet_seconds=0.6, crawl_seconds=30, attempts=2, first_wait=0.02)
 
 
 @pytest.fixture(autouse=True)
 def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What these tests ask is on this machine."""
+    """All servers of these tests are on this machine."""
     monkeypatch.setenv("no_proxy", "*")
 
 
@@ -26,7 +26,7 @@ def site() -> Iterator[LocalSite]:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Path:
+def cache_file(tmp_path: Path) -> Path:
     return tmp_path / "crawl.sqlite3"
 
 
@@ -35,20 +35,24 @@ def crawl(
     path: str = "/",
     *,
     base_url: str | None = None,
-    memory: Path | None = None,
-    limits: Limits = QUICK,
-    **choice: tuple[str, ...],
+    cache_file: Path | None = None,
+    limits: CrawlLimits = FAST_LIMITS,
+    **filters: tuple[str, ...],
 ) -> tuple[dict[str, Page], list[Unreadable]]:
-    """The pages of a crawl by the path of their url, and what could not be had."""
+    """Crawl a site: its pages by the path of their url, and what could not be read."""
     source = SiteSource(
-        site.address + path, base_url=base_url, memory=memory, limits=limits, choice=Choice(**choice)
+        site.address + path,
+        base_url=base_url,
+        cache_file=cache_file,
+        limits=limits,
+        page_filter=PageFilter(**filters),
     )
     pages, unreadable = {}, []
-    for one in source.read():
-        if isinstance(one, Offer):
-            page = one.page()
+    for result in source.read():
+        if isinstance(result, Offer):
+            page = result.page()
             assert page.source_path not in pages
             pages[page.source_path] = page
-        elif isinstance(one, Unreadable):
-            unreadable.append(one)
+        elif isinstance(result, Unreadable):
+            unreadable.append(result)
     return pages, unreadable

@@ -1,4 +1,4 @@
-"""A server that speaks HTTP/2 and nothing else, over TLS, with a certificate made for these tests."""
+"""An HTTP/2 server over TLS, with a certificate made for these tests."""
 
 from __future__ import annotations
 
@@ -18,34 +18,40 @@ CERTIFICATE = Path(__file__).parent / "certificate.pem"
 
 @contextmanager
 def served(pages: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    """The address of the server, and the paths that it is asked for; any other path is a 404."""
+    """Serve pages over HTTP/2: the address, and the list of requested paths; other paths answer 404."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(CERTIFICATE)
     context.set_alpn_protocols(["h2"])
-    asked: list[str] = []
+    requested_paths: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        accepting = threading.Thread(target=_accept, args=(listening, context, pages, asked), daemon=True)
+        accepting = threading.Thread(
+            target=_accept, args=(listening, context, pages, requested_paths), daemon=True
+        )
         accepting.start()
-        yield f"https://127.0.0.1:{listening.getsockname()[1]}", asked
+        yield f"https://127.0.0.1:{listening.getsockname()[1]}", requested_paths
 
 
-def trust() -> ssl.SSLContext:
-    """What a client needs to know to trust it."""
+def tls_context() -> ssl.SSLContext:
+    """The TLS context of a client that trusts the certificate of the server."""
     return ssl.create_default_context(cafile=CERTIFICATE)
 
 
 def _accept(
-    listening: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], asked: list[str]
+    listening: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], requested_paths: list[str]
 ) -> None:
     while True:
         try:
             connection, _ = listening.accept()
         except OSError:
             return
-        threading.Thread(target=_serve, args=(connection, context, pages, asked), daemon=True).start()
+        threading.Thread(
+            target=_serve, args=(connection, context, pages, requested_paths), daemon=True
+        ).start()
 
 
-def _serve(plain: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], asked: list[str]) -> None:
+def _serve(
+    plain: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], requested_paths: list[str]
+) -> None:
     protocol = H2Connection(config=H2Configuration(client_side=False))
     try:
         with context.wrap_socket(plain, server_side=True) as connection:
@@ -54,18 +60,18 @@ def _serve(plain: socket.socket, context: ssl.SSLContext, pages: Mapping[str, st
             while data := connection.recv(65536):
                 for event in protocol.receive_data(data):
                     if isinstance(event, RequestReceived):
-                        _answer(protocol, event, pages, asked)
+                        _answer(protocol, event, pages, requested_paths)
                 connection.sendall(protocol.data_to_send())
     except OSError:
         return
 
 
 def _answer(
-    protocol: H2Connection, event: RequestReceived, pages: Mapping[str, str], asked: list[str]
+    protocol: H2Connection, event: RequestReceived, pages: Mapping[str, str], requested_paths: list[str]
 ) -> None:
     sent = {_text(name): _text(value) for name, value in event.headers or []}
     path = sent[":path"]
-    asked.append(path)
+    requested_paths.append(path)
     html = pages.get(path)
     stream = event.stream_id
     assert stream is not None

@@ -1,4 +1,4 @@
-"""A site on this machine that behaves as it is told to, and as badly as it is told to."""
+"""An HTTP server for tests: each path has a page, or a function that answers as the test needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Request(BaseHTTPRequestHandler):
-    """One request; what a test writes as a behaviour gets it and answers as it likes."""
+    """One request; the behaviour that a test gives for a path receives it and answers it."""
 
     protocol_version = "HTTP/1.1"
     server: _Server
@@ -21,9 +21,9 @@ class Request(BaseHTTPRequestHandler):
         site = self.server.site
         path = self.path
         with site.lock:
-            site.asked.append(path)
-            site.headers.append({name.lower(): value for name, value in self.headers.items()})
-        answer = site.pages.get(path, site.otherwise)
+            site.requested_paths.append(path)
+            site.request_headers.append({name.lower(): value for name, value in self.headers.items()})
+        answer = site.pages.get(path, site.fallback)
         if callable(answer):
             answer(self)
         else:
@@ -32,12 +32,12 @@ class Request(BaseHTTPRequestHandler):
     def send(
         self, body: str | bytes = b"", *, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> None:
-        """An answer as a decent server gives it, with an ETag that it honours."""
+        """Send a correct response, with an ETag and support for conditional requests."""
         data = body.encode() if isinstance(body, str) else body
         tag = f'"{sha256(data).hexdigest()[:16]}"'
         sent = {"Content-Type": "text/html; charset=utf-8", "ETag": tag, **(headers or {})}
-        known = self.headers.get("If-None-Match")
-        if status == 200 and sent["ETag"] and known == sent["ETag"]:
+        if_none_match = self.headers.get("If-None-Match")
+        if status == 200 and sent["ETag"] and if_none_match == sent["ETag"]:
             status, data = 304, b""
         self.send_response(status)
         for name, value in sent.items():
@@ -49,19 +49,19 @@ class Request(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def send_late(self, body: str, seconds: float) -> None:
-        """The same after a while, or when the test is over."""
+        """Send a response after a while, or when the test is over."""
         self.server.site.ended.wait(seconds)
         self.send(body)
 
     def raw(self, *pieces: bytes) -> None:
-        """Bytes as they are, and the end of the connection."""
+        """Send raw bytes, and close the connection afterwards."""
         self.close_connection = True
         for piece in pieces:
             self.wfile.write(piece)
         self.wfile.flush()
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its own name for it
-        """Nobody reads it."""
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the base class
+        """Log nothing."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -69,7 +69,7 @@ class _Server(ThreadingHTTPServer):
     site: LocalSite
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is no news here."""
+        """Ignore clients that close the connection."""
 
 
 Behaviour = str | bytes | Callable[[Request], None]
@@ -77,15 +77,15 @@ Behaviour = str | bytes | Callable[[Request], None]
 
 @dataclass
 class LocalSite:
-    """A site by its paths: a page's HTML, or what to do when it is asked for."""
+    """A site by its paths: the HTML of a page, or the function that answers the request."""
 
     address: str = ""
     pages: dict[str, Behaviour] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-    headers: list[dict[str, str]] = field(default_factory=list)
-    otherwise: Behaviour = field(default=lambda request: request.send("<h1>Not found</h1>", status=404))
+    requested_paths: list[str] = field(default_factory=list)
+    request_headers: list[dict[str, str]] = field(default_factory=list)
+    fallback: Behaviour = field(default=lambda request: request.send("<h1>Not found</h1>", status=404))
     ended: threading.Event = field(default_factory=threading.Event)
-    """Set when the test is over: what waits on purpose waits for this."""
+    """Set when the test is over, to end behaviours that wait."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sitemap(self, *paths: str, at: str = "/sitemap.xml") -> None:
@@ -98,15 +98,15 @@ class LocalSite:
             self.pages[f"{folder}/{name}"] = page(name.title(), f"<p>This page is about {name}.</p>")
         self.sitemap(*(f"{folder}/{name}" for name in names))
 
-    def forget(self) -> None:
-        """Begin to count requests anew."""
-        self.asked.clear()
-        self.headers.clear()
+    def clear_requests(self) -> None:
+        """Forget the requests so far."""
+        self.requested_paths.clear()
+        self.request_headers.clear()
 
 
 @contextmanager
 def served(host: str = "127.0.0.1") -> Iterator[LocalSite]:
-    """A site that is up for as long as the block lasts."""
+    """Serve a site while the block runs."""
     server = _Server((host, 0), Request)
     site = LocalSite(f"http://{host}:{server.server_address[1]}")
     server.site = site

@@ -55,7 +55,7 @@ def from_site(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield pertinent
 
 
-def test_the_pages_have_the_same_ids_addresses_and_titles(
+def test_built_site_has_the_ids_urls_and_titles_of_the_source(
     from_source: Pertinent, from_site: Pertinent
 ) -> None:
     source, site = (
@@ -65,9 +65,7 @@ def test_the_pages_have_the_same_ids_addresses_and_titles(
     assert source == site
 
 
-def test_the_passages_are_found_under_the_same_addresses(
-    from_source: Pertinent, from_site: Pertinent
-) -> None:
+def test_built_site_has_the_passages_of_the_source(from_source: Pertinent, from_site: Pertinent) -> None:
     for question in ("How do ROS 2 nodes communicate?", "What limits a joint?", "inflation radius"):
         source, site = (
             [(hit.chunk.chunk_id, hit.chunk.url, hit.chunk.anchor) for hit in one.search(question).hits]
@@ -76,7 +74,7 @@ def test_the_passages_are_found_under_the_same_addresses(
         assert source == site
 
 
-def test_the_verdict_is_the_same(from_source: Pertinent, from_site: Pertinent) -> None:
+def test_built_site_gets_the_same_verdict(from_source: Pertinent, from_site: Pertinent) -> None:
     source, site = (one.validate(GOLDEN, audit=True) for one in (from_source, from_site))
     assert site.verdict == source.verdict == "PASS"
     assert not site.label_faults
@@ -84,7 +82,7 @@ def test_the_verdict_is_the_same(from_source: Pertinent, from_site: Pertinent) -
     assert site.avg_precision_at_5 == pytest.approx(source.avg_precision_at_5, abs=0.02)
 
 
-def test_every_citation_from_the_source_exists_on_the_built_pages(
+def test_citations_of_the_source_exist_on_the_built_pages(
     from_source: Pertinent, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_proxy", "*")
@@ -95,7 +93,7 @@ def test_every_citation_from_the_source_exists_on_the_built_pages(
     assert sum(map(len, pages.values())) > 100
 
 
-def test_to_switch_from_source_to_site_embeds_next_to_nothing(
+def test_switch_from_source_to_built_site_embeds_almost_nothing(
     from_source: Pertinent, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_proxy", "*")

@@ -1,6 +1,6 @@
-"""Pages of live sites: the HTML of one to its article."""
+"""HTML pages: from the bytes of a page to its article, as pieces of text, and its metadata."""
 
-from .article import Article, read
-from .facts import is_hidden
+from .article import Article, parse_html
+from .metadata import is_noindex
 
-__all__ = ["Article", "is_hidden", "read"]
+__all__ = ["Article", "is_noindex", "parse_html"]

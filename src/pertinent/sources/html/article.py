@@ -1,4 +1,4 @@
-"""A page of a site as its readers see it: the article in pieces, and what the page says of itself."""
+"""Parsing of an HTML page to its article and its metadata."""
 
 from __future__ import annotations
 
@@ -7,83 +7,91 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from ..normal_form import HeadingPiece, Piece
-from . import docusaurus, general
-from .bounds import cut
-from .charsets import as_utf8
-from .density import find_article
-from .facts import Facts, facts_of
+from . import docusaurus_markup, generic_markup
+from .block_reader import BlockReader
+from .charsets import to_utf8
 from .links import absolute_links
-from .pieces import Reader
-from .text import one_line
-from .titles import is_ambiguous, page_title
+from .main_content import find_main_content
+from .metadata import PageMetadata, read_metadata
+from .parser_limits import limit_html
+from .text import collapse_spaces
+from .titles import is_ambiguous_title, page_title
 
-_QUIET = int(LexborDocumentOptions.WO_EVENTS)
-_INDEXES = ".genindex-jumpbox, .modindex-jumpbox, .domainindex-jumpbox"
-"""What stands above Sphinx's indexes, which lead to all pages and say nothing."""
+_WITHOUT_EVENTS = int(LexborDocumentOptions.WO_EVENTS)
+_SPHINX_INDEXES = ".genindex-jumpbox, .modindex-jumpbox, .domainindex-jumpbox"
+"""Elements of Sphinx's index pages, which link to all pages and say nothing themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """What was read from a page; without an article it has no pieces, but all else."""
+    """What was read from a page; a page without an article has metadata and links only."""
 
     title: str
-    """The page's own, without the site's name."""
+    """The title of the page, without the name of the site."""
     pieces: tuple[Piece, ...]
-    is_page: bool
-    """Whether there is an article; not so for a list of pages that leads to others."""
+    """The headings and blocks of the article."""
+    has_article: bool
+    """Whether there is an article; False for a page that only lists other pages."""
     canonical: str | None
-    """The address that the page gives itself."""
+    """The address that the page names as its canonical one."""
     generator: str | None
     language: str | None
     version: str | None
-    """The version of the docs that a page of Docusaurus belongs to, such as `current`."""
+    """The version of the docs that a Docusaurus page belongs to, such as `current`."""
     docusaurus_tag: str | None
     """The part of a Docusaurus site that a page belongs to, such as `docs-default-current`."""
-    leads_to: str | None
-    """The address that a browser is sent on to, where the page is there for nothing else."""
+    refresh_target: str | None
+    """The address to which the page sends the browser, where that is all it does."""
     noindex: bool
-    """Whether the page asks not to be found."""
+    """Whether the page asks not to be indexed."""
     links: tuple[str, ...]
-    """Every address of the web that the page links to, without fragments; none where not looked for."""
+    """The addresses that the page links to, without fragments; empty where links were not read."""
     anchors: frozenset[str]
-    """Every fragment that leads somewhere on the page; none where not looked for."""
-    cut: bool = False
+    """The fragments that exist on the page; empty where links were not read."""
+    truncated: bool = False
     """Whether the page was so large that its end was left out."""
 
 
-def read(html: bytes | str, url: str, *, charset: str | None = None, places: bool = True) -> Article:
-    """The article of a page at this address; `charset` is what the server said. Never raises.
+def parse_html(
+    html: bytes | str, url: str, *, charset: str | None = None, with_links: bool = True
+) -> Article:
+    """Parse the page at a url; broken HTML is read as browsers do.
 
-    Its links and anchors are looked for only where `places` are wanted: that takes a fifth of the time.
+    `charset` is what the server named. Without `with_links`, links and anchors are not read, which saves
+    a fifth of the time.
+
+    >>> article = parse_html("<title>Joints | Book</title><main><p>A joint turns.</p></main>", "https://b.example/j")
+    >>> article.title, [piece.text for piece in article.pieces]
+    ('Joints', ['Joints', 'A joint turns.'])
     """
-    kept, was_cut = cut(as_utf8(html, charset))
-    page = LexborHTMLParser(kept, options=_QUIET, scripting=True)
-    facts = facts_of(page, url)
-    generator = facts.meta("generator")
-    if docusaurus.is_docusaurus(page, generator) and not docusaurus.is_restyled(page):
-        title, pieces = _docusaurus(page, facts, url)
+    limited_html, truncated = limit_html(to_utf8(html, charset))
+    page = LexborHTMLParser(limited_html, options=_WITHOUT_EVENTS, scripting=True)
+    metadata = read_metadata(page, url)
+    generator = metadata.get("generator")
+    if docusaurus_markup.is_docusaurus(page, generator) and not docusaurus_markup.has_custom_theme(page):
+        title, pieces = _read_docusaurus(page, metadata, url)
     else:
-        title, pieces = _general(page, facts, url)
-    hrefs, anchors = _places(page) if places else ([], frozenset())
+        title, pieces = _read_generic(page, metadata, url)
+    hrefs, anchors = _read_links(page) if with_links else ([], frozenset())
     return Article(
         title=title,
         pieces=tuple(pieces),
-        is_page=bool(pieces),
-        canonical=facts.canonical,
+        has_article=bool(pieces),
+        canonical=metadata.canonical,
         generator=generator,
-        language=facts.language,
-        version=facts.meta("docusaurus_version", "docsearch:version"),
-        docusaurus_tag=facts.meta("docusaurus_tag", "docsearch:docusaurus_tag"),
-        leads_to=facts.leads_to,
-        noindex=facts.noindex,
-        links=absolute_links(hrefs, facts.base),
+        language=metadata.language,
+        version=metadata.get("docusaurus_version", "docsearch:version"),
+        docusaurus_tag=metadata.get("docusaurus_tag", "docsearch:docusaurus_tag"),
+        refresh_target=metadata.refresh_target,
+        noindex=metadata.noindex,
+        links=absolute_links(hrefs, metadata.base),
         anchors=anchors,
-        cut=was_cut,
+        truncated=truncated,
     )
 
 
-def _places(page: LexborHTMLParser) -> tuple[list[str | None], frozenset[str]]:
-    """Where the page's links lead, and which fragments of it can be led to."""
+def _read_links(page: LexborHTMLParser) -> tuple[list[str | None], frozenset[str]]:
+    """The `href` of all links, and all fragments that exist on the page."""
     hrefs, anchors = [], set()
     for node in page.css("[id], a[href], a[name]"):
         attributes = node.attributes
@@ -94,35 +102,36 @@ def _places(page: LexborHTMLParser) -> tuple[list[str | None], frozenset[str]]:
     return hrefs, frozenset(filter(None, anchors))
 
 
-def _docusaurus(page: LexborHTMLParser, facts: Facts, url: str) -> tuple[str, list[Piece]]:
-    root = docusaurus.find(page)
-    pieces = Reader(docusaurus.MARKUP).read(root) if root is not None else []
+def _read_docusaurus(page: LexborHTMLParser, metadata: PageMetadata, url: str) -> tuple[str, list[Piece]]:
+    root = docusaurus_markup.find_article(page)
+    pieces = BlockReader(docusaurus_markup.MARKUP).read(root) if root is not None else []
     heading = _first_heading(pieces)
     if root is not None and not heading and (heading := _text(page.css_first("article > header h1"))):
-        # A post in a blog: its title stands above what its author wrote.
+        # The title of a blog post stands outside of the element with its text.
         pieces.insert(0, HeadingPiece(1, heading, ""))
-    headings, sites = [heading], facts.sites
-    if is_ambiguous(facts.titled):
+    headings, site_names = [heading], metadata.site_names
+    if is_ambiguous_title(metadata.title):
         headings.append(_text(page.css_first(".breadcrumbs__item--active")))
-        sites.append(_text(page.css_first(".navbar__title")))
-    return page_title(facts.titled, headings, sites, url), pieces
+        site_names.append(_text(page.css_first(".navbar__title")))
+    return page_title(metadata.title, headings, site_names, url), pieces
 
 
-def _general(page: LexborHTMLParser, facts: Facts, url: str) -> tuple[str, list[Piece]]:
-    root = None if page.css_first(_INDEXES) else find_article(page)
-    pieces = Reader(general.MARKUP).read(root) if root is not None else []
+def _read_generic(page: LexborHTMLParser, metadata: PageMetadata, url: str) -> tuple[str, list[Piece]]:
+    root = None if page.css_first(_SPHINX_INDEXES) else find_main_content(page)
+    pieces = BlockReader(generic_markup.MARKUP).read(root) if root is not None else []
     heading = _first_heading(pieces)
-    outside = "" if heading else _text(page.css_first("h1"))  # the page's, or the name of the whole book
-    title = page_title(facts.titled, [heading, outside], [*facts.sites, outside], url)
+    outer_heading = "" if heading else _text(page.css_first("h1"))  # of the page, or the name of the book
+    site_names = [*metadata.site_names, outer_heading]
+    title = page_title(metadata.title, [heading, outer_heading], site_names, url)
     if pieces and not heading and title and pieces[0].text.casefold() != title.casefold():
         pieces.insert(0, HeadingPiece(1, title, ""))
     return title, pieces
 
 
 def _text(node: LexborNode | None) -> str:
-    return one_line(node.text()) if node is not None else ""
+    return collapse_spaces(node.text()) if node is not None else ""
 
 
 def _first_heading(pieces: list[Piece]) -> str:
-    """The first heading of the first level."""
+    """The text of the first heading of level 1."""
     return next((piece.text for piece in pieces if isinstance(piece, HeadingPiece) and piece.level == 1), "")

@@ -1,4 +1,4 @@
-"""The addresses that a page links to."""
+"""The links of a page as absolute addresses."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ import re
 from collections.abc import Iterable
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-_MOST = 10_000
-_PLAIN = re.compile(r"(?:/(?![/.])[^\s/\\?;]*+)++")
-_WEB = ("http://", "https://")
+_MAX_LINKS = 10_000
+_SIMPLE_PATH = re.compile(r"(?:/(?![/.])[^\s/\\?;]*+)++")
+_SCHEMES = ("http://", "https://")
 
 
-def absolute(href: str | None, base: str) -> str | None:
-    """The address that a link means on a page at `base`; None where it is none of the web's."""
+def absolute_link(href: str | None, base: str) -> str | None:
+    """Resolve a link on a page at `base`; None for other schemes than http and https."""
     try:
         address = urljoin(base, (href or "").strip())
     except ValueError:
         return None
-    return address if address.lower().startswith(_WEB) else None
+    return address if address.lower().startswith(_SCHEMES) else None
 
 
 def absolute_links(hrefs: Iterable[str | None], base: str) -> tuple[str, ...]:
-    """Where the links lead, each place once and without its fragment, in the page's order."""
+    """Resolve links, each address once and without its fragment, in the order of the page."""
     origin = _origin(base)
-    found: dict[str, None] = {}
+    addresses: dict[str, None] = {}
     for href in hrefs:
         target = (href or "").partition("#")[0].strip()
         if not target:
             continue
-        if origin and _PLAIN.fullmatch(target):
-            address: str | None = origin + target  # by far the most common, and as urljoin has it
+        if origin and _SIMPLE_PATH.fullmatch(target):
+            address: str | None = origin + target  # by far the most common, and the same as from urljoin
         else:
-            address = absolute(target, base)
+            address = absolute_link(target, base)
         if address:
-            found[address] = None
-        if len(found) >= _MOST:
+            addresses[address] = None
+        if len(addresses) >= _MAX_LINKS:
             break
-    return tuple(found)
+    return tuple(addresses)
 
 
 def _origin(base: str) -> str:

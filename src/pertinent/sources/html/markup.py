@@ -1,4 +1,4 @@
-"""What an element of a page means to its reader: the words in which a site's markup is told apart."""
+"""How the markup of a kind of site is read: the role of an element, beyond what its tag says."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 Attributes = Mapping[str, str | None]
 
 
-class Meaning(Enum):
-    """What is to be done with an element; most are no more than their tag."""
+class Role(Enum):
+    """The role of an element; most elements are read by their tag."""
 
-    PLAIN = "read it by its tag"
-    OUT = "leave it out, and all that is in it"
+    BY_TAG = "read it by its tag"
+    IGNORED = "skip it and all its content"
     CODE = "a code block"
     MATH = "a formula"
     LABEL = "the heading of an admonition"
     TABS = "tabs, the labels first"
-    PANEL = "what stands under a tab"
+    PANEL = "the content of a tab"
 
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """How a kind of site writes its pages."""
+    """The markup of a kind of site."""
 
-    telling: frozenset[str]
-    """The tags of elements that may mean more than their tag."""
-    meaning: Callable[[str, Attributes], Meaning]
-    """What such an element means, by its tag and attributes."""
-    labels: Callable[[LexborNode], list[str]]
-    """What the tabs of a container of tabs say, in order."""
+    tags: frozenset[str]
+    """The tags of elements that may have a role of their own."""
+    role: Callable[[str, Attributes], Role]
+    """Gives the role of such an element from its tag and attributes."""
+    tab_labels: Callable[[LexborNode], list[str]]
+    """Gives the labels of a container of tabs, in order."""
     anchor: Callable[[LexborNode], str]
-    """The fragment under which a heading is found, "" where there is none."""
+    """Gives the fragment of a heading; empty where it has none."""
     code: Callable[[LexborNode], list[BlockPiece]]
-    """The blocks of a code block."""
+    """Gives the blocks of a code block."""

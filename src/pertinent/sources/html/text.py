@@ -1,4 +1,4 @@
-"""Text as it may be kept: on one line, without the characters that no store or terminal takes."""
+"""Clean text: white space collapsed, control characters removed."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def one_line(text: str) -> str:
-    """The text on one line, its words apart by one space."""
+def collapse_spaces(text: str) -> str:
+    """The text on one line, with one space between words and without control characters."""
     text = " ".join(text.split())
     if text.isprintable():
         return text
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
-def lines(text: str) -> str:
-    """The text with its own lines, indents and tabs."""
+def clean_lines(text: str) -> str:
+    """The text with its lines, indents and tabs, without other control characters."""
     return _CONTROL.sub("", text.replace("\r\n", "\n"))
 
 
-def words(text: str) -> frozenset[str]:
-    """The words of a text, as a list of names is written in these modules."""
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text; long lists of names are written that way."""
     return frozenset(text.split())

@@ -1,4 +1,4 @@
-"""A page's own title, out of a `<title>` that also names the site."""
+"""The title of a page, from a `<title>` that also names the site."""
 
 from __future__ import annotations
 
@@ -6,64 +6,76 @@ import re
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
-from .text import one_line
+from .text import collapse_spaces
 
 _BAR = re.compile(r"\s+\|\s+")
 _DELIMITER = re.compile(r"\s+(?:\||·|•|‹|›|»|«|::|—|–|-)\s+")
-_TRAILING = re.compile(r"\s+(?:\||·|•|‹|›|»|«|::|—|–|-)$")
-_MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|<[^<>]*>|[*_`~\\]|\{[^{}]*\}")
-_LONGEST = 1000
+_TRAILING_DELIMITER = re.compile(r"\s+(?:\||·|•|‹|›|»|«|::|—|–|-)$")
+_MARKDOWN = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|<[^<>]*>|[*_`~\\]|\{[^{}]*\}")
+_MAX_LENGTH = 1000
 
 
-def page_title(titled: str, headings: Sequence[str], sites: Sequence[str], url: str) -> str:
+def page_title(full_title: str, headings: Sequence[str], site_names: Sequence[str], url: str) -> str:
     """The title of a page with this `<title>`.
 
-    It is without the name of the site, where that is known; else one of the page's own headings, where
-    the `<title>` begins or ends with it; else all but the last part: `Page | Site`.
+    The name of the site is removed, where it is known. Else the title is the heading of the page that the
+    `<title>` begins or ends with; else all but the last part of `Page | Site`.
+
+    >>> page_title("Joints | Robots | Book", ["Joints"], ["Book"], "https://book.example/joints")
+    'Joints | Robots'
     """
-    titled = one_line(titled)[:_LONGEST]
-    headings = [heading[:_LONGEST] for heading in headings if heading]
-    own = _without_site(titled, sites) or _as_headed(titled, headings) or _without_last(titled)
-    if headings and (not own or _plain(own) == _plain(headings[0])):
+    full_title = collapse_spaces(full_title)[:_MAX_LENGTH]
+    headings = [heading[:_MAX_LENGTH] for heading in headings if heading]
+    title = (
+        _strip_site_name(full_title, site_names)
+        or _match_heading(full_title, headings)
+        or _strip_last_part(full_title)
+    )
+    if headings and (not title or _plain(title) == _plain(headings[0])):
         return headings[0]
-    return own or _name(url)
+    return title or _name_from_url(url)
 
 
-def is_ambiguous(titled: str) -> bool:
-    """Whether the `<title>` has more than two parts, so that any number of them may be the site's."""
-    return len(_DELIMITER.split(titled[:_LONGEST])) > 2  # noqa: PLR2004
+def is_ambiguous_title(full_title: str) -> bool:
+    """Whether a `<title>` has more than two parts, so that any number of them may be of the site."""
+    return len(_DELIMITER.split(full_title[:_MAX_LENGTH])) > 2  # noqa: PLR2004
 
 
-def _without_site(titled: str, sites: Sequence[str]) -> str:
-    for site in filter(None, map(one_line, sites)):
-        rest = titled.removesuffix(site).rstrip()
-        own = _TRAILING.sub("", rest)
-        if own not in (rest, ""):
-            return own
+def _strip_site_name(full_title: str, site_names: Sequence[str]) -> str:
+    for site_name in filter(None, map(collapse_spaces, site_names)):
+        head = full_title.removesuffix(site_name).rstrip()
+        title = _TRAILING_DELIMITER.sub("", head)
+        if title not in (head, ""):
+            return title
     return ""
 
 
-def _as_headed(titled: str, headings: Sequence[str]) -> str:
-    wanted = {_plain(heading): heading for heading in reversed(headings)}
-    parts = [*_DELIMITER.finditer(titled)]
-    whole = [titled, *(titled[: part.start()] for part in parts), *(titled[part.end() :] for part in parts)]
-    return next((wanted[plain] for plain in map(_plain, whole) if plain in wanted), "")
+def _match_heading(full_title: str, headings: Sequence[str]) -> str:
+    by_plain_text = {_plain(heading): heading for heading in reversed(headings)}
+    delimiters = [*_DELIMITER.finditer(full_title)]
+    candidates = [
+        full_title,
+        *(full_title[: delimiter.start()] for delimiter in delimiters),
+        *(full_title[delimiter.end() :] for delimiter in delimiters),
+    ]
+    return next((by_plain_text[plain] for plain in map(_plain, candidates) if plain in by_plain_text), "")
 
 
-def _without_last(titled: str) -> str:
-    parts = [*(_BAR if _BAR.search(titled) else _DELIMITER).finditer(titled)]
-    return titled[: parts[-1].start()] if parts else titled
+def _strip_last_part(full_title: str) -> str:
+    delimiters = [*(_BAR if _BAR.search(full_title) else _DELIMITER).finditer(full_title)]
+    return full_title[: delimiters[-1].start()] if delimiters else full_title
 
 
 def _plain(text: str) -> str:
-    """Without the marks of Markdown, which Docusaurus leaves in a `<title>`."""
-    return "".join(_MARKS.sub(r"\1", text).split())
+    """The text without spaces and without Markdown, which Docusaurus leaves in a `<title>`."""
+    return "".join(_MARKDOWN.sub(r"\1", text).split())
 
 
-def _name(url: str) -> str:
-    """The last part of an address, or its host."""
+def _name_from_url(url: str) -> str:
+    """The last step of the path, or the host."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return ""
-    return one_line(unquote(parts.path.rstrip("/").rpartition("/")[2], errors="replace")) or parts.netloc
+    name = unquote(parts.path.rstrip("/").rpartition("/")[2], errors="replace")
+    return collapse_spaces(name) or parts.netloc

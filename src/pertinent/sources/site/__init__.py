@@ -1,13 +1,14 @@
-"""A live site as a source: which pages it has, how they are fetched, and what is remembered of them.
+"""A live site as a source of pages.
 
-    robots.txt → sitemaps, or links → fetch → read → page
+    discovery (robots.txt, sitemaps) → frontier → visit (fetch, parse) → crawl → page
 
-`source.py` is the door; everything else is one idea a file.
+`source.py` is the entry point, and `crawl.py` the main loop.
 """
 
 from __future__ import annotations
 
-from .limits import Choice, Limits
+from .limits import CrawlLimits
+from .page_filter import PageFilter
 from .source import SiteSource
 
-__all__ = ["Choice", "Limits", "SiteSource"]
+__all__ = ["CrawlLimits", "PageFilter", "SiteSource"]

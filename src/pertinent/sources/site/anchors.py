@@ -1,4 +1,4 @@
-"""The ids of pages on live sites, which citations point to."""
+"""The anchors of pages on live sites, to check that citations still point somewhere."""
 
 from __future__ import annotations
 
@@ -7,71 +7,79 @@ from collections import Counter
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
-from urllib.parse import urlsplit
 
 from ...errors import NotFound, SourceError
-from . import robots
-from .addresses import Site, open_site
-from .fetching import Answer, Fetcher, Gone, Unfetchable
-from .limits import Limits
-from .reading import NotHtml, article_of
+from .addresses import site_origin
+from .fetch import Fetcher
+from .limits import CrawlLimits
+from .parsing import NotHtml, parse_article
+from .responses import FetchFailed, PageGone, Response
+from .robots import fetch_robots
+from .scope import SiteScope, open_scope
 
 
 class SiteAnchors:
-    """Asks each page for its ids; safe to use from many threads.
+    """Fetches pages and gives their anchors; safe to use from many threads.
 
-    As slowly as robots.txt asks for, but also where it keeps crawlers out: these are pages that somebody
-    holds citations of, often on a preview that is to be found by nobody else.
-    `at` is where a copy of the site is served that is known by `base_url`: pages below it are asked
-    for there, all others where they say they are.
+    The `Crawl-delay` of robots.txt is respected, but not its rules: the pages are cited by the index
+    already, and often on a preview that hides from crawlers. `at` is where a copy of the site at
+    `base_url` is served: pages below `base_url` are fetched from the copy, all others from their own
+    address.
     """
 
     def __init__(
-        self, at: str | None = None, base_url: str | None = None, limits: Limits | None = None
+        self, at: str | None = None, base_url: str | None = None, limits: CrawlLimits | None = None
     ) -> None:
-        self._copy = open_site(at, base_url) if at else None
-        self._limits = limits or Limits()
+        self._copy = open_scope(at, base_url) if at else None
+        self._limits = limits or CrawlLimits()
         self._fetchers: dict[str, Fetcher] = {}
-        self._silent: Counter[str] = Counter()
-        self._opening = threading.Lock()
-        self._counting = threading.Lock()
+        self._failures_in_a_row: Counter[str] = Counter()
+        self._fetchers_lock = threading.Lock()
+        self._failures_lock = threading.Lock()
 
     def __call__(self, url: str) -> frozenset[str]:
-        """The ids of the page at a url. Raises NotFound where there is none, SourceError if it fails."""
-        site = self._copy if self._copy and self._copy.address(url) else open_site(_origin(url))
-        address = site.address(url)
+        """The anchors of the page at a url.
+
+        Raises NotFound where there is no such page, SourceError where it can't be read.
+        """
+        scope = self._copy
+        if scope is None or not scope.served_address(url):
+            scope = open_scope(f"{site_origin(url)}/")
+        address = scope.served_address(url)
         if address is None:
-            raise SourceError(f"{url} is not an address that can be asked for")
-        if self._silent[site.origin] >= self._limits.failures:
-            raise SourceError("was not asked for: the site no longer answers")
+            raise SourceError(f"{url} is not an address that can be fetched")
+        if self._failures_in_a_row[scope.origin] >= self._limits.failures:
+            raise SourceError("was not fetched: the site no longer answers")
         try:
-            answer = self._answered(site, address)
-            article = article_of(answer.body, answer.headers, answer.address)
-        except Gone as error:
+            response = self._fetch(scope, address)
+            article = parse_article(response.body, response.headers, response.address)
+        except PageGone as error:
             raise NotFound(str(error)) from error
         except NotHtml as error:
             raise SourceError(str(error)) from error
         return article.anchors
 
-    def _answered(self, site: Site, address: str) -> Answer:
-        """The answer of a site; how often in a row it gave none is counted."""
-        silent = False
+    def _fetch(self, scope: SiteScope, address: str) -> Response:
+        """Fetch an address, and count how often in a row its site does not answer."""
+        no_answer = False
         try:
-            return self._fetcher(site).get(address)
-        except Unfetchable as error:
-            silent = error.silent
+            return self._fetcher(scope).get(address)
+        except FetchFailed as error:
+            no_answer = error.no_answer
             raise
         finally:
-            with self._counting:
-                self._silent[site.origin] = self._silent[site.origin] + 1 if silent else 0
+            with self._failures_lock:
+                failures = self._failures_in_a_row[scope.origin]
+                self._failures_in_a_row[scope.origin] = failures + 1 if no_answer else 0
 
-    def _fetcher(self, site: Site) -> Fetcher:
-        with self._opening:
-            if site.origin not in self._fetchers:
-                fetcher = self._fetchers[site.origin] = Fetcher(site, self._limits)
-                with suppress(SourceError):  # what is wrong with the site, its pages will tell
-                    fetcher.obey(lambda _: True, robots.ask(site, fetcher, self._limits.page_seconds).delay)
-            return self._fetchers[site.origin]
+    def _fetcher(self, scope: SiteScope) -> Fetcher:
+        with self._fetchers_lock:
+            if scope.origin not in self._fetchers:
+                fetcher = self._fetchers[scope.origin] = Fetcher(scope, self._limits)
+                with suppress(SourceError):  # the pages will show what is wrong with the site
+                    robots = fetch_robots(scope, fetcher, self._limits.page_seconds)
+                    fetcher.apply_robots(lambda _: True, robots.delay)
+            return self._fetchers[scope.origin]
 
     def __enter__(self) -> Self:
         return self
@@ -81,8 +89,3 @@ class SiteAnchors:
     ) -> None:
         for fetcher in self._fetchers.values():
             fetcher.__exit__(kind, error, trace)
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}/"

@@ -1,331 +1,297 @@
-"""The crawl: visits under way on many threads, their outcomes taken in the order of the frontier.
+"""The main loop of a crawl: pages are visited on many threads and taken in the order of the frontier.
 
-In that order, so that the same site gives the same pages however its answers race, also where a
-bound ends the crawl.
+That order makes the same site give the same pages, however its responses race, also where a limit ends
+the crawl.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from hashlib import sha256
 from itertools import islice
-from urllib.parse import unquote, urlsplit
 
-from ... import identity
 from ...errors import SourceError
-from ...types import Offer, Page, PassedOver, Unreadable
-from .addresses import Site, absolute, path_of
-from .fetching import Fetcher
-from .finding import Found
-from .frontier import Frontier, Item
-from .limits import Limits
-from .memory import MISSED, Memory
-from .reading import Reading
-from .routes import Routes
-from .variants import Variants
-from .visiting import Outcome, Visitor
+from ...types import Offer, PassedOver, Unreadable
+from .addresses import normalize_address, page_path
+from .canonical_pages import CanonicalPages
+from .crawl_cache import SITEMAP_GRACE_SECONDS, CrawlCache
+from .discovery import Discovery
+from .fetch import Fetcher
+from .frontier import Frontier, QueuedPage
+from .limits import CrawlLimits
+from .parsing import ParsedPage
+from .scope import SiteScope
+from .versions_and_locales import Editions
+from .visit import PageVisitor, VisitResult
 
-AHEAD = 4
-"""How many visits, for each connection, are put in line together, ahead of the outcome taken next."""
-NAMESAKES = 50
-"""How many pages may name another as the one to index in their place; with more, or where they are of
-different titles, a template is wrong."""
-SAME = 5
-"""How many pages may be word for word the same; where more are, they must not be most of them."""
-
-_REASONS = 5  # why there are no pages; more are of no help
+_QUEUED_PER_CONNECTION = 4
+"""How many visits are submitted for each connection, ahead of the result that is taken next."""
+_MAX_REASONS = 5
+"""How many reasons for skipped pages are reported."""
 
 
-class _CutShort(Exception):
-    """The crawl can't go on; what is missing is not gone."""
+class _CrawlEnded(Exception):
+    """The crawl can't go on; pages that it has not seen may still exist."""
+
+
+class _SkippedPages:
+    """Counts the pages that are skipped for each reason, with the address of the first."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
+
+    def add(self, reason: str, address: str, count: int = 1) -> None:
+        self._counts[reason] += count
+        self._examples.setdefault(reason, address)
+
+    def most_common(self) -> Iterator[tuple[str, int]]:
+        """The most frequent reasons, each with an example and how many pages were skipped."""
+        for reason, count in self._counts.most_common(_MAX_REASONS):
+            yield f"{reason}, such as {self._examples[reason][:200]}", count
 
 
 class Crawl:
-    """One crawl of a site, from what was found beforehand to its last page."""
+    """One crawl of a site, from the discovery of its pages to the last page.
 
-    def __init__(self, site: Site, found: Found, limits: Limits) -> None:
-        self._site = site
+    Raises SourceError where robots.txt forbids the start page and there is no sitemap.
+    """
+
+    def __init__(self, scope: SiteScope, discovery: Discovery, limits: CrawlLimits) -> None:
+        self._scope = scope
         self._limits = limits
-        self._found = found
-        self.by_links = found.pages is None
-        self._variants = Variants(site.scope, site.choice)
-        self._frontier = Frontier(site, found.robots, self._variants, limits)
-        self._routes = Routes(unquote(site.scope))
-        self._silent = 0
+        self._discovery = discovery
+        self._robots = discovery.robots
+        self.follows_links = discovery.pages is None
+        self._editions = Editions(scope.path, scope.page_filter)
+        self._frontier = Frontier(scope, discovery.robots, self._editions, limits)
+        self._pages = CanonicalPages(scope.path)
+        self._skipped = _SkippedPages()
         self._seen: set[str] = set()
-        self._given: dict[str, str] = {}
-        """The titles of the pages that were given, by url."""
-        self._texts: Counter[int] = Counter()
-        """How many of them have the same text."""
-        self._late: list[tuple[str, Reading]] = []
-        self._namesakes: dict[str, list[tuple[str, Reading]]] = defaultdict(list)
-        self._passed_over: Counter[str] = Counter()
-        self._such: dict[str, str] = {}
-        """The first page that was passed over for each reason."""
-        self._gone = False
-        self._start = ""
-        """Where the start leads, if that is not below it."""
-        if found.pages is None:
-            if not self._frontier.begin():
-                raise SourceError(f"{site.start} may not be fetched: robots.txt forbids it")
+        self._failures_in_a_row = 0
+        self._some_gone = False
+        self._suggested_start = ""
+        """Where the start page redirects to, if that is outside the scope."""
+        if discovery.pages is None:
+            if not self._frontier.add_start():
+                raise SourceError(f"{scope.start} may not be fetched: robots.txt forbids it")
         else:
-            self._variants.survey(found.pages, found.alternates)
-            self._frontier.fill(found.pages)
-        self.total = None if self.by_links else len(self._frontier)
-        """How many pages are in line, where that is all of them."""
+            self._editions.learn_from_sitemap(discovery.pages, discovery.translations)
+            self._frontier.add_listed(discovery.pages)
+        self.total = None if self.follows_links else len(self._frontier)
+        """How many pages there are; None where links are followed."""
 
-    def run(self, fetcher: Fetcher, memory: Memory) -> Iterator[Offer | PassedOver | Unreadable]:
-        """Every page, every one that could not be had, and in the end what was left out on purpose."""
-        self._memory = memory
-        self._visitor = Visitor(self._site, fetcher, memory, self.by_links)
-        self._end = self._found.began + self._limits.crawl_seconds
-        fetcher.obey(self._found.robots.allows, self._found.robots.delay)
-        memory.begin()
-        troubles = 0
-        for one in self._items():
-            troubles += isinstance(one, Unreadable)
-            yield one
-        if not self._given and not troubles:
+    def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[Offer | PassedOver | Unreadable]:
+        """Give every page, every page that could not be read, and at last what was skipped and why.
+
+        Raises SourceError where the site has no pages, or where most of them are the same.
+        """
+        self._cache = cache
+        self._visitor = PageVisitor(self._scope, fetcher, cache, self.follows_links)
+        self._end = self._discovery.started_at + self._limits.crawl_seconds
+        fetcher.apply_robots(self._robots.allows, self._robots.delay)
+        cache.begin_crawl()
+        problems = 0
+        for result in self._pages_and_problems():
+            problems += isinstance(result, Unreadable)
+            yield result
+        if not self._pages and not problems:
+            self._raise_no_pages()
+        if self._pages.identical:
             raise SourceError(
-                f"no pages found at {self._site.start}{self._seen_instead()}{self._unwanted()}; "
-                f"nothing was changed{f'. Start at {self._start} instead' if self._start else ''}"
+                f"{self._pages.identical} of {len(self._pages)} pages at {self._scope.start} are the same, "
+                "word for word: the site is under maintenance, or its pages are made by scripts in the "
+                "browser, which are not run here; nothing was changed. If they are meant to be the same, "
+                "leave them out with --exclude"
             )
-        self._refuse_one_page_for_all()
-        editions = self._frontier.editions - self._given.keys()
-        if editions:
-            yield PassedOver(f"of another version or language, such as {min(editions)}", len(editions))
-        if self._found.foreign:
-            yield PassedOver(f"listed on another host, such as {self._found.elsewhere}", self._found.foreign)
-        for reason, number in self._reasons():
-            yield PassedOver(reason, number)
-        for option, name in self._variants.never_met():
-            yield PassedOver(f"of {option} {name}: the site has none that is called so", 0)
+        yield from self._skipped_summary()
 
-    def _seen_instead(self) -> str:
-        """Why there are no pages, with an address to try."""
-        seen = [f"{number} {reason}" for reason, number in self._reasons()]
-        site = self._site
-        if self._gone and site.served != site.known:
-            seen.append(f"--base-url puts {site.known} in the place of {site.served}")
-        return f" ({'; '.join(seen)})" if seen else ""
-
-    def _pass_over(self, reason: str, address: str, number: int = 1) -> None:
-        self._passed_over[reason] += number
-        self._such.setdefault(reason, address)
-
-    def _reasons(self) -> Iterator[tuple[str, int]]:
-        """The most frequent reasons, each with the first page, and how many there were."""
-        for reason, number in self._passed_over.most_common(_REASONS):
-            yield f"{reason}, such as {self._such[reason][:200]}", number
-
-    def _unwanted(self) -> str:
-        """What to think of where links were followed because no page that sitemaps list is wanted."""
-        if not self.by_links or not self._found.unwanted:
-            return ""
-        return (
-            f"; of the {self._found.unwanted:,} pages in its sitemaps the patterns and robots.txt let none in"
-        )
-
-    def _refuse_one_page_for_all(self) -> None:
-        """A site that gives one page at most of its addresses gives none of those that are meant."""
-        _, same = self._texts.most_common(1)[0] if self._texts else (0, 0)
-        if same > SAME and 2 * same > len(self._given):
-            raise SourceError(
-                f"{same} of {len(self._given)} pages at {self._site.start} are the same, word for word: the "
-                "site is under maintenance, or its pages are made by scripts in the browser, which are not "
-                "run here; nothing was changed. If they are meant to be so, leave them out with --exclude"
-            )
-
-    def _items(self) -> Iterator[Offer | Unreadable]:
-        yield from self._found.problems
-        yield from self._missed_sitemaps()
+    def _pages_and_problems(self) -> Iterator[Offer | Unreadable]:
+        yield from self._discovery.problems
+        yield from self._missing_sitemaps()
         try:
-            yield from self._pages()
-        except _CutShort as reason:
-            yield Unreadable(self._site.scope or "/", str(reason), named=False)
+            yield from self._crawl_frontier()
+        except _CrawlEnded as reason:
+            yield Unreadable(self._scope.path or "/", str(reason), named=False)
         else:
-            self._memory.finish(self._seen, self._found.sitemaps)
+            self._cache.finish_crawl(self._seen, self._discovery.listing_sitemaps)
         yield from self._frontier.problems()
-        yield from self._held_back()
+        for result in self._pages.remaining():
+            if isinstance(result, Offer):
+                yield result
+            else:
+                self._skipped.add("name another page as canonical", result[0], len(result))
 
-    def _missed_sitemaps(self) -> Iterator[Unreadable]:
-        """A sitemap that is no longer one says nothing of the pages that it listed: it may come back."""
-        told = {one.source_path for one in self._found.problems}
-        for address, listed in self._memory.missed(self._found.sitemaps).items():
-            named_no_more = not self.by_links and address not in self._found.asked
-            if named_no_more or path_of(address) in told:
+    def _missing_sitemaps(self) -> Iterator[Unreadable]:
+        """Report sitemaps that listed pages recently and list none now: they may come back."""
+        reported = {problem.source_path for problem in self._discovery.problems}
+        missing = self._cache.missing_sitemaps(self._discovery.listing_sitemaps)
+        for address, listed_at in missing.items():
+            was_replaced = not self.follows_links and address not in self._discovery.requested_sitemaps
+            if was_replaced or page_path(address) in reported:
                 continue
-            day, until = (time.strftime("%Y-%m-%d", time.gmtime(when)) for when in (listed, listed + MISSED))
-            reason = (
-                f"the sitemap: listed pages on {day} and lists none now; it is expected back until {until}"
+            listed, expected = (
+                time.strftime("%Y-%m-%d", time.gmtime(moment))
+                for moment in (listed_at, listed_at + SITEMAP_GRACE_SECONDS)
             )
-            yield Unreadable(path_of(address), reason, named=False)
+            reason = f"listed pages on {listed} and lists none now; it is expected back until {expected}"
+            yield Unreadable(page_path(address), f"the sitemap: {reason}", named=False)
 
-    def _pages(self) -> Iterator[Offer | Unreadable]:
-        pool = ThreadPoolExecutor(self._limits.connections, thread_name_prefix="crawling")
-        under_way: deque[tuple[Item, Future[Outcome]]] = deque()
+    def _crawl_frontier(self) -> Iterator[Offer | Unreadable]:
+        """Visit all pages of the frontier on threads, and take their results in its order."""
+        batch = _QUEUED_PER_CONNECTION * self._limits.connections
+        pool = ThreadPoolExecutor(self._limits.connections, thread_name_prefix="crawl")
+        visits: deque[tuple[QueuedPage, Future[VisitResult]]] = deque()
         try:
             while True:
-                if len(under_way) < AHEAD * self._limits.connections:
-                    items = list(islice(iter(self._frontier.next, None), AHEAD * self._limits.connections))
-                    self._memory.expect(item.url for item in items)
-                    under_way += [(item, pool.submit(self._visitor.visit, item)) for item in items]
-                if not under_way:
+                if len(visits) < batch:
+                    queued_pages = list(islice(iter(self._frontier.next, None), batch))
+                    self._cache.preload(queued.url for queued in queued_pages)
+                    visits += [(queued, pool.submit(self._visitor.visit, queued)) for queued in queued_pages]
+                if not visits:
                     return
-                item, visit = under_way.popleft()
-                yield from self._taken(item, self._awaited(visit, len(under_way)))
+                queued, visit = visits.popleft()
+                yield from self._take_result(queued, self._wait_for(visit, len(visits)))
         finally:
             self._visitor.fetcher.stop()
             pool.shutdown(cancel_futures=True)
 
-    def _awaited(self, visit: Future[Outcome], more: int) -> Outcome:
+    def _wait_for(self, visit: Future[VisitResult], submitted: int) -> VisitResult:
         try:
             return visit.result(timeout=max(self._end - time.monotonic(), 0.0))
         except TimeoutError:
-            left = 1 + more + len(self._frontier)
-            raise _CutShort(
-                f"stopped after {self._limits.crawl_seconds:g} s with {left:,} or more addresses to go; "
-                "the same command goes on from there"
+            remaining = 1 + submitted + len(self._frontier)
+            raise _CrawlEnded(
+                f"stopped after {self._limits.crawl_seconds:g} s with {remaining:,} or more addresses to go; "
+                "run the same command again to resume"
             ) from None
 
-    def _taken(self, item: Item, outcome: Outcome) -> Iterator[Offer | Unreadable]:
-        """What an outcome gives; new addresses are put in line."""
-        url, reading = outcome.url, outcome.reading
-        if outcome.unchanged:
-            reading = self._memory.reading(url)
-            if reading is None:
-                # What was remembered can't be made out any more: ask again, without conditions.
-                self._memory.forget(url)
-                outcome = self._visitor.visit(item)
-                url, reading = outcome.url, outcome.reading
-        if reading is None:
-            yield from self._failed(item, outcome)
+    def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[Offer | Unreadable]:
+        """Cache what a visit gave, and give the page or the reason why there is none."""
+        page = result.page
+        if result.unchanged:
+            page = self._cache.get(result.url)
+            if page is None:
+                # The cached page is damaged: fetch it again, without conditions.
+                self._cache.forget(result.url)
+                result = self._visitor.visit(queued)
+                page = result.page
+        if page is None:
+            yield from self._take_failure(queued, result)
             return
-        self._silent = 0
-        self._seen.update((item.url, url))
-        if outcome.visit is not None and outcome.packed:
-            self._memory.put(url, outcome.visit, outcome.packed)
+        url = result.url
+        self._failures_in_a_row = 0
+        self._seen.update((queued.url, url))
+        if result.response is not None and result.serialized_page:
+            self._cache.put(url, result.response, result.serialized_page)
         else:
-            self._memory.confirm(url, outcome.visit)
-        self._memory.lead(item.url, url)
-        begins = self.by_links and item.depth == 0
-        if url != item.url and not (self._site.spans(url) if begins else self._site.holds(url)):
-            self._pass_over(f"led to {outcome.address}", item.address)
-            if begins:
-                self._start = outcome.address
-        elif url == item.url or self._frontier.claim(url):
-            yield from self._read(url, reading, outcome.address, item.depth)
-        else:
-            self._pass_over(f"led to {outcome.address}, where others lead too", item.address)
+            self._cache.confirm(url, result.response)
+        self._cache.record_redirect(queued.url, url)
+        if self._accept_redirect(queued, result):
+            yield from self._take_page(url, page, result.address, queued.depth)
 
-    def _failed(self, item: Item, outcome: Outcome) -> Iterator[Unreadable]:
-        """A page that is gone gives nothing; of any other failure, what was indexed is kept."""
-        if self.by_links and item.depth == 0:
-            elsewhere = self._found.elsewhere
-            hint = f"; its sitemap lists {elsewhere}" if elsewhere else self._unwanted()
-            raise SourceError(f"{item.address} {outcome.reason}{hint}; nothing was changed")
-        url = self._memory.way(item.url)
-        if outcome.gone or (outcome.no_page and not self._memory.knows(url)):
-            self._pass_over(outcome.reason, item.address)
-            self._gone = self._gone or outcome.gone
-            return
-        self._seen.update((item.url, url))
-        before = self._memory.reading(url) if self.by_links else None
-        if before is not None:
-            # Its links are followed as they were: what they lead to is no less there.
-            self._frontier.follow(before.links or (), item.depth + 1)
-        # Without a whole crawl before this one nobody knows what its links lead to.
-        named = self._memory.complete_before or not self.by_links
-        yield Unreadable(path_of(url), outcome.reason, named=named, url=url)
-        self._silent = self._silent + 1 if outcome.silent else 0
-        if self._silent >= self._limits.failures:
-            raise _CutShort(f"the site no longer answers: {self._silent} pages in a row failed")
+    def _accept_redirect(self, queued: QueuedPage, result: VisitResult) -> bool:
+        """Whether the page at the end of a redirect is wanted and new; else it is skipped."""
+        url = result.url
+        if url == queued.url:
+            return True
+        is_start = self.follows_links and queued.depth == 0
+        if not (self._scope.contains(url) if is_start else self._scope.wants(url)):
+            self._skipped.add(f"redirected to {result.address}", queued.address)
+            if is_start:
+                self._suggested_start = result.address
+            return False
+        if not self._frontier.claim(url):
+            self._skipped.add(f"redirected to {result.address}, as others are", queued.address)
+            return False
+        return True
 
-    def _read(self, url: str, reading: Reading, address: str, depth: int) -> Iterator[Offer]:
-        self._variants.language = self._variants.language or reading.language
-        version = reading.doc.version if reading.doc else ""
-        if self._variants.told(url, language=reading.language, version=version):
-            self._frontier.editions.add(url)
+    def _take_failure(self, queued: QueuedPage, result: VisitResult) -> Iterator[Unreadable]:
+        """Skip a page that is gone; for any other failure, report it, so that its index entry stays."""
+        if self.follows_links and queued.depth == 0:
+            external = self._discovery.external_hint
+            hint = f"; its sitemap lists {external}" if external else self._excluded_hint()
+            raise SourceError(f"{queued.address} {result.reason}{hint}; nothing was changed")
+        url = self._cache.redirect_target(queued.url)
+        if result.gone or (result.not_html and url not in self._cache):
+            self._skipped.add(result.reason, queued.address)
+            self._some_gone = self._some_gone or result.gone
             return
-        if reading.cut:
-            self._pass_over("in part: too large to be read to their end", address)
-        self._frontier.follow(reading.links or (), depth + 1)
-        canonical = self._canonical(url, reading, address, depth)
-        if not self._site.holds(url):
-            self._pass_over("left out by --include or --exclude", address)
-        elif reading.skip:
-            self._pass_over(reading.skip, address)
+        self._seen.update((queued.url, url))
+        cached = self._cache.get(url) if self.follows_links else None
+        if cached is not None:
+            # Follow the links that it had, since the pages they lead to may still exist.
+            self._frontier.add_links(cached.links or (), queued.depth + 1)
+        # Without an earlier complete crawl nobody knows which pages its links lead to.
+        named = self._cache.has_complete_crawl or not self.follows_links
+        yield Unreadable(page_path(url), result.reason, named=named, url=url)
+        self._failures_in_a_row = self._failures_in_a_row + 1 if result.no_answer else 0
+        if self._failures_in_a_row >= self._limits.failures:
+            raise _CrawlEnded(f"the site no longer answers: {self._failures_in_a_row} pages in a row failed")
+
+    def _take_page(self, url: str, page: ParsedPage, address: str, depth: int) -> Iterator[Offer]:
+        """Follow the links of a page, and give the page if it is to be indexed."""
+        self._editions.language = self._editions.language or page.language
+        version = page.docusaurus_id.version if page.docusaurus_id else ""
+        self._editions.learn_from_page(url, language=page.language, version=version)
+        if self._editions.is_unwanted(url):
+            self._frontier.other_editions.add(url)
+            return
+        if page.truncated:
+            self._skipped.add("in part: too large to be read to the end", address)
+        self._frontier.add_links(page.links or (), depth + 1)
+        canonical = self._canonical_url(url, page, address, depth)
+        if not self._scope.wants(url):
+            self._skipped.add("excluded by --include or --exclude", address)
+        elif page.skip_reason:
+            self._skipped.add(page.skip_reason, address)
         elif canonical:
-            self._namesakes[canonical].append((url, reading))
+            self._pages.add_alias(url, page, canonical)
         else:
-            yield from self._given_page(url, reading)
+            yield from self._pages.add(url, page)
 
-    def _canonical(self, url: str, reading: Reading, address: str, depth: int) -> str | None:
-        """The other page that this one names as the one to index in its place."""
-        found = absolute(reading.canonical, address) if reading.canonical else None
-        other = found and self._site.url(found)
-        if not found or not other or other == url or not self._site.holds(other):
+    def _canonical_url(self, url: str, page: ParsedPage, address: str, depth: int) -> str | None:
+        """The url of the page that this one names as canonical, if that is another one of this crawl."""
+        canonical_address = normalize_address(page.canonical, address) if page.canonical else None
+        canonical = canonical_address and self._scope.public_url(canonical_address)
+        if not canonical_address or not canonical or canonical == url or not self._scope.wants(canonical):
             return None
-        self._frontier.add(found, max(depth, 1))
-        if self._variants.unwanted(other) or self._variants.edition(url) != self._variants.edition(other):
-            return None  # older versions name the one that readers land on; who asks for them wants them
-        return other
+        self._frontier.add(canonical_address, max(depth, 1))
+        editions = self._editions
+        if editions.is_unwanted(canonical) or editions.edition_prefix(url) != editions.edition_prefix(
+            canonical
+        ):
+            # Older versions name the current one; whoever requested them wants them all the same.
+            return None
+        return canonical
 
-    def _given_page(self, url: str, reading: Reading) -> Iterator[Offer]:
-        slug = self._routes.slug(_path(url), reading.doc)
-        if slug is None:
-            self._late.append((url, reading))
-        else:
-            yield self._offered(url, slug, reading)
-
-    def _offered(self, url: str, slug: str, reading: Reading) -> Offer:
-        self._given[url] = reading.title
-        self._texts[hash(reading.content)] += 1
-        return _offer(url, slug, reading)
-
-    def _held_back(self) -> Iterator[Offer]:
-        """What had to wait for all other pages."""
-        for canonical, pages in self._namesakes.items():
-            titles = self._given | {url: reading.title for url, reading in self._late}
-            if canonical in titles and _are_namesakes(pages, titles[canonical]):
-                self._pass_over("named another page in their place", pages[0][0], len(pages))
-                continue
-            for url, reading in pages:
-                yield from self._given_page(url, reading)
-        for url, reading in self._late:
-            if reading.doc:
-                yield self._offered(url, self._routes.late_slug(_path(url), reading.doc), reading)
-
-
-def _are_namesakes(pages: Sequence[tuple[str, Reading]], title: str) -> bool:
-    """Whether pages that name one of this title in their place may be other addresses of the same."""
-    return len(pages) <= NAMESAKES and len({reading.title for _, reading in pages} - {title}) <= 1
-
-
-def _path(url: str) -> str:
-    return unquote(urlsplit(url).path)
-
-
-def _offer(url: str, slug: str, reading: Reading) -> Offer:
-    """The page, known by all that it is made of."""
-    kind = "docusaurus-page" if reading.docusaurus else "web-page"
-    document = identity.document_id(url, slug)
-    hashed = sha256("\0".join((url, slug, kind, reading.title, "")).encode() + reading.content)
-
-    def page() -> Page:
-        text, sections = reading.unpacked()
-        return Page(
-            document_id=document,
-            url=url,
-            title=reading.title,
-            source_path=path_of(url),
-            slug=slug,
-            source_type=kind,
-            text=text,
-            sections=sections,
+    def _raise_no_pages(self) -> None:
+        reasons = [f"{count} {reason}" for reason, count in self._skipped.most_common()]
+        if self._some_gone and self._scope.is_copy:
+            reasons.append(f"--base-url replaces {self._scope.served_prefix} by {self._scope.public_prefix}")
+        detail = f" ({'; '.join(reasons)})" if reasons else ""
+        advice = f". Start at {self._suggested_start} instead" if self._suggested_start else ""
+        raise SourceError(
+            f"no pages found at {self._scope.start}{detail}{self._excluded_hint()}; "
+            f"nothing was changed{advice}"
         )
 
-    return Offer(document, hashed.hexdigest(), page)
+    def _excluded_hint(self) -> str:
+        """A hint where links are followed because the filters exclude all pages of the sitemaps."""
+        count = self._discovery.excluded_count
+        if not self.follows_links or not count:
+            return ""
+        return f"; the patterns and robots.txt exclude all {count:,} pages of its sitemaps"
+
+    def _skipped_summary(self) -> Iterator[PassedOver]:
+        editions = {url for url in self._frontier.other_editions if url not in self._pages}
+        if editions:
+            yield PassedOver(f"of another version or language, such as {min(editions)}", len(editions))
+        if external := self._discovery.external_hint:
+            yield PassedOver(f"listed on another host, such as {external}", self._discovery.external_count)
+        for reason, count in self._skipped.most_common():
+            yield PassedOver(reason, count)
+        for kind, name in self._editions.missing_requests():
+            yield PassedOver(f"of {kind} {name}: the site has none with this name", 0)

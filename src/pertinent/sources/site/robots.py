@@ -1,4 +1,4 @@
-"""robots.txt: what a site lets us fetch, how slowly, and where it says its sitemaps are."""
+"""robots.txt: what may be fetched from a site, how fast, and which sitemaps it names."""
 
 from __future__ import annotations
 
@@ -7,50 +7,58 @@ from dataclasses import dataclass
 from protego import Protego
 
 from ...errors import SourceError
-from .addresses import Site
-from .fetching import PRODUCT, Bounds, Fetcher, Gone, Unfetchable
+from .fetch import Fetcher
+from .http_client import PRODUCT, ResponseLimits
+from .responses import FetchFailed, PageGone
+from .scope import SiteScope
 
-SIZE = 5 * 2**20
-"""How large a robots.txt may be; RFC 9309 asks for a tenth of it."""
+_MAX_BYTES = 5 * 2**20
+"""How large a robots.txt may be; RFC 9309 requires a tenth of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """What robots.txt says to us."""
+    """The rules of a robots.txt for this crawler."""
 
     rules: Protego | None
-    """None where there is no robots.txt: all is allowed."""
+    """None where there is no robots.txt, and everything is allowed."""
 
     def allows(self, address: str) -> bool:
+        """Whether an address may be fetched."""
         return self.rules is None or bool(self.rules.can_fetch(address, PRODUCT))
 
     @property
     def delay(self) -> float:
-        """Seconds between two requests."""
+        """The `Crawl-delay`: seconds between two requests."""
         return float(self.rules.crawl_delay(PRODUCT) or 0.0) if self.rules else 0.0
 
     @property
     def sitemaps(self) -> list[str]:
+        """The addresses of sitemaps that robots.txt names."""
         return list(self.rules.sitemaps) if self.rules else []
 
 
-def parse(text: str) -> Robots:
-    """The rules in the text of a robots.txt; what is no rule says nothing."""
+def parse_robots(text: str) -> Robots:
+    """Parse the text of a robots.txt; lines that are no rules are ignored."""
     return Robots(Protego.parse(text.lstrip("\ufeff")))
 
 
-def ask(site: Site, fetcher: Fetcher, seconds: float) -> Robots:
-    """The site's rules: none where it has no robots.txt, and no crawl where nobody knows (RFC 9309)."""
-    address = f"{site.origin}/robots.txt"
+def fetch_robots(scope: SiteScope, fetcher: Fetcher, seconds: float) -> Robots:
+    """Fetch the rules of a site, as RFC 9309 asks.
+
+    Everything is allowed where the site has no robots.txt. Raises SourceError where the site does not
+    answer, since then nothing may be fetched.
+    """
+    address = f"{scope.origin}/robots.txt"
     try:
-        answer = fetcher.get(address, bounds=Bounds(SIZE, seconds))
-    except Gone:
+        response = fetcher.get(address, limits=ResponseLimits(_MAX_BYTES, seconds))
+    except PageGone:
         return Robots(None)
-    except Unfetchable as error:
-        if not error.silent:
+    except FetchFailed as error:
+        if not error.no_answer:
             return Robots(None)
         raise SourceError(
-            f"{address} {error}; what may be fetched is not known, and nothing was. See that the site is up, "
-            "and that the address is right"
+            f"{address} {error}; without it nothing may be fetched, and nothing was changed. "
+            "Check that the site is up and that the address is right"
         ) from error
-    return parse(answer.body.decode("utf-8", "replace"))
+    return parse_robots(response.body.decode("utf-8", "replace"))

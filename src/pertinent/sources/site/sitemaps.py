@@ -1,4 +1,4 @@
-"""Sitemaps: the pages that a site lists, from XML or plain text, compressed or not, whole or in parts."""
+"""Parsing of sitemaps: XML or plain text, compressed or not, with pages or with further sitemaps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from .decoding import GZIP, TooLarge, Undecodable, decoded
+from .decompression import GZIP, TooLarge, Undecodable, decompress
 
 _ROOTS = ("urlset", "sitemapindex")
 _MARKUP = (b"<?xml", b"<!--", *(f"<{name}".encode() for name in _ROOTS))
@@ -14,8 +14,8 @@ _UTF_16 = (b"\xfe\xff", b"\xff\xfe")
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A page as a sitemap lists it, with its translations by language."""
+class ListedPage:
+    """A page as a sitemap lists it, with the addresses of its translations by language."""
 
     address: str
     alternates: Mapping[str, str] = field(default_factory=dict)
@@ -23,53 +23,59 @@ class Listed:
 
 @dataclass(slots=True)
 class Sitemap:
-    """What one sitemap says: pages, or further sitemaps; and what is wrong with it."""
+    """The content of one sitemap: pages, or further sitemaps; and what is wrong with it."""
 
-    pages: list[Listed] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
+    pages: list[ListedPage] = field(default_factory=list)
+    sitemaps: list[str] = field(default_factory=list)
     problem: str = ""
 
 
-def parse(body: bytes, *, size: int, most: int) -> Sitemap | None:
-    """The sitemap in a body, of at most `most` entries; None where it is something else, such as HTML.
+def parse_sitemap(body: bytes, *, max_bytes: int, max_pages: int) -> Sitemap | None:
+    """Parse a sitemap; None for what is something else, such as HTML.
 
-    A broken one gives what stands before the break, and says so.
+    A broken sitemap gives what stands before the error, and a `problem`. Pages beyond `max_pages` are
+    left out, also with a `problem`.
     """
     if body.startswith(GZIP):
         try:
-            body = decoded([body], "gzip", size)
+            body = decompress([body], "gzip", max_bytes)
         except TooLarge:
-            return Sitemap(problem=f"is larger than {size / 2**20:.3g} MB")
+            return Sitemap(problem=f"is larger than {max_bytes / 2**20:.3g} MB")
         except Undecodable as error:
             return Sitemap(problem=str(error))
     start = body[:1000].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith((b"http://", b"https://")):
         lines = body.decode("utf-8-sig", "replace").split()
-        return Sitemap([Listed(line) for line in lines[:most]], problem=_too_many(len(lines), most))
+        pages = [ListedPage(line) for line in lines[:max_pages]]
+        return Sitemap(pages, problem=_too_many(max_pages) if len(lines) > max_pages else "")
     if not start.startswith((*_MARKUP, *_UTF_16)):
         return None
-    return _Reader(most).read(body)
+    return _XmlReader(max_pages).read(body)
 
 
-def _too_many(found: int, most: int) -> str:
-    return f"lists more than {most:,} pages; the others were left out" if found > most else ""
+def _too_many(max_pages: int) -> str:
+    return f"lists more than {max_pages:,} pages; the others were left out"
 
 
-def _bare(name: str) -> str:
+def _local_name(name: str) -> str:
     """The name of an element without its namespace."""
     return name.rpartition(":")[2].lower()
 
 
-class _Enough(Exception):
-    """Nothing more is to be read."""
+class _StopParsing(Exception):
+    """The remainder of the XML is not to be read."""
 
 
-class _Reader:
-    """Reads a sitemap's XML from its beginning to its end, or to where it breaks."""
+class _XmlReader:
+    """Reads the XML of a sitemap up to its end or its first error.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._found = Sitemap()
+    A streaming parser is used because it gives what stands before an error, and because it reports
+    the declaration of an entity before the entity is expanded.
+    """
+
+    def __init__(self, max_pages: int) -> None:
+        self._max_pages = max_pages
+        self._sitemap = Sitemap()
         self._root = ""
         self._path: list[str] = []
         self._text: list[str] = []
@@ -79,30 +85,30 @@ class _Reader:
     def read(self, body: bytes) -> Sitemap | None:
         parser = expat.ParserCreate()
         parser.buffer_text = True
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
+        parser.StartElementHandler = self._start_element
+        parser.EndElementHandler = self._end_element
         parser.CharacterDataHandler = self._text.append
-        parser.StartDoctypeDeclHandler = self._doctype
-        parser.EntityDeclHandler = self._entity
+        parser.StartDoctypeDeclHandler = self._start_doctype
+        parser.EntityDeclHandler = self._refuse_entity
         try:
-            parser.Parse(body, True)  # noqa: FBT003 - expat's own
-        except _Enough as reason:
-            self._found.problem = str(reason)
+            parser.Parse(body, True)  # noqa: FBT003 - the signature of expat
+        except _StopParsing as reason:
+            self._sitemap.problem = str(reason)
         except (expat.ExpatError, ValueError, LookupError) as error:
-            self._found.problem = f"is broken XML ({error})"
-        return self._found if self._root in _ROOTS else None
+            self._sitemap.problem = f"is broken XML ({error})"
+        return self._sitemap if self._root in _ROOTS else None
 
-    def _doctype(self, name: str, *_: object) -> None:
-        self._root = _bare(name)
+    def _start_doctype(self, name: str, *_: object) -> None:
+        self._root = _local_name(name)
 
-    def _entity(self, *_: object) -> None:
-        raise _Enough("declares entities, which no sitemap needs")
+    def _refuse_entity(self, *_: object) -> None:
+        raise _StopParsing("declares entities, which no sitemap needs")
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        name = _bare(name)
+    def _start_element(self, name: str, attributes: dict[str, str]) -> None:
+        name = _local_name(name)
         self._root = self._root or name
         if self._root not in _ROOTS:
-            raise _Enough
+            raise _StopParsing
         self._path.append(name)
         self._text.clear()
         if name in ("url", "sitemap"):
@@ -111,15 +117,15 @@ class _Reader:
         if name == "link" and language and address:
             self._alternates[language.lower()] = address
 
-    def _end(self, _: str) -> None:
+    def _end_element(self, _: str) -> None:
         name = self._path.pop()
-        above = self._path[-1] if self._path else ""
-        if name == "loc" and above in ("url", "sitemap"):
+        parent = self._path[-1] if self._path else ""
+        if name == "loc" and parent in ("url", "sitemap"):
             self._address = "".join(self._text).strip()
         elif name == "url" and self._address:
-            if len(self._found.pages) == self._most:
-                raise _Enough(_too_many(self._most + 1, self._most))
-            self._found.pages.append(Listed(self._address, self._alternates))
+            if len(self._sitemap.pages) == self._max_pages:
+                raise _StopParsing(_too_many(self._max_pages))
+            self._sitemap.pages.append(ListedPage(self._address, self._alternates))
         elif name == "sitemap" and self._address:
-            self._found.parts.append(self._address)
+            self._sitemap.sitemaps.append(self._address)
         self._text.clear()

@@ -1,4 +1,4 @@
-"""A live site as a source of pages: a site's root, a part of it, or the address of a sitemap."""
+"""A live site as a source of pages: a whole site, a part of it, or what a sitemap lists."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ from contextlib import closing
 from pathlib import Path
 
 from ...types import Offer, PassedOver, Unreadable
-from .addresses import open_site
 from .crawl import Crawl
-from .fetching import Fetcher
-from .finding import find
-from .limits import Choice, Limits
-from .memory import Memory
+from .crawl_cache import CrawlCache
+from .discovery import discover_pages
+from .fetch import Fetcher
+from .limits import CrawlLimits
+from .page_filter import PageFilter
+from .scope import open_scope
 
 
 class SiteSource:
-    """Pages of a site at the addresses they have there, or at those below `base_url` where it is a copy.
+    """The pages of a live site.
 
-    With a `memory` file, a page that has not changed is not downloaded again, and a crawl that was
-    broken off goes on where it ended.
+    `start` is the address of a site, of a path in it, or of a sitemap. `base_url` is the public address
+    of a site of which `start` is a copy. With a `cache_file`, an unchanged page is not downloaded again,
+    and an interrupted crawl is resumed.
+
+    >>> source = SiteSource("https://book.example/docs", limits=CrawlLimits(pages=100))
+    >>> source.name
+    'https://book.example/docs'
     """
 
     def __init__(
@@ -28,48 +34,48 @@ class SiteSource:
         *,
         base_url: str | None = None,
         name: str | None = None,
-        memory: Path | None = None,
-        choice: Choice | None = None,
-        limits: Limits | None = None,
+        cache_file: Path | None = None,
+        page_filter: PageFilter | None = None,
+        limits: CrawlLimits | None = None,
     ) -> None:
-        self._site = open_site(start, base_url, choice)
-        self._name = name or self._site.name
-        self._memory = memory
-        self._limits = limits or Limits()
+        self._scope = open_scope(start, base_url, page_filter)
+        self._name = name or self._scope.name
+        self._cache_file = cache_file
+        self._limits = limits or CrawlLimits()
         self._planned: Crawl | None = None
 
     @property
     def name(self) -> str:
-        """The given name, else the address that all pages lie below: the same as of the book's Markdown."""
+        """The name of the source; by default the public address, as for the Markdown of the same book."""
         return self._name
 
     @property
     def location(self) -> str:
-        """Where the crawl begins."""
-        return self._site.start
+        """The address that the crawl starts at."""
+        return self._scope.start
 
     @property
     def total(self) -> int | None:
-        """How many pages the sitemaps list; None where there are none, and links must be followed."""
+        """How many pages the sitemaps list; None where links must be followed."""
         if self._planned is None:
-            self._planned = self._plan()
+            self._planned = self._plan_crawl()
         return self._planned.total
 
     def read(self) -> Iterator[Offer | PassedOver | Unreadable]:
-        """Every page of the site, in the order of its sitemaps, or as links lead to them."""
-        crawl, self._planned = self._planned or self._plan(), None
+        """Crawl the site: its pages, those that could not be read, and how many were skipped and why."""
+        crawl, self._planned = self._planned or self._plan_crawl(), None
         with (
-            closing(Memory(self._memory, self._remembered_as, links=crawl.by_links)) as memory,
-            Fetcher(self._site, self._limits) as fetcher,
+            closing(CrawlCache(self._cache_file, self._cache_key, with_links=crawl.follows_links)) as cache,
+            Fetcher(self._scope, self._limits) as fetcher,
         ):
-            yield from crawl.run(fetcher, memory)
+            yield from crawl.run(fetcher, cache)
 
     @property
-    def _remembered_as(self) -> str:
-        """A copy by its own place: whether a page has changed there says nothing of the original."""
-        site = self._site
-        return self._name if site.served == site.known else f"{self._name} at {site.served}"
+    def _cache_key(self) -> str:
+        """The key of this site in the cache; copies have their own, since they change on their own."""
+        return f"{self._name} at {self._scope.served_prefix}" if self._scope.is_copy else self._name
 
-    def _plan(self) -> Crawl:
-        with Fetcher(self._site, self._limits) as fetcher:
-            return Crawl(self._site, find(self._site, fetcher, self._limits), self._limits)
+    def _plan_crawl(self) -> Crawl:
+        with Fetcher(self._scope, self._limits) as fetcher:
+            discovery = discover_pages(self._scope, fetcher, self._limits)
+            return Crawl(self._scope, discovery, self._limits)

@@ -13,7 +13,7 @@ from .terminal import console, layout, one_line, write
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...sources.site import Choice, Limits
+    from ...sources.site import CrawlLimits, PageFilter
     from ...types import Unreadable
     from ..library import Pertinent
 
@@ -155,18 +155,18 @@ class Crawling(NamedTuple):
     max_time: float | None
     delay: float | None
 
-    def choice(self) -> Choice | None:
-        from ...sources.site import Choice
+    def choice(self) -> PageFilter | None:
+        from ...sources.site import PageFilter
 
         said = self.include, self.exclude, self.versions, self.locales
-        return Choice(*map(tuple, said)) if any(said) else None
+        return PageFilter(*map(tuple, said)) if any(said) else None
 
-    def limits(self) -> Limits | None:
-        from ...sources.site import Limits
+    def limits(self) -> CrawlLimits | None:
+        from ...sources.site import CrawlLimits
 
         said = {"pages": self.max_pages, "crawl_seconds": self.max_time, "delay": self.delay}
         given: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-        return Limits(**given) if given else None
+        return CrawlLimits(**given) if given else None
 
 
 def _index(

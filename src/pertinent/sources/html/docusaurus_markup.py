@@ -1,0 +1,114 @@
+"""The markup of Docusaurus 2 and 3: where the article is, and the roles of its elements."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .code_blocks import read_docusaurus_code
+from .markup import Attributes, Markup, Role
+from .text import collapse_spaces
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+# By class name. Those of CSS modules end in a hash that differs in every build: `admonitionHeading_Gvgb`.
+_ROLES = {
+    "theme-code-block": Role.CODE,
+    "theme-tabs-container": Role.TABS,
+    "tabs-container": Role.TABS,
+    "katex": Role.MATH,
+    "katex-display": Role.MATH,
+    "admonitionHeading": Role.LABEL,
+    "admonition-heading": Role.LABEL,
+    "admonitionIcon": Role.IGNORED,
+    "admonition-icon": Role.IGNORED,
+    "hash-link": Role.IGNORED,
+    "theme-doc-card-container": Role.IGNORED,
+    "cardContainer": Role.IGNORED,
+    "tableOfContentsInline": Role.IGNORED,
+    "themedComponent--dark": Role.IGNORED,
+    "themedImage--dark": Role.IGNORED,
+    "footnote-backref": Role.IGNORED,
+    "data-footnote-backref": Role.IGNORED,
+    "footnote-ref": Role.IGNORED,
+    "playgroundHeader": Role.IGNORED,
+    "playgroundPreview": Role.IGNORED,
+}
+_HASH = re.compile(r"_[\w-]+$")
+_LISTING_PAGE = re.compile(
+    r"\b(?:[\w-]+-list-page|blog-authors-posts-page|blog-archive-page|search-page-wrapper)\b"
+)
+
+
+def is_docusaurus(page: LexborHTMLParser, generator: str | None) -> bool:
+    """Whether Docusaurus built the page; some sites hide the generator."""
+    return (generator or "").startswith("Docusaurus") or page.css_first("#__docusaurus") is not None
+
+
+def has_custom_theme(page: LexborHTMLParser) -> bool:
+    """Whether a page of docs has a custom theme, without the elements that are known here."""
+    return "docs-doc-page" in _root_classes(page) and page.css_first(".theme-doc-markdown, article") is None
+
+
+def find_article(page: LexborHTMLParser) -> LexborNode | None:
+    """The element with the text of the author; None for a page that only lists other pages."""
+    article = page.css_first(".theme-doc-markdown")
+    if article is not None:
+        return article
+    if _is_listing(page):
+        return None
+    candidates = page.css("article .markdown") or page.css("main article")
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _is_listing(page: LexborHTMLParser) -> bool:
+    """Whether it is a list of tags, an archive, or the generated index of a category."""
+    return (
+        bool(_LISTING_PAGE.search(_root_classes(page)))
+        or page.css_first("[class*=generatedIndexPage]") is not None
+    )
+
+
+def _root_classes(page: LexborHTMLParser) -> str:
+    """The class of `<html>`, which says what kind of page it is."""
+    return (page.root.attributes.get("class") if page.root is not None else "") or ""
+
+
+def _role(_: str, attributes: Attributes) -> Role:
+    if "data-footnote-ref" in attributes or "data-footnote-backref" in attributes:
+        return Role.IGNORED
+    aria_role = attributes.get("role")
+    if aria_role == "tablist":
+        return Role.IGNORED
+    if aria_role == "tabpanel":
+        return Role.PANEL
+    classes = attributes.get("class")
+    if not classes:
+        return Role.BY_TAG
+    for name in classes.split():
+        role = _ROLES.get(name) or _ROLES.get(_HASH.sub("", name))
+        if role:
+            return role
+    return Role.BY_TAG
+
+
+def _tab_labels(tabs: LexborNode) -> list[str]:
+    """The labels of tabs; of lazy tabs, which are built with one panel, the label of that panel."""
+    tablist = tabs.css_first("[role=tablist]")
+    if tablist is None:
+        return []
+    by_selected = {tab.attributes.get("aria-selected"): tab for tab in tablist.iter()}
+    panels = tablist.next
+    is_lazy = panels is not None and len(list(panels.iter())) == 1
+    labels = [by_selected["true"]] if is_lazy and "true" in by_selected else list(tablist.iter())
+    return [collapse_spaces(label.text()) for label in labels]
+
+
+def _anchor(heading: LexborNode) -> str:
+    return collapse_spaces(heading.id or "")
+
+
+MARKUP = Markup(
+    frozenset(("a", "div", "img", "span", "ul")), _role, _tab_labels, _anchor, read_docusaurus_code
+)

@@ -1,0 +1,122 @@
+"""The metadata of a page, from its head: title, canonical address, language, generator, robots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag
+
+from .links import absolute_link
+from .text import collapse_spaces
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
+# `max-image-preview:none` does not mean noindex.
+_NOINDEX = re.compile(r"(?<!preview:)(?<!preview: )\b(?:noindex|none)\b", re.IGNORECASE)
+_REFRESH = re.compile(r"(\d{1,2})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+_NOSCRIPT_REFRESH = re.compile(
+    r"<meta\s[^>]*http-equiv=[\"']?refresh\b[^>]*content=([\"'])(?P<refresh>.+?)\1", re.IGNORECASE
+)
+_MAX_REDIRECT_TEXT = 200
+"""How many characters a page may have that only sends the browser to another one."""
+_MAX_REFRESH_SECONDS = 10
+"""A page with a longer refresh is there to be read."""
+
+
+@dataclass(slots=True)
+class PageMetadata:
+    """What the head of a page says."""
+
+    title: str = ""
+    """The text of `<title>`, which often names the site too."""
+    base: str = ""
+    """The address that relative links are resolved against."""
+    canonical: str | None = None
+    language: str | None = None
+    refresh_target: str | None = None
+    metas: dict[str, str] = field(default_factory=dict)
+    """The content of `<meta>` elements by name."""
+    site_names: list[str] = field(default_factory=list)
+    noindex: bool = False
+
+    def get(self, *names: str) -> str | None:
+        """The content of the first of these `<meta>` elements that exists."""
+        return next((self.metas[name] for name in names if name in self.metas), None)
+
+
+def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
+    """Read the metadata of the page at a url."""
+    metadata = PageMetadata(base=url)
+    root = page.root
+    language = (root.attributes.get("lang") if root is not None else "") or ""
+    metadata.language = collapse_spaces(language) or None
+    canonical = refresh = noscript_refresh = None
+    for node in _head_nodes(page):
+        attributes = node.attributes
+        if node.tag == "meta":
+            _add_meta(
+                metadata, attributes.get("name") or attributes.get("property"), attributes.get("content")
+            )
+            if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+                refresh = attributes.get("content")
+        elif node.tag == "noscript":
+            noscript_refresh = _NOSCRIPT_REFRESH.search(node.text())
+        elif node.tag == "title":
+            metadata.title = metadata.title or collapse_spaces(node.text())
+        elif node.tag == "base":
+            metadata.base = absolute_link(attributes.get("href"), url) or url
+        elif node.tag == "link" and "canonical" in (kind := (attributes.get("rel") or "").lower().split()):
+            canonical = canonical or attributes.get("href")
+        elif node.tag == "link" and "search" in kind:
+            metadata.site_names.append(attributes.get("title") or "")
+    if canonical and canonical.strip():
+        metadata.canonical = absolute_link(canonical, metadata.base)
+    if noscript_refresh and refresh is None and _has_little_text(page):
+        # A script redirects most browsers, and this the others.
+        refresh = noscript_refresh["refresh"]
+    metadata.refresh_target = _parse_refresh(refresh or "", metadata.base, url)
+    return metadata
+
+
+def is_noindex(robots: str) -> bool:
+    """Whether a robots meta or an X-Robots-Tag header asks not to index the page."""
+    return bool(_NOINDEX.search(robots))
+
+
+def _head_nodes(page: LexborHTMLParser) -> Iterator[LexborNode]:
+    """The elements of the head, also where a misplaced element ended it early and put them in the body."""
+    has_meta = False
+    for node in page.head.iter() if page.head is not None else ():
+        has_meta = has_meta or node.tag == "meta"
+        yield node
+    if not has_meta:
+        yield from page.css("body > meta, body > link, body > title, body > base")
+
+
+def _add_meta(metadata: PageMetadata, name: str | None, content: str | None) -> None:
+    name = (name or "").strip().lower()
+    value = collapse_spaces(content or "")
+    if not name or not value:
+        return
+    metadata.metas.setdefault(name, value)
+    if name in _SITE_NAMES:
+        metadata.site_names.append(value)
+    elif name == "robots" and is_noindex(value):
+        metadata.noindex = True
+
+
+def _has_little_text(page: LexborHTMLParser) -> bool:
+    return page.body is None or len(page.body.text(strip=True)) < _MAX_REDIRECT_TEXT
+
+
+def _parse_refresh(refresh: str, base: str, url: str) -> str | None:
+    """The address that a refresh leads to soon; None where the page only reloads itself."""
+    match = _REFRESH.match(refresh.strip())
+    if match is None or int(match[1]) > _MAX_REFRESH_SECONDS:
+        return None
+    target = absolute_link(match[2], base)
+    return target if target and urldefrag(target).url != urldefrag(url).url else None

@@ -1,0 +1,200 @@
+"""Limits on the HTML that reaches the parser, since some pages would keep it busy for hours.
+
+An HTML parser needs time by the square of the depth of nested elements and of the number of attributes,
+and memory by the product of how many elements like `<font size=1>` were left open and how many
+paragraphs follow: 30 kB can fill 700 MB. So tags beyond what any page needs are removed, and the text
+stays. That takes a scan of all tags, which small pages with few tags don't need.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+_MAX_BYTES = 8_000_000  # of a page; what follows is left out
+_SMALL_BYTES = 128_000  # a page up to this size is not scanned if it has few tags
+_FEW_TAGS = 1024  # whatever they are
+_FEW_OTHER_TAGS = 4096  # if there are few like <font size=1> among them
+_FEW_FORMATTING_TAGS = 64
+_MAX_TAGS = 200_000  # of a page; what follows is left out
+_MAX_DEPTH = 500  # of nested elements; browsers stop at 512
+_MAX_OPEN_FORMATTING = 8  # elements like <font> inside each other
+_MAX_ATTRIBUTES = 64
+
+
+def _names(text: str) -> frozenset[bytes]:
+    return frozenset(text.encode().split())
+
+
+_FORMATTING = _names("b big code em font i nobr s small strike strong tt u")
+_VOID = _names("area base br col embed hr img input link meta param source track wbr")
+_RAW = _names("script style xmp iframe noembed noframes noscript textarea title plaintext")
+# A parser closes an open element of these before it opens the next.
+_SELF_CLOSING = _names("a p li dd dt td th tr tbody thead tfoot option optgroup h1 h2 h3 h4 h5 h6")
+# An end tag also closes the elements inside its own, but a parser looks no further than a barrier.
+_SPECIAL = _names("""
+    address article aside blockquote button caption center colgroup dd details dialog dir div dl dt
+    fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup li listing main marquee menu
+    nav object ol p pre search section select summary table tbody td template tfoot th thead tr ul
+""")
+_BARRIERS = _names("""
+    table td th caption template applet marquee object select button mi mo mn ms mtext annotation-xml
+    foreignobject desc title
+""")
+_BARRIERS_TO = {
+    b"li": _BARRIERS | _names("ul ol"),
+    **dict.fromkeys(
+        _names("td th tr tbody thead tfoot caption table select button template"), _names("table")
+    ),
+}
+
+_SLASH = ord("/")
+_FORMATTING_TAG = re.compile(rb"<(?=[bcefinstuBCEFINSTU])(?i:%s)[\s/]" % b"|".join(sorted(_FORMATTING)))
+# A comment, what a parser takes for one, a span with nothing but text (common in coloured code, and skipped
+# as a whole), or a tag.
+_START = re.compile(
+    rb"<(?:(?P<comment>!--)|(?P<bogus>[!?]|/(?![A-Za-z]))"
+    rb"|span(?:\s[\w-]++=\"[^\"]*+\"){0,9}+>[^<]*+</span>"
+    rb"|(?P<closing>/?)(?P<name>[A-Za-z][^\s/>]*))"
+)
+_COMMENT_END = re.compile(rb"--!?>")
+_SIMPLE_TAG_END = re.compile(
+    rb"(?:\s++[^\s/>=\"'<]++(?:=(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'=<`]++))?+){0,%d}+\s*+(/?)>" % _MAX_ATTRIBUTES
+)
+_ATTRIBUTE = re.compile(
+    rb"[\s/]*+(?:=?[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+)?+"
+)
+
+
+def limit_html(html: bytes) -> tuple[bytes, bool]:
+    """Remove the tags that would make parsing slow; also return whether the end was left out."""
+    tags = html.count(b"<")
+    if (
+        len(html) <= _SMALL_BYTES
+        and tags <= _FEW_OTHER_TAGS
+        and (tags <= _FEW_TAGS or len(_FORMATTING_TAG.findall(html)) <= _FEW_FORMATTING_TAGS)
+    ):
+        return html, False
+    too_large = len(html) > _MAX_BYTES
+    if too_large:
+        html = html[:_MAX_BYTES].decode("utf-8", "ignore").encode()
+    scan = _TagScan(html)
+    return scan.limited_html(), too_large or scan.ended_early
+
+
+class _TagScan:
+    """A scan of the tags of a page; where the nesting is not clear, it assumes the deepest."""
+
+    def __init__(self, html: bytes) -> None:
+        self._html = html
+        self._pos = 0
+        self.ended_early = False
+        """Whether there were more tags than the limit."""
+        self._dropped: list[tuple[int, int]] = []
+        self._stack: list[bytes] = []
+        self._open: defaultdict[bytes, int] = defaultdict(int)
+        self._dropped_open: defaultdict[bytes, int] = defaultdict(int)
+        self._formatting: defaultdict[bytes, int] = defaultdict(int)
+
+    def limited_html(self) -> bytes:
+        """The page without the tags that are too many."""
+        html = self._html
+        end = len(html)
+        for _ in range(_MAX_TAGS):
+            match = _START.search(html, self._pos)
+            if match is None:
+                break
+            if match["name"]:
+                self._scan_tag(match)
+            else:
+                self._pos = self._comment_end(match)
+        else:
+            end = self._pos
+            self.ended_early = _START.search(html, end) is not None
+        starts = [0, *(drop[1] for drop in self._dropped)]
+        ends = [*(drop[0] for drop in self._dropped), end]
+        return b"".join([html[start:end] for start, end in zip(starts, ends, strict=True)])
+
+    def _comment_end(self, match: re.Match[bytes]) -> int:
+        """Where a comment, or a span that is skipped, ends."""
+        if match["comment"]:
+            closing = _COMMENT_END.search(self._html, match.start() + 2)
+            return closing.end() if closing else len(self._html)
+        return self._html.find(b">", match.end()) + 1 or len(self._html) if match["bogus"] else match.end()
+
+    def _scan_tag(self, match: re.Match[bytes]) -> None:
+        html, name = self._html, match["name"].lower()
+        simple = _SIMPLE_TAG_END.match(html, match.end())
+        self._pos = simple.end() if simple else self._scan_attributes(match.end())
+        if match["closing"]:
+            self._close(name, match.start())
+            return
+        if name in _VOID:
+            return
+        is_svg_or_math = self._open[b"svg"] or self._open[b"math"]
+        if is_svg_or_math and html[self._pos - 2] == _SLASH:
+            return
+        if name in _RAW and not is_svg_or_math:
+            closing = re.compile(rb"</%s[\s/>]" % name, re.IGNORECASE).search(html, self._pos)
+            self._pos = closing.start() if closing else len(html)
+        else:
+            self._push(name, match.start())
+
+    def _scan_attributes(self, pos: int) -> int:
+        """The end of a tag with many or unusual attributes; drops those that are too many."""
+        html, count, first = self._html, 0, 0
+        while pos < len(html) and html[pos : pos + 1] != b">":
+            match = _ATTRIBUTE.match(html, pos)
+            pos = match.end() if match and match.end() > pos else pos + 1
+            count += 1
+            if count == _MAX_ATTRIBUTES:
+                first = pos
+        if first and pos > first:
+            self._dropped.append((first, pos))
+        return pos + 1
+
+    def _push(self, name: bytes, start: int) -> None:
+        stack = self._stack
+        if name in _SELF_CLOSING and stack and stack[-1] == name:
+            return
+        too_many = name in _FORMATTING and sum(self._formatting.values()) >= _MAX_OPEN_FORMATTING
+        if too_many or len(stack) >= _MAX_DEPTH:
+            self._dropped_open[name] += 1
+            self._drop(start)
+            return
+        stack.append(name)
+        self._open[name] += 1
+        if name in _FORMATTING:
+            self._formatting[name] += 1
+
+    def _close(self, name: bytes, start: int) -> None:
+        if self._dropped_open[name]:
+            self._dropped_open[name] -= 1
+            self._drop(start)
+            return
+        if self._formatting[name]:
+            self._formatting[name] -= 1
+        if not self._open[name]:
+            return
+        if self._stack[-1] == name:
+            self._open[self._stack.pop()] -= 1
+            return
+        barriers = _BARRIERS_TO.get(name, _BARRIERS if name in _SPECIAL else _SPECIAL)
+        for index in range(len(self._stack) - 1, -1, -1):
+            if self._stack[index] == name:
+                self._pop(index, alone=name == b"form")
+                break
+            if self._stack[index] in barriers:
+                break
+
+    def _pop(self, index: int, *, alone: bool) -> None:
+        """Close an element of the stack with all elements inside it; a form is closed alone."""
+        end = index + 1 if alone else len(self._stack)
+        for name in self._stack[index:end]:
+            self._open[name] -= 1
+        del self._stack[index:end]
+
+    def _drop(self, start: int) -> None:
+        if self._dropped and self._dropped[-1][0] >= start:
+            self._dropped.pop()  # its attributes, which are dropped with it
+        self._dropped.append((start, self._pos))

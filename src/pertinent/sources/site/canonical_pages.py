@@ -1,0 +1,120 @@
+"""The pages that a crawl gives: each once, under its canonical url, with its slug and id."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from ... import identity
+from ...types import Offer, Page
+from .addresses import page_path
+from .docusaurus_slugs import DocusaurusSlugs
+from .parsing import ParsedPage
+
+MAX_ALIASES = 50
+"""How many pages may name the same canonical page.
+
+If there are more, or if their titles differ, a wrong template is to blame, and they are all indexed.
+"""
+MAX_IDENTICAL = 5
+"""How many pages may have the same text; if there are more, they must not be most of all pages."""
+
+
+class _CrawledPage(NamedTuple):
+    url: str
+    page: ParsedPage
+
+
+class CanonicalPages:
+    """Turns parsed pages into pages of the source, and leaves out those that name another as canonical.
+
+    `scope_path` is the path that all pages of the crawl are below.
+    """
+
+    def __init__(self, scope_path: str) -> None:
+        self._slugs = DocusaurusSlugs(unquote(scope_path))
+        self._titles: dict[str, str] = {}
+        self._texts: Counter[int] = Counter()
+        self._without_slug: list[_CrawledPage] = []
+        self._aliases: dict[str, list[_CrawledPage]] = defaultdict(list)
+
+    def __len__(self) -> int:
+        """How many pages were given so far."""
+        return len(self._titles)
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._titles
+
+    @property
+    def identical(self) -> int:
+        """How many pages have the same text, where these are most of all pages; else 0."""
+        count = max(self._texts.values(), default=0)
+        return count if count > MAX_IDENTICAL and 2 * count > len(self._titles) else 0
+
+    def add(self, url: str, page: ParsedPage) -> Iterator[Offer]:
+        """Give a page now or, where its slug depends on other pages, in `remaining`."""
+        slug = self._slugs.slug(_decoded_path(url), page.docusaurus_id)
+        if slug is None:
+            self._without_slug.append(_CrawledPage(url, page))
+        else:
+            yield self._give(url, slug, page)
+
+    def add_alias(self, url: str, page: ParsedPage, canonical: str) -> None:
+        """Hold back a page that names another as canonical, until it is known whether that exists."""
+        self._aliases[canonical].append(_CrawledPage(url, page))
+
+    def remaining(self) -> Iterator[Offer | Sequence[str]]:
+        """Give the pages that had to wait for all others.
+
+        The urls of pages that are left to their canonical page come as a sequence.
+        """
+        for canonical, aliases in self._aliases.items():
+            titles = self._titles | {crawled.url: crawled.page.title for crawled in self._without_slug}
+            if canonical in titles and _are_aliases(aliases, titles[canonical]):
+                yield [alias.url for alias in aliases]
+                continue
+            for url, page in aliases:
+                yield from self.add(url, page)
+        for url, page in self._without_slug:
+            if page.docusaurus_id:
+                yield self._give(url, self._slugs.deferred_slug(_decoded_path(url), page.docusaurus_id), page)
+
+    def _give(self, url: str, slug: str, page: ParsedPage) -> Offer:
+        self._titles[url] = page.title
+        self._texts[hash(page.content)] += 1
+        return _lazy_page(url, slug, page)
+
+
+def _are_aliases(pages: Sequence[_CrawledPage], canonical_title: str) -> bool:
+    """Whether pages that name one with this title as canonical may be other addresses of it."""
+    titles = {crawled.page.title for crawled in pages}
+    return len(pages) <= MAX_ALIASES and len(titles - {canonical_title}) <= 1
+
+
+def _decoded_path(url: str) -> str:
+    return unquote(urlsplit(url).path)
+
+
+def _lazy_page(url: str, slug: str, parsed: ParsedPage) -> Offer:
+    """The page with a hash of all that it is made of; its text is unpacked only when it is needed."""
+    kind = "docusaurus-page" if parsed.is_docusaurus else "web-page"
+    document_id = identity.document_id(url, slug)
+    page_hash = sha256("\0".join((url, slug, kind, parsed.title, "")).encode() + parsed.content)
+
+    def build_page() -> Page:
+        text, sections = parsed.unpack_content()
+        return Page(
+            document_id=document_id,
+            url=url,
+            title=parsed.title,
+            source_path=page_path(url),
+            slug=slug,
+            source_type=kind,
+            text=text,
+            sections=sections,
+        )
+
+    return Offer(document_id, page_hash.hexdigest(), build_page)

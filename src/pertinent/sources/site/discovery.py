@@ -1,0 +1,199 @@
+"""Discovery of pages before the crawl: robots.txt, then the sitemaps that it names or the usual ones."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from ...errors import SourceError
+from ...types import Unreadable
+from .addresses import normalize_address, page_path
+from .fetch import Fetcher
+from .http_client import ResponseLimits
+from .limits import CrawlLimits
+from .responses import FetchFailed, PageGone
+from .robots import Robots, fetch_robots
+from .scope import SiteScope
+from .sitemaps import ListedPage, Sitemap, parse_sitemap
+
+_SITEMAP_SECONDS_FACTOR = 4
+"""A sitemap may take this many times as long as a page: it is large, and often generated on request."""
+_MIN_LISTED_PAGES = 50_000
+"""How many pages may be listed at least, before filters; the limit of the standard for one sitemap."""
+
+
+@dataclass(slots=True)
+class Discovery:
+    """What is known about a site before its first page is fetched."""
+
+    robots: Robots
+    started_at: float = field(default_factory=time.monotonic)
+    """When the crawl began; discovery counts towards its time limit."""
+    pages: dict[str, str] | None = None
+    """The served address of each page in the sitemaps, by url; None where links must be followed."""
+    translations: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """The urls of a page's translations by language, by the url of the page."""
+    problems: list[Unreadable] = field(default_factory=list)
+    requested_sitemaps: set[str] = field(default_factory=set)
+    """The addresses at which sitemaps were looked for."""
+    listing_sitemaps: set[str] = field(default_factory=set)
+    """Those that list pages of the site, themselves or through further sitemaps."""
+    external_count: int = 0
+    """How many pages and sitemaps of other hosts are listed."""
+    external_example: str = ""
+    """The first of those."""
+    excluded_count: int = 0
+    """How many listed pages the page filter or robots.txt leaves out."""
+
+    @property
+    def external_hint(self) -> str:
+        """What the sitemaps list on another host, and what to do about it; empty where there is nothing."""
+        if not self.external_count:
+            return ""
+        return (
+            f"{self.external_example[:200]}; if this is a copy of that site, give its address with --base-url"
+        )
+
+
+def discover_pages(scope: SiteScope, fetcher: Fetcher, limits: CrawlLimits) -> Discovery:
+    """Read robots.txt and the sitemaps of a site.
+
+    Raises SourceError where robots.txt can't be read, or where a sitemap that the caller named lists no
+    page.
+    """
+    robots = fetch_robots(scope, fetcher, limits.page_seconds)
+    fetcher.apply_robots(robots.allows, robots.delay)
+    discovery = Discovery(robots)
+    walk = _SitemapWalk(scope, fetcher, limits, discovery)
+    if scope.from_sitemap:
+        walk.read_all([scope.start], required=True)
+        if not walk.pages:
+            hint = discovery.external_hint and f", but {discovery.external_hint}"
+            raise SourceError(f"{scope.start} lists no page of {scope.name}{hint}")
+    else:
+        walk.read_all(walk.resolve_sitemaps(robots.sitemaps, f"{scope.origin}/"))
+        for address in _usual_addresses(scope):
+            if walk.pages:
+                break
+            walk.read_all([address])
+    discovery.pages = walk.pages or None
+    return discovery
+
+
+def _usual_addresses(scope: SiteScope) -> Iterator[str]:
+    """`sitemap.xml` beside the start address, and in every folder above it."""
+    steps = urlsplit(scope.start).path.strip("/").split("/")
+    for end in range(len(steps), -1, -1):
+        folder = "/".join(("", *filter(None, steps[:end])))
+        yield f"{scope.origin}{folder}/sitemap.xml"
+
+
+class _SitemapWalk:
+    """Reads sitemaps, and the sitemaps that they name, each once."""
+
+    def __init__(self, scope: SiteScope, fetcher: Fetcher, limits: CrawlLimits, discovery: Discovery) -> None:
+        self._scope = scope
+        self._fetcher = fetcher
+        self._limits = limits
+        self._discovery = discovery
+        self._max_pages = max(_MIN_LISTED_PAGES, limits.pages)
+        self._is_full = False
+        self.pages: dict[str, str] = {}
+
+    def read_all(self, addresses: Iterable[str], *, required: bool = False) -> None:
+        """Read these sitemaps and those that they name; one that is `required` must exist."""
+        queue = deque((address, address, required) for address in addresses)
+        requested = self._discovery.requested_sitemaps
+        while queue:
+            address, root, is_required = queue.popleft()
+            if address in requested:
+                continue
+            if len(requested) == self._limits.sitemaps:
+                limit = self._limits.sitemaps
+                self._report(address, f"one of more than {limit}; the others were left out")
+                return
+            if time.monotonic() - self._discovery.started_at > self._limits.crawl_seconds:
+                self._report(address, f"not fetched after {self._limits.crawl_seconds:g} s")
+                return
+            requested.add(address)
+            sitemap = self._fetch(address, required=is_required)
+            for page in sitemap.pages:
+                if self._add_page(page):
+                    self._discovery.listing_sitemaps.add(root)
+            queue += [(part, root, True) for part in self.resolve_sitemaps(sitemap.sitemaps, address)]
+            if self._is_full:
+                self._report(address, f"more than {self._max_pages:,} pages; the others were left out")
+                return
+
+    def resolve_sitemaps(self, links: Iterable[str], base: str) -> list[str]:
+        """The served addresses of the sitemaps that are on this host."""
+        addresses = []
+        for link in links:
+            normalized = normalize_address(link, base)
+            if address := normalized and self._scope.served_address(normalized):
+                addresses.append(address)
+            else:
+                self._count_external(link)
+        return addresses
+
+    def _fetch(self, address: str, *, required: bool) -> Sitemap:
+        limits = ResponseLimits(
+            self._limits.sitemap_bytes, _SITEMAP_SECONDS_FACTOR * self._limits.page_seconds
+        )
+        sitemap: Sitemap | None = None
+        reason = "is not a sitemap"
+        try:
+            response = self._fetcher.get(address, limits=limits)
+            sitemap = parse_sitemap(response.body, max_bytes=limits.max_bytes, max_pages=self._max_pages)
+        except PageGone as error:
+            reason = str(error)
+        except FetchFailed as error:
+            reason = str(error)
+            required = required or error.no_answer
+        if sitemap is None and address == self._scope.start:
+            raise SourceError(f"the sitemap {address} {reason}; nothing was changed")
+        if sitemap is None:
+            if required:
+                self._report(address, reason)
+            return Sitemap()
+        if sitemap.problem:
+            self._report(address, sitemap.problem)
+        return sitemap
+
+    def _add_page(self, page: ListedPage) -> bool:
+        """Add a page if it is wanted; return whether it is a page of the site at all."""
+        normalized = normalize_address(page.address)
+        url = normalized and self._scope.public_url(normalized)
+        address = normalized and self._scope.served_address(normalized)
+        if not url or not address:
+            self._count_external(page.address)
+            return False
+        if not self._scope.wants(url) or not self._discovery.robots.allows(address):
+            self._discovery.excluded_count += 1
+            return True
+        if len(self.pages) == self._max_pages and url not in self.pages:
+            self._is_full = True
+            return True
+        self.pages.setdefault(url, address)
+        if page.alternates:
+            self._discovery.translations[url] = dict(self._translation_urls(page))
+        return True
+
+    def _translation_urls(self, page: ListedPage) -> Iterator[tuple[str, str]]:
+        for language, link in page.alternates.items():
+            address = normalize_address(link)
+            url = address and self._scope.public_url(address)
+            if url:
+                yield language, url
+
+    def _report(self, address: str, reason: str) -> None:
+        # Nobody knows which pages the sitemap would have listed: any missing page may be one of them.
+        problem = Unreadable(page_path(address), f"the sitemap: {reason}", named=False)
+        self._discovery.problems.append(problem)
+
+    def _count_external(self, address: str) -> None:
+        self._discovery.external_count += 1
+        self._discovery.external_example = self._discovery.external_example or address

@@ -1,0 +1,177 @@
+"""Parsing of a response to a page, and the form in which the crawl cache stores it."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ...types import Block, Section
+from ..normal_form import assemble
+from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
+
+if TYPE_CHECKING:
+    from ..html import Article
+
+PARSER_VERSION = 1
+"""The version of parsed pages in the crawl cache.
+
+Increase it with every change that makes the same HTML give another `ParsedPage`: in this file, in
+`sources/html` or in what they use. Pages that an older version parsed are then fetched and parsed again.
+`test_parser_version.py` fails when the output changes and the version does not.
+"""
+
+_HTML_TYPES = ("text/html", "application/xhtml+xml")
+_GENERIC_TYPES = ("", "text/plain", "application/octet-stream", "application/xml", "text/xml")
+"""Content types under which HTML is sent by mistake."""
+_SIGNATURES = {
+    b"%PDF": "a PDF",
+    b"\x89PNG": "an image",
+    b"GIF8": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"RIFF": "an image or a sound",
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x7fELF": "a program",
+}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_LOOKS_LIKE_HTML = re.compile(
+    rb"\s*(<!--.*?-->\s*)*(<\?xml[^>]*>\s*)?<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+
+
+class NotHtml(ValueError):
+    """The response is not HTML; `declared` where its content type says so itself."""
+
+    def __init__(self, reason: str, *, declared: bool) -> None:
+        super().__init__(reason)
+        self.declared = declared
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPage:
+    """What a crawl needs to know about a page, now and the next time."""
+
+    title: str
+    canonical: str | None
+    """The address that the page names as the one to index, or to which it sends the browser."""
+    language: str
+    is_docusaurus: bool
+    docusaurus_id: DocusaurusId | None
+    skip_reason: str
+    """Why the page is not to be indexed; empty where it is."""
+    links: tuple[str, ...] | None
+    """The addresses that it links to; None where they were not read."""
+    truncated: bool
+    """Whether the page was so large that its end was left out."""
+    content: bytes
+    """Text and sections, compressed; nobody looks at those of an unchanged page."""
+
+    def unpack_content(self) -> tuple[str, tuple[Section, ...]]:
+        """The text and its sections."""
+        text, sections = orjson.loads(zlib.decompress(self.content))
+        return text, tuple(
+            Section(tuple(path), anchor, tuple([Block(*block) for block in blocks]))
+            for path, anchor, blocks in sections
+        )
+
+
+def parse_article(
+    body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool = True
+) -> Article:
+    """Parse the HTML of a response. Raises NotHtml where it is none."""
+    from ..html import parse_html
+
+    _refuse_other_types(body, headers)
+    charset = _CHARSET.search(headers.get("content-type", ""))
+    try:
+        return parse_html(body, address, charset=charset[1] if charset else None, with_links=with_links)
+    except Exception as error:  # a page that breaks the parser must not end the crawl
+        raise NotHtml(f"can't be parsed ({type(error).__name__}: {error})"[:300], declared=False) from error
+
+
+def parse_page(body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool) -> ParsedPage:
+    """Parse a response to what a crawl needs. Raises NotHtml where there is no page."""
+    from ..html import is_noindex
+
+    article = parse_article(body, headers, address, with_links=with_links)
+    text, sections = assemble(article.pieces, article.title)
+    skip_reason = ""
+    if article.noindex or is_noindex(headers.get("x-robots-tag", "")):
+        skip_reason = "noindex"
+    elif article.refresh_target:
+        skip_reason = f"redirected to {article.refresh_target[:200]}"
+    elif not article.has_article:
+        skip_reason = "no article"
+    return ParsedPage(
+        title=article.title,
+        canonical=article.refresh_target or article.canonical or None,
+        language=article.language or "",
+        is_docusaurus=(article.generator or "").lower().startswith("docusaurus"),
+        docusaurus_id=parse_docusaurus_id(body),
+        skip_reason=skip_reason,
+        links=tuple(article.links) if with_links else None,
+        truncated=article.truncated,
+        content=b"" if skip_reason else _pack_content(text, sections),
+    )
+
+
+def _refuse_other_types(body: bytes, headers: Mapping[str, str]) -> None:
+    """Raise NotHtml for what is not HTML, whatever its content type; HTML of a generic type passes."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    start = body[:1024]
+    if kind in (*_HTML_TYPES, *_GENERIC_TYPES) and not body.strip():
+        raise NotHtml("is empty", declared=False)
+    looks_like_html = _LOOKS_LIKE_HTML.match(start) is not None
+    if kind not in _HTML_TYPES and not (kind in _GENERIC_TYPES and looks_like_html):
+        raise NotHtml(f"is {kind or 'of no known type'}, not HTML", declared=True)
+    actual = next((name for signature, name in _SIGNATURES.items() if start.startswith(signature)), None)
+    if actual is None and b"\0" in start and not (looks_like_html or start.startswith(_UTF_16)):
+        actual = "binary data"
+    if actual:
+        raise NotHtml(f"is called {kind or 'HTML'} but is {actual}", declared=False)
+
+
+def _pack_content(text: str, sections: Sequence[Section]) -> bytes:
+    packed_sections = [
+        [section.path, section.anchor, [(block.kind, block.start, block.end) for block in section.blocks]]
+        for section in sections
+    ]
+    return zlib.compress(orjson.dumps([text, packed_sections]), 1)
+
+
+def serialize_page(page: ParsedPage) -> bytes:
+    """Serialize a page for the cache: a checksum, the length of the metadata, metadata, content."""
+    fields = [getattr(page, name) for name in _METADATA]
+    fields[_DOCUSAURUS_ID] = page.docusaurus_id and [*page.docusaurus_id]
+    metadata = orjson.dumps(fields)
+    payload = len(metadata).to_bytes(_LENGTH_BYTES) + metadata + page.content
+    return _checksum(payload) + payload
+
+
+def deserialize_page(data: bytes) -> ParsedPage | None:
+    """Read a page from the cache; None where its checksum is wrong."""
+    checksum, payload = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
+    if checksum != _checksum(payload):
+        return None
+    end = _LENGTH_BYTES + int.from_bytes(payload[:_LENGTH_BYTES])
+    fields: list[Any] = orjson.loads(payload[_LENGTH_BYTES:end])
+    fields[_DOCUSAURUS_ID] = DocusaurusId(*fields[_DOCUSAURUS_ID]) if fields[_DOCUSAURUS_ID] else None
+    fields[_LINKS] = None if fields[_LINKS] is None else tuple(fields[_LINKS])
+    fields.append(payload[end:])
+    return ParsedPage(*fields)
+
+
+def _checksum(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_CHECKSUM_BYTES).digest()
+
+
+_CHECKSUM_BYTES, _LENGTH_BYTES = 16, 4
+_METADATA = ParsedPage.__slots__[:-1]
+_DOCUSAURUS_ID, _LINKS = (_METADATA.index(name) for name in ("docusaurus_id", "links"))

@@ -1,0 +1,225 @@
+"""Versions and translations of the same pages, of which only one is indexed unless others are wanted.
+
+Versions are recognised by addresses: `/docs/next/intro` is another version where `/docs/intro` exists
+too, and half of the pages below `/docs/next` have such a twin. Where all pages have a version in their
+path (`/stable/intro`, `/1.0/intro`), the one that readers see first is chosen by its name.
+Translations are those that a sitemap names. Pages themselves tell more: the version that Docusaurus
+writes, and the language of the HTML where a step of the path has the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from .page_filter import ALL, PageFilter
+
+Kind = Literal["version", "locale"]
+Path = tuple[str, ...]
+"""The steps of a path."""
+
+MIN_SHARED_PAGES = 3
+"""How many pages two versions side by side must share, where only links tell about them."""
+MAX_DEPTH = 4
+"""How many steps below the start a version or a language may stand."""
+
+_VERSION_NAMES = (
+    "stable",
+    "latest",
+    "current",
+    "main",
+    "master",
+    "trunk",
+    "develop",
+    "dev",
+    "next",
+    "canary",
+    "nightly",
+)
+"""In order of preference; numbers come before `main`."""
+_VERSION_NUMBER = re.compile(r"v?\d+(\.(\d+|x))*([-.]?(alpha|beta|rc|pre|dev|next)[-.\d]*)?", re.IGNORECASE)
+_INTEGER = re.compile(r"\d+")
+_LOCALE = re.compile(r"[a-z]{2}([-_]([a-z]{2}|[a-z]{4}|\d{3}))?", re.IGNORECASE)
+
+
+class Edition(NamedTuple):
+    """A version or a translation: the pages below one prefix."""
+
+    kind: Kind
+    name: str
+
+
+class Editions:
+    """Knows which addresses are of another version or language than the one that readers see first.
+
+    `scope_path` is the path that all pages of the crawl are below.
+    """
+
+    def __init__(self, scope_path: str, page_filter: PageFilter) -> None:
+        self._scope = _split_path(scope_path)
+        self._requested: Mapping[Kind, frozenset[str]] = {
+            "version": frozenset(map(str.lower, page_filter.versions)),
+            "locale": frozenset(map(str.lower, page_filter.locales)),
+        }
+        self._editions: dict[Path, Edition] = {}
+        self._paths: set[Path] = set()
+        self._siblings: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
+        """By parent path and step that looks like a version: the paths of the pages below it."""
+        self._languages: dict[str, str] = {}
+        self._existing: set[tuple[Kind, str]] = set()
+        self.language = ""
+        """The language of the first page of the crawl, once it is known."""
+
+    def learn_from_sitemap(self, urls: Iterable[str], translations: Mapping[str, Mapping[str, str]]) -> None:
+        """Learn from all pages that a sitemap lists, with the urls of their translations by language."""
+        self._paths = {self._path_in_scope(url) for url in urls}
+        self._editions |= _find_versions(self._paths)
+        for url, by_language in translations.items():
+            default = by_language.get("x-default")
+            if default and default != url and self._path_in_scope(default) in self._paths:
+                languages = (language for language, translation in by_language.items() if translation == url)
+                self._languages[url] = next(languages, "x")
+
+    def learn_from_url(self, url: str) -> None:
+        """Learn from one more page that a link leads to."""
+        path = self._path_in_scope(url)
+        self._paths.add(path)
+        for depth, step in enumerate(path[:MAX_DEPTH]):
+            prefix, below = path[: depth + 1], path[depth + 1 :]
+            if not below or not _looks_like_version(step):
+                continue
+            is_clear = step.lower() == "next" or bool(re.search(r"\d", step))
+            if is_clear and path[:depth] + below in self._paths:
+                self._editions[prefix] = Edition("version", step)
+            elif not _INTEGER.fullmatch(step):
+                self._compare_siblings(path[:depth], step, below)
+
+    def learn_from_page(self, url: str, *, language: str, version: str) -> None:
+        """Learn from the language of a page's HTML and from its Docusaurus version."""
+        path = self._path_in_scope(url)
+        for depth, step in enumerate(path[:MAX_DEPTH]):
+            edition = self._match_step(step, language, version)
+            twin = path[:depth] + path[depth + 1 :]
+            if edition and (edition.kind == "locale" or twin in self._paths):
+                self._editions.setdefault(path[: depth + 1], edition)
+
+    def _compare_siblings(self, parent: Path, step: str, below: Path) -> None:
+        """Learn from the pages that versions side by side have in common."""
+        siblings = self._siblings[parent]
+        siblings[step].add(below)
+        alike = {name: paths for name, paths in siblings.items() if below in paths}
+        preferred = min(alike, key=_preference)
+        for name, paths in alike.items():
+            if name != preferred and len(paths & alike[preferred]) >= MIN_SHARED_PAGES:
+                self._editions[(*parent, name)] = Edition("version", name)
+
+    def _match_step(self, step: str, language: str, version: str) -> Edition | None:
+        """The edition that a step of the path stands for, by what the page says about itself."""
+        if version and step == ("next" if version == "current" else version):
+            return Edition("version", step)
+        page_language, site_language = _primary_language(language), _primary_language(self.language)
+        is_translation = page_language and site_language and page_language != site_language
+        if is_translation and _LOCALE.fullmatch(step) and _primary_language(step) == page_language:
+            return Edition("locale", step)
+        return None
+
+    def sort_rank(self, url: str) -> int:
+        """Orders the pages of a sitemap: those that may be translations last, English first of those."""
+        steps = [step for step in self._path_in_scope(url)[:MAX_DEPTH] if _LOCALE.fullmatch(step)]
+        if not steps:
+            return 0
+        return 1 if _primary_language(steps[0]) == "en" else 2
+
+    def edition_prefix(self, url: str) -> Path | None:
+        """The path below which a page is of another edition, wanted or not."""
+        return next(self._edition_prefixes(url), None)
+
+    def is_unwanted(self, url: str) -> bool:
+        """Whether a page is of another edition that was not requested."""
+        if self._editions and not all(
+            self._is_requested(self._editions[prefix]) for prefix in self._edition_prefixes(url)
+        ):
+            return True
+        language = self._languages.get(url)
+        return language is not None and not self._is_requested(Edition("locale", language))
+
+    def missing_requests(self) -> list[tuple[Kind, str]]:
+        """The requested versions and languages that no page is of: maybe a typing error."""
+        requested = {(kind, name) for kind, names in self._requested.items() for name in names - {ALL}}
+        return sorted(requested - self._existing)
+
+    def _edition_prefixes(self, url: str) -> Iterator[Path]:
+        path = self._path_in_scope(url)
+        for end in range(1, min(len(path), MAX_DEPTH) + 1):
+            if path[:end] in self._editions:
+                yield path[:end]
+
+    def _is_requested(self, edition: Edition) -> bool:
+        names = self._requested[edition.kind]
+        self._existing.add((edition.kind, edition.name.lower()))
+        return ALL in names or edition.name.lower() in names
+
+    def _path_in_scope(self, url: str) -> Path:
+        return _split_url_path(url)[len(self._scope) :]
+
+
+@lru_cache(maxsize=2**16)
+def _split_url_path(url: str) -> Path:
+    """The steps of a url's path; cached, since a crawl looks at each page several times."""
+    return _split_path(urlsplit(url).path)
+
+
+def _split_path(path: str) -> Path:
+    return tuple(path.strip("/").split("/")) if path.strip("/") else ()
+
+
+def _primary_language(language: str) -> str:
+    """`pt` of `pt-BR`."""
+    return re.split(r"[-_]", language.lower())[0]
+
+
+def _looks_like_version(step: str) -> bool:
+    return step.lower() in _VERSION_NAMES or bool(_VERSION_NUMBER.fullmatch(step))
+
+
+def _find_versions(paths: Collection[Path]) -> dict[Path, Edition]:
+    """The prefixes of versions: those below which half of the pages, or more, have a twin elsewhere."""
+    candidates: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
+    for path in paths:
+        for depth, step in enumerate(path[: min(MAX_DEPTH, len(path) - 1)]):
+            if _looks_like_version(step):
+                candidates[path[:depth]][step].add(path[depth + 1 :])
+    prefixes = []
+    for parent, steps in candidates.items():
+        siblings = {}
+        for step, pages in steps.items():
+            if 2 * sum(parent + page in paths for page in pages) >= len(pages):
+                prefixes.append((*parent, step))
+            elif not _INTEGER.fullmatch(step):
+                siblings[step] = pages
+        prefixes += [(*parent, step) for step in _less_preferred(siblings)]
+    return {prefix: Edition("version", prefix[-1]) for prefix in prefixes}
+
+
+def _less_preferred(siblings: Mapping[str, set[Path]]) -> list[str]:
+    """Of versions with much the same pages, all but the one that readers see first."""
+    ordered = sorted(siblings, key=_preference)
+    preferred = siblings[ordered[0]] if ordered else set()
+    return [
+        step
+        for step in ordered[1:]
+        if 2 * len(siblings[step] & preferred) >= min(len(siblings[step]), len(preferred))
+    ]
+
+
+def _preference(step: str) -> tuple[int, list[int]]:
+    """Sorts `stable`, `latest` and `current` first, then numbers from the highest, then development."""
+    name, number_rank = step.lower(), _VERSION_NAMES.index("main")
+    if name in _VERSION_NAMES:
+        rank = _VERSION_NAMES.index(name)
+        return (rank if rank < number_rank else rank + 1, [])
+    return (number_rank, [-int(number) for number in re.findall(r"\d+", name)])

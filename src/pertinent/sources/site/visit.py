@@ -1,0 +1,81 @@
+"""One visit of a crawl: fetch and parse a page, unless the cache still has it. Runs on many threads."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from .crawl_cache import CachedResponse, CrawlCache
+from .fetch import Fetcher
+from .frontier import QueuedPage
+from .parsing import NotHtml, ParsedPage, parse_page, serialize_page
+from .responses import FetchFailed, PageGone
+from .scope import SiteScope
+
+
+@dataclass(frozen=True, slots=True)
+class VisitResult:
+    """The result of a visit: a parsed page, that the page has not changed, or why there is neither."""
+
+    address: str = ""
+    """The address of the page, after redirects."""
+    url: str = ""
+    """The url of the page at that address."""
+    page: ParsedPage | None = None
+    serialized_page: bytes = b""
+    response: CachedResponse | None = None
+    """How to request the page the next time."""
+    unchanged: bool = False
+    gone: bool = False
+    reason: str = ""
+    no_answer: bool = False
+    """Whether the site did not answer."""
+    not_html: bool = False
+    """Whether the content type says that it is not a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageVisitor:
+    """Visits the pages of one site."""
+
+    scope: SiteScope
+    fetcher: Fetcher
+    cache: CrawlCache
+    with_links: bool
+    """Whether links are to be read too."""
+
+    def visit(self, queued: QueuedPage) -> VisitResult:
+        """Fetch and parse a page; whatever goes wrong is in the result."""
+        try:
+            return self._visit(queued)
+        except PageGone as error:
+            return VisitResult(gone=True, reason=str(error))
+        except FetchFailed as error:
+            return VisitResult(reason=str(error), no_answer=error.no_answer)
+        except NotHtml as error:
+            return VisitResult(reason=str(error), not_html=error.declared)
+
+    def _visit(self, queued: QueuedPage) -> VisitResult:
+        cache = self.cache
+        target = cache.redirect_target(queued.url)
+        if cache.was_fetched_in_this_crawl(target):
+            return VisitResult(self.scope.served_address(target) or queued.address, target, unchanged=True)
+
+        def url_of(address: str) -> str:
+            return queued.url if address == queued.address else self.scope.public_url(address) or address
+
+        response = self.fetcher.get(
+            queued.address, lambda address: cache.conditional_headers(url_of(address))
+        )
+        url = url_of(response.address)
+        if response.not_modified:
+            return VisitResult(response.address, url, unchanged=True)
+        headers, digest = response.headers, blake2b(response.body, digest_size=16).digest()
+        cacheable = CachedResponse(
+            headers.get("etag", ""), headers.get("last-modified", ""), digest, time.time()
+        )
+        if cache.has_same_body(url, digest):
+            return VisitResult(response.address, url, response=cacheable, unchanged=True)
+        page = parse_page(response.body, headers, response.address, with_links=self.with_links)
+        return VisitResult(response.address, url, page, serialize_page(page), cacheable)

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from pertinent.sources.site.page_filter import PageFilter
+from pertinent.sources.site.versions_and_locales import Editions
+
+HOST = "https://book.example"
+
+
+def kept(*paths: str, scope: str = "", **filters: tuple[str, ...]) -> list[str]:
+    editions = Editions(scope, PageFilter(**filters))
+    urls = [HOST + path for path in paths]
+    editions.learn_from_sitemap(urls, {})
+    return [url.removeprefix(HOST) for url in urls if not editions.is_unwanted(url)]
+
+
+VERSIONED = (
+    "/docs/a",
+    "/docs/b",
+    "/docs/next/a",
+    "/docs/next/b",
+    "/docs/next/new",
+    "/docs/1.x/a",
+    "/docs/1.x",
+)
+
+
+def test_unnamed_version_is_preferred() -> None:
+    assert kept(*VERSIONED) == ["/docs/a", "/docs/b"]
+
+
+def test_requested_versions_are_included() -> None:
+    assert kept(*VERSIONED, versions=("next",)) == list(VERSIONED[:5])
+    assert kept(*VERSIONED, versions=("1.X",)) == [*VERSIONED[:2], *VERSIONED[5:]]
+    assert kept(*VERSIONED, versions=("all",)) == list(VERSIONED)
+
+
+def test_start_below_a_version_selects_that_version() -> None:
+    below = [path for path in VERSIONED if path.startswith("/docs/next")]
+    assert kept(*below, scope="/docs/next") == below
+
+
+def test_stable_version_is_preferred_over_others() -> None:
+    assert kept("/en/latest/a", "/en/stable/a", "/en/1.0/a") == ["/en/stable/a"]
+    assert kept("/en/latest/a", "/en/v1.0/a") == ["/en/latest/a"]
+    assert kept("/v1.9/a", "/v1.10/a", "/dev/a") == ["/v1.10/a"]
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("/book/1", "/book/2", "/book"),
+        ("/book/1/intro", "/book/1/end", "/book/2/intro", "/book/2/end"),
+        ("/blog/2023/a", "/blog/2024/b"),
+        ("/docs/dev/setup", "/docs/dev/test", "/docs/dev/release", "/docs/setup"),
+        (
+            "/docs/it/hardware",
+            "/docs/it/software",
+            "/docs/go/intro",
+            "/docs/intro",
+            "/docs/go/x",
+            "/docs/go/y",
+        ),
+        ("/docs/js/a", "/docs/js/b", "/docs/ts/a", "/docs/ts/b", "/docs/en/a", "/docs/a", "/docs/b"),
+    ],
+)
+def test_chapters_years_and_words_are_not_versions(paths: tuple[str, ...]) -> None:
+    assert kept(*paths) == list(paths)
+
+
+def test_translations_are_recognised_by_hreflang() -> None:
+    editions = Editions("", PageFilter())
+    english, french = f"{HOST}/hello", f"{HOST}/bonjour"
+    both = {"x-default": english, "en": english, "fr": french}
+    editions.learn_from_sitemap([english, french], {english: both, french: both})
+    assert not editions.is_unwanted(english)
+    assert editions.is_unwanted(french)
+
+
+def test_one_shared_page_does_not_make_versions() -> None:
+    editions = Editions("", PageFilter())
+    urls = [
+        f"{HOST}/releases/{number}/{name}" for number in ("1.0", "2.0") for name in ("changes", f"x{number}")
+    ]
+    for url in urls:
+        editions.learn_from_url(url)
+    assert not any(map(editions.is_unwanted, urls))
+
+
+def test_editions_are_learnt_from_pages() -> None:
+    editions = Editions("", PageFilter())
+    editions.language = "en"
+    for path in ("/docs/a", "/docs/beta/a", "/docs/beta/b", "/docs/beta-notes"):
+        editions.learn_from_url(HOST + path)
+    assert not editions.is_unwanted(f"{HOST}/docs/beta/b")
+    editions.learn_from_page(f"{HOST}/docs/beta/a", language="en", version="beta")
+    assert editions.is_unwanted(f"{HOST}/docs/beta/a")
+    assert editions.is_unwanted(f"{HOST}/docs/beta/b")
+    editions.learn_from_page(f"{HOST}/docs/beta-notes", language="en", version="current")
+    assert not editions.is_unwanted(f"{HOST}/docs/beta-notes")
+    editions.learn_from_page(f"{HOST}/fr/x", language="fr-FR", version="")
+    assert editions.is_unwanted(f"{HOST}/fr/x")
+    assert editions.is_unwanted(f"{HOST}/fr/y")
+    editions.learn_from_page(f"{HOST}/words/fr/x", language="en", version="")
+    assert not editions.is_unwanted(f"{HOST}/words/fr/x")
+
+
+def test_editions_are_learnt_from_links() -> None:
+    editions = Editions("", PageFilter())
+    for path in ("/docs/a", "/docs/next/a"):
+        editions.learn_from_url(HOST + path)
+    assert editions.is_unwanted(f"{HOST}/docs/next/other")
+    assert not editions.is_unwanted(f"{HOST}/docs/a")

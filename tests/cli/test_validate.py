@@ -61,6 +61,16 @@ def test_pass_exits_with_0_and_writes_the_report_and_its_page(run: Run) -> None:
     assert str(report) in result.stdout
 
 
+def test_both_kinds_of_means_are_printed_and_named(run: Run) -> None:
+    """CONTRACTS 12: two of four queries are answerable, and both are answered first."""
+    write_golden()
+    printed = run("validate").stdout.partition("Means over the answerable queries and over all queries")[2]
+    rows = [line.split() for line in printed.splitlines()[1:6]]
+    assert rows[0] == ["answerable", "all"]
+    assert rows[2] == ["MRR", "1.000", "0.500"]
+    assert rows[4] == ["queries", "2", "4"]
+
+
 def test_fail_exits_with_1_and_says_what_is_not_met(run: Run) -> None:
     write_golden(criteria={})
     result = run("validate", "golden.yaml")

@@ -367,11 +367,14 @@ class TestReports:
     def test_the_list_has_each_report_newest_first(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
-        names = [saved(folder, reported, day, mrr=day / 10) for day in (3, 1, 2)]
+        names = [saved(folder, reported, day, mrr=day / 10, mrr_answerable=day / 8) for day in (3, 1, 2)]
         page = reading.client.get("/reports").text
         rows = re.findall(r'href="reports/(report_[^"]+)"', page)
         assert rows == sorted(names, reverse=True)
-        assert "0.300" in page
+        for name, value in (("MRR, all", "0.300"), ("MRR, answerable", "0.375")):
+            assert f'data-name="{name}">{value}<' in page
+        assert "Mean P@5, answerable" in page
+        assert "Mean P@5, all" in page
         assert "FAIL" in page
         assert "2026-01-03 12:00 UTC" in page
         checked = re.findall(r'name="(before|after)" value="([^"]+)" required checked', page)
@@ -391,7 +394,7 @@ class TestReports:
         assert [plot.count("<circle") for plot in plots] == [2, 2, 2]
         assert re.search(r"2026-01-03 12:00 UTC: 12\sms, FAIL", plots[2])
         names = [unescape(one) for one in re.findall(r'aria-label="([^"]+):', "".join(plots))]
-        assert names == ["Queries with P@5 ≥ 0.80", "MRR", "p95 latency"]
+        assert names == ["Queries with P@5 ≥ 0.80", "MRR (answerable)", "p95 latency"]
 
     @pytest.mark.parametrize(
         ("changes", "title"),

@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .golden import GoldenSet, fingerprint
 from .insights import insights
 from .judging import Case
 from .labels import ResolvedQuery
-from .metrics import evaluate_all
+from .metrics import mean_reciprocal_rank
 from .options import Options
 from .phrases import counted, listed, queries
 from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport, Verdict
@@ -26,6 +27,23 @@ from .subject import PageView, Subject
 
 SEED = 20251216
 """Of the bootstrap: the same run has the same intervals."""
+
+
+class SeedMeans(NamedTuple):
+    """Seed 000's means over some of the queries."""
+
+    precision_at_5: float
+    mrr: float
+    mrr_first_relevant: float
+
+    @classmethod
+    def of(cls, cases: Sequence[Case]) -> SeedMeans:
+        """Compute the means from what the callers got; 0 where there are no queries."""
+        return cls(
+            _mean(_values(cases, "p@5")),
+            mean_reciprocal_rank([case.rank_of_best for case in cases]),
+            mean_reciprocal_rank([case.rank_of_first_relevant for case in cases]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +61,11 @@ class Assembly:
 
     @property
     def scored(self) -> list[Case]:
-        """What the means are of; a query whose answers are all lost can't be judged."""
-        return [case for case in self.cases if case.query.scored and not case.lost]
+        """The answerable queries that the verdict judges (CONTRACTS 13).
+
+        A query without a relevant passage, since its labels are lost or outvoted, can't be judged.
+        """
+        return [case for case in self.cases if case.query.scored and case.relevant]
 
     def report(
         self, found: list[Check], diagnoses: Sequence[Diagnosis | None], audit: list[str] | None
@@ -55,12 +76,12 @@ class Assembly:
         criteria = self._criteria(latency, rates, audit)
         faults = preflight.faults(self.golden, self.resolved)
         verdict, reason = self._verdict(criteria, found, sum(one.status == "lost" for _, one in faults))
-        values = {name: _values(self.scored, name) for name in ("p@5", "rr_best", "rr")}
+        every_query, answerable = SeedMeans.of(self.cases), SeedMeans.of(self.scored)
         return ValidationReport(
             timestamp=self.started,
             total_queries=len(self.cases),
-            avg_precision_at_5=_mean(values["p@5"]),
-            mrr=_mean(values["rr_best"]),
+            avg_precision_at_5=every_query.precision_at_5,
+            mrr=every_query.mrr,
             avg_latency_ms=latency.mean if latency else 0.0,
             p95_latency_ms=latency.p95 if latency else 0.0,
             p99_latency_ms=latency.p99 if latency else 0.0,
@@ -74,7 +95,10 @@ class Assembly:
                 *insights(self.golden, self.cases, diagnoses, found, latency),
             ],
             verdict=verdict,
-            mrr_first_relevant=_mean(values["rr"]),
+            avg_precision_at_5_answerable=answerable.precision_at_5,
+            mrr_answerable=answerable.mrr,
+            mrr_first_relevant=every_query.mrr_first_relevant,
+            mrr_first_relevant_answerable=answerable.mrr_first_relevant,
             criteria=criteria,
             checks=found,
             metrics=self._metrics(),
@@ -131,7 +155,7 @@ class Assembly:
         reaching = [float(value >= wanted.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]
         asked = [
             (f"queries with P@5 ≥ {wanted.precision_at_5:.2f}", wanted.queries_reaching, reaching),
-            ("MRR", wanted.mrr, _values(self.scored, "rr_best")),
+            ("MRR (answerable)", wanted.mrr, _values(self.scored, "rr_best")),
             *((name, least, _values(self.scored, name)) for name, least in wanted.at_least.items()),
         ]
         found = intervals({name: values for name, _, values in asked}, seed=SEED) if self.scored else {}
@@ -230,11 +254,7 @@ class Assembly:
 
 
 def _values(cases: Sequence[Case], name: str) -> list[float]:
-    known = all(name in case.metrics for case in cases)
-    if known:
-        return [case.metrics[name] for case in cases]
-    table = evaluate_all([case.ranking for case in cases], [case.resolved.texts for case in cases], [name])
-    return [float(value) for value in table[name]]
+    return [case.metrics[name] for case in cases]
 
 
 def _means(cases: Sequence[Case]) -> dict[str, Mean]:

@@ -111,9 +111,12 @@ def _own_rules(golden: GoldenSet, cases: Sequence[Case]) -> list[str]:
         if not case.passed and case.outcome.error is None:
             reasons = [one for one in case.complaints if not one.startswith("P@5 is ")]
             told += [f"query {case.query.id!r}: {reason}" for reason in reasons]
-    unknown = [case.query.id for case in cases if case.query.scored and case.lost]
-    if unknown:
-        told.append(f"{queries(len(unknown))} can't be judged, since all labels are lost: {listed(unknown)}")
+    unlabelled = [case.query.id for case in cases if case.query.scored and not case.relevant]
+    if unlabelled:
+        told.append(
+            f"{queries(len(unlabelled))} can't be judged, since no label of a relevant passage holds today: "
+            f"{listed(unlabelled)}"
+        )
     quiet = [case.query.id for case in cases if not case.query.answerable and case.passed]
     if quiet:
         told.append(

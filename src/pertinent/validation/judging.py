@@ -43,14 +43,14 @@ class Case:
         return self.outcome.query
 
     @property
-    def best(self) -> int:
-        """The highest label that the query was given."""
-        return max(self.resolved.judgments.values(), default=0)
+    def rank_of_best(self) -> int | None:
+        """Seed 000's: the rank of the first result with the highest label among the results."""
+        return metrics.rank_of_best(self.labels)
 
     @property
-    def rank_of_best(self) -> int | None:
-        """Seed 000's: the rank of the first result with the highest label of the query."""
-        return metrics.rank_of_best(self.labels, self.best)
+    def rank_of_first_relevant(self) -> int | None:
+        """The rank of the first relevant result."""
+        return metrics.rank_of_first_relevant(self.labels)
 
     @property
     def precision_at_k(self) -> float:
@@ -61,6 +61,11 @@ class Case:
     def enough(self) -> bool:
         """Whether as many of the first five are relevant as must be, whatever else the query lacks."""
         return sum(bool(label) for label in self.labels[:TOP]) >= self.needed
+
+    @property
+    def relevant(self) -> int:
+        """How many passages answer the query, as its labels stand today."""
+        return sum(grade > 0 for grade in self.resolved.texts.values())
 
     @property
     def lost(self) -> bool:
@@ -78,13 +83,14 @@ def judge(
         tuple(map(resolved[outcome.query.id].text_of, found_ids(outcome.hits, golden.unit)))
         for outcome in outcomes
     ]
-    table = metrics.evaluate_all(rankings, texts, MEASURES)
+    further = [name for name in criteria.at_least if name not in (*MEASURES, metrics.SPAN_RECALL)]
+    table = metrics.evaluate_all(rankings, texts, [*MEASURES, *further])
     cases = []
     for place, outcome in enumerate(outcomes):
         known = resolved[outcome.query.id]
         labels = tuple(known.judgments.get(one) for one in found_ids(outcome.shown, golden.unit))
         measured = {name: float(column[place]) for name, column in table.items()}
-        measured |= _seed_figures(labels, known)
+        measured |= _seed_figures(labels)
         measured[metrics.SPAN_RECALL] = _span_recall(outcome.shown[:TOP], known)
         complaints = _complaints(outcome, measured, criteria, golden.answer_threshold)
         cases.append(
@@ -102,10 +108,10 @@ def judge(
     return cases
 
 
-def _seed_figures(labels: Sequence[int | None], known: ResolvedQuery) -> dict[str, float]:
+def _seed_figures(labels: Sequence[int | None]) -> dict[str, float]:
     """Seed 000's two figures, from what the caller got and nothing further."""
-    rank = metrics.rank_of_best(labels, max(known.judgments.values(), default=0))
-    return {"p@5": metrics.precision_at_k(labels, TOP), "rr_best": 1.0 / rank if rank else 0.0}
+    rank = metrics.rank_of_best(labels)
+    return {"p@5": metrics.precision_at_k(labels, TOP), "rr_best": metrics.mean_reciprocal_rank([rank])}
 
 
 def finite(score: float | None) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from ...validation.rendering.averages import TITLE, averages
 from ...validation.rendering.figures import checked
 from .compare import print_comparison
 from .terminal import one_line, sign
@@ -41,6 +42,8 @@ def print_verdict(
     out.print("")
     out.print(_criteria(report))
     out.print(_checks(report))
+    out.print(Text(f"\n{TITLE}", style="bold"))
+    out.print(_averages(report))
     for table in _means(report, out.width):
         out.print(table)
     if compared is not None:
@@ -104,6 +107,17 @@ def _checks(report: ValidationReport) -> Table:
     return table
 
 
+def _averages(report: ValidationReport) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("", min_width=NAMES)
+    table.add_column("answerable", justify="right")
+    table.add_column("all", justify="right")
+    for average in averages(report):
+        table.add_row(average.name, f"{average.answerable:.3f}", f"{average.every_query:.3f}")
+    table.add_row("queries", str(report.golden.scored), str(report.total_queries), style="dim")
+    return table
+
+
 def _means(report: ValidationReport, width: int) -> list[Table]:
     """A row for each measure, a column for each kind of query; categories apart where it is narrow."""
     groups = [group for group in report.metrics if "/" not in group]
@@ -111,8 +125,11 @@ def _means(report: ValidationReport, width: int) -> list[Table]:
     categories = sorted(group for group in groups if group.startswith("category:"))
     together = ["all", *types, *categories]
     if not groups or sum(map(_width, together)) <= width - NAMES:
-        return [_table_of_means(report, "Means", together if groups else [])]
-    titles = {"Means by type": ["all", *types], "Means by category": categories}
+        return [_table_of_means(report, "Means, answerable queries", together if groups else [])]
+    titles = {
+        "Means by type, answerable queries": ["all", *types],
+        "Means by category, answerable queries": categories,
+    }
     return [_table_of_means(report, title, some) for title, some in titles.items() if some]
 
 

@@ -49,7 +49,10 @@ class Short(BaseModel):
     timestamp: str
     verdict: Verdict
     summary: str
+    avg_precision_at_5: float
+    avg_precision_at_5_answerable: float
     mrr: float
+    mrr_answerable: float
     p95_latency_ms: float
     golden: GoldenName
     criteria: list[Criterion]

@@ -36,7 +36,7 @@ class Measure:
 
 MEASURES = (
     Measure(SHARE, lambda one: one.share, figures.share, "{:.0%}", 1.0),
-    Measure("MRR", lambda one: one.mrr, figures.number, "{:g}", 1.0),
+    Measure("MRR (answerable)", lambda one: one.mrr_answerable, figures.number, "{:g}", 1.0),
     Measure("p95 latency", lambda one: one.p95_latency_ms, figures.milliseconds, "{:,g} ms"),
 )
 

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from ..phrases import counted
 from ..report import Mean, ValidationReport
 from . import cases, figures, text, words
+from .averages import averages
 from .bounds import Bound
 from .plots import plots
 from .selection import Selection
@@ -114,6 +115,7 @@ def _environment() -> Environment:
     }
     made.globals |= {
         "address": text.address,
+        "averages": averages,
         "breadcrumb": text.breadcrumb,
         "named": named,
         "measures": measures,

@@ -67,6 +67,8 @@ def _flaw(case: ET.Element, flaw: str, message: str, kind: str = "", detail: Ite
 
 def _properties(report: ValidationReport) -> ET.Element:
     facts = {"verdict": report.verdict, "summary": report.summary, "golden.name": report.golden.name}
+    means = {name: value for name, value in report if name.startswith(("avg_precision_at_5", "mrr"))}
+    facts |= {name: f"{value:.6g}" for name, value in means.items()}
     facts |= {f"fingerprint.{name}": value for name, value in report.fingerprints.items()}
     found = ET.Element("properties")
     for name, value in facts.items():

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from ..phrases import queries
 from ..report import TestCase, ValidationReport
 from . import figures, text, words
+from .averages import TITLE, averages
 from .bounds import Bound
 from .cases import is_good
 
@@ -30,7 +31,14 @@ _ACTIVE = re.compile(
 
 def markdown(report: ValidationReport) -> str:
     """The summary; its text can't become markup, a link or a mention."""
-    parts = [_head(report), _criteria(report), _checks(report), _issues(report), _failed(report)]
+    parts = [
+        _head(report),
+        _criteria(report),
+        _averages(report),
+        _checks(report),
+        _issues(report),
+        _failed(report),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -76,6 +84,15 @@ def _criteria(report: ValidationReport) -> str:
     )
     head = ["Criterion", "Wanted", "Found", "95% interval", "n", "Verdict"]
     return _table("Criteria", head, "lrrlrl", rows)
+
+
+def _averages(report: ValidationReport) -> str:
+    rows = (
+        [average.name, figures.number(average.answerable, 3), figures.number(average.every_query, 3)]
+        for average in averages(report)
+    )
+    head = ["Mean", f"Answerable ({report.golden.scored:,})", f"All ({report.total_queries:,})"]
+    return _table(TITLE, head, "lrr", rows)
 
 
 def _checks(report: ValidationReport) -> str:

@@ -54,7 +54,10 @@ _FAMILIES = {
     "p": ("P", "the share of the first {k} results that is relevant"),
     "rr": ("RR", "one divided by the rank of the first relevant result"),
     "rr_full": ("RR full", "one divided by the rank of the first full answer"),
-    "rr_best": ("RR best", "one divided by the rank of the first result with the query's highest label"),
+    "rr_best": (
+        "RR best",
+        "one divided by the rank of the first result with the highest label",
+    ),
     "ndcg": ("nDCG", "how near the order of the first {k} comes to the best one that the labels allow"),
     "map": ("MAP", "the mean of the precision at the rank of each relevant result"),
     "recall": ("Recall", "the share of all that is relevant that the first {k} hold"),

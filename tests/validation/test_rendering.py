@@ -196,8 +196,6 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
             p95=18,
             p99=34,
             max=times[-1],
-            p95_is_maximum=False,
-            p99_is_maximum=True,
             method="linear",
         )
         if times

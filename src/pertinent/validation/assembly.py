@@ -273,11 +273,7 @@ def _rate(name: str, wanted: float, value: float, n: int) -> Criterion:
 
 
 def _percentile_detail(latency: Latencies | None) -> str:
-    if latency is None:
-        return "nothing was measured"
-    if latency.p95_is_maximum:
-        return f"of {queries(latency.n)}: with so few it is the maximum"
-    return f"of {queries(latency.n)}, {latency.method} method"
+    return f"rests on {queries(latency.n)} (interpolated)" if latency else "nothing was measured"
 
 
 def _bound(criterion: Criterion) -> str:

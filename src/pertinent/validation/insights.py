@@ -17,6 +17,8 @@ WEAK = 0.1
 """By how much a kind of query must lie below the others to be called weak."""
 JUDGED = 0.9
 """Below this share of judged results, the figures say more about the labels than about retrieval."""
+ENOUGH_FOR_PERCENTILE = {"p95": 20, "p99": 100}
+"""How many queries a percentile needs so that the slowest alone does not set it."""
 
 _HELP: dict[Kind, str] = {
     "not_indexed": "run `pertinent doctor`, then `pertinent index` again",
@@ -128,9 +130,9 @@ def _own_rules(golden: GoldenSet, cases: Sequence[Case]) -> list[str]:
 def _latency(latency: Latencies | None) -> list[str]:
     if latency is None:
         return []
-    told = []
-    if latency.p95_is_maximum:
-        told.append(f"p95 of {queries(latency.n)} is the maximum: at least 20 are needed for a percentile")
-    if latency.p99_is_maximum:
-        told.append(f"p99 of {queries(latency.n)} is the maximum: at least 100 are needed for a percentile")
-    return told
+    return [
+        f"{name} rests on {queries(latency.n)} (interpolated): with fewer than {enough}, one slow query "
+        "moves it"
+        for name, enough in ENOUGH_FOR_PERCENTILE.items()
+        if latency.n < enough
+    ]

@@ -161,8 +161,6 @@ class Latency(Part):
     p95: Milliseconds
     p99: Milliseconds
     max: Milliseconds
-    p95_is_maximum: bool
-    p99_is_maximum: bool
     method: str
 
 

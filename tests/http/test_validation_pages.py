@@ -375,7 +375,7 @@ class TestReports:
             assert f'data-name="{name}">{value}<' in page
         assert "Mean P@5, answerable" in page
         assert "Mean P@5, all" in page
-        assert "FAIL" in page
+        assert "INVALID" in page
         assert "2026-01-03 12:00 UTC" in page
         checked = re.findall(r'name="(before|after)" value="([^"]+)" required checked', page)
         assert checked == [("after", sorted(names)[2]), ("before", sorted(names)[1])]
@@ -392,7 +392,7 @@ class TestReports:
         plots = re.findall(r"<svg.*?</svg>", page, re.S)
         assert len(plots) == 3
         assert [plot.count("<circle") for plot in plots] == [2, 2, 2]
-        assert re.search(r"2026-01-03 12:00 UTC: 12\sms, FAIL", plots[2])
+        assert re.search(r"2026-01-03 12:00 UTC: 12\sms, INVALID", plots[2])
         names = [unescape(one) for one in re.findall(r'aria-label="([^"]+):', "".join(plots))]
         assert names == ["Queries with P@5 ≥ 0.80", "MRR (answerable)", "p95 latency"]
 

@@ -61,20 +61,17 @@ def changed(asked: GoldenSet, query_id: str, **changes: Any) -> GoldenSet:
 def test_a_healthy_pipeline_passes(judged: Judge) -> None:
     report = judged(audit=True)
     assert report.verdict == "PASS", report.summary
-    assert report.summary.startswith("PASS: 8/8 queries (100%) achieved precision@5 >= 0.80")
+    assert report.summary.startswith("PASS: 8/8 answerable queries (100%) achieved precision@5 >= 0.80")
     assert all(criterion.passed for criterion in report.criteria)
-    assert {check.name: check.passed for check in report.checks} == dict.fromkeys(
-        [
-            "specific queries",
-            "broad queries",
-            "duplicate passages",
-            "paraphrases",
-            "queries without an answer",
-            "chunk indices",
-            "50 queries at once",
-        ],
-        True,
-    )
+    assert {check.name: check.passed for check in report.checks} == {
+        "specific queries": True,
+        "broad queries": None,
+        "duplicate passages": True,
+        "paraphrases": True,
+        "queries without an answer": True,
+        "chunk indices": True,
+        "50 queries at once": True,
+    }
 
 
 def test_seed_000_fields_stand_at_the_top_level_with_their_types(judged: Judge) -> None:
@@ -326,7 +323,7 @@ def test_a_ceiling_below_the_criterion_is_told_beforehand(judged: Judge) -> None
     for query in data["queries"]:
         query["labels"] = query["labels"][:1]
     report = judged(GoldenSet.model_validate(data))
-    assert report.verdict == "FAIL"
+    assert report.verdict == "INVALID"
     assert report.golden.ceiling == 0.0
     assert any("can't reach P@5 0.80" in note and "(0.2)" in note for note in report.preflight)
     assert any("the criterion can't be met" in note for note in report.preflight)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..types import Hit
-from . import metrics
+from . import metrics, preflight
 from .criteria import Criteria
 from .golden import GoldenQuery, GoldenSet, Unit
 from .labels import ResolvedQuery
@@ -16,6 +16,8 @@ from .runner import Outcome
 
 MEASURES = metrics.MEASURES
 TOP = 5
+LOW_PRECISION = "P@5 is"
+NOTHING_RELEVANT = f"none of the first {TOP} results is relevant"
 TOPICAL = 3
 """How many of the first five results of a specific query must name its topic (seed 000)."""
 
@@ -83,6 +85,8 @@ def judge(
         tuple(map(resolved[outcome.query.id].text_of, found_ids(outcome.hits, golden.unit)))
         for outcome in outcomes
     ]
+    judge_precision = preflight.allow_precision(golden, resolved, criteria)
+    needed = math.ceil(criteria.precision_at_5 * TOP - 1e-9) if judge_precision else 1
     further = [name for name in criteria.at_least if name not in (*MEASURES, metrics.SPAN_RECALL)]
     table = metrics.evaluate_all(rankings, texts, [*MEASURES, *further])
     cases = []
@@ -92,7 +96,9 @@ def judge(
         measured = {name: float(column[place]) for name, column in table.items()}
         measured |= _seed_figures(labels)
         measured[metrics.SPAN_RECALL] = _span_recall(outcome.shown[:TOP], known)
-        complaints = _complaints(outcome, measured, criteria, golden.answer_threshold)
+        complaints = _complaints(outcome, golden.answer_threshold)
+        if outcome.query.scored and outcome.answer is not None and sum(map(bool, labels[:TOP])) < needed:
+            complaints += (_name_shortfall(measured["p@5"], criteria if judge_precision else None),)
         cases.append(
             Case(
                 outcome=outcome,
@@ -101,7 +107,7 @@ def judge(
                 labels=labels,
                 metrics=measured,
                 passed=not complaints,
-                needed=math.ceil(criteria.precision_at_5 * TOP - 1e-9),
+                needed=needed,
                 complaints=complaints,
             )
         )
@@ -131,21 +137,23 @@ def _span_recall(hits: Sequence[Hit], resolved: ResolvedQuery) -> float:
     return metrics.span_recall(wanted, found)
 
 
-def _complaints(
-    outcome: Outcome, measured: Mapping[str, float], criteria: Criteria, threshold: float
-) -> tuple[str, ...]:
-    """Why the query fails; nothing where it passes."""
+def _name_shortfall(precision: float, criteria: Criteria | None) -> str:
+    """Say that too few of the first five are relevant; without criteria for P@5, that none is."""
+    if criteria is None:
+        return NOTHING_RELEVANT
+    return f"{LOW_PRECISION} {precision:.2f}, below {criteria.precision_at_5:.2f}"
+
+
+def _complaints(outcome: Outcome, threshold: float) -> tuple[str, ...]:
+    """What is wrong with the answer, however relevant its results are; nothing where all is well."""
     query = outcome.query
     if outcome.error is not None:
         return (f"the search failed: {outcome.error}",)
     found = [*_unclean(outcome), *_expected(outcome)]
     if not query.answerable:
         found += _above(outcome, threshold)
-    elif query.scored:
-        if outcome.refusal is not None:
-            found.append(f"the query was refused: {outcome.refusal}")
-        elif measured["p@5"] < criteria.precision_at_5 - 1e-9:
-            found.append(f"P@5 is {measured['p@5']:.2f}, below {criteria.precision_at_5:.2f}")
+    elif query.scored and outcome.refusal is not None:
+        found.append(f"the query was refused: {outcome.refusal}")
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...validation.rendering.averages import TITLE, averages
+from ...validation.rendering.cases import is_good, next_step, reason, state_of
 from ...validation.rendering.figures import checked
 from .compare import print_comparison
 from .terminal import one_line, sign
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from ...validation.acceptance import Check
     from ...validation.compare import Comparison
     from ...validation.criteria import Criterion
     from ...validation.report import Mean, ValidationReport
@@ -26,6 +28,8 @@ COLOURS = {"PASS": "bold green", "FAIL": "bold red", "INVALID": "bold yellow"}
 PASSAGE_MEASURES = ("p@5", "rr_best", "rr", "ndcg@10", "recall@10", "success@5", "span_recall@5", "judged@5")
 PAGE_MEASURES = ("ndcg@10", "rr", "recall@10", "recall@100", "success@1", "success@5", "success@10", "map")
 NAMES = len("span_recall@5")
+FAILED = 10
+"""How many failed queries are listed here; the report has all."""
 ISSUES = 12
 """How many issues are told here; the report has all."""
 
@@ -49,6 +53,7 @@ def print_verdict(
     if compared is not None:
         out.print("")
         print_comparison(out, compared, ("baseline", "now"))
+    _print_failed(out, report)
     told = [*report.preflight, *report.issues]
     if told:
         out.print(Text("\nWhat stands out", style="bold"))
@@ -63,8 +68,28 @@ def print_verdict(
         out.print(f"Written: {path}", soft_wrap=True)
 
 
-def _mark(*, passed: bool) -> Text:
-    return Text(sign("✓", "ok"), style="green") if passed else Text(sign("✗", "no"), style="red")
+def _print_failed(out: Console, report: ValidationReport) -> None:
+    """Print a line for each failed query: why it failed, and what to do next."""
+    failed = [case for case in report.test_cases if not is_good(case)]
+    if not failed:
+        return
+    out.print(Text("\nFailed queries", style="bold"))
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for case in failed[:FAILED]:
+        line = Text.assemble((one_line(case.query.id), "bold"), "  ", one_line(reason(case)))
+        if step := next_step(case):
+            line.append(f"\nNext: {step}")
+        table.add_row(Text(sign("✗", "no"), style="red"), line)
+    out.print(table)
+    if len(failed) > FAILED:
+        out.print(f"  and {len(failed) - FAILED} more in the report")
+
+
+def _mark(judged: Check | Criterion) -> Text:
+    state = state_of(judged)
+    if state == "not judged":
+        return Text(sign("–", "-"))
+    return Text(sign("✓", "ok"), style="green") if state == "met" else Text(sign("✗", "no"), style="red")
 
 
 def _criteria(report: ValidationReport) -> Table:
@@ -74,9 +99,9 @@ def _criteria(report: ValidationReport) -> Table:
     table.add_column("95 % interval", justify="right")
     table.add_column("n", justify="right")
     for one in report.criteria:
-        table.add_row(
-            _mark(passed=one.passed), one.name, _wanted(one), f"{one.value:.4g}", _interval(one), str(one.n)
-        )
+        judged = one.passed is not None
+        value, interval = (f"{one.value:.4g}", _interval(one)) if judged else ("not judged", "")
+        table.add_row(_mark(one), one.name, _wanted(one), value, interval, str(one.n))
     return table
 
 
@@ -102,8 +127,7 @@ def _checks(report: ValidationReport) -> Table:
     table.add_column("found", justify="right")
     table.add_column("wanted")
     for one in report.checks:
-        mark = Text(sign("–", "-")) if one.value is None else _mark(passed=one.passed)
-        table.add_row(mark, one.name, checked(one), one.wanted)
+        table.add_row(_mark(one), one.name, checked(one), one.wanted)
     return table
 
 

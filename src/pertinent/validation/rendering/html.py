@@ -128,6 +128,8 @@ def _environment() -> Environment:
         "is_scored": cases.is_scored,
         "is_good": cases.is_good,
         "is_strict": cases.is_strict,
+        "state_of": cases.state_of,
+        "next_step": cases.next_step,
         "precision_at_5": cases.precision_at_5,
         "first": FIRST,
         "most": MOST,

@@ -15,6 +15,9 @@ SIGNS = {
     "failed": "✕",
     "error": "!",
     "refused": "✓",
+    "met": "✓",
+    "not met": "✕",
+    "not judged": "–",
 }
 
 STATUSES = {
@@ -32,6 +35,9 @@ FACTS = {
 }
 """What a run is remembered by, where its own name says too little."""
 
+STATES = {True: "met", False: "not met", None: "not judged"}
+"""What became of a criterion or a check; one that has nothing to check is not judged."""
+
 LABELS = {2: "answers", 1: "in part", 0: "of no use"}
 
 REASONS: dict[Kind, str] = {
@@ -47,6 +53,7 @@ REASONS: dict[Kind, str] = {
     "outranked": "The answer stands too low",
     "not_found": "The answer was not found",
     "unjudged": "Too many results are unjudged",
+    "few_labels": "Too few passages are labelled",
     "other": "Another reason",
 }
 

@@ -61,9 +61,9 @@ class Short(BaseModel):
 
     @property
     def share(self) -> float | None:
-        """The share of the queries whose P@5 is high enough."""
-        found = self.criterion(SHARE)
-        return found.value if found else None
+        """The share of the queries whose P@5 is high enough; None where it was not judged."""
+        criterion = self.criterion(SHARE)
+        return criterion.value if criterion and criterion.passed is not None else None
 
     @property
     def ranking(self) -> str:

@@ -51,9 +51,17 @@ class Point(NamedTuple):
 
 
 def trend(reports: Sequence[Short]) -> list[Figure]:
-    """The plots of reports of one golden set, the oldest first; a line needs two of them."""
+    """The plots of reports of one golden set, the oldest first; a line needs two of them.
+
+    A measure that none of them was judged by has no plot.
+    """
     latest = reports[-MOST:]
-    return [_plot(measure, latest) for measure in MEASURES] if len(latest) > 1 else []
+    if len(latest) <= 1:
+        return []
+    measures = [
+        measure for measure in MEASURES if any(measure.value(report) is not None for report in latest)
+    ]
+    return [_plot(measure, latest) for measure in measures]
 
 
 def _plot(measure: Measure, reports: Sequence[Short]) -> Figure:

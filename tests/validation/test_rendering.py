@@ -597,6 +597,7 @@ def test_ticks_are_few_and_within(end: float) -> None:
 
 
 @given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=20))
+@example([5e-324])
 def test_later_stands_further_to_the_right(times: list[float]) -> None:
     if max(times) > 0:
         scale = Scale(sorted(times))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -61,13 +62,60 @@ def test_pass_exits_with_0_and_writes_the_report_and_its_page(run: Run) -> None:
     assert str(report) in result.stdout
 
 
+def test_both_kinds_of_means_are_printed_and_named(run: Run) -> None:
+    """CONTRACTS 12: two of four queries are answerable, and both are answered first."""
+    write_golden()
+    printed = run("validate").stdout.partition("Means over the answerable queries and over all queries")[2]
+    rows = [line.split() for line in printed.splitlines()[1:6]]
+    assert rows[0] == ["answerable", "all"]
+    assert rows[2] == ["MRR", "1.000", "0.500"]
+    assert rows[4] == ["queries", "2", "4"]
+
+
 def test_fail_exits_with_1_and_says_what_is_not_met(run: Run) -> None:
-    write_golden(criteria={})
+    write_golden(criteria={**LENIENT, "at_least": {"p@5": 0.9}})
     result = run("validate", "golden.yaml")
     assert result.exit_code == 1
     assert result.stdout.startswith("FAIL")
-    assert "queries with P@5" in result.stdout
-    assert "can't reach P@5" in " ".join(result.stdout.split())
+    assert "Not met: p@5 is 0.2, not at least 0.9." in " ".join(result.stdout.split())
+
+
+def test_criteria_that_the_labels_can_not_meet_exit_with_2_and_name_those_to_set(run: Run) -> None:
+    """CONTRACTS 25: the proposed flags, given to the same command, end in a verdict."""
+    write_golden(criteria={})
+    result = run("validate", "golden.yaml")
+    printed = " ".join(result.stdout.split())
+    assert result.exit_code == 2
+    assert printed.startswith("INVALID the labels can't show precision@5: at most 0/2 answerable queries")
+    assert "not judged" in result.stdout.partition("queries with P@5")[2].splitlines()[0]
+    flags = re.findall(r"--require ([^ `]+=[^ `]+)", printed)
+    assert flags == ["queries_reaching=0", "success@5=0.8", "mrr=0.7"]
+    judged = run("validate", "golden.yaml", *(part for flag in flags for part in ("--require", flag)))
+    assert judged.exit_code == 0, judged.output
+    assert judged.stdout.startswith("PASS  MRR (answerable) 1.00 reaches the target 0.70.")
+
+
+def test_criteria_that_ask_nothing_exit_with_2(run: Run) -> None:
+    write_golden(criteria={"precision_at_5": 0.0, "queries_reaching": 0.0, "mrr": 0.0})
+    result = run("validate")
+    assert result.exit_code == 2
+    assert "INVALID the criteria ask nothing of the ranking" in " ".join(result.stdout.split())
+
+
+def test_a_failed_query_has_a_line_that_says_what_to_do_next(run: Run) -> None:
+    away = {"id": "friction", "text": "revolute joint", "labels": QUERIES[1]["labels"]}
+    write_golden(queries=[*QUERIES[:2], away], criteria={"queries_reaching": 0, "mrr": 0.1})
+    printed = " ".join(run("validate", "--threshold", "0.9").stdout.split())
+    failed = printed.partition("Failed queries")[2].partition("What stands out")[0]
+    assert "friction The answer scores below the threshold: " in failed
+    assert "Next: lower the threshold; `pertinent calibrate` proposes one" in failed
+
+
+def test_nothing_to_check_is_not_marked_as_met(run: Run) -> None:
+    write_golden()
+    (line,) = (line for line in run("validate").stdout.splitlines() if " broad queries " in line)
+    assert line.startswith("–")
+    assert "nothing to check" in line
 
 
 def test_lost_labels_exit_with_2_and_are_named(run: Run) -> None:
@@ -240,8 +288,8 @@ def test_junit_and_markdown_are_written_where_told(run: Run) -> None:
     run("validate", "--junit", "out/results.xml", "--markdown", "out/summary.md", "--output", "elsewhere")
     suites = ElementTree.parse("out/results.xml").getroot()  # noqa: S314 - our own file
     assert suites.tag == "testsuites"
-    assert any(case.find("failure") is not None for case in suites.iter("testcase"))
-    assert "FAIL" in Path("out/summary.md").read_text()
+    assert any(case.find("error") is not None for case in suites.iter("testcase"))
+    assert "INVALID" in Path("out/summary.md").read_text()
     assert list(Path("elsewhere").glob("report_*.json"))
 
 
@@ -281,7 +329,7 @@ def test_a_significant_loss_against_the_baseline_fails(run: Run) -> None:
     queries = [
         {"id": f"q{n}", "text": f"{word} of a revolute joint", **labels} for n, word in enumerate(words)
     ]
-    write_golden(queries=queries, criteria={"precision_at_5": 0.0, "queries_reaching": 0.0, "mrr": 0.0})
+    write_golden(queries=queries, criteria={"queries_reaching": 0.0, "mrr": 0.01})
     assert run("validate").exit_code == 0
     (before,) = Path("validation_results").glob("report_*.json")
     same = run("validate", "--baseline", str(before))
@@ -328,9 +376,12 @@ def test_a_beir_folder_is_run_against_its_own_judgments(run: Run, tmp_path: Path
     assert run("index", f"beir:{folder}", "--folder", "beir").exit_code == 0
     result = run("validate", f"beir:{folder}", "--folder", "beir", "--require", "ndcg@10=0.9")
     assert result.exit_code == 0, result.output
-    assert "nDCG@10 1.000" in result.stdout
+    assert result.stdout.startswith("PASS  ndcg@10 (answerable) 1.00 reaches the target 0.90.")
     assert "recall@100" in result.stdout
     assert run("validate", f"beir:{folder}", "--folder", "beir", "--require", "p@5=0.9").exit_code == 1
+    demanding_nothing = run("validate", f"beir:{folder}", "--folder", "beir")
+    assert demanding_nothing.exit_code == 2
+    assert "--require ndcg@10=0.5" in " ".join(demanding_nothing.stdout.split())
 
 
 def test_chunk_ids_are_pinned_to_places_that_last(run: Run) -> None:

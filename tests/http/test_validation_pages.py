@@ -23,6 +23,7 @@ from pertinent.surfaces.http.reports_pages import REPORT_POLICY
 from pertinent.surfaces.subjects import Local
 from pertinent.validation import exchange, report
 from pertinent.validation import golden as files
+from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
 from pertinent.validation.judgments import Log
 from pertinent.validation.labelling import Desk
@@ -338,7 +339,8 @@ def reported(book: Workspace) -> ValidationReport:
         GoldenQuery(id="torque", text="the torque of joints", labels=labels),
         GoldenQuery(id="markup", text="<script>alert(1)</script> is a script tag", labels=labels),
     )
-    return validate(Local(book), GoldenSet(name='<b>"robots"', queries=queries), Options(together=False))
+    asked = GoldenSet(name='<b>"robots"', queries=queries, criteria=Criteria(precision_at_5=0.2, mrr=1.0))
+    return validate(Local(book), asked, Options(together=False))
 
 
 def saved(folder: Path, found: ValidationReport, day: int, **changes: Any) -> str:
@@ -367,11 +369,14 @@ class TestReports:
     def test_the_list_has_each_report_newest_first(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
-        names = [saved(folder, reported, day, mrr=day / 10) for day in (3, 1, 2)]
+        names = [saved(folder, reported, day, mrr=day / 10, mrr_answerable=day / 8) for day in (3, 1, 2)]
         page = reading.client.get("/reports").text
         rows = re.findall(r'href="reports/(report_[^"]+)"', page)
         assert rows == sorted(names, reverse=True)
-        assert "0.300" in page
+        for name, value in (("MRR, all", "0.300"), ("MRR, answerable", "0.375")):
+            assert f'data-name="{name}">{value}<' in page
+        assert "Mean P@5, answerable" in page
+        assert "Mean P@5, all" in page
         assert "FAIL" in page
         assert "2026-01-03 12:00 UTC" in page
         checked = re.findall(r'name="(before|after)" value="([^"]+)" required checked', page)
@@ -391,7 +396,21 @@ class TestReports:
         assert [plot.count("<circle") for plot in plots] == [2, 2, 2]
         assert re.search(r"2026-01-03 12:00 UTC: 12\sms, FAIL", plots[2])
         names = [unescape(one) for one in re.findall(r'aria-label="([^"]+):', "".join(plots))]
-        assert names == ["Queries with P@5 ≥ 0.80", "MRR", "p95 latency"]
+        assert names == ["Queries with P@5 ≥ 0.20", "MRR (answerable)", "p95 latency"]
+
+    def test_what_was_not_judged_has_no_figure_and_no_plot(
+        self, reading: Service, folder: Path, reported: ValidationReport
+    ) -> None:
+        criteria = [
+            one.model_copy(update={"passed": None}) if one.name.startswith("queries with") else one
+            for one in reported.criteria
+        ]
+        for day in (1, 2):
+            saved(folder, reported, day, criteria=criteria)
+        page = reading.client.get("/reports").text
+        assert 'data-name="P@5 share">–<' in page
+        names = [unescape(one) for one in re.findall(r'<svg[^>]*aria-label="([^"]+):', page)]
+        assert names == ["MRR (answerable)", "p95 latency"]
 
     @pytest.mark.parametrize(
         ("changes", "title"),

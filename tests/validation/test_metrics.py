@@ -226,8 +226,8 @@ def test_the_three_reciprocal_ranks_look_for_different_results() -> None:
     assert (found["rr"], found["rr_full"], found["rr_best"]) == (1 / 2, 1 / 3, 1 / 3)
 
 
-def test_the_best_label_is_the_highest_that_the_query_was_given_retrieved_or_not() -> None:
-    assert evaluate(["part"], {"part": 1, "full": 2})["rr_best"] == 0.0
+def test_seed_000_the_best_label_is_the_highest_among_the_results() -> None:
+    assert evaluate(["x", "part"], {"x": 0, "part": 1, "full": 2})["rr_best"] == 0.5
     assert evaluate(["x", "part"], {"part": 1})["rr_best"] == 0.5
     assert evaluate(["x", "part"], {"part": 1})["rr_full"] == 0.0
 
@@ -240,7 +240,7 @@ def test_a_cutoff_ends_the_search_for_the_first_relevant_result() -> None:
 
 @given(DISTINCT, JUDGMENTS)
 def test_rr_best_is_one_divided_by_the_rank_of_best(ranking: list[str], judgments: dict[str, int]) -> None:
-    rank = rank_of_best([judgments.get(one) for one in ranking], max(judgments.values(), default=0))
+    rank = rank_of_best([judgments.get(one) for one in ranking])
     assert evaluate(ranking, judgments)["rr_best"] == (0.0 if rank is None else 1 / rank)
 
 
@@ -278,7 +278,18 @@ def test_a_measure_that_means_nothing_without_a_cutoff_asks_for_one(name: str) -
 def test_the_seeds_example_comes_out_as_the_seed_says() -> None:
     labels = [2, 2, 1, 1, 0]
     assert precision_at_k(labels, 5) == 0.80
-    assert rank_of_best(labels, 2) == 1
+    assert rank_of_best(labels) == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "rank"),
+    [([0, 1, 1, 0, 0], 2), ([1, 0, 2, 2], 3), ([0, None, 0], None), ([None, 1], 2), ([], None)],
+)
+def test_seed_000_rank_of_best_is_that_of_the_first_result_with_the_highest_label(
+    labels: list[int | None], rank: int | None
+) -> None:
+    """CONTRACTS 12."""
+    assert rank_of_best(labels) == rank
 
 
 @given(LABELS, st.integers(1, 12))
@@ -286,12 +297,16 @@ def test_precision_at_k_is_the_seeds_formula(labels: list[int | None], k: int) -
     assert precision_at_k(labels, k) == sum(1 for label in labels[:k] if (label or 0) >= 1) / k
 
 
-@given(LABELS, st.integers(0, 2))
-def test_the_rank_of_best_is_the_first_place_of_that_label_and_label_0_is_never_best(
-    labels: list[int | None], best: int
-) -> None:
-    places = [place for place, label in enumerate(labels, start=1) if label == best and best >= 1]
-    assert rank_of_best(labels, best) == (places[0] if places else None)
+@given(LABELS)
+def test_nothing_before_the_best_is_as_good_and_nothing_after_it_is_better(labels: list[int | None]) -> None:
+    grades = [label or 0 for label in labels]
+    rank = rank_of_best(labels)
+    if rank is None:
+        assert not any(grades)
+    else:
+        assert grades[rank - 1] >= 1
+        assert all(grade < grades[rank - 1] for grade in grades[: rank - 1])
+        assert all(grade <= grades[rank - 1] for grade in grades[rank:])
 
 
 @given(SPANS, SPANS)

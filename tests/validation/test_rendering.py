@@ -152,7 +152,10 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
         "summary": "FAIL: too few queries reach their P@5.",
         "issues": [f"issue {number}: run `pertinent doctor`" for number in range(12)],
         "verdict": "FAIL",
+        "avg_precision_at_5_answerable": 0.81,
+        "mrr_answerable": 0.92,
         "mrr_first_relevant": 0.9,
+        "mrr_first_relevant_answerable": 0.95,
         "criteria": [
             Criterion(
                 name="queries with P@5 ≥ 0.80",
@@ -165,7 +168,7 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
                 detail="the share",
             ),
             Criterion(
-                name="MRR",
+                name="MRR (answerable)",
                 wanted=0.7,
                 value=0.87,
                 passed=True,
@@ -200,8 +203,6 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
             p95=18,
             p99=34,
             max=times[-1],
-            p95_is_maximum=False,
-            p99_is_maximum=True,
             method="linear",
         )
         if times
@@ -375,6 +376,23 @@ def test_everything_is_on_the_page() -> None:
     assert [one for one in wanted if " ".join(one.split()) not in page] == []
     for title in ("P@5 of each query", "Rank of the best answer", "Latency", "P@5 by type and category"):
         assert title in page
+
+
+def test_both_kinds_of_means_are_in_every_form_and_named() -> None:
+    """CONTRACTS 12."""
+    made = report()
+    page = Markup(html(made)).text
+    assert "mean P@5, answerable0.81 0.70 over all" in page
+    assert "MRR, answerable0.92 0.87 over all" in page
+    assert "MRR, first relevant, answerable0.95 0.90 over all" in page
+    summary = markdown(made)
+    assert "| Mean | Answerable (3) | All (5) |" in summary
+    assert "| mean P@5 | 0.810 | 0.700 |" in summary
+    assert "| MRR | 0.920 | 0.870 |" in summary
+    properties = {one.get("name"): one.get("value") for one in parsed(made).iter("property")}
+    assert (properties["mrr"], properties["mrr_answerable"]) == ("0.87", "0.92")
+    assert properties["avg_precision_at_5"] == "0.7"
+    assert properties["avg_precision_at_5_answerable"] == "0.81"
 
 
 def test_failed_queries_come_first_and_bars_lead_to_them() -> None:
@@ -600,6 +618,7 @@ def test_ticks_are_few_and_within(end: float) -> None:
 
 
 @given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=20))
+@example([5e-324])
 def test_later_stands_further_to_the_right(times: list[float]) -> None:
     if max(times) > 0:
         scale = Scale(sorted(times))

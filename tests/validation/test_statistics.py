@@ -66,14 +66,10 @@ def test_a_summary_states_its_method_and_its_count() -> None:
     assert [found.p95, found.p99] == pytest.approx([48.0, 49.6])
 
 
-@pytest.mark.parametrize(
-    ("n", "p95", "p99"),
-    [(1, True, True), (19, True, True), (20, False, True), (99, False, True), (100, False, False)],
-)
-def test_a_percentile_of_too_few_times_is_marked_as_the_maximum(n: int, p95: bool, p99: bool) -> None:
-    found = latency_summary(np.arange(n))
-    assert found is not None
-    assert (found.p95_is_maximum, found.p99_is_maximum) == (p95, p99)
+def test_seed_000_a_percentile_of_few_times_is_interpolated_and_not_the_maximum() -> None:
+    summary = latency_summary([*range(10), 1000.0])
+    assert summary is not None
+    assert [summary.p95, summary.max] == pytest.approx([(9 + 1000) / 2, 1000.0])
 
 
 @given(TIMES)

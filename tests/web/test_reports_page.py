@@ -17,6 +17,7 @@ from pertinent.surfaces.subjects import Local
 from pertinent.surfaces.web import STATIC
 from pertinent.types import Ranking
 from pertinent.validation import report
+from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace import Workspace
@@ -38,7 +39,7 @@ def golden(name: str) -> GoldenSet:
         "lifecycle": "Who shuts down a managed node?",
     }
     queries = tuple(GoldenQuery(id=one, text=text, labels=tuple(labels)) for one, text in texts.items())
-    return GoldenSet(name=name, queries=queries)
+    return GoldenSet(name=name, queries=queries, criteria=Criteria(precision_at_5=0.2))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         subject = Local(pertinent.workspace)
         for day, ranking in enumerate(RANKINGS):
             found = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
-            _save(folder, found.model_copy(update={"mrr": 0.25 * (day + 1)}), day)
+            _save(folder, found.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)
         other = GoldenSet(name="another <b>set</b>", queries=golden("x").queries[:1])
         _save(folder, validate(subject, other, Options(together=False)), 3)
         yield from _served(pertinent)
@@ -111,8 +112,8 @@ def test_the_trend_has_a_point_for_each_report_of_a_golden_set_that_was_asked_al
     plots = page.get_by_role("figure")
     expect(plots).to_have_count(3)
     assert [one.split("\n")[0] for one in plots.all_inner_texts()] == [
-        "Queries with P@5 ≥ 0.80",
-        "MRR",
+        "Queries with P@5 ≥ 0.20",
+        "MRR (answerable)",
         "p95 latency",
     ]
     for plot in plots.all():
@@ -120,7 +121,7 @@ def test_the_trend_has_a_point_for_each_report_of_a_golden_set_that_was_asked_al
         expect(plot.get_by_role("img")).to_have_accessible_name(re.compile(r": .+ at first, .+ at last"))
     across = [float(one.get_attribute("cx") or 0) for one in plots.nth(1).locator("circle").all()]
     assert all(before < after for before, after in pairwise(across))
-    values = page.locator("td[data-name=MRR]").all_inner_texts()[1:3]
+    values = page.locator("td[data-name='MRR, answerable']").all_inner_texts()[1:3]
     heights = [float(one.get_attribute("cy") or 0) for one in plots.nth(1).locator("circle").all()][::-1]
     ordered = sorted(zip(map(float, values), heights, strict=True))
     assert [height for _, height in ordered] == sorted(heights, reverse=True)

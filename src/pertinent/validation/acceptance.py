@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from statistics import fmean
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from . import metrics
 from .integrity import gaps, repeated
@@ -32,7 +32,7 @@ class Check(BaseModel):
     name: str
     value: float | None
     wanted: str
-    passed: bool
+    passed: bool | None = Field(description="None where there is nothing to check")
     n: int
     detail: list[str] = []
 
@@ -55,7 +55,7 @@ def _share(name: str, wanted: str, good: Sequence[bool], detail: list[str]) -> C
         name=name,
         value=value,
         wanted=f"at least {REACHING:.0%} of them {wanted}",
-        passed=value is None or value >= REACHING,
+        passed=None if value is None else value >= REACHING,
         n=len(good),
         detail=detail,
     )
@@ -93,12 +93,13 @@ def _duplicates(cases: Sequence[Case]) -> Check:
         for case in cases
         if (found := repeated([hit.chunk for hit in case.outcome.shown]))
     }
+    answered = sum(bool(case.outcome.shown) for case in cases)
     return Check(
         name="duplicate passages",
-        value=float(sum(len(found) for found in twice.values())),
+        value=float(sum(len(found) for found in twice.values())) if answered else None,
         wanted="none in any list",
-        passed=not twice,
-        n=len(cases),
+        passed=not twice if answered else None,
+        n=answered,
         detail=[f"{query}: {', '.join(found)} repeat another result" for query, found in twice.items()],
     )
 
@@ -118,7 +119,7 @@ def _paraphrases(cases: Sequence[Case]) -> Check:
         name="paraphrases",
         value=value,
         wanted=f"the wordings of a question share {OVERLAP:.0%} of their first three results, on average",
-        passed=value is None or value >= OVERLAP,
+        passed=None if value is None else value >= OVERLAP,
         n=len(overlaps),
         detail=[
             f"group {name}, {share:.0%} in common: {', '.join(one.query.id for one in groups[name])}"
@@ -139,7 +140,7 @@ def _out_of_domain(cases: Sequence[Case], threshold: float) -> Check:
         name="queries without an answer",
         value=len(above) / len(best) if best else None,
         wanted=f"nothing scores {threshold:g} or more",
-        passed=not above,
+        passed=not above if best else None,
         n=len(best),
         detail=[f"{name}: the best result scores {score:.3f}" for name, score in above.items()],
     )
@@ -149,9 +150,9 @@ def _sequence(pages: Sequence[PageView]) -> Check:
     wrong = gaps(pages)
     return Check(
         name="chunk indices",
-        value=float(len(wrong)),
+        value=float(len(wrong)) if pages else None,
         wanted="run 0, 1, 2 … on every page",
-        passed=not wrong,
+        passed=not wrong if pages else None,
         n=len(pages),
         detail=wrong,
     )

@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,15 +19,33 @@ from .golden import GoldenSet, fingerprint
 from .insights import insights
 from .judging import Case
 from .labels import ResolvedQuery
-from .metrics import evaluate_all
+from .metrics import mean_reciprocal_rank
 from .options import Options
-from .phrases import counted, listed, queries
-from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport, Verdict
+from .phrases import queries
+from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport
 from .statistics import Latencies, intervals, latency_summary, wilson
 from .subject import PageView, Subject
+from .verdict import Findings, decide
 
 SEED = 20251216
 """Of the bootstrap: the same run has the same intervals."""
+
+
+class SeedMeans(NamedTuple):
+    """Seed 000's means over some of the queries."""
+
+    precision_at_5: float
+    mrr: float
+    mrr_first_relevant: float
+
+    @classmethod
+    def of(cls, cases: Sequence[Case]) -> SeedMeans:
+        """Compute the means from what the callers got; 0 where there are no queries."""
+        return cls(
+            _mean(_values(cases, "p@5")),
+            mean_reciprocal_rank([case.rank_of_best for case in cases]),
+            mean_reciprocal_rank([case.rank_of_first_relevant for case in cases]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +63,11 @@ class Assembly:
 
     @property
     def scored(self) -> list[Case]:
-        """What the means are of; a query whose answers are all lost can't be judged."""
-        return [case for case in self.cases if case.query.scored and not case.lost]
+        """The answerable queries that the verdict judges (CONTRACTS 13).
+
+        A query without a relevant passage, since its labels are lost or outvoted, can't be judged.
+        """
+        return [case for case in self.cases if case.query.scored and case.relevant]
 
     def report(
         self, found: list[Check], diagnoses: Sequence[Diagnosis | None], audit: list[str] | None
@@ -54,15 +76,27 @@ class Assembly:
         results = [hit.chunk for case in self.cases for hit in case.outcome.shown]
         damaged = _damaged(self.cases)
         rates = (integrity.completeness(results), integrity.hash_rate(results))
-        criteria = self._criteria(latency, rates, audit)
+        ceiling = preflight.ceiling(self.golden, self.resolved, self.criteria)
+        ranking, further = self._judge_ranking(ceiling), self._judge_further(latency, rates, audit)
         faults = preflight.faults(self.golden, self.resolved)
-        verdict, reason = self._verdict(criteria, found, sum(one.status == "lost" for _, one in faults))
-        values = {name: _values(self.scored, name) for name in ("p@5", "rr_best", "rr")}
+        findings = Findings(
+            golden=self.golden,
+            criteria=self.criteria,
+            cases=self.cases,
+            answerable=self.scored,
+            ranking=ranking,
+            further=further,
+            checks=found,
+            lost_labels=sum(label.status == "lost" for _, label in faults),
+            ceiling=ceiling,
+        )
+        verdict, reason = decide(findings)
+        every_query, answerable = SeedMeans.of(self.cases), SeedMeans.of(self.scored)
         return ValidationReport(
             timestamp=self.started,
             total_queries=len(self.cases),
-            avg_precision_at_5=_mean(values["p@5"]),
-            mrr=_mean(values["rr_best"]),
+            avg_precision_at_5=every_query.precision_at_5,
+            mrr=every_query.mrr,
             avg_latency_ms=latency.mean if latency else 0.0,
             p95_latency_ms=latency.p95 if latency else 0.0,
             p99_latency_ms=latency.p99 if latency else 0.0,
@@ -77,12 +111,15 @@ class Assembly:
                 *insights(self.golden, self.cases, diagnoses, found, latency),
             ],
             verdict=verdict,
-            mrr_first_relevant=_mean(values["rr"]),
-            criteria=criteria,
+            avg_precision_at_5_answerable=answerable.precision_at_5,
+            mrr_answerable=answerable.mrr,
+            mrr_first_relevant=every_query.mrr_first_relevant,
+            mrr_first_relevant_answerable=answerable.mrr_first_relevant,
+            criteria=[*ranking, *further],
             checks=found,
             metrics=self._metrics(),
             latency=Latency(**asdict(latency)) if latency else None,
-            golden=self._golden(),
+            golden=self._golden(ceiling),
             preflight=preflight.notes(self.golden, self.resolved, self.criteria),
             label_faults=[
                 LabelFault(query=query.id, place=one.label.place, status=one.status, detail=one.detail)  # type: ignore[arg-type]  # never exact
@@ -100,21 +137,20 @@ class Assembly:
         asked = "query of the golden set was" if limit == 1 else f"{limit:,} queries of the golden set were"
         return f" Only the first {asked} asked."
 
-    def _criteria(
+    def _judge_further(
         self, latency: Latencies | None, rates: tuple[float, float], audit: list[str] | None
     ) -> list[Criterion]:
         wanted = self.criteria
         p95 = latency.p95 if latency else 0.0
         results = sum(len(case.outcome.shown) for case in self.cases)
         criteria = [
-            *self._means_wanted(),
             _rate("metadata completeness", wanted.metadata_completeness, rates[0], results),
             _rate("hash validation", wanted.hash_validation, rates[1], results),
             Criterion(
                 name="p95 latency (ms)",
                 wanted=wanted.p95_latency_ms,
                 value=p95,
-                passed=p95 < wanted.p95_latency_ms,
+                passed=p95 < wanted.p95_latency_ms if latency else None,
                 n=latency.n if latency else 0,
                 detail=_percentile_detail(latency),
             ),
@@ -136,13 +172,18 @@ class Assembly:
             )
         return criteria
 
-    def _means_wanted(self) -> list[Criterion]:
-        """The means that something is asked of; their intervals come from the same resamples."""
+    def _judge_ranking(self, ceiling: float) -> list[Criterion]:
+        """Judge the means that something is asked of; their intervals come from the same resamples.
+
+        P@5 is not judged where the labels allow too few queries to reach it (CONTRACTS 25).
+        """
         wanted = self.criteria
         reaching = [float(value >= wanted.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]
+        share = f"queries with P@5 ≥ {wanted.precision_at_5:.2f}"
+        unreachable = None if wanted.can_be_met(ceiling) else share
         asked = [
-            (f"queries with P@5 ≥ {wanted.precision_at_5:.2f}", wanted.queries_reaching, reaching),
-            ("MRR", wanted.mrr, _values(self.scored, "rr_best")),
+            (share, wanted.queries_reaching if wanted.judge_precision else 0.0, reaching),
+            ("MRR (answerable)", wanted.mrr, _values(self.scored, "rr_best")),
             *((name, least, _values(self.scored, name)) for name, least in wanted.at_least.items()),
         ]
         found = intervals({name: values for name, _, values in asked}, seed=SEED) if self.scored else {}
@@ -153,59 +194,17 @@ class Assembly:
                 name=name,
                 wanted=least,
                 value=found[name].mean if found else 0.0,
-                passed=bool(found) and found[name].mean >= least - 1e-9,
+                passed=found[name].mean >= least - 1e-9 if found and name != unreachable else None,
                 low=found[name].low if found else None,
                 high=found[name].high if found else None,
                 n=len(values),
                 detail="over the queries that have an answer"
-                + (", Wilson's interval" if name in shares else ""),
+                + (", Wilson's interval" if name in shares else "")
+                + (f"; not judged, the labels allow {ceiling:.0%} at most" if name == unreachable else ""),
             )
             for name, least, values in asked
             if least > 0
         ]
-
-    def _verdict(
-        self, criteria: Sequence[Criterion], found: Sequence[Check], lost: int
-    ) -> tuple[Verdict, str]:
-        asked = [case.outcome for case in self.cases if case.outcome.refusal is None]
-        if asked and all(outcome.error for outcome in asked):
-            return "INVALID", f"every search failed: {asked[0].error}"
-        if unread := [outcome.unread for outcome in asked if outcome.unread]:
-            # Measures that look further than a caller does would count what is missing as not found.
-            return "INVALID", f"{counted(len(unread), 'list', 'lists')} could not be read on: {unread[0]}"
-        if not self.scored:
-            return "INVALID", "no query has an answer, so there is nothing to measure"
-        if bare := preflight.unlabelled(self.golden):
-            return "INVALID", (
-                f"no label says what answers {listed(bare)}: label {'it' if len(bare) == 1 else 'them'}, or "
-                "say `answerable: false`"
-            )
-        if lost > self.criteria.lost_labels:
-            point = counted(lost, "label points", "labels point")
-            return "INVALID", (
-                f"{point} at nothing: mend the golden set, or allow so many in its criteria (lost_labels)"
-            )
-        failed = [f"{one.name} is {one.value:.3g}, not {_bound(one)}" for one in criteria if not one.passed]
-        if self.criteria.strict:
-            failed += [f"{one.name}: not as wanted ({one.wanted})" for one in found if not one.passed]
-        told = self._told()
-        return ("FAIL", f"{told} Not met: {'; '.join(failed)}.") if failed else ("PASS", told)
-
-    def _told(self) -> str:
-        """The main figures in a sentence."""
-        if self.golden.unit == "page":
-            names = {"ndcg@10": "nDCG@10", "rr": "MRR", "recall@10": "recall@10", "success@5": "success@5"}
-            figures = [f"{said} {_mean(_values(self.scored, name)):.3f}" for name, said in names.items()]
-            return f"{', '.join(figures)} over {queries(len(self.scored))}."
-        wanted = self.criteria
-        values = _values(self.scored, "p@5")
-        reached = sum(value >= wanted.precision_at_5 - 1e-9 for value in values)
-        mrr = _mean(_values(self.scored, "rr_best"))
-        return (
-            f"{reached}/{len(values)} queries ({reached / len(values):.0%}) achieved precision@5 >= "
-            f"{wanted.precision_at_5:.2f}. MRR {mrr:.2f} {'reaches' if mrr >= wanted.mrr else 'misses'} "
-            f"the target {wanted.mrr:.2f}."
-        )
 
     def _metrics(self) -> dict[str, dict[str, Mean]]:
         groups: dict[str, list[Case]] = defaultdict(list)
@@ -218,7 +217,7 @@ class Assembly:
                 groups[f"type:{kind}/category:{category}"].append(case)
         return {name: _means(cases) for name, cases in groups.items()}
 
-    def _golden(self) -> Golden:
+    def _golden(self, ceiling: float) -> Golden:
         return Golden(
             name=self.golden.name,
             queries=len(self.golden.queries),
@@ -227,7 +226,7 @@ class Assembly:
             unit=self.golden.unit,
             answer_threshold=self.golden.answer_threshold,
             path=self.options.path,
-            ceiling=preflight.ceiling(self.golden, self.resolved, self.criteria),
+            ceiling=ceiling,
         )
 
     def _fingerprints(self) -> dict[str, str]:
@@ -247,11 +246,7 @@ def _damaged(cases: Sequence[Case]) -> list[DamagedPoint]:
 
 
 def _values(cases: Sequence[Case], name: str) -> list[float]:
-    known = all(name in case.metrics for case in cases)
-    if known:
-        return [case.metrics[name] for case in cases]
-    table = evaluate_all([case.ranking for case in cases], [case.resolved.texts for case in cases], [name])
-    return [float(value) for value in table[name]]
+    return [case.metrics[name] for case in cases]
 
 
 def _means(cases: Sequence[Case]) -> dict[str, Mean]:
@@ -265,23 +260,14 @@ def _mean(values: Sequence[float]) -> float:
 
 def _rate(name: str, wanted: float, value: float, n: int) -> Criterion:
     return Criterion(
-        name=name, wanted=wanted, value=value, passed=value >= wanted, n=n, detail="of the retrieved results"
+        name=name,
+        wanted=wanted,
+        value=value,
+        passed=value >= wanted if n else None,
+        n=n,
+        detail="of the retrieved results",
     )
 
 
 def _percentile_detail(latency: Latencies | None) -> str:
-    if latency is None:
-        return "nothing was measured"
-    if latency.p95_is_maximum:
-        return f"of {queries(latency.n)}: with so few it is the maximum"
-    return f"of {queries(latency.n)}, {latency.method} method"
-
-
-def _bound(criterion: Criterion) -> str:
-    if criterion.name.startswith("p95"):
-        return f"below {criterion.wanted:g}"
-    return (
-        f"{criterion.wanted:g}"
-        if criterion.name in ("audit", "baseline", "damaged points")
-        else f"at least {criterion.wanted:g}"
-    )
+    return f"rests on {queries(latency.n)} (interpolated)" if latency else "nothing was measured"

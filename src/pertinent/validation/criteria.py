@@ -35,6 +35,25 @@ class Criteria(BaseModel):
     )
     strict: bool = Field(default=False, description="Whether the acceptance checks count in the verdict too")
 
+    @property
+    def judge_precision(self) -> bool:
+        """Whether any query must reach a P@5."""
+        return self.precision_at_5 > 0 and self.queries_reaching > 0
+
+    def can_be_met(self, ceiling: float) -> bool:
+        """Whether P@5 can be judged, where at most this share of the queries can reach it."""
+        return ceiling >= self.queries_reaching - 1e-9
+
+    @property
+    def demanded_means(self) -> dict[str, float]:
+        """The further means that must be above 0."""
+        return {name: least for name, least in self.at_least.items() if least > 0}
+
+    @property
+    def demand_ranking(self) -> bool:
+        """Whether anything is asked of the ranking."""
+        return self.judge_precision or self.mrr > 0 or bool(self.demanded_means)
+
 
 def merged(
     in_settings: Mapping[str, Any],
@@ -43,10 +62,16 @@ def merged(
     *,
     strict: bool = False,
 ) -> Criteria:
-    """The golden set's own word first, then the settings', then seed 000's; whoever asks may add to them."""
+    """The golden set's own word first, then the settings', then seed 000's.
+
+    `further` goes before all of them: criteria by their own names, and measures for `at_least`.
+    """
     found = {**in_settings, **in_golden.model_dump(exclude_unset=True)}
-    if further:
-        found["at_least"] = {**found.get("at_least", {}), **further}
+    for name, value in (further or {}).items():
+        if name in Criteria.model_fields:
+            found[name] = value
+        else:
+            found["at_least"] = {**found.get("at_least", {}), name: value}
     if strict:
         found["strict"] = True
     try:
@@ -68,7 +93,7 @@ class Criterion(BaseModel):
     name: str
     wanted: float
     value: float
-    passed: bool
+    passed: bool | None = Field(description="None where there is nothing to judge it by")
     low: float | None = None
     high: float | None = None
     n: int

@@ -29,8 +29,31 @@ Kind = Literal[
     "outranked",
     "not_found",
     "unjudged",
+    "few_labels",
     "other",
 ]
+
+NEXT_STEPS: Mapping[Kind, str] = {
+    "error": "look at the error, run `pertinent doctor`, then validate again",
+    "refused": "change the query so that it is accepted, or make it `query_type: edge`",
+    "false_answer": "raise the threshold (`pertinent calibrate` shows what that costs), or label the passage "
+    "if it is an answer",
+    "lost_labels": "point its labels at where the text stands now",
+    "not_indexed": "run `pertinent doctor`, then `pertinent index` again",
+    "changed": "run `pertinent doctor --repair`: the index holds another text than the catalog",
+    "filtered_out": "change the query's filters, or its labels",
+    "below_threshold": "lower the threshold; `pertinent calibrate` proposes one",
+    "crowded_out": "remove the repeated text from the source",
+    "outranked": "judge the results above it with `pertinent label`; if they are no answers, try another "
+    "ranking or another model",
+    "not_found": "check that the label is right; if so, query and passage are worded too differently, and "
+    "another model may help",
+    "unjudged": "judge these results with `pertinent label`; if they are no answers, try another ranking or "
+    "another model",
+    "few_labels": "label every passage that answers it with `pertinent label`",
+    "other": "compare its results with its `expected_criteria`, and mend what is wrong",
+}
+"""What to do about a failed query, by the main reason of its failure."""
 
 DEEP = ENGINE.top_k_max
 MISSED = 5
@@ -245,6 +268,12 @@ _CERTAIN: Mapping[Kind, str] = {
 """Reasons that need no weighing, and how they are said."""
 
 
+def _nearest_rank(misses: Sequence[Miss]) -> str:
+    """Say where the first labelled passage stands that is not among the first five."""
+    ranks = [miss.rank for miss in misses if miss.rank is not None]
+    return f"; the next labelled passage stands at rank {min(ranks)}" if ranks else ""
+
+
 def _main_reason(case: Case, misses: Sequence[Miss], unjudged: int) -> tuple[Kind, str]:
     relevant = sum(bool(label) for label in case.labels[:TOP])
     twice = repeated([hit.chunk for hit in case.outcome.shown[:TOP]])
@@ -256,10 +285,9 @@ def _main_reason(case: Case, misses: Sequence[Miss], unjudged: int) -> tuple[Kin
     if twice:
         return "crowded_out", f"{len(twice)} of the first {TOP} results repeat another one"
     if unjudged and relevant + unjudged >= case.needed:
-        return "unjudged", f"{unjudged} of the first {TOP} results are unjudged: label them first"
+        return "unjudged", f"{unjudged} of the first {TOP} results are unjudged{_nearest_rank(misses)}"
     if not misses:
-        enough = "; ".join(case.complaints) or "fewer passages answer it than the criterion asks for"
-        return "other", enough
+        return "few_labels", f"{case.relevant} passages are labelled as an answer, and it takes {case.needed}"
     usual = Counter(miss.kind for miss in misses).most_common(1)[0][0]
     nearest = min(misses, key=lambda miss: miss.rank or DEEP + 1)
     return usual, f"{nearest.title}: {nearest.detail}"

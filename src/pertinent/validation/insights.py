@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from .acceptance import Check
-from .diagnosis import Diagnosis, Kind
+from .diagnosis import NEXT_STEPS, Diagnosis, Kind
 from .golden import GoldenSet
-from .judging import Case
+from .judging import LOW_PRECISION, NOTHING_RELEVANT, Case
 from .phrases import counted, listed, queries
 from .statistics import Latencies
 
@@ -17,18 +17,11 @@ WEAK = 0.1
 """By how much a kind of query must lie below the others to be called weak."""
 JUDGED = 0.9
 """Below this share of judged results, the figures say more about the labels than about retrieval."""
+ENOUGH_FOR_PERCENTILE = {"p95": 20, "p99": 100}
+"""How many queries a percentile needs so that the slowest alone does not set it."""
 
-_HELP: dict[Kind, str] = {
-    "not_indexed": "run `pertinent doctor`, then `pertinent index` again",
-    "changed": "run `pertinent doctor --repair`: the index holds another text than the catalog",
-    "filtered_out": "look at the filters of these queries",
-    "below_threshold": "lower the threshold; `pertinent calibrate` proposes one",
-    "crowded_out": "remove the repeated text from the source",
-    "outranked": "the right passages are found, but stand too low: see which part of the score is weak",
-    "not_found": "the wording of query and passage is too far apart: another model may help",
-    "unjudged": "judge the results first: `pertinent label`",
-    "false_answer": "raise the threshold; `pertinent calibrate` shows what that costs",
-}
+TOLD_ELSEWHERE: frozenset[Kind] = frozenset({"error", "refused", "lost_labels", "other"})
+"""Reasons that stand in issues of their own."""
 
 
 def insights(
@@ -62,10 +55,10 @@ def _errors(cases: Sequence[Case]) -> list[str]:
 def _reasons(cases: Sequence[Case], diagnoses: Sequence[Diagnosis | None]) -> list[str]:
     by_kind: dict[Kind, list[str]] = defaultdict(list)
     for case, why in zip(cases, diagnoses, strict=True):
-        if why is not None and why.kind in _HELP:
+        if why is not None and why.kind not in TOLD_ELSEWHERE:
             by_kind[why.kind].append(case.query.id)
     return [
-        f"{queries(len(ids))} failed as {kind.replace('_', ' ')}: {listed(ids)}; {_HELP[kind]}"
+        f"{queries(len(ids))} failed as {kind.replace('_', ' ')}: {listed(ids)}; {NEXT_STEPS[kind]}"
         for kind, ids in sorted(by_kind.items(), key=lambda pair: -len(pair[1]))
     ]
 
@@ -100,7 +93,7 @@ def _checks(checks: Sequence[Check]) -> list[str]:
     return [
         f"{check.name}: {check.wanted}, but: {listed(check.detail, between='; ')}"
         for check in checks
-        if not check.passed
+        if check.passed is False
     ]
 
 
@@ -109,11 +102,17 @@ def _own_rules(golden: GoldenSet, cases: Sequence[Case]) -> list[str]:
     told = []
     for case in cases:
         if not case.passed and case.outcome.error is None:
-            reasons = [one for one in case.complaints if not one.startswith("P@5 is ")]
-            told += [f"query {case.query.id!r}: {reason}" for reason in reasons]
-    unknown = [case.query.id for case in cases if case.query.scored and case.lost]
-    if unknown:
-        told.append(f"{queries(len(unknown))} can't be judged, since all labels are lost: {listed(unknown)}")
+            told += [
+                f"query {case.query.id!r}: {complaint}"
+                for complaint in case.complaints
+                if not complaint.startswith((LOW_PRECISION, NOTHING_RELEVANT))
+            ]
+    unlabelled = [case.query.id for case in cases if case.query.scored and not case.relevant]
+    if unlabelled:
+        told.append(
+            f"{queries(len(unlabelled))} can't be judged, since no label of a relevant passage holds today: "
+            f"{listed(unlabelled)}"
+        )
     quiet = [case.query.id for case in cases if not case.query.answerable and case.passed]
     if quiet:
         told.append(
@@ -125,9 +124,9 @@ def _own_rules(golden: GoldenSet, cases: Sequence[Case]) -> list[str]:
 def _latency(latency: Latencies | None) -> list[str]:
     if latency is None:
         return []
-    told = []
-    if latency.p95_is_maximum:
-        told.append(f"p95 of {queries(latency.n)} is the maximum: at least 20 are needed for a percentile")
-    if latency.p99_is_maximum:
-        told.append(f"p99 of {queries(latency.n)} is the maximum: at least 100 are needed for a percentile")
-    return told
+    return [
+        f"{name} rests on {queries(latency.n)} (interpolated): with fewer than {enough}, one slow query "
+        "moves it"
+        for name, enough in ENOUGH_FOR_PERCENTILE.items()
+        if latency.n < enough
+    ]

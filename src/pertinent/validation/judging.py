@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..types import Hit
-from . import metrics
+from . import metrics, preflight
 from .criteria import Criteria
 from .golden import GoldenQuery, GoldenSet, Unit
 from .labels import ResolvedQuery
@@ -16,6 +16,8 @@ from .runner import Outcome
 
 MEASURES = metrics.MEASURES
 TOP = 5
+LOW_PRECISION = "P@5 is"
+NOTHING_RELEVANT = f"none of the first {TOP} results is relevant"
 TOPICAL = 3
 """How many of the first five results of a specific query must name its topic (seed 000)."""
 
@@ -43,14 +45,14 @@ class Case:
         return self.outcome.query
 
     @property
-    def best(self) -> int:
-        """The highest label that the query was given."""
-        return max(self.resolved.judgments.values(), default=0)
+    def rank_of_best(self) -> int | None:
+        """Seed 000's: the rank of the first result with the highest label among the results."""
+        return metrics.rank_of_best(self.labels)
 
     @property
-    def rank_of_best(self) -> int | None:
-        """Seed 000's: the rank of the first result with the highest label of the query."""
-        return metrics.rank_of_best(self.labels, self.best)
+    def rank_of_first_relevant(self) -> int | None:
+        """The rank of the first relevant result."""
+        return metrics.rank_of_first_relevant(self.labels)
 
     @property
     def precision_at_k(self) -> float:
@@ -61,6 +63,11 @@ class Case:
     def enough(self) -> bool:
         """Whether as many of the first five are relevant as must be, whatever else the query lacks."""
         return sum(bool(label) for label in self.labels[:TOP]) >= self.needed
+
+    @property
+    def relevant(self) -> int:
+        """How many passages answer the query, as its labels stand today."""
+        return sum(grade > 0 for grade in self.resolved.texts.values())
 
     @property
     def lost(self) -> bool:
@@ -78,15 +85,20 @@ def judge(
         tuple(map(resolved[outcome.query.id].text_of, found_ids(outcome.hits, golden.unit)))
         for outcome in outcomes
     ]
-    table = metrics.evaluate_all(rankings, texts, MEASURES)
+    judge_precision = preflight.allow_precision(golden, resolved, criteria)
+    needed = math.ceil(criteria.precision_at_5 * TOP - 1e-9) if judge_precision else 1
+    further = [name for name in criteria.at_least if name not in (*MEASURES, metrics.SPAN_RECALL)]
+    table = metrics.evaluate_all(rankings, texts, [*MEASURES, *further])
     cases = []
     for place, outcome in enumerate(outcomes):
         known = resolved[outcome.query.id]
         labels = tuple(known.judgments.get(one) for one in found_ids(outcome.shown, golden.unit))
         measured = {name: float(column[place]) for name, column in table.items()}
-        measured |= _seed_figures(labels, known)
+        measured |= _seed_figures(labels)
         measured[metrics.SPAN_RECALL] = _span_recall(outcome.shown[:TOP], known)
-        complaints = _complaints(outcome, measured, criteria, golden.answer_threshold)
+        complaints = _complaints(outcome, golden.answer_threshold)
+        if outcome.query.scored and outcome.answer is not None and sum(map(bool, labels[:TOP])) < needed:
+            complaints += (_name_shortfall(measured["p@5"], criteria if judge_precision else None),)
         cases.append(
             Case(
                 outcome=outcome,
@@ -95,17 +107,17 @@ def judge(
                 labels=labels,
                 metrics=measured,
                 passed=not complaints,
-                needed=math.ceil(criteria.precision_at_5 * TOP - 1e-9),
+                needed=needed,
                 complaints=complaints,
             )
         )
     return cases
 
 
-def _seed_figures(labels: Sequence[int | None], known: ResolvedQuery) -> dict[str, float]:
+def _seed_figures(labels: Sequence[int | None]) -> dict[str, float]:
     """Seed 000's two figures, from what the caller got and nothing further."""
-    rank = metrics.rank_of_best(labels, max(known.judgments.values(), default=0))
-    return {"p@5": metrics.precision_at_k(labels, TOP), "rr_best": 1.0 / rank if rank else 0.0}
+    rank = metrics.rank_of_best(labels)
+    return {"p@5": metrics.precision_at_k(labels, TOP), "rr_best": metrics.mean_reciprocal_rank([rank])}
 
 
 def finite(score: float | None) -> float | None:
@@ -125,21 +137,23 @@ def _span_recall(hits: Sequence[Hit], resolved: ResolvedQuery) -> float:
     return metrics.span_recall(wanted, found)
 
 
-def _complaints(
-    outcome: Outcome, measured: Mapping[str, float], criteria: Criteria, threshold: float
-) -> tuple[str, ...]:
-    """Why the query fails; nothing where it passes."""
+def _name_shortfall(precision: float, criteria: Criteria | None) -> str:
+    """Say that too few of the first five are relevant; without criteria for P@5, that none is."""
+    if criteria is None:
+        return NOTHING_RELEVANT
+    return f"{LOW_PRECISION} {precision:.2f}, below {criteria.precision_at_5:.2f}"
+
+
+def _complaints(outcome: Outcome, threshold: float) -> tuple[str, ...]:
+    """What is wrong with the answer, however relevant its results are; nothing where all is well."""
     query = outcome.query
     if outcome.error is not None:
         return (f"the search failed: {outcome.error}",)
     found = [*_unclean(outcome), *_expected(outcome)]
     if not query.answerable:
         found += _above(outcome, threshold)
-    elif query.scored:
-        if outcome.refusal is not None:
-            found.append(f"the query was refused: {outcome.refusal}")
-        elif measured["p@5"] < criteria.precision_at_5 - 1e-9:
-            found.append(f"P@5 is {measured['p@5']:.2f}, below {criteria.precision_at_5:.2f}")
+    elif query.scored and outcome.refusal is not None:
+        found.append(f"the query was refused: {outcome.refusal}")
     return tuple(found)
 
 

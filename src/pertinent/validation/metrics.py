@@ -114,9 +114,10 @@ def reciprocal_rank_full(judged: Judged, k: int) -> Column:
 
 
 def reciprocal_rank_best(judged: Judged, k: int) -> Column:
-    """One divided by the rank of the first result with the highest label that the query was given."""
-    highest = np.where(judged.full > 0, FULL, RELEVANT)
-    return _first(judged.labels[:, :k] >= highest[:, None])
+    """One divided by the rank of the first result with the highest label among the first k."""
+    labels = judged.labels[:, :k]
+    highest = labels.max(axis=1, initial=RELEVANT)
+    return _first(labels == highest[:, None])
 
 
 def average_precision(judged: Judged, k: int) -> Column:
@@ -197,9 +198,20 @@ def precision_at_k(labels: Sequence[int | None], k: int) -> float:
     return sum(label is not None and label >= RELEVANT for label in labels[:k]) / k
 
 
-def rank_of_best(labels: Sequence[int | None], best: int) -> int | None:
-    """The rank of the first result with `best`, the highest label given to the query; None without one."""
-    return labels.index(best) + 1 if best >= RELEVANT and best in labels else None
+def rank_of_best(labels: Sequence[int | None]) -> int | None:
+    """Seed 000's: the rank of the first result with the highest label; None where none is relevant."""
+    highest = max((label or 0 for label in labels), default=0)
+    return labels.index(highest) + 1 if highest >= RELEVANT else None
+
+
+def rank_of_first_relevant(labels: Sequence[int | None]) -> int | None:
+    """The rank of the first relevant result; None where none is relevant."""
+    return next((rank for rank, label in enumerate(labels, start=1) if (label or 0) >= RELEVANT), None)
+
+
+def mean_reciprocal_rank(ranks: Sequence[int | None]) -> float:
+    """Seed 000's MRR: a query without a rank counts 0; 0 where there are no queries."""
+    return sum(1.0 / rank if rank else 0.0 for rank in ranks) / len(ranks) if ranks else 0.0
 
 
 def ceiling(judgments: Mapping[str, int], k: int) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 NAMED = 5
+MOST_DIGITS = 6
 
 
 def counted(n: int, one: str, many: str) -> str:
@@ -15,6 +16,13 @@ def counted(n: int, one: str, many: str) -> str:
 def queries(n: int) -> str:
     """So many queries."""
     return counted(n, "query", "queries")
+
+
+def format_apart(form: Callable[[float, int], str], value: float, limit: float, digits: int) -> str:
+    """Write the value with as many decimals as tell it from the limit: 0.7996 is not the 0.80 it missed."""
+    while digits < MOST_DIGITS and value != limit and form(value, digits) == form(limit, digits):
+        digits += 1
+    return form(value, digits)
 
 
 def listed(names: Sequence[str], most: int = NAMED, between: str = ", ") -> str:

@@ -33,14 +33,20 @@ def notes(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Cr
 
 
 def ceiling(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> float:
-    """The highest share of queries that could reach the wanted P@5 with these labels."""
-    scored = [query for query in golden.queries if query.scored]
-    able = [_ceiling(query, resolved) >= criteria.precision_at_5 - 1e-9 for query in scored]
+    """The highest share of answerable queries that could reach the wanted P@5 with these labels."""
+    ceilings = [_ceiling(query, resolved) for query in golden.queries if query.scored]
+    able = [highest >= criteria.precision_at_5 - 1e-9 for highest in ceilings if highest]
     return fmean(able) if able else 0.0
 
 
+def allow_precision(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> bool:
+    """Whether P@5 is asked for, and enough queries could reach it (CONTRACTS 25)."""
+    return criteria.judge_precision and criteria.can_be_met(ceiling(golden, resolved, criteria))
+
+
 def _ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) -> float:
-    return metrics.ceiling(resolved[query.id].texts, 5)
+    """The highest P@5 that the query's labels and its `top_k` allow; 0 where no label holds."""
+    return min(metrics.ceiling(resolved[query.id].texts, 5), query.top_k / 5)
 
 
 def faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[tuple[GoldenQuery, Resolved]]:
@@ -76,6 +82,8 @@ def _line(label: Label) -> str:
 
 
 def _ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> list[str]:
+    if not criteria.judge_precision:
+        return []
     low = [
         f"{query.id} ({_ceiling(query, resolved):.1f})"
         for query in golden.queries
@@ -85,10 +93,10 @@ def _ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria
         return []
     able = ceiling(golden, resolved, criteria)
     told = [
-        f"{queries(len(low))} can't reach P@5 {criteria.precision_at_5:.2f}, since too few passages are an "
-        f"answer; the highest that the labels allow: {listed(low, TOLD)}"
+        f"{queries(len(low))} can't reach P@5 {criteria.precision_at_5:.2f}, since too few passages are "
+        f"labelled as an answer or `top_k` is too low; the highest that each can reach: {listed(low, TOLD)}"
     ]
-    if able < criteria.queries_reaching:
+    if not criteria.can_be_met(able):
         told.append(
             f"the criterion can't be met: at most {able:.0%} of the queries can reach it, and "
             f"{criteria.queries_reaching:.0%} are wanted"

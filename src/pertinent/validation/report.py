@@ -137,7 +137,11 @@ class TestCase(Part):
     complaints: list[str]
     error: str | None = None
     diagnosis: Diagnosis | None = None
-    relevant: int = Field(ge=0, description="How many passages answer it, as the labels stand today")
+    relevant: int = Field(
+        ge=0,
+        description="How many passages answer it, as the labels stand today; where none does, the query is "
+        "left out of the `_answerable` means",
+    )
 
     @model_validator(mode="after")
     def _check_labels(self) -> Self:
@@ -175,7 +179,7 @@ class TestCase(Part):
             complaints=list(case.complaints),
             error=outcome.error or outcome.refusal,
             diagnosis=diagnosis,
-            relevant=sum(grade > 0 for grade in case.resolved.texts.values()),
+            relevant=case.relevant,
         )
 
 
@@ -197,8 +201,6 @@ class Latency(Part):
     p95: Milliseconds
     p99: Milliseconds
     max: Milliseconds
-    p95_is_maximum: bool
-    p99_is_maximum: bool
     method: str
 
 
@@ -230,8 +232,8 @@ class ValidationReport(Part):
     schema_version: Literal[1] = 1
     timestamp: Time
     total_queries: Count
-    avg_precision_at_5: Rate
-    mrr: Rate
+    avg_precision_at_5: Rate = Field(description="Mean over all test cases")
+    mrr: Rate = Field(description="Mean over all test cases, by `rank_of_best`")
     avg_latency_ms: Milliseconds
     p95_latency_ms: Milliseconds
     p99_latency_ms: Milliseconds
@@ -242,7 +244,13 @@ class ValidationReport(Part):
     issues: list[str]
 
     verdict: Verdict
-    mrr_first_relevant: Rate
+    avg_precision_at_5_answerable: Rate = Field(
+        description="Mean over the queries that the verdict judges: answerable, not `edge`, with a relevant "
+        "passage"
+    )
+    mrr_answerable: Rate = Field(description="Mean over the same queries, by `rank_of_best`")
+    mrr_first_relevant: Rate = Field(description="Mean over all test cases, by the first relevant result")
+    mrr_first_relevant_answerable: Rate
     criteria: list[Criterion]
     checks: list[Check]
     metrics: dict[str, dict[str, Mean]] = Field(

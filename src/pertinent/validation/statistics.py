@@ -46,11 +46,7 @@ PAIRED_SPREAD = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """Times in milliseconds in short, and how the percentiles were made.
-
-    The percentiles are always numpy's. Of few values the highest ones are set by the slowest alone; the
-    flags say when, so that a report can call them the maximum.
-    """
+    """Times in milliseconds in short, and how the percentiles were interpolated."""
 
     n: int
     mean: float
@@ -58,8 +54,6 @@ class Latencies:
     p95: float
     p99: float
     max: float
-    p95_is_maximum: bool
-    p99_is_maximum: bool
     method: Method = METHOD
 
 
@@ -98,8 +92,6 @@ def latency_summary(milliseconds: ArrayLike) -> Latencies | None:
         p95=p95,
         p99=p99,
         max=float(times.max()),
-        p95_is_maximum=times.size < 20,  # noqa: PLR2004  one in twenty is over the 95th percentile
-        p99_is_maximum=times.size < 100,  # noqa: PLR2004  and one in a hundred over the 99th
     )
 
 

@@ -66,8 +66,8 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="A further mean that must be reached, such as ndcg@10=0.6 or span_recall@5=0.3. May be "
-            "repeated.",
+            help="What must be reached: a mean such as success@5=0.8 or ndcg@10=0.6, or a criterion such as "
+            "mrr=0.6; queries_reaching=0 asks for no P@5. May be repeated.",
             show_default=False,
             rich_help_panel=_JUDGED,
         ),
@@ -144,8 +144,9 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
       pertinent validate beir:data/redux-faq --ranking dense --require ndcg@10=0.5
       pertinent validate golden.yaml --url http://127.0.0.1:8000
 
-    Exit codes: 0 PASS; 1 FAIL; 2 INVALID (labels that point at nothing, a store
-    that is down: nothing can be said), or bad input.
+    Exit codes: 0 PASS; 1 FAIL; 2 INVALID (labels that point at nothing, criteria
+    that the labels can't meet or that ask nothing, a store that is down: nothing
+    can be said), or bad input.
     """
     from ...validation import exchange, report
     from ...validation.compare import compare, held_to, regressions
@@ -214,7 +215,7 @@ def _usual_place(setting: Path | None) -> str:
 
 
 def _required(given: Sequence[str]) -> dict[str, float]:
-    """`NAME=VALUE` pairs as means and what each must reach."""
+    """`NAME=VALUE` pairs as means or criteria, and what each must reach."""
     further = {}
     for one in given:
         name, equals, text = one.partition("=")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from ...validation.rendering.averages import TITLE, averages
+from ...validation.rendering.cases import is_good, next_step, reason, state_of
 from ...validation.rendering.figures import checked
 from .compare import print_comparison
 from .terminal import one_line, sign
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from ...validation.acceptance import Check
     from ...validation.compare import Comparison
     from ...validation.criteria import Criterion
     from ...validation.report import Mean, ValidationReport
@@ -25,6 +28,8 @@ COLOURS = {"PASS": "bold green", "FAIL": "bold red", "INVALID": "bold yellow"}
 PASSAGE_MEASURES = ("p@5", "rr_best", "rr", "ndcg@10", "recall@10", "success@5", "span_recall@5", "judged@5")
 PAGE_MEASURES = ("ndcg@10", "rr", "recall@10", "recall@100", "success@1", "success@5", "success@10", "map")
 NAMES = len("span_recall@5")
+FAILED = 10
+"""How many failed queries are listed here; the report has all."""
 ISSUES = 12
 """How many issues are told here; the report has all."""
 
@@ -41,11 +46,14 @@ def print_verdict(
     out.print("")
     out.print(_criteria(report))
     out.print(_checks(report))
+    out.print(Text(f"\n{TITLE}", style="bold"))
+    out.print(_averages(report))
     for table in _means(report, out.width):
         out.print(table)
     if compared is not None:
         out.print("")
         print_comparison(out, compared, ("baseline", "now"))
+    _print_failed(out, report)
     told = [*report.preflight, *report.issues]
     # What is wrong with the golden set is listed in full, to be mended at once.
     limit = max(ISSUES, len(report.preflight))
@@ -62,8 +70,28 @@ def print_verdict(
         out.print(f"Written: {path}", soft_wrap=True)
 
 
-def _mark(*, passed: bool) -> Text:
-    return Text(sign("✓", "ok"), style="green") if passed else Text(sign("✗", "no"), style="red")
+def _print_failed(out: Console, report: ValidationReport) -> None:
+    """Print a line for each failed query: why it failed, and what to do next."""
+    failed = [case for case in report.test_cases if not is_good(case)]
+    if not failed:
+        return
+    out.print(Text("\nFailed queries", style="bold"))
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for case in failed[:FAILED]:
+        line = Text.assemble((one_line(case.query.id), "bold"), "  ", one_line(reason(case)))
+        if step := next_step(case):
+            line.append(f"\nNext: {step}")
+        table.add_row(Text(sign("✗", "no"), style="red"), line)
+    out.print(table)
+    if len(failed) > FAILED:
+        out.print(f"  and {len(failed) - FAILED} more in the report")
+
+
+def _mark(judged: Check | Criterion) -> Text:
+    state = state_of(judged)
+    if state == "not judged":
+        return Text(sign("–", "-"))
+    return Text(sign("✓", "ok"), style="green") if state == "met" else Text(sign("✗", "no"), style="red")
 
 
 def _criteria(report: ValidationReport) -> Table:
@@ -73,9 +101,9 @@ def _criteria(report: ValidationReport) -> Table:
     table.add_column("95 % interval", justify="right")
     table.add_column("n", justify="right")
     for one in report.criteria:
-        table.add_row(
-            _mark(passed=one.passed), one.name, _wanted(one), f"{one.value:.4g}", _interval(one), str(one.n)
-        )
+        judged = one.passed is not None
+        value, interval = (f"{one.value:.4g}", _interval(one)) if judged else ("not judged", "")
+        table.add_row(_mark(one), one.name, _wanted(one), value, interval, str(one.n))
     return table
 
 
@@ -101,8 +129,18 @@ def _checks(report: ValidationReport) -> Table:
     table.add_column("found", justify="right")
     table.add_column("wanted")
     for one in report.checks:
-        mark = Text(sign("–", "-")) if one.value is None else _mark(passed=one.passed)
-        table.add_row(mark, one.name, checked(one), one.wanted)
+        table.add_row(_mark(one), one.name, checked(one), one.wanted)
+    return table
+
+
+def _averages(report: ValidationReport) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("", min_width=NAMES)
+    table.add_column("answerable", justify="right")
+    table.add_column("all", justify="right")
+    for average in averages(report):
+        table.add_row(average.name, f"{average.answerable:.3f}", f"{average.every_query:.3f}")
+    table.add_row("queries", str(report.golden.scored), str(report.total_queries), style="dim")
     return table
 
 
@@ -113,8 +151,11 @@ def _means(report: ValidationReport, width: int) -> list[Table]:
     categories = sorted(group for group in groups if group.startswith("category:"))
     together = ["all", *types, *categories]
     if not groups or sum(map(_width, together)) <= width - NAMES:
-        return [_table_of_means(report, "Means", together if groups else [])]
-    titles = {"Means by type": ["all", *types], "Means by category": categories}
+        return [_table_of_means(report, "Means, answerable queries", together if groups else [])]
+    titles = {
+        "Means by type, answerable queries": ["all", *types],
+        "Means by category, answerable queries": categories,
+    }
     return [_table_of_means(report, title, some) for title, some in titles.items() if some]
 
 

@@ -49,7 +49,10 @@ class Short(BaseModel):
     timestamp: str
     verdict: Verdict
     summary: str
+    avg_precision_at_5: float
+    avg_precision_at_5_answerable: float
     mrr: float
+    mrr_answerable: float
     p95_latency_ms: float
     golden: GoldenName
     criteria: list[Criterion]
@@ -58,9 +61,9 @@ class Short(BaseModel):
 
     @property
     def share(self) -> float | None:
-        """The share of the queries whose P@5 is high enough."""
-        found = self.criterion(SHARE)
-        return found.value if found else None
+        """The share of the queries whose P@5 is high enough; None where it was not judged."""
+        criterion = self.criterion(SHARE)
+        return criterion.value if criterion and criterion.passed is not None else None
 
     @property
     def ranking(self) -> str:

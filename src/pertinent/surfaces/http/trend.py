@@ -36,7 +36,7 @@ class Measure:
 
 MEASURES = (
     Measure(SHARE, lambda one: one.share, figures.share, "{:.0%}", 1.0),
-    Measure("MRR", lambda one: one.mrr, figures.number, "{:g}", 1.0),
+    Measure("MRR (answerable)", lambda one: one.mrr_answerable, figures.number, "{:g}", 1.0),
     Measure("p95 latency", lambda one: one.p95_latency_ms, figures.milliseconds, "{:,g} ms"),
 )
 
@@ -51,9 +51,17 @@ class Point(NamedTuple):
 
 
 def trend(reports: Sequence[Short]) -> list[Figure]:
-    """The plots of reports of one golden set, the oldest first; a line needs two of them."""
+    """The plots of reports of one golden set, the oldest first; a line needs two of them.
+
+    A measure that none of them was judged by has no plot.
+    """
     latest = reports[-MOST:]
-    return [_plot(measure, latest) for measure in MEASURES] if len(latest) > 1 else []
+    if len(latest) <= 1:
+        return []
+    measures = [
+        measure for measure in MEASURES if any(measure.value(report) is not None for report in latest)
+    ]
+    return [_plot(measure, latest) for measure in measures]
 
 
 def _plot(measure: Measure, reports: Sequence[Short]) -> Figure:

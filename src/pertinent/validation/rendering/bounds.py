@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..criteria import Criterion
+from ..phrases import format_apart
 from . import figures
 
 Sense = Literal["at least", "below", "exactly"]
@@ -45,7 +46,7 @@ class Bound:
     def value(self) -> str:
         """What was found."""
         digits = {"share": 1, "mean": 3, "time": 1, "count": 0}[self.unit]
-        return figures.beside(self._told, self.criterion.value, self.criterion.wanted, digits)
+        return format_apart(self._told, self.criterion.value, self.criterion.wanted, digits)
 
     @property
     def interval(self) -> str | None:

@@ -6,17 +6,38 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ..acceptance import Check
+from ..criteria import Criterion
+from ..diagnosis import NEXT_STEPS
 from ..report import TestCase, ValidationReport
+from . import words
 
 
 def is_scored(case: TestCase) -> bool:
-    """Whether it counts in the means: it has an answer, and is no edge case."""
-    return case.query.answerable and case.query.query_type != "edge"
+    """Whether it counts in the verdict's means: it has an answer, and is no edge case."""
+    return case.query.answerable and case.query.query_type != "edge" and case.relevant > 0
 
 
 def is_good(case: TestCase) -> bool:
     """Whether it did what was expected of it."""
     return case.status in ("passed", "refused")
+
+
+def state_of(judged: Check | Criterion) -> str:
+    """Whether a check or a criterion is met; a check without a value has nothing to check."""
+    return words.STATES[None if judged.value is None else judged.passed]
+
+
+def reason(case: TestCase) -> str:
+    """Why the query failed, in a sentence."""
+    if case.diagnosis is not None:
+        return f"{words.REASONS[case.diagnosis.kind]}: {case.diagnosis.detail}"
+    return "; ".join(case.complaints) or case.error or case.status
+
+
+def next_step(case: TestCase) -> str:
+    """What to do about a failed query; nothing where it passed, or was not diagnosed."""
+    return NEXT_STEPS[case.diagnosis.kind] if case.diagnosis else ""
 
 
 def precision_at_5(case: TestCase) -> float:

@@ -75,8 +75,8 @@ class Scale:
 def _told(n: int, latency: Latency, scale: Scale) -> str:
     told = (
         f"The share of {queries(n)} answered within a time in milliseconds: "
-        f"half within {milliseconds(latency.p50)}, 95% within {milliseconds(latency.p95)}, "
-        f"the slowest after {milliseconds(latency.max)}."
+        f"p50 {milliseconds(latency.p50)} and p95 {milliseconds(latency.p95)} (interpolated), "
+        f"the slowest {milliseconds(latency.max)}."
     )
     return f"{told} The scale is logarithmic." if scale.logarithmic else told
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 from ..acceptance import Check
@@ -11,7 +10,6 @@ from ..acceptance import Check
 UNKNOWN = "–"
 _SECOND = 1000.0
 _FEW = 10.0
-_DIGITS = 6
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -41,13 +39,6 @@ def milliseconds(value: float | None, digits: int | None = None) -> str:
 def seconds(value: float) -> str:
     """Milliseconds as the seconds that JUnit wants."""
     return f"{value / _SECOND if math.isfinite(value) else 0.0:.6f}"
-
-
-def beside(form: Callable[[float, int], str], value: float, limit: float, digits: int) -> str:
-    """The value with as many decimals as tell it from the limit: 0.7996 is not the 0.80 it has missed."""
-    while digits < _DIGITS and value != limit and form(value, digits) == form(limit, digits):
-        digits += 1
-    return form(value, digits)
 
 
 def checked(check: Check) -> str:

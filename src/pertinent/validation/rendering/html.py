@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from ..phrases import counted
 from ..report import Mean, ValidationReport
 from . import cases, figures, text, words
+from .averages import averages
 from .bounds import Bound
 from .plots import plots
 from .selection import Selection
@@ -114,6 +115,7 @@ def _environment() -> Environment:
     }
     made.globals |= {
         "address": text.address,
+        "averages": averages,
         "breadcrumb": text.breadcrumb,
         "named": named,
         "measures": measures,
@@ -126,6 +128,8 @@ def _environment() -> Environment:
         "is_scored": cases.is_scored,
         "is_good": cases.is_good,
         "is_strict": cases.is_strict,
+        "state_of": cases.state_of,
+        "next_step": cases.next_step,
         "precision_at_5": cases.precision_at_5,
         "first": FIRST,
         "most": MOST,

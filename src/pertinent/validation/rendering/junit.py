@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 from ..acceptance import Check
 from ..criteria import Criterion
 from ..report import TestCase, ValidationReport
-from . import figures, text, words
+from . import figures, text
 from .bounds import Bound
-from .cases import is_good
+from .cases import is_good, next_step, reason, state_of
 
 FLAWS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 SHORT = 300
@@ -67,6 +67,8 @@ def _flaw(case: ET.Element, flaw: str, message: str, kind: str = "", detail: Ite
 
 def _properties(report: ValidationReport) -> ET.Element:
     facts = {"verdict": report.verdict, "summary": report.summary, "golden.name": report.golden.name}
+    means = {name: value for name, value in report if name.startswith(("avg_precision_at_5", "mrr"))}
+    facts |= {name: f"{value:.6g}" for name, value in means.items()}
     facts |= {f"fingerprint.{name}": value for name, value in report.fingerprints.items()}
     found = ET.Element("properties")
     for name, value in facts.items():
@@ -84,7 +86,9 @@ def _invalid(report: ValidationReport) -> list[ET.Element]:
 
 def _criterion(criterion: Criterion) -> ET.Element:
     case = _case("criteria", criterion.name)
-    if not criterion.passed:
+    if criterion.passed is None:
+        _flaw(case, "skipped", f"not judged: {criterion.detail}")
+    elif not criterion.passed:
         bound = Bound.of(criterion)
         interval = [f"95% interval: {bound.interval}"] if bound.interval else []
         detail = [criterion.detail, *interval, f"n: {criterion.n}"]
@@ -94,12 +98,12 @@ def _criterion(criterion: Criterion) -> ET.Element:
 
 def _check(check: Check) -> ET.Element:
     case = _case("acceptance", check.name)
-    if not check.passed:
+    if state_of(check) == "not judged":
+        _flaw(case, "skipped", "there is nothing to check")
+    elif not check.passed:
         _flaw(
             case, "failure", f"{figures.checked(check)}, wanted: {check.wanted}", "acceptance", check.detail
         )
-    elif check.value is None:
-        _flaw(case, "skipped", "there is nothing to check")
     return case
 
 
@@ -111,7 +115,7 @@ def _query(query: TestCase) -> ET.Element:
     why = query.diagnosis
     told = [f"query: {query.query.text}", *query.complaints]
     if why is not None:
-        told.append(f"{words.REASONS[why.kind]}: {why.detail}")
+        told += [reason(query), f"next: {next_step(query)}"]
         told += [f"missed (label {miss.grade}): {miss.title}: {miss.detail}" for miss in why.misses]
     message = query.error or "; ".join(query.complaints) or (why.detail if why else query.status)
     _flaw(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..acceptance import Check
+from ..criteria import Criterion
 from ..phrases import queries
-from ..report import TestCase, ValidationReport
+from ..report import ValidationReport
 from . import figures, text, words
+from .averages import TITLE, averages
 from .bounds import Bound
-from .cases import is_good
+from .cases import is_good, next_step, reason, state_of
 
 ISSUES = 10
 FAILED = 20
@@ -30,7 +33,14 @@ _ACTIVE = re.compile(
 
 def markdown(report: ValidationReport) -> str:
     """The summary; its text can't become markup, a link or a mention."""
-    parts = [_head(report), _criteria(report), _checks(report), _issues(report), _failed(report)]
+    parts = [
+        _head(report),
+        _criteria(report),
+        _averages(report),
+        _checks(report),
+        _issues(report),
+        _failed(report),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -70,7 +80,7 @@ def _criteria(report: ValidationReport) -> str:
             bound.value,
             bound.interval or "",
             f"{bound.criterion.n:,}",
-            _met(passed=bound.criterion.passed),
+            _state(bound.criterion),
         ]
         for bound in map(Bound.of, report.criteria)
     )
@@ -78,9 +88,18 @@ def _criteria(report: ValidationReport) -> str:
     return _table("Criteria", head, "lrrlrl", rows)
 
 
+def _averages(report: ValidationReport) -> str:
+    rows = (
+        [average.name, figures.number(average.answerable, 3), figures.number(average.every_query, 3)]
+        for average in averages(report)
+    )
+    head = ["Mean", f"Answerable ({report.golden.scored:,})", f"All ({report.total_queries:,})"]
+    return _table(TITLE, head, "lrr", rows)
+
+
 def _checks(report: ValidationReport) -> str:
     rows = (
-        [plain(one.name), plain(one.wanted), figures.checked(one), f"{one.n:,}", _met(passed=one.passed)]
+        [plain(one.name), plain(one.wanted), figures.checked(one), f"{one.n:,}", _state(one)]
         for one in report.checks
     )
     return _table("Acceptance", ["Check", "Wanted", "Found", "n", "Verdict"], "llrrl", rows)
@@ -96,20 +115,21 @@ def _issues(report: ValidationReport) -> str:
 def _failed(report: ValidationReport) -> str:
     bad = [case for case in report.test_cases if not is_good(case)]
     rows = (
-        [plain(case.query.id, SHORT), plain(case.query.text, SHORT) or "(empty)", _reason(case)]
+        [
+            plain(case.query.id, SHORT),
+            plain(case.query.text, SHORT) or "(empty)",
+            plain(reason(case)),
+            plain(next_step(case)),
+        ]
         for case in bad[:FAILED]
     )
-    return _table("Failed queries", ["Id", "Query", "Reason"], "lll", rows) + _more(len(bad) - FAILED)
+    head = ["Id", "Query", "Reason", "What to do next"]
+    return _table("Failed queries", head, "llll", rows) + _more(len(bad) - FAILED)
 
 
-def _reason(case: TestCase) -> str:
-    if case.diagnosis is not None:
-        return f"{words.REASONS[case.diagnosis.kind]}: {plain(case.diagnosis.detail)}"
-    return plain("; ".join(case.complaints) or case.error or case.status)
-
-
-def _met(*, passed: bool) -> str:
-    return "✓ met" if passed else "✕ **not met**"
+def _state(judged: Check | Criterion) -> str:
+    state = state_of(judged)
+    return f"{words.SIGNS[state]} {f'**{state}**' if state == 'not met' else state}"
 
 
 def _table(title: str, head: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> str:

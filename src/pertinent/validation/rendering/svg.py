@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log10
+from sys import float_info
 
 from markupsafe import Markup, escape
 
@@ -71,7 +72,7 @@ def level(value: float, x: float, span: tuple[float, float], end: float, told: s
 
 def ticks(end: float, most: int = 5) -> Sequence[float]:
     """Round numbers from 0 to the end, a step of 1, 2 or 5 apart."""
-    rough = end / most
+    rough = max(end / most, float_info.min)  # the smallest numbers there are divide to 0
     power = 10.0 ** floor(log10(rough))
     step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough * (1 - 1e-9))
     return [step * place for place in range(int(end / step * (1 + 1e-9)) + 1)]

@@ -15,6 +15,9 @@ SIGNS = {
     "failed": "✕",
     "error": "!",
     "refused": "✓",
+    "met": "✓",
+    "not met": "✕",
+    "not judged": "–",
 }
 
 STATUSES = {
@@ -32,6 +35,9 @@ FACTS = {
 }
 """What a run is remembered by, where its own name says too little."""
 
+STATES = {True: "met", False: "not met", None: "not judged"}
+"""What became of a criterion or a check; one that has nothing to check is not judged."""
+
 LABELS = {2: "answers", 1: "in part", 0: "of no use"}
 
 REASONS: dict[Kind, str] = {
@@ -47,6 +53,7 @@ REASONS: dict[Kind, str] = {
     "outranked": "The answer stands too low",
     "not_found": "The answer was not found",
     "unjudged": "Too many results are unjudged",
+    "few_labels": "Too few passages are labelled",
     "other": "Another reason",
 }
 
@@ -54,7 +61,10 @@ _FAMILIES = {
     "p": ("P", "the share of the first {k} results that is relevant"),
     "rr": ("RR", "one divided by the rank of the first relevant result"),
     "rr_full": ("RR full", "one divided by the rank of the first full answer"),
-    "rr_best": ("RR best", "one divided by the rank of the first result with the query's highest label"),
+    "rr_best": (
+        "RR best",
+        "one divided by the rank of the first result with the highest label",
+    ),
     "ndcg": ("nDCG", "how near the order of the first {k} comes to the best one that the labels allow"),
     "map": ("MAP", "the mean of the precision at the rank of each relevant result"),
     "recall": ("Recall", "the share of all that is relevant that the first {k} hold"),

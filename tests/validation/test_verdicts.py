@@ -1,0 +1,273 @@
+"""Verdicts that can be trusted: what is judged, what can't be, and what to do next (CONTRACTS 13 and 25)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from pertinent.errors import InvalidInput
+from pertinent.validation.criteria import Criteria, merged
+from pertinent.validation.diagnosis import NEXT_STEPS, Kind
+from pertinent.validation.golden import GoldenSet
+from pertinent.validation.rendering import html, junit, markdown, words
+from pertinent.validation.report import ValidationReport
+
+from .conftest import PARTS, Judge, golden
+
+
+def few_labels(count: int = 1, queries: int = 8, **changes: Any) -> GoldenSet:
+    """The golden set with so many labels for each of the first so many answerable queries."""
+    data = golden(**changes).model_dump(mode="json", exclude_unset=True)
+    for query in data["queries"][:queries]:
+        query["labels"] = query["labels"][:count]
+    return GoldenSet.model_validate(data)
+
+
+def criterion(report: ValidationReport, name: str) -> Any:
+    return next(one for one in report.criteria if one.name.startswith(name))
+
+
+def proposed_criteria(summary: str) -> dict[str, Any]:
+    """The criteria that a summary proposes for a golden set."""
+    (text,) = re.findall(r"`(criteria: [^`]+)`", summary)
+    criteria: dict[str, Any] = yaml.safe_load(text)["criteria"]
+    return criteria
+
+
+def proposed_flags(summary: str) -> dict[str, float]:
+    """The criteria that a summary proposes for the command."""
+    pairs = re.findall(r"--require ([^= ]+)=([\d.]+)", summary)
+    return {name: float(value) for name, value in pairs}
+
+
+class TestCriteriaThatTheLabelsCanNotMeet:
+    """CONTRACTS 25."""
+
+    def test_seed_000_they_are_invalid_and_the_first_line_says_what_to_set(self, judged: Judge) -> None:
+        report = judged(few_labels())
+        assert report.verdict == "INVALID"
+        assert report.summary.startswith(
+            "INVALID: the labels can't show precision@5: at most 0/8 answerable queries (0%) can reach 0.80, "
+            "and 80% must. What can be judged: success@5 1.00, MRR (answerable) 1.00."
+        )
+        assert proposed_flags(report.summary) == {"queries_reaching": 0, "success@5": 0.8, "mrr": 0.7}
+        assert proposed_criteria(report.summary) == {
+            "queries_reaching": 0,
+            "mrr": 0.7,
+            "at_least": {"success@5": 0.8},
+        }
+
+    def test_the_proposed_criteria_give_a_verdict_that_names_them(self, judged: Judge) -> None:
+        summary = judged(few_labels()).summary
+        by_file = judged(few_labels(criteria=proposed_criteria(summary)))
+        assert by_file.summary == (
+            "PASS: MRR (answerable) 1.00 reaches the target 0.70. "
+            "success@5 (answerable) 1.00 reaches the target 0.80."
+        )
+        by_flag = merged({}, Criteria(), proposed_flags(summary))
+        assert by_flag == Criteria.model_validate(proposed_criteria(summary))
+
+    @pytest.mark.parametrize(("able", "verdict"), [(6, "INVALID"), (7, "PASS")])
+    def test_the_share_that_must_reach_it_decides(self, judged: Judge, able: int, verdict: str) -> None:
+        """Six of eight are 75 %, seven are 87.5 %, and 80 % are wanted."""
+        report = judged(few_labels(3, queries=8 - able))
+        assert report.golden.ceiling == able / 8
+        assert report.verdict == verdict, report.summary
+
+    def test_a_top_k_below_four_does_not_allow_it_either(self, judged: Judge) -> None:
+        data = golden().model_dump(mode="json")
+        for query in data["queries"]:
+            query["top_k"] = 3
+        report = judged(GoldenSet.model_validate(data))
+        assert (report.verdict, report.golden.ceiling) == ("INVALID", 0.0)
+
+    def test_the_criterion_is_not_judged_and_queries_pass_by_what_can_be(self, judged: Judge) -> None:
+        data = few_labels().model_dump(mode="json")
+        data["queries"][2]["labels"] = [{"page": "docs/camera.md", "anchor": "the-motor", "grade": 2}]
+        report = judged(GoldenSet.model_validate(data))
+        share = criterion(report, "queries with P@5")
+        assert (share.passed, share.value) == (None, 0.0)
+        assert "the labels allow 0% at most" in share.detail
+        failed = [case for case in report.test_cases if case.status == "failed"]
+        assert [case.query.id for case in failed] == ["knee"]
+        assert failed[0].complaints == ["none of the first 5 results is relevant"]
+        assert "success@5 0.88" in report.summary
+
+    def test_further_means_that_were_set_are_kept_in_the_proposal(self, judged: Judge) -> None:
+        report = judged(few_labels(criteria={"at_least": {"recall@5": 0.9}, "mrr": 0}))
+        assert report.verdict == "INVALID"
+        assert proposed_flags(report.summary) == {"queries_reaching": 0, "recall@5": 0.9}
+
+    def test_labels_that_do_allow_it_can_fail(self, judged: Judge) -> None:
+        data = golden().model_dump(mode="json")
+        for query in data["queries"][:4]:
+            query["text"] = "the motor of the battery" if query["id"] != "battery" else "camera"
+        report = judged(GoldenSet.model_validate(data))
+        assert report.golden.ceiling == 1.0
+        assert report.verdict == "FAIL"
+
+
+class TestHeadline:
+    def test_it_names_seed_000s_criteria_over_the_answerable_queries(self, judged: Judge) -> None:
+        assert judged().summary == (
+            "PASS: 8/8 answerable queries (100%) achieved precision@5 >= 0.80. "
+            "MRR (answerable) 1.00 reaches the target 0.70."
+        )
+
+    @pytest.mark.parametrize(
+        "criteria", [{"queries_reaching": 0}, {"precision_at_5": 0}, {"queries_reaching": 0, "mrr": 0}]
+    )
+    def test_it_does_not_name_what_was_not_judged(self, judged: Judge, criteria: dict[str, Any]) -> None:
+        report = judged(golden(criteria={"at_least": {"success@5": 0.5}, **criteria}))
+        assert report.verdict == "PASS"
+        assert "precision@5" not in report.summary
+        assert ("MRR" in report.summary) == ("mrr" not in criteria)
+        assert "success@5 (answerable) 1.00 reaches the target 0.50." in report.summary
+        assert not any(one.name.startswith("queries with P@5") for one in report.criteria)
+
+    def test_a_figure_is_not_rounded_onto_the_target_that_it_missed(self, judged: Judge) -> None:
+        report = judged(golden(criteria={"at_least": {"recall@5": 0.834}}))
+        assert report.verdict == "FAIL"
+        assert "recall@5 (answerable) 0.833 misses the target 0.834." in report.summary
+
+
+class TestCriteriaThatDemandNothing:
+    @pytest.mark.parametrize(
+        "criteria",
+        [
+            {"precision_at_5": 0, "mrr": 0},
+            {"queries_reaching": 0, "mrr": 0, "at_least": {"success@5": 0}},
+            {
+                "precision_at_5": 0,
+                "queries_reaching": 0,
+                "mrr": 0,
+                "metadata_completeness": 0,
+                "hash_validation": 0,
+                "p95_latency_ms": 1e9,
+            },
+        ],
+    )
+    def test_they_are_invalid_with_the_reason(self, judged: Judge, criteria: dict[str, Any]) -> None:
+        report = judged(golden(criteria=criteria))
+        assert report.verdict == "INVALID"
+        assert report.summary.startswith("INVALID: the criteria ask nothing of the ranking")
+        proposal = {**criteria, **proposed_criteria(report.summary)}
+        assert judged(golden(criteria=proposal)).verdict == "PASS"
+
+    @pytest.mark.parametrize(("allowed", "verdict"), [(4, "PASS"), (5, "INVALID"), (1000, "INVALID")])
+    def test_lost_labels_may_not_allow_most_queries_to_be_lost(
+        self, judged: Judge, allowed: int, verdict: str
+    ) -> None:
+        """Eight queries with a label each: five lost labels are most of them, though none is lost."""
+        criteria = {"lost_labels": allowed, "queries_reaching": 0}
+        report = judged(few_labels(criteria=criteria))
+        assert report.verdict == verdict
+        if verdict == "INVALID":
+            assert f"`lost_labels: {allowed}` allows most of the 8 answerable queries" in report.summary
+            assert "set it below 5" in report.summary
+
+    def test_one_lost_label_of_most_queries_is_invalid_too(self, judged: Judge) -> None:
+        """A label that several queries share is lost once."""
+        data = golden(criteria={"lost_labels": 1, "queries_reaching": 0}).model_dump(mode="json")
+        for query in data["queries"][:5]:
+            query["labels"] = [{"page": "docs/gone.md", "quote": "nothing of it exists", "grade": 2}]
+        report = judged(GoldenSet.model_validate(data))
+        assert len(report.label_faults) == 1
+        assert report.summary.startswith("INVALID: 5 of 8 answerable queries have no label that holds today")
+
+
+class TestRequire:
+    def test_a_criterion_is_set_by_its_own_name_and_a_measure_is_added(self) -> None:
+        criteria = merged({"mrr": 0.9}, Criteria(queries_reaching=0.5), {"mrr": 0.2, "p@3": 0.4})
+        assert (criteria.mrr, criteria.queries_reaching, criteria.at_least) == (0.2, 0.5, {"p@3": 0.4})
+
+    def test_a_criterion_out_of_range_is_refused_by_its_name(self) -> None:
+        with pytest.raises(InvalidInput, match=r"criteria\.mrr"):
+            merged({}, Criteria(), {"mrr": 2})
+
+
+class TestNothingToCheck:
+    """What there is nothing to check of is never shown as met."""
+
+    @pytest.fixture
+    def report(self, judged: Judge) -> ValidationReport:
+        return judged(few_labels(), together=False)
+
+    def test_it_is_none_in_the_report(self, report: ValidationReport) -> None:
+        checks = {check.name: check for check in report.checks}
+        assert (checks["broad queries"].value, checks["broad queries"].passed) == (None, None)
+        assert checks["specific queries"].passed is True
+
+    def test_a_rate_of_no_results_is_1_and_not_judged(self, judged: Judge) -> None:
+        """Seed 000's formulas give 1.0 for no results."""
+        report = judged(threshold=1.0, together=False)
+        assert not any(case.actual_results for case in report.test_cases)
+        for name in ("metadata completeness", "hash validation"):
+            assert (criterion(report, name).value, criterion(report, name).passed) == (1.0, None)
+
+    def test_it_is_told_so_in_every_form(self, report: ValidationReport) -> None:
+        rows = re.findall(r'<tr role="row" class="(\w+)">\s*<th[^>]*><bdi>([^<]+)</bdi>', html(report))
+        states = {name: state for state, name in rows}
+        assert (states["broad queries"], states["specific queries"]) == ("unjudged", "met")
+        assert states["queries with P@5 ≥ 0.80"] == "unjudged"
+        lines = {line.split(" | ")[0].strip("| "): line for line in markdown(report).splitlines()}
+        for name in ("broad queries", "queries with P@5 ≥ 0.80"):
+            assert lines[name].endswith("| – not judged |")
+            assert "met" not in lines[name]
+        root = ET.fromstring(junit(report).encode())  # noqa: S314 - it is our own
+        cases = {case.get("name"): case for case in root.iter("testcase")}
+        for name in ("broad queries", "queries with P@5 ≥ 0.80"):
+            assert cases[name].find("skipped") is not None
+            assert cases[name].find("failure") is None
+
+    def test_it_fails_no_strict_run(self, judged: Judge) -> None:
+        assert judged(golden(criteria={"strict": True})).verdict == "PASS"
+
+
+class TestNextSteps:
+    def test_every_reason_has_one(self) -> None:
+        assert NEXT_STEPS.keys() == words.REASONS.keys() == set(get_args(Kind))
+
+    def test_each_failed_query_says_what_to_do_next(self, judged: Judge) -> None:
+        labels = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS[:2]]
+        data = golden().model_dump(mode="json")
+        data["queries"][2] |= {"labels": labels, "paraphrase_group": None}
+        report = judged(GoldenSet.model_validate(data), together=False)
+        (case,) = (case for case in report.test_cases if case.status == "failed")
+        assert case.diagnosis is not None
+        step = NEXT_STEPS[case.diagnosis.kind]
+        (row,) = (line for line in markdown(report).splitlines() if line.startswith("| knee |"))
+        assert step.replace("`", "&#96;") in row
+        shown = step.replace("`pertinent label`", "<code>pertinent label</code>")
+        assert f'<span class="meta"><b>Next:</b> {shown}</span>' in html(report)
+        assert f"next: {step}" in junit(report)
+
+    def test_too_few_labels_are_a_reason_of_their_own(self, judged: Judge) -> None:
+        relevant = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS[:2]]
+        wrong = [
+            {"page": f"docs/{name}.md", "anchor": f"the-{part}", "grade": 0}
+            for name in ("knee", "gripper", "camera", "battery")
+            for part in (PARTS[2:] if name == "knee" else PARTS)
+        ]
+        data = golden().model_dump(mode="json")
+        data["queries"][2] |= {"labels": [*relevant, *wrong], "paraphrase_group": None}
+        report = judged(GoldenSet.model_validate(data), together=False)
+        (case,) = (case for case in report.test_cases if case.query.id == "knee")
+        assert case.diagnosis is not None
+        assert case.diagnosis.kind == "few_labels"
+        assert case.diagnosis.detail == "2 passages are labelled as an answer, and it takes 4"
+
+    def test_an_unjudged_list_says_where_the_labelled_passage_stands(self, judged: Judge) -> None:
+        asked = few_labels().model_dump(mode="json")
+        asked["queries"][2]["labels"] = [{"page": "docs/camera.md", "anchor": "the-motor", "grade": 2}]
+        report = judged(GoldenSet.model_validate(asked), together=False)
+        (case,) = (case for case in report.test_cases if case.query.id == "knee")
+        assert case.diagnosis is not None
+        rank = case.diagnosis.misses[0].rank
+        assert case.diagnosis.detail == (
+            f"5 of the first 5 results are unjudged; the next labelled passage stands at rank {rank}"
+        )

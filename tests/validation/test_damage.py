@@ -14,7 +14,7 @@ from pertinent.types import Chunk
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.report import ValidationReport, load, save
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import PARTS, Judge, golden
 

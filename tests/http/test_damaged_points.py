@@ -225,7 +225,7 @@ class TestSeed003Payload:
     ) -> None:
         collection = named()
         write(client, collection, [{"text": "alone"}] * 300, ["alone"] * 300)
-        monkeypatch.setattr("pertinent.engine.MOST_DAMAGED", 100)
+        monkeypatch.setattr("pertinent.search.engine.MOST_DAMAGED", 100)
         fields = {"qdrant_fields": {"text": "text"}}
         chosen = {"qdrant_url": qdrant.url, "qdrant_collection": collection, **fields}
         with opened_doors(monkeypatch, tmp_path / "data", **chosen) as doors:

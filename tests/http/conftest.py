@@ -17,7 +17,7 @@ from structlog.testing import LogCapture
 from pertinent._internal.progress import Silent
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
-from pertinent.surfaces.http.observing import Observer
+from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import Shelf, page
 from pertinent.workspace.workspace import Workspace

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pertinent.surfaces.http.gate import BODY_LIMIT
+from pertinent.surfaces.http.access_middleware import BODY_LIMIT
 
 from .conftest import Serve, Service, problem
 

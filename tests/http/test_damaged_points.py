@@ -27,7 +27,7 @@ from pertinent.identity import is_url
 from pertinent.surfaces import library
 from pertinent.surfaces.cli.app import app as command_line
 from pertinent.surfaces.http import create_app
-from pertinent.surfaces.http.observing import Observer
+from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Remote
 from pertinent.testing.embedder import HashedWords

@@ -19,7 +19,7 @@ from pertinent.search.engine import NO_CATALOG, NO_CHUNKS
 from pertinent.surfaces.library import Pertinent
 
 from ..servers.qdrant import Node
-from .test_serve import Server, write_pages
+from .test_server import Server, write_pages
 from .test_stores import Postgres, postgres  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.xdist_group("serve")

@@ -16,8 +16,8 @@ from schemathesis.generation import GenerationMode
 from starlette.testclient import TestClient
 
 from pertinent.surfaces.http import create_app
-from pertinent.surfaces.http.observing import Observer
-from pertinent.surfaces.http.problems import KINDS
+from pertinent.surfaces.http.errors import KINDS
+from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.workspace.workspace import Workspace
 

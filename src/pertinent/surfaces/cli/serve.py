@@ -41,7 +41,7 @@ def serve(
       pertinent serve --golden golden.yaml
       curl -d '{"query": "joint limits"}' -H 'Content-Type: application/json' localhost:8000/search
     """
-    from ..serving import run
+    from ..http.server import run
 
     if watch and watch.lower().startswith(("http://", "https://")):
         raise typer.BadParameter(

@@ -18,16 +18,16 @@ from starlette.exceptions import HTTPException
 from ...errors import PertinentError
 from ...settings import Settings
 from ..library import Pertinent
-from . import documents_api, labels_api, pages, reports_pages, retrieval_api, v1_api, validate_api
-from .answering import JSON, Service, service
+from . import documents_api, labels_api, report_pages, search_api, v1_search_api, validate_api, web_pages
+from .access_middleware import Cors, Gate, RateLimit
 from .described import Described
-from .envelope import Envelope
+from .errors import Problem, of_error, of_status, of_validation
 from .failing import answer
-from .gate import Cors, Gate, RateLimit
-from .label_desk import LabelDesk
-from .observing import Observer
-from .problems import Problem, of_error, of_status, of_validation
-from .report_list import ReportList
+from .labeling_session import LabelDesk
+from .observability import Observer
+from .report_folder import ReportList
+from .request_middleware import Envelope
+from .service import JSON, Service, service
 
 
 def create_app(
@@ -70,9 +70,9 @@ def create_app(
     app.state.needs_key = bool(settings.api_keys)
     app.state.label_desk = desk
     app.state.reports = ReportList(settings.reports.expanduser())
-    for api in (retrieval_api, v1_api, validate_api, documents_api, labels_api, reports_pages):
+    for api in (search_api, v1_search_api, validate_api, documents_api, labels_api, report_pages):
         app.include_router(api.router)
-    pages.add(app)
+    web_pages.add(app)
     _add_probes(app)
     _add_failures(app, observer)
     _add_layers(app, observer, settings, names)

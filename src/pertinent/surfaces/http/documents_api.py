@@ -16,8 +16,8 @@ from ...search.engine import find_neighbours
 from ...types import Chunk
 from ..library import MOST_AROUND
 from . import examples
-from .answering import JSON, in_thread, service
-from .problems import Problem, responses
+from .errors import Problem, responses
+from .service import JSON, in_thread, service
 
 router = APIRouter(prefix="/api/v1", tags=["documents"])
 

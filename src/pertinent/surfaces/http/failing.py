@@ -11,8 +11,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
 from ..web import STATIC
-from .answering import JSON
-from .problems import Problem
+from .errors import Problem
+from .service import JSON
 
 if TYPE_CHECKING:
     from jinja2 import Template

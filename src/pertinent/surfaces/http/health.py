@@ -14,7 +14,7 @@ from ...errors import NotFound, PertinentError
 from ...search.engine import NO_CATALOG
 from ...types import Answer
 from ...workspace.workspace import Workspace
-from .observing import Observer
+from .observability import Observer
 
 HEALTH_SECONDS = 2.0
 """How long a check is good for: a probe a second costs next to nothing."""

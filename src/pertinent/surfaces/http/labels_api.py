@@ -13,10 +13,10 @@ from ...limits import check_count
 from ...validation.agreement import Pair, agreement, judges
 from ...validation.judgments import NAME_MAX, NOTE_MAX, Judgment
 from ...validation.labelling import Candidate, Desk, Look
-from .answering import JSON, service
-from .fields import Body, whole
-from .label_desk import OFF, at_desk
-from .problems import Problem, responses
+from .errors import Problem, responses
+from .labeling_session import OFF, at_desk
+from .schemas import Body, whole
+from .service import JSON, service
 
 
 async def _switched_on(request: Request) -> None:

@@ -12,9 +12,9 @@ from pydantic import ConfigDict, Field
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...types import Answer, SearchOptions
 from ...validation.expectations import EXAMPLE, ValidationRun, ValidationTest, run_tests
-from .answering import JSON, in_thread, service
-from .fields import Body, whole
-from .problems import responses
+from .errors import responses
+from .schemas import Body, whole
+from .service import JSON, in_thread, service
 
 router = APIRouter(prefix="/api/v1", tags=["v1"])
 

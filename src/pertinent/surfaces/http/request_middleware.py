@@ -13,8 +13,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import shorten
-from .observing import Observer
-from .problems import KINDS
+from .errors import KINDS
+from .observability import Observer
 
 _REQUEST_ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 

@@ -14,9 +14,9 @@ from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
 from ...types import Answer, Filters, Hit, Ranking, SearchOptions
 from . import examples
-from .answering import JSON, answer_query, service
-from .fields import Body, FilterFields, whole
-from .problems import responses
+from .errors import responses
+from .schemas import Body, FilterFields, whole
+from .service import JSON, answer_query, service
 
 router = APIRouter(prefix="/api/v1", tags=["v1"])
 

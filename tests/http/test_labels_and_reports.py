@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.generation import GenerationMode
 
 from pertinent.errors import SettingsError
-from pertinent.surfaces.http import label_desk
-from pertinent.surfaces.http.problems import KINDS
-from pertinent.surfaces.http.report_list import MOST, ReportList
-from pertinent.surfaces.http.reports_pages import REPORT_POLICY
+from pertinent.surfaces.http import labeling_session as label_desk
+from pertinent.surfaces.http.errors import KINDS
+from pertinent.surfaces.http.report_folder import MOST, ReportList
+from pertinent.surfaces.http.report_pages import REPORT_POLICY
 from pertinent.surfaces.subjects import Local
 from pertinent.validation import exchange, report
 from pertinent.validation import golden as files

@@ -21,8 +21,8 @@ from ...validation import exchange
 from ...validation.labelling import Desk
 from ..library import Pertinent
 from ..subjects import Local
-from .answering import in_thread, service
-from .problems import Problem
+from .errors import Problem
+from .service import in_thread, service
 
 Result = TypeVar("Result")
 

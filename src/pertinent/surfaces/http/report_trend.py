@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ...validation.rendering import figures
 from ...validation.rendering.svg import NARROW, Figure, drawing, element, line, ticks
 from ...validation.rendering.svg import words as at
-from .report_list import SHARE, Short
+from .report_folder import SHARE, Short
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, NARROW - 14.0, 14.0, 128.0
 RADIUS = 4.0

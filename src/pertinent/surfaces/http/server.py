@@ -19,14 +19,14 @@ import orjson
 import structlog
 import uvicorn
 
-from ..errors import PertinentError, SettingsError
-from ..identity import is_loopback
-from ..indexing.sync import Summary
-from ..search.engine import NO_CHUNKS
-from ..settings import Settings
-from .http import create_app
-from .http.observing import Observer
-from .library import Pertinent
+from ...errors import PertinentError, SettingsError
+from ...identity import is_loopback
+from ...indexing.sync import Summary
+from ...search.engine import NO_CHUNKS
+from ...settings import Settings
+from ..library import Pertinent
+from . import create_app
+from .observability import Observer
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer

@@ -21,9 +21,9 @@ from ...search.engine import Engine
 from ...types import Answer, Ranking, SearchOptions
 from ..library import Pertinent
 from .batching import QueryBatcher
+from .errors import Problem
 from .health import HealthMonitor, probe_stores
-from .observing import Observer
-from .problems import Problem
+from .observability import Observer
 
 Result = TypeVar("Result")
 

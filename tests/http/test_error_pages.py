@@ -77,7 +77,7 @@ def test_other_failures_of_a_page_are_pages_too(serve: Serve, monkeypatch: pytes
     def broken(*_: object) -> None:
         raise IndexFailure("at /secret/place")
 
-    monkeypatch.setattr("pertinent.surfaces.http.reports_pages._listed", broken)
+    monkeypatch.setattr("pertinent.surfaces.http.report_pages._listed", broken)
     failed = service.client.get("/reports", headers=BROWSER)
     assert failed.status_code == 503
     assert "secret" not in failed.text

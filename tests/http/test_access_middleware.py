@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from pertinent.settings import Settings
-from pertinent.surfaces import serving
 from pertinent.surfaces.http import create_app
-from pertinent.surfaces.http.gate import RateLimit
+from pertinent.surfaces.http import server as serving
+from pertinent.surfaces.http.access_middleware import RateLimit
 from pertinent.surfaces.library import Pertinent
 from pertinent.workspace.workspace import Workspace
 

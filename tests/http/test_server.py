@@ -29,8 +29,8 @@ import structlog
 from typer.testing import CliRunner
 
 from pertinent.errors import StoreError
-from pertinent.surfaces import serving
 from pertinent.surfaces.cli.app import app
+from pertinent.surfaces.http import server as serving
 from pertinent.surfaces.library import Pertinent
 
 COMMAND = Path(sys.executable).with_name("pertinent")

@@ -17,10 +17,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import is_loopback
-from .answering import JSON
+from .errors import Problem
 from .failing import answer
-from .observing import Observer
-from .problems import Problem
+from .observability import Observer
+from .service import JSON
 
 BODY_LIMIT = 64 * 1024
 OPEN = frozenset({"/livez"})

@@ -12,9 +12,9 @@ from ...errors import InvalidInput
 from ...validation import report
 from ...validation.report import ValidationReport
 from ..web import STATIC
-from .answering import in_thread
-from .problems import Problem
-from .report_list import ReportList, comparable
+from .errors import Problem
+from .report_folder import ReportList, comparable
+from .service import in_thread
 
 router = APIRouter(prefix="/reports", include_in_schema=False)
 
@@ -61,7 +61,7 @@ def _reports(request: Request) -> ReportList:
 
 
 def _listed(reports: ReportList) -> dict[str, Any]:
-    from .trend import trend
+    from .report_trend import trend
 
     shorts, unreadable = reports.read()
     lines = [group for group in comparable(shorts) if len(group) > 1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pertinent.errors import IndexFailure
-from pertinent.surfaces.http import answering
+from pertinent.surfaces.http import service as answering
 
 from .conftest import Serve, Service
 

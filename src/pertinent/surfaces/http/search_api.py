@@ -11,9 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from ...limits import RETRIEVAL_API as LIMITS
 from ...types import Filters, Hit, Ranking, SearchOptions
 from . import examples
-from .answering import JSON, answer_query, service
-from .fields import Body, FilterFields, whole
-from .problems import responses
+from .errors import responses
+from .schemas import Body, FilterFields, whole
+from .service import JSON, answer_query, service
 
 router = APIRouter(tags=["retrieval"])
 

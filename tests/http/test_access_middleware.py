@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from pertinent.settings import Settings
-from pertinent.surfaces.http import create_app
-from pertinent.surfaces.http import server as serving
-from pertinent.surfaces.http.access_middleware import RateLimit
+from pertinent.surfaces.http import create_app, server
+from pertinent.surfaces.http.rate_limit import RateLimit
 from pertinent.surfaces.library import Pertinent
 from pertinent.workspace.workspace import Workspace
 
@@ -36,7 +35,7 @@ EVERY_ROUTE = [
     ("GET", "/openapi.json"),
     ("GET", "/docs"),
     ("GET", "/docs/assets/swagger-ui.css"),
-    ("GET", "/static/manual.js"),
+    ("GET", "/static/swagger.js"),
     ("GET", "/"),
     ("GET", "/nope"),
     ("DELETE", "/search"),
@@ -69,8 +68,8 @@ def test_who_has_no_key_is_told_how_to_get_on(locked: Service) -> None:
         for way in ("Authorization: Bearer KEY", "X-API-Key: KEY", "`api_keys`", "PERTINENT_API_KEYS"):
             assert way in message
         assert not any(key in message for key in (*KEYS, "wrong-guess"))
-    assert "asks for a key" in none
-    assert "none of this service's" in wrong
+    assert "needs an API key" in none
+    assert "key is wrong" in wrong
 
 
 def test_livez_needs_no_key(locked: Service) -> None:
@@ -162,16 +161,16 @@ class Clock:
 def test_an_allowance_is_spent_and_comes_back() -> None:
     clock = Clock()
     limit = RateLimit(60, clock)
-    assert [limit.wait("a") for _ in range(60)] == [0.0] * 60
-    assert limit.wait("a") == pytest.approx(1.0)
-    assert limit.wait("b") == 0.0
+    assert [limit.take("a") for _ in range(60)] == [0.0] * 60
+    assert limit.take("a") == pytest.approx(1.0)
+    assert limit.take("b") == 0.0
     clock.now += 0.5
-    assert limit.wait("a") == pytest.approx(0.5)
+    assert limit.take("a") == pytest.approx(0.5)
     clock.now += 0.5
-    assert limit.wait("a") == 0.0
-    assert limit.wait("a") > 0.0
+    assert limit.take("a") == 0.0
+    assert limit.take("a") > 0.0
     clock.now += 3600
-    assert [limit.wait("a") for _ in range(61)].count(0.0) == 60
+    assert [limit.take("a") for _ in range(61)].count(0.0) == 60
 
 
 @settings(max_examples=200)
@@ -186,16 +185,16 @@ def test_who_waits_as_told_is_let_in(per_minute: int, start: float, steps: list[
     limit = RateLimit(per_minute, clock)
     for step in steps:
         clock.now += step
-        if wait := limit.wait("a"):
+        if wait := limit.take("a"):
             clock.now += wait + 1e-6
-            assert limit.wait("a") == 0.0
+            assert limit.take("a") == 0.0
 
 
 def test_callers_not_seen_for_long_are_forgotten() -> None:
-    limit = RateLimit(1, Clock(), most=3)
-    assert [limit.wait(one) for one in "abcd"] == [0.0] * 4
-    assert limit.wait("d") > 0.0
-    assert limit.wait("a") == 0.0
+    limit = RateLimit(1, Clock(), max_callers=3)
+    assert [limit.take(one) for one in "abcd"] == [0.0] * 4
+    assert limit.take("d") > 0.0
+    assert limit.take("a") == 0.0
 
 
 def test_who_asks_too_often_is_told_when_to_come_back(serve: Serve) -> None:
@@ -317,7 +316,7 @@ def test_failures_of_the_gate_have_them_too(serve: Serve) -> None:
 
 def test_looking_at_the_page_and_probing_use_up_no_rate(serve: Serve) -> None:
     service = serve(rate_limit=1)
-    files = ["/static/manual.js", "/static/favicon.svg", "/docs/assets/swagger-ui.css", "/openapi.json"]
+    files = ["/static/swagger.js", "/static/favicon.svg", "/docs/assets/swagger-ui.css", "/openapi.json"]
     probes = ["/livez", "/readyz", "/metrics", "/health", "/api/v1/health"]
     assert {service.client.get(path).status_code for path in files + probes} == {200}
     assert [service.search().status_code for _ in range(2)] == [200, 429]
@@ -325,14 +324,14 @@ def test_looking_at_the_page_and_probing_use_up_no_rate(serve: Serve) -> None:
 
 def test_guesses_at_keys_are_counted_on_the_pages_files_too(serve: Serve) -> None:
     service = serve(rate_limit=1, api_keys=KEYS)
-    statuses = [service.client.get("/static/manual.js").status_code for _ in range(2)]
+    statuses = [service.client.get("/static/swagger.js").status_code for _ in range(2)]
     assert statuses == [401, 429]
 
 
 def test_the_pages_files_are_asked_for_again_but_sent_once(service: Service) -> None:
-    first = service.client.get("/static/manual.js")
+    first = service.client.get("/static/swagger.js")
     assert first.headers["cache-control"] == "no-cache"
-    again = service.client.get("/static/manual.js", headers={"if-none-match": first.headers["etag"]})
+    again = service.client.get("/static/swagger.js", headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
@@ -366,7 +365,7 @@ def test_what_can_only_be_posted_has_no_head(service: Service) -> None:
 )
 def test_a_service_for_this_machine_answers_to_its_own_names(book: Workspace, host: str, status: int) -> None:
     """Otherwise a page whose own name leads to this machine could read all of it."""
-    with TestClient(create_app(Pertinent(book), names={"book.example"})) as client:
+    with TestClient(create_app(Pertinent(book), host_names={"book.example"})) as client:
         response = client.get("/api/v1/documents", headers={"Host": host})
         assert response.status_code == status
         if status == 403:
@@ -387,4 +386,4 @@ def test_a_service_for_this_machine_answers_to_its_own_names(book: Workspace, ho
 def test_only_where_nobody_else_could_come_is_the_name_looked_at(
     chosen: dict[str, Any], names: set[str] | None
 ) -> None:
-    assert serving._names(Settings.model_validate(chosen)) == names
+    assert server.allowed_host_names(Settings.model_validate(chosen)) == names

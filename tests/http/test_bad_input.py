@@ -252,7 +252,7 @@ def test_a_body_that_never_comes_is_not_waited_for_without_end(serve: Serve) -> 
         ("POST", "/docs", "GET"),
         ("POST", "/metrics", "GET"),
         ("POST", "/livez", "GET"),
-        ("POST", "/static/manual.js", "GET, HEAD"),
+        ("POST", "/static/swagger.js", "GET, HEAD"),
     ],
 )
 def test_a_wrong_method_is_told_the_right_one(service: Service, method: str, path: str, allow: str) -> None:
@@ -312,7 +312,7 @@ def test_an_unknown_path_is_not_found(service: Service, method: str, path: str) 
 
 @pytest.mark.parametrize("given", ["bytes=99999999-", "bites=1", "bytes=5-1", "bytes=0-1", "bytes=-"])
 def test_a_range_is_ignored(service: Service, given: str) -> None:
-    for path in ("/", "/static/manual.js"):
+    for path in ("/", "/static/swagger.js"):
         whole = service.client.get(path)
         part = service.client.get(path, headers={"range": given})
         assert (part.status_code, part.content) == (200, whole.content)

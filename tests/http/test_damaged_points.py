@@ -64,18 +64,6 @@ def client(qdrant: Place) -> Iterator[QdrantClient]:
     opened.close()
 
 
-def as_json_schema(described: Any) -> Any:
-    """A part of the description, which is OpenAPI 3.0, with `nullable` as JSON Schema says it."""
-    if isinstance(described, list):
-        return [as_json_schema(part) for part in described]
-    if not isinstance(described, dict):
-        return described
-    schema = {name: as_json_schema(part) for name, part in described.items() if name != "example"}
-    if schema.pop("nullable", False) is True:
-        return {"anyOf": [schema, {"type": "null"}]}
-    return schema
-
-
 @dataclass
 class Doors:
     """Every door to one collection, each answer checked against the description of its route."""
@@ -126,7 +114,7 @@ def opened_doors(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -
         log = structlog.wrap_logger(structlog.ReturnLogger(), processors=[])
         app = create_app(opened, Observer(log))
         api = open_until_done.enter_context(TestClient(app, raise_server_exceptions=False))
-        yield Doors(api, as_json_schema(app.openapi()), opened, folder)
+        yield Doors(api, app.openapi(), opened, folder)
 
 
 @pytest.fixture

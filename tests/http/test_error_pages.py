@@ -32,8 +32,8 @@ def test_what_is_not_found_is_a_page_with_a_way_back(service: Service, path: str
     assert page.headers["content-type"].startswith("text/html")
     assert (page.headers["cache-control"], page.headers["vary"]) == ("no-store", "accept")
     assert "unsafe" not in page.headers["content-security-policy"]
-    assert "<h2>There is no such page</h2>" in page.text
-    assert f'<a href="{up}">To the search</a>' in page.text
+    assert "<h2>Page not found</h2>" in page.text
+    assert f'<a href="{up}">Back to the search</a>' in page.text
     (style,) = re.findall(r'href="([^"]+style\.css)"', page.text)
     assert service.client.get(urljoin(path, style)).status_code == 200
     problem(service.client.get(path), 404, "not_found")
@@ -66,7 +66,7 @@ def test_what_is_posted_fails_in_json(service: Service) -> None:
 def test_other_failures_of_a_page_are_pages_too(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     locked = serve(api_keys=["a-long-key"], rate_limit=1)
     refused = locked.client.get("/reports", headers=BROWSER)
-    assert (refused.status_code, "A key is needed" in refused.text) == (401, True)
+    assert (refused.status_code, "An API key is needed" in refused.text) == (401, True)
     assert refused.headers["www-authenticate"].startswith("Basic ")
     often = locked.client.get("/reports", headers=BROWSER)
     assert (often.status_code, often.headers["retry-after"]) == (429, "60")
@@ -77,7 +77,7 @@ def test_other_failures_of_a_page_are_pages_too(serve: Serve, monkeypatch: pytes
     def broken(*_: object) -> None:
         raise IndexFailure("at /secret/place")
 
-    monkeypatch.setattr("pertinent.surfaces.http.report_pages._listed", broken)
+    monkeypatch.setattr("pertinent.surfaces.http.report_pages._collect_reports", broken)
     failed = service.client.get("/reports", headers=BROWSER)
     assert failed.status_code == 503
     assert "secret" not in failed.text

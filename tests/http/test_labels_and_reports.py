@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.generation import GenerationMode
 
 from pertinent.errors import SettingsError
-from pertinent.surfaces.http import labeling_session as label_desk
-from pertinent.surfaces.http.errors import KINDS
-from pertinent.surfaces.http.report_folder import MOST, ReportList
+from pertinent.surfaces.http import labeling_session
+from pertinent.surfaces.http.errors import ERROR_KINDS
+from pertinent.surfaces.http.report_folder import MAX_REPORTS, ReportFolder
 from pertinent.surfaces.http.report_pages import REPORT_POLICY
 from pertinent.surfaces.subjects import Local
 from pertinent.validation import exchange, report
@@ -94,7 +94,7 @@ class TestLabelling:
         assert (taken["grade"], taken["note"], taken["undoable"]) == (1, "perhaps", False)
         assert Log.beside(golden).standing() == []
         again = labelling.client.post(f"{LABELS}/undo", json={})
-        assert "no judgment to take back" in problem(again, 404, "not_found")
+        assert "no judgment to undo" in problem(again, 404, "not_found")
 
     def test_what_is_skipped_comes_again_at_the_end(self, labelling: Service) -> None:
         first = following(labelling)
@@ -265,7 +265,7 @@ class TestDeskOfTheService:
             return made(*arguments, **others)
 
         monkeypatch.setattr(Desk, "open", slow)
-        monkeypatch.setattr(label_desk, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(labeling_session, "WAIT_SECONDS", 0.1)
         files.dump(asked("services and requests"), golden)
         assert following(labelling) == first
         go.set()
@@ -284,7 +284,7 @@ class TestDeskOfTheService:
             return made(*arguments, **others)
 
         monkeypatch.setattr(Desk, "open", slow)
-        monkeypatch.setattr(label_desk, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(labeling_session, "WAIT_SECONDS", 0.1)
         service = serve(golden=golden)
         response = service.client.get(f"{LABELS}/next")
         assert "0 of 2 queries" in problem(response, 503, "service_unavailable")
@@ -322,7 +322,7 @@ def test_the_routes_do_as_they_are_described(
         response = case.call_and_validate()
         assert response.status_code < 500
         if response.status_code >= 400:
-            assert KINDS[response.status_code][0] == response.json()["error"]
+            assert ERROR_KINDS[response.status_code][0] == response.json()["error"]
 
     if operation.body or operation.query or mode is GenerationMode.POSITIVE:
         holds()
@@ -538,21 +538,21 @@ class TestReports:
         self, folder: Path, reported: ValidationReport, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         name = saved(folder, reported, 1)
-        shelf = ReportList(folder)
-        assert [one.name for one in shelf.read()[0]] == [name]
+        shelf = ReportFolder(folder)
+        assert [one.name for one in shelf.list_reports()[0]] == [name]
         monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("read again"))
-        assert [one.name for one in shelf.read()[0]] == [name]
+        assert [one.name for one in shelf.list_reports()[0]] == [name]
         monkeypatch.undo()
         (folder / name).write_text("{}")
-        assert shelf.read() == ([], [name])
+        assert shelf.list_reports() == ([], [name])
         (folder / name).unlink()
-        assert shelf.read() == ([], [])
+        assert shelf.list_reports() == ([], [])
 
     def test_no_more_than_the_latest_are_listed(self, folder: Path, reported: ValidationReport) -> None:
         folder.mkdir()
         text = reported.model_copy(update={"test_cases": []}).model_dump_json()
-        for number in range(MOST + 3):
+        for number in range(MAX_REPORTS + 3):
             (folder / f"report_20260101_{number:06}.json").write_text(text)
-        shorts, _ = ReportList(folder).read()
-        assert len(shorts) == MOST
-        assert shorts[0].name == f"report_20260101_{MOST + 2:06}.json"
+        shorts, _ = ReportFolder(folder).list_reports()
+        assert len(shorts) == MAX_REPORTS
+        assert shorts[0].name == f"report_20260101_{MAX_REPORTS + 2:06}.json"

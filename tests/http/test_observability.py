@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pertinent.errors import IndexFailure
-from pertinent.surfaces.http import service as answering
+from pertinent.surfaces.http import service as service_module
 
 from .conftest import Serve, Service
 
@@ -219,7 +219,7 @@ def test_livez_asks_no_store(service: Service, monkeypatch: pytest.MonkeyPatch) 
     def asked(_: object) -> None:
         raise AssertionError("a store was asked")
 
-    monkeypatch.setattr(answering, "probe_stores", asked)
+    monkeypatch.setattr(service_module, "probe_stores", asked)
     assert service.client.get("/livez").json() == {"status": "ok"}
 
 

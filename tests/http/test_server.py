@@ -30,7 +30,7 @@ from typer.testing import CliRunner
 
 from pertinent.errors import StoreError
 from pertinent.surfaces.cli.app import app
-from pertinent.surfaces.http import server as serving
+from pertinent.surfaces.http import watch
 from pertinent.surfaces.library import Pertinent
 
 COMMAND = Path(sys.executable).with_name("pertinent")
@@ -292,7 +292,7 @@ def test_watch_refuses_a_source_that_is_not_there(docs: Path) -> None:
 def test_beyond_loopback_without_keys_there_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, host: str, keys: str, warned: bool
 ) -> None:
-    monkeypatch.setattr(serving, "run", lambda *_, **__: None)
+    monkeypatch.setattr("pertinent.surfaces.http.server.run_server", lambda *_, **__: None)
     if keys:
         monkeypatch.setenv("PERTINENT_API_KEYS", keys)
     result = CliRunner().invoke(app, ["serve", "--host", host])
@@ -332,7 +332,7 @@ def changes(docs: Path) -> Iterator[Iterator[None]]:
     stop = threading.Event()
     ended = threading.Timer(60, stop.set)  # a change that is not seen ends the test
     ended.start()
-    found = serving._changes(docs, stop)
+    found = watch.wait_for_changes(docs, stop)
     yield found
     ended.cancel()
     stop.set()
@@ -346,7 +346,7 @@ def test_what_changed_before_the_watch_began_is_not_missed(changes: Iterator[Non
 def test_a_folder_that_goes_while_it_is_read_is_told_once_and_read_again_when_it_is_back(
     changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(watch, "POLL_SECONDS", 0.1)
     next(changes)
     kept = docs.with_name("kept")
     docs.rename(kept)
@@ -359,17 +359,17 @@ def test_a_folder_that_goes_while_it_is_read_is_told_once_and_read_again_when_it
 def test_a_folder_that_goes_before_it_is_watched_is_waited_for(
     changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "LOOK_SECONDS", 0.1)
-    held, kept = serving._held, docs.with_name("kept")
+    monkeypatch.setattr(watch, "POLL_SECONDS", 0.1)
+    held, kept = watch.hold_open, docs.with_name("kept")
 
     @contextmanager
     def gone_since(path: Path) -> Iterator[os.stat_result | None]:
-        monkeypatch.setattr(serving, "_held", held)
+        monkeypatch.setattr(watch, "hold_open", held)
         with held(path) as found:
             docs.rename(kept)
             yield found
 
-    monkeypatch.setattr(serving, "_held", gone_since)
+    monkeypatch.setattr(watch, "hold_open", gone_since)
     assert next(changes, "missed") is None
     kept.rename(docs)
     assert next(changes, "missed") is None
@@ -380,7 +380,7 @@ def test_a_folder_that_goes_before_it_is_watched_is_waited_for(
 def test_a_folder_that_is_removed_and_made_anew_is_watched_on(docs: Path) -> None:
     stop = threading.Event()
     seen: queue.Queue[None] = queue.Queue()
-    watching = threading.Thread(target=lambda: deque(map(seen.put, serving._changes(docs, stop))))
+    watching = threading.Thread(target=lambda: deque(map(seen.put, watch.wait_for_changes(docs, stop))))
     watching.start()
     try:
         seen.get(timeout=30)
@@ -412,10 +412,10 @@ class Failing:
 def test_a_sync_that_fails_in_whatever_way_does_not_end_the_watch(
     docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "_changes", lambda *_: iter([None] * 4))
+    monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None] * 4))
     told = structlog.testing.CapturingLogger()
     failing = Failing(StoreError("is down"), RecursionError("too deep"))
-    serving._watch(failing, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
+    watch.watch_source(failing, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
     # The first that does is told, the next one, with nothing to do, is not.
     assert [(call.method_name, call.args[0]) for call in told.calls] == [
         ("error", "sync failed"),
@@ -431,7 +431,7 @@ def test_a_watch_that_can_not_go_on_is_told(docs: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("watchfiles.watch", none_left)
     told = structlog.testing.CapturingLogger()
-    serving._watch(None, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
+    watch.watch_source(None, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
     (call,) = told.calls
     assert (call.args, call.kwargs["detail"]) == (("watching ended",), "OS file watch limit reached")
 
@@ -461,32 +461,6 @@ def test_watch_goes_on_when_another_folder_takes_the_place_of_the_first(start: S
     kept.rename(docs)
     until_synced(added=1)
     assert server.end() == 0
-
-
-def test_the_manual_shows_every_route_in_a_browser(server: Server) -> None:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
-            pytest.fail("there is no chromium; apt-get install chromium")
-        pytest.skip("there is no chromium; apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    home = f"http://127.0.0.1:{server.port}"
-    said: list[str] = []
-    asked: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{home}/docs")
-        page.wait_for_selector(".opblock", timeout=20_000)
-        shown = page.locator(".opblock-summary-path").all_inner_texts()
-        browser.close()
-    assert len(shown) == 12
-    assert said == []
-    assert all(url.startswith((f"{home}/", "data:")) for url in asked)
 
 
 def test_what_is_not_http_does_no_harm(server: Server) -> None:

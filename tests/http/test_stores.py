@@ -25,7 +25,7 @@ from .conftest import Serve, Service, fill, problem, settings_in
 @pytest.fixture
 def fresh_health(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look at the stores is a new one."""
-    monkeypatch.setattr(health, "HEALTH_SECONDS", -1.0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", -1.0)
 
 
 def catalog_engine(workspace: Workspace) -> sa.Engine:
@@ -295,7 +295,7 @@ def test_cached_answers_are_not_used_while_the_catalog_is_down(
     assert service.client.get("/health").json()["status"] == "degraded"
     assert service.v1().json()["status"] == "partial"
     monkeypatch.undo()
-    monkeypatch.setattr(health, "HEALTH_SECONDS", -1.0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", -1.0)
     assert service.v1().json()["status"] == "success"
     assert service.v1("Nodes publish messages on topics").json()["status"] == "success"
     workspace.close()
@@ -350,6 +350,6 @@ def test_a_look_at_the_stores_is_remembered_for_a_while(
         for route in ("/readyz", "/health", "/api/v1/health"):
             assert service.client.get(route).status_code == 200
     assert len(looks) == 1
-    monkeypatch.setattr(health, "HEALTH_SECONDS", -1.0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", -1.0)
     service.client.get("/readyz")
     assert len(looks) == 2

@@ -166,7 +166,7 @@ def test_query_text_outside_10_to_500_characters_carries_a_warning(
     warnings = service.v1("x" * length).json()["warnings"]
     assert bool(warnings) == warned
     if warned:
-        assert warnings == [f"query_text has {length} characters; 10 to 500 find best"]
+        assert warnings == [f"query_text has {length} characters; 10 to 500 work best"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pertinent.surfaces.http import wording
+from pertinent.surfaces.http.errors import describe_validation_error
 
 from .conftest import Serve, Service, problem
 
@@ -197,6 +197,6 @@ def test_an_unknown_route_and_method_are_told_what_there_is(service: Service) ->
 
 def test_a_mistake_of_a_kind_that_no_field_has_yet_is_told_in_general() -> None:
     error = {"type": "is_instance_of", "loc": ("body", "field"), "msg": "Input should be x", "input": 5}
-    assert wording.told(error) == "field: must be x"
+    assert describe_validation_error(error) == "field: must be x"
     two = {"type": "too_short", "loc": ("body", "field"), "input": [1], "ctx": {"min_length": 2}}
-    assert wording.told(two) == "field: must have at least 2 entries"
+    assert describe_validation_error(two) == "field: must have at least 2 entries"

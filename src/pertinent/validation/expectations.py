@@ -60,7 +60,7 @@ _RUN = {
 
 
 def _shown(example: Mapping[str, Any]) -> ConfigDict:
-    return ConfigDict(extra="forbid", frozen=True, json_schema_extra={"example": dict(example)})
+    return ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [dict(example)]})
 
 
 class SuccessCriteria(BaseModel):

@@ -41,7 +41,7 @@ def serve(
       pertinent serve --golden golden.yaml
       curl -d '{"query": "joint limits"}' -H 'Content-Type: application/json' localhost:8000/search
     """
-    from ..http.server import run
+    from ..http.server import run_server
 
     if watch and watch.lower().startswith(("http://", "https://")):
         raise typer.BadParameter(
@@ -52,4 +52,4 @@ def serve(
         settings = pertinent.workspace.settings
         if not is_loopback(settings.host) and not settings.api_keys:
             say(f"warning: {settings.host} can be reached from other machines, and no api_keys are set")
-        run(pertinent, watch=watch, base_url=base_url, announce=say)
+        run_server(pertinent, watch=watch, base_url=base_url, announce=say)

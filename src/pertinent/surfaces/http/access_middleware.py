@@ -1,88 +1,65 @@
-"""Who and what is let in: keys, a rate, a size and a time; and what no route has caught is answered here."""
+"""Access control in front of the routes: Host header, rate limit, API key, and size and time of the body."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import math
-import time
 from base64 import b64decode
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from urllib.parse import urlsplit
 
-from fastapi.middleware.cors import CORSMiddleware
 from starlette.datastructures import Headers
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import is_loopback
-from .errors import Problem
-from .failing import answer
+from .errors import ApiError, error_response
 from .observability import Observer
-from .service import JSON
+from .rate_limit import RateLimit
 
 BODY_LIMIT = 64 * 1024
-OPEN = frozenset({"/livez"})
-"""The routes that need no key."""
+"""The largest request body, in bytes."""
 
-UNCOUNTED = ("/static/", "/docs/assets/", "/openapi.json", "/readyz", "/metrics", "/health", "/api/v1/health")
-"""What no rate counts: the page's own files, some twenty for each look at it, and probes."""
+OPEN_PATHS = frozenset({"/livez"})
+"""Routes without access control."""
 
-_HOW = (
+UNLIMITED_PATHS = (
+    "/static/",
+    "/docs/assets/",
+    "/openapi.json",
+    "/readyz",
+    "/metrics",
+    "/health",
+    "/api/v1/health",
+)
+"""Routes without a rate limit: probes, and the page's own files, of which one visit loads about twenty."""
+
+_HOW_TO_SEND_A_KEY = (
     "send one as `Authorization: Bearer KEY` or `X-API-Key: KEY`, or in a browser as the password with any "
-    "name; whoever runs the service sets its keys in `api_keys` (PERTINENT_API_KEYS)"
+    "user name; the operator sets the keys in `api_keys` (PERTINENT_API_KEYS)"
 )
-NO_KEY = f"this service asks for a key: {_HOW}"
-WRONG_KEY = f"the key is none of this service's: {_HOW}"
+KEY_MISSING = f"this service needs an API key: {_HOW_TO_SEND_A_KEY}"
+KEY_WRONG = f"the API key is wrong: {_HOW_TO_SEND_A_KEY}"
 
-NO_NAME = (
-    "this service listens on this machine alone and has no keys, so it answers to no other name than "
-    "localhost; where a proxy passes its own name on, put its address into `cors_origins`, or set `api_keys`"
+HOST_NOT_ALLOWED = (
+    "this service listens on this machine only and has no API keys, so it accepts no Host header but "
+    "localhost; behind a proxy that forwards its own host name, add its address to `cors_origins`, or set "
+    "`api_keys`"
 )
 
-_ALMOST = 1 - 1e-9
-"""One request, but for what the clock's rounding takes away."""
 
+class AccessMiddleware:
+    """ASGI middleware that checks every request, and answers the errors that no route has handled.
 
-class RateLimit:
-    """So many requests a minute for each caller; callers not seen for long are forgotten."""
+    Args:
+        app: The next ASGI application.
+        observer: Counts refusals and logs unexpected errors.
+        keys: The valid API keys; without any, no key is needed.
+        rate_limit: Limits requests per key, or per address without keys.
+        timeout: Within how many seconds the request body must arrive.
+        host_names: The host names that requests may use, besides loopback names; None allows any.
 
-    def __init__(
-        self, per_minute: int, clock: Callable[[], float] = time.monotonic, most: int = 10_000
-    ) -> None:
-        self._rate = per_minute / 60
-        self._burst = float(per_minute)
-        self._clock = clock
-        self._most = most
-        self._callers: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
-
-    def wait(self, caller: Hashable) -> float:
-        """Take one request of the caller's allowance; 0, or the seconds until there is one."""
-        now = self._clock()
-        left, since = self._callers.pop(caller, (self._burst, now))
-        left = min(self._burst, left + (now - since) * self._rate)
-        allowed = left >= _ALMOST
-        self._callers[caller] = (left - 1 if allowed else left, now)
-        if len(self._callers) > self._most:
-            self._callers.popitem(last=False)
-        return 0.0 if allowed else (1 - left) / self._rate
-
-
-class Cors(CORSMiddleware):
-    """Lets the pages of other sites ask; stands before the gate, since a preflight carries no key."""
-
-    def preflight_response(self, request_headers: Headers) -> Response:
-        response = super().preflight_response(request_headers)
-        if response.status_code == 200:  # noqa: PLR2004 - OK
-            return response
-        refused = Problem(400, "validation_error", bytes(response.body).decode())
-        kept = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
-        return JSON(refused.body, status_code=refused.status, headers=kept)
-
-
-class Gate:
-    """The ASGI application around the routes."""
+    """
 
     def __init__(
         self,
@@ -90,85 +67,89 @@ class Gate:
         observer: Observer,
         *,
         keys: Sequence[str] = (),
-        limit: RateLimit | None = None,
+        rate_limit: RateLimit | None = None,
         timeout: float = 10.0,
-        names: Collection[str] | None = None,
+        host_names: Collection[str] | None = None,
     ) -> None:
-        """Take the names that the service may be called by; none means any."""
         self._app = app
         self._observer = observer
         self._keys = [key.encode() for key in keys]
-        self._limit = limit
+        self._rate_limit = rate_limit
         self._timeout = timeout
-        self._names = names
+        self._host_names = host_names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started = False
+        response_started = False
 
-        async def sending(message: Message) -> None:
-            nonlocal started
-            started = True
+        async def send_and_note(message: Message) -> None:
+            nonlocal response_started
+            response_started = True
             await send(message)
 
         try:
-            self._admit(scope)
-            await self._app(scope, _limited(receive, self._timeout), sending)
-        except Problem as problem:
-            self._observer.failed(problem.error)
-            await answer(problem, scope)(scope, receive, send)
+            self._check_access(scope)
+            await self._app(scope, _limit_body(receive, self._timeout), send_and_note)
+        except ApiError as error:
+            self._observer.record_failure(error.error)
+            await error_response(error, scope)(scope, receive, send)
         except Exception:
             request_id = scope["state"]["request_id"]
-            self._observer.failed("internal_error")
+            self._observer.record_failure("internal_error")
             self._observer.log.exception("unexpected", request_id=request_id, path=scope["path"])
-            if not started:
-                message = f"unexpected server error; its id is {request_id}"
-                unexpected = Problem(500, "internal_error", message)
-                await answer(unexpected, scope)(scope, receive, send)
+            if not response_started:
+                message = f"unexpected server error; the request id is {request_id}"
+                unexpected = ApiError(500, "internal_error", message)
+                await error_response(unexpected, scope)(scope, receive, send)
 
-    def _admit(self, scope: Scope) -> None:
-        """Refuse who calls another name, asks too often or has no key, and what is too large."""
+    def _check_access(self, scope: Scope) -> None:
+        """Check the Host header, the rate limit, the API key and the body size."""
         headers = Headers(scope=scope)
-        if scope["path"] not in OPEN:
-            self._check_name(headers.get("host", ""))
-            key = _key(headers)
-            known = self._known(key)
-            admitted = known or not self._keys
-            if not (admitted and scope["path"].startswith(UNCOUNTED)):
-                # Who guesses keys is counted by address, and so can't guess many.
-                self._count(key if known else (scope.get("client") or ("unknown",))[0])
-            if not admitted:
+        path = scope["path"]
+        if path not in OPEN_PATHS:
+            self._check_host(headers.get("host", ""))
+            key = _read_key(headers)
+            is_known = self._is_known(key)
+            is_admitted = is_known or not self._keys
+            if not (is_admitted and path.startswith(UNLIMITED_PATHS)):
+                # Wrong keys count against the address, so that keys can't be guessed quickly.
+                self._check_rate(key if is_known else (scope.get("client") or ("unknown",))[0])
+            if not is_admitted:
                 challenge = {"www-authenticate": 'Basic realm="pertinent", charset="UTF-8"'}
-                raise Problem(401, "unauthorized", WRONG_KEY if key else NO_KEY, challenge)
+                raise ApiError(401, "unauthorized", KEY_WRONG if key else KEY_MISSING, challenge)
         _check_length(headers.get("content-length", "0"))
 
-    def _check_name(self, host: str) -> None:
-        """A page of another site may let its own name lead to this machine, and ask as if it were ours."""
-        if self._names is None or not host:
+    def _check_host(self, host: str) -> None:
+        """Refuse unknown host names.
+
+        This stops DNS rebinding: a page of another site can point its own host name at this machine, and
+        would then pass for a page of this service.
+        """
+        if self._host_names is None or not host:
             return
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             name = ""
-        if name not in self._names and not is_loopback(name):
-            raise Problem(403, "forbidden", NO_NAME)
+        if name not in self._host_names and not is_loopback(name):
+            raise ApiError(403, "forbidden", HOST_NOT_ALLOWED)
 
-    def _known(self, key: bytes) -> bool:
-        """Whether it is one of the keys; all are compared, each in constant time."""
-        return sum(hmac.compare_digest(key, one) for one in self._keys) > 0
+    def _is_known(self, key: bytes) -> bool:
+        """Compare with every key, each in constant time, so that timing reveals nothing."""
+        return sum(hmac.compare_digest(key, valid) for valid in self._keys) > 0
 
-    def _count(self, caller: Hashable) -> None:
-        if self._limit is not None and (wait := self._limit.wait(caller)):
-            seconds = {"retry-after": str(math.ceil(wait))}
-            raise Problem(429, "rate_limited", "too many requests; see Retry-After", seconds)
+    def _check_rate(self, caller: Hashable) -> None:
+        if self._rate_limit is not None and (wait := self._rate_limit.take(caller)):
+            retry_after = {"retry-after": str(math.ceil(wait))}
+            raise ApiError(429, "rate_limited", "too many requests; see Retry-After", retry_after)
 
 
-def _key(headers: Headers) -> bytes:
-    """The key, from any of the places where a client may put it; a browser asks for a password."""
-    if given := headers.get("x-api-key"):
-        return given.encode("latin-1")
+def _read_key(headers: Headers) -> bytes:
+    """Read the API key from `X-API-Key` or `Authorization`; empty without one."""
+    if api_key := headers.get("x-api-key"):
+        return api_key.encode("latin-1")
     scheme, _, value = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip().encode("latin-1")
@@ -180,39 +161,39 @@ def _key(headers: Headers) -> bytes:
     return b""
 
 
-def _check_length(declared: str) -> None:
-    if not declared.isdecimal():
-        raise Problem(400, "validation_error", "Content-Length must be a number")
-    digits = declared.lstrip("0") or "0"
-    # More digits than the limit has is more than the limit; Python refuses to read thousands of them.
+def _check_length(content_length: str) -> None:
+    if not content_length.isdecimal():
+        raise ApiError(400, "validation_error", "Content-Length must be a number")
+    digits = content_length.lstrip("0") or "0"
+    # The number of digits is compared first, because int() refuses thousands of them.
     if len(digits) > len(str(BODY_LIMIT)) or int(digits) > BODY_LIMIT:
-        raise _too_large()
+        raise _payload_too_large()
 
 
-def _limited(receive: Receive, seconds: float) -> Receive:
-    """The body as it comes: counted, whatever length was declared, and not waited for without end."""
+def _limit_body(receive: Receive, seconds: float) -> Receive:
+    """Stop reading a body that is too large, whatever its Content-Length says, or too slow."""
     deadline = asyncio.get_running_loop().time() + seconds
-    seen = 0
+    received = 0
     complete = False
 
-    async def limited() -> Message:
-        nonlocal seen, complete
+    async def receive_limited() -> Message:
+        nonlocal received, complete
         if complete:
             return await receive()
         try:
             async with asyncio.timeout_at(deadline):
                 message = await receive()
         except TimeoutError:
-            late = f"the body did not arrive within {seconds:g} s"
-            raise Problem(400, "validation_error", late, {"connection": "close"}) from None
+            reason = f"the body did not arrive within {seconds:g} s"
+            raise ApiError(400, "validation_error", reason, {"connection": "close"}) from None
         complete = not message.get("more_body", False)
-        seen += len(message.get("body", b""))
-        if seen > BODY_LIMIT:
-            raise _too_large()
+        received += len(message.get("body", b""))
+        if received > BODY_LIMIT:
+            raise _payload_too_large()
         return message
 
-    return limited
+    return receive_limited
 
 
-def _too_large() -> Problem:
-    return Problem(413, "payload_too_large", f"the body must be at most {BODY_LIMIT} bytes")
+def _payload_too_large() -> ApiError:
+    return ApiError(413, "payload_too_large", f"the body must be at most {BODY_LIMIT} bytes")

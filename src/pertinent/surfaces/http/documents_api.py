@@ -1,4 +1,4 @@
-"""Chunks in their context, and the pages that are indexed."""
+"""Indexed pages, and chunks with their neighbours: `/api/v1/documents` and `/api/v1/chunks`."""
 
 from __future__ import annotations
 
@@ -7,21 +7,35 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, BeforeValidator, Field
 
 from ...limits import check_count
 from ...ports import Catalog, PageRecord
 from ...search.engine import find_neighbours
 from ...types import Chunk
 from ..library import MOST_AROUND
-from . import examples
-from .errors import Problem, responses
-from .service import JSON, in_thread, service
+from .errors import ApiError, openapi_errors
+from .schemas import (
+    Anchor,
+    ChunkId,
+    Citation,
+    ContentHash,
+    CreatedAt,
+    DocumentId,
+    PageUrl,
+    Section,
+    SourcePath,
+    SpanEnd,
+    SpanStart,
+    Text,
+    Title,
+)
+from .service import get_service
 
 router = APIRouter(prefix="/api/v1", tags=["documents"])
 
-Id = Annotated[str, Path(min_length=1, max_length=200)]
+PathId = Annotated[str, Path(min_length=1, max_length=200)]
 
 
 def _check_around(value: object) -> int:
@@ -32,120 +46,114 @@ def _check_around(value: object) -> int:
 class ChunkInContext(BaseModel):
     """A chunk of a page."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.CHUNK})
-
-    chunk_id: str
-    position: int
-    content: str
-    section: str
-    anchor: str
-    url: str
-    document_id: str
-    document_title: str
-    citation: str
-    content_hash: str
-    created_at: str | None
-    start: int | None
-    end: int | None
+    chunk_id: ChunkId
+    position: int = Field(examples=[1])
+    content: Text
+    section: Section
+    anchor: Anchor
+    url: PageUrl
+    document_id: DocumentId
+    document_title: Title
+    citation: Citation
+    content_hash: ContentHash
+    created_at: CreatedAt
+    start: SpanStart
+    end: SpanEnd
 
 
 class Context(BaseModel):
     """A chunk with its neighbours, in the order of the page."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.CONTEXT})
-
-    chunk_id: str
+    chunk_id: ChunkId
     chunks: list[ChunkInContext]
 
 
 class Document(BaseModel):
     """An indexed page."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.DOCUMENT})
-
-    document_id: str
-    url: str
-    title: str
-    source: str
-    source_path: str
-    chunks: int
+    document_id: DocumentId
+    url: PageUrl
+    title: Title
+    source: str = Field(examples=["https://handbook.example/docs"])
+    source_path: SourcePath
+    chunks: int = Field(examples=[1])
 
 
-class Documents(BaseModel):
-    """Every indexed page."""
-
-    model_config = ConfigDict(json_schema_extra={"example": examples.DOCUMENTS})
+class DocumentList(BaseModel):
+    """All indexed pages."""
 
     documents: list[Document]
-    total: int
+    total: int = Field(examples=[1])
 
 
-class WholeDocument(Document):
+class DocumentWithText(Document):
     """An indexed page with its text and its chunks."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.WHOLE_DOCUMENT})
-
-    text: str
+    text: str = Field(examples=["# Introduction to Physical AI\n\nPhysical AI is intelligence that acts…"])
     passages: list[ChunkInContext]
 
 
-@router.get("/chunks/{chunk_id}", response_model=Context, responses=responses(400, 404), summary="Read on")
-async def chunk(
+@router.get(
+    "/chunks/{chunk_id}",
+    response_model=Context,
+    responses=openapi_errors(400, 404),
+    summary="Read a chunk in its context",
+)
+async def read_chunk(
     request: Request,
-    chunk_id: Id,
+    chunk_id: PathId,
     around: Annotated[
         int,
         Query(ge=0, le=MOST_AROUND, description="How many neighbours on each side"),
         BeforeValidator(_check_around),
     ] = 0,
 ) -> Response:
-    """The chunk, and the text around it."""
-    found = await in_thread(request, lambda: find_neighbours(_catalog(request), chunk_id, around))
-    return JSON({"chunk_id": chunk_id, "chunks": [_chunk(one) for one in found]})
+    """Return the chunk and its neighbours on the page."""
+    service = get_service(request)
+    chunks = await service.run_in_thread(lambda: find_neighbours(_catalog(request), chunk_id, around))
+    return JSONResponse({"chunk_id": chunk_id, "chunks": [_render_chunk(chunk) for chunk in chunks]})
 
 
-@router.get("/documents", response_model=Documents, responses=responses(), summary="List the pages")
-async def documents(request: Request) -> Response:
-    """Every page that is indexed, with its number of chunks."""
-    records = await in_thread(request, lambda: _catalog(request).pages())
-    return JSON({"documents": [_document(record) for record in records], "total": len(records)})
+@router.get("/documents", response_model=DocumentList, responses=openapi_errors(), summary="List the pages")
+async def list_documents(request: Request) -> Response:
+    """Return all indexed pages, with their number of chunks."""
+    records = await get_service(request).run_in_thread(lambda: _catalog(request).pages())
+    return JSONResponse({"documents": [_render_record(record) for record in records], "total": len(records)})
 
 
 @router.get(
     "/documents/{document_id}",
-    response_model=WholeDocument,
-    responses=responses(400, 404),
+    response_model=DocumentWithText,
+    responses=openapi_errors(400, 404),
     summary="Read a page",
 )
-async def document(request: Request, document_id: Id) -> Response:
-    """A page: its text in normal form, and its chunks."""
-    return JSON(await in_thread(request, lambda: _whole(request, document_id)))
+async def read_document(request: Request, document_id: PathId) -> Response:
+    """Return a page: its normalised text, and its chunks."""
+    service = get_service(request)
+    return JSONResponse(await service.run_in_thread(lambda: _load_document(request, document_id)))
 
 
 def _catalog(request: Request) -> Catalog:
-    return service(request).pertinent.workspace.catalog()
+    return get_service(request).pertinent.workspace.catalog()
 
 
-def _whole(request: Request, document_id: str) -> dict[str, Any]:
+def _load_document(request: Request, document_id: str) -> dict[str, Any]:
     catalog = _catalog(request)
     page = catalog.page(document_id)
-    record = next((one for one in catalog.pages() if one.document_id == document_id), None)
+    record = next((record for record in catalog.pages() if record.document_id == document_id), None)
     if page is None or record is None:
-        raise Problem(404, "not_found", f"no document has the id {document_id!r}")
-    return {
-        **_document(record),
-        "text": page.text,
-        "passages": [_chunk(one) for one in catalog.chunks(document_id)],
-    }
+        raise ApiError(404, "not_found", f"no document has the id {document_id!r}")
+    chunks = [_render_chunk(chunk) for chunk in catalog.chunks(document_id)]
+    return {**_render_record(record), "text": page.text, "passages": chunks}
 
 
-def _document(record: PageRecord) -> dict[str, Any]:
+def _render_record(record: PageRecord) -> dict[str, Any]:
     fields = asdict(record)
     fields.pop("page_hash")
     return fields
 
 
-def _chunk(chunk: Chunk) -> dict[str, Any]:
+def _render_chunk(chunk: Chunk) -> dict[str, Any]:
     start, end = chunk.span
     return {
         "chunk_id": chunk.chunk_id,

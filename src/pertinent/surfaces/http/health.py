@@ -16,8 +16,8 @@ from ...types import Answer
 from ...workspace.workspace import Workspace
 from .observability import Observer
 
-HEALTH_SECONDS = 2.0
-"""How long a check is good for: a probe a second costs next to nothing."""
+CACHE_SECONDS = 2.0
+"""How long a check is cached, so that probes every second cost next to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,15 @@ class Health:
 
     @property
     def status(self) -> Literal["ok", "degraded", "error"]:
+        """`ok`: both stores answer. `degraded`: only the index does. `error`: the index does not."""
         if not self.index:
             return "error"
         return "ok" if self.catalog else "degraded"
+
+    @property
+    def http_status(self) -> int:
+        """The HTTP status of a probe: searches work as long as the index answers."""
+        return 200 if self.index else 503
 
 
 def probe_stores(workspace: Workspace) -> Health:
@@ -44,7 +50,7 @@ def probe_stores(workspace: Workspace) -> Health:
     try:
         chunks = workspace.engine().probe_index()
     except NotFound as error:
-        # Nothing was ever indexed, and to open the catalog would create one.
+        # Nothing was ever indexed, and opening the catalog would create one.
         return Health(index=False, catalog=False, reasons=(str(error),))
     except PertinentError as error:
         reasons.append(str(error))
@@ -57,7 +63,15 @@ def probe_stores(workspace: Workspace) -> Health:
 
 
 class HealthMonitor:
-    """Checks the stores, caches the result, and logs every change. Lives on one event loop."""
+    """Checks the stores, caches the result, and logs every change. Lives on one event loop.
+
+    Args:
+        probe: Asks the stores; blocks.
+        threads: Returns the thread pool that runs the probe.
+        observer: Logs changes, and records the number of chunks.
+        timeout: After how many seconds without an answer the stores count as down.
+
+    """
 
     def __init__(
         self,
@@ -75,7 +89,7 @@ class HealthMonitor:
         self._checked_at = -math.inf
 
     async def check(self) -> Health:
-        """The health of the stores; they are probed again when the last check is too old."""
+        """Return the health of the stores; probe them if the cached check is too old."""
         if self._is_fresh():
             return self._health
         async with self._checking:
@@ -89,13 +103,18 @@ class HealthMonitor:
                 reason = f"no answer within {self._timeout:g} s"
                 health = Health(index=False, catalog=False, reasons=(reason,))
             if (health.index, health.catalog) != (self._health.index, self._health.catalog):
-                self._log(health)
+                self._log_change(health)
             self._health, self._checked_at = health, time.monotonic()
-            self._observer.index_size(health.chunks)
+            self._observer.set_index_size(health.chunks)
             return health
 
-    def compare(self, answer: Answer | None) -> None:
-        """Probe anew at the next check if a search contradicts the last one; None is a search that failed."""
+    def compare_with_search(self, answer: Answer | None) -> None:
+        """Drop the cached check if a search contradicts it, so that the next check probes again.
+
+        Args:
+            answer: The answer of the search; None if a store failed.
+
+        """
         if answer is None:
             agrees = not self._health.index
         elif answer.cached or not answer.hits:
@@ -106,10 +125,10 @@ class HealthMonitor:
             self._checked_at = -math.inf
 
     def _is_fresh(self) -> bool:
-        return time.monotonic() - self._checked_at <= HEALTH_SECONDS
+        return time.monotonic() - self._checked_at <= CACHE_SECONDS
 
-    def _log(self, health: Health) -> None:
-        """Tell the operator why a store is down, which the probes don't, and when it is back."""
+    def _log_change(self, health: Health) -> None:
+        """Log why a store is down, which the probes don't say, and when it is back."""
         log = self._observer.log
         write = log.info if health.status == "ok" else log.warning
         write(

@@ -1,8 +1,8 @@
-"""The desk of the label page: laid out in the background, and anew when golden set or index have changed.
+"""The labelling session of the label page: built in the background, and rebuilt when its inputs change.
 
-All rankings are asked all queries for it, which may take longer than a request. Until it is there a judge
-is told how far it is; while it is laid out anew the one before it is good enough, for a label is on words
-and not on a chunk.
+Building it runs every query of the golden set with every ranking, which may take longer than a request.
+Until the first build is done, a request gets a 503 with the progress. During a rebuild the previous build
+stays in use: a label belongs to words of a page, so it holds for the new chunks too.
 """
 
 from __future__ import annotations
@@ -21,70 +21,81 @@ from ...validation import exchange
 from ...validation.labelling import Desk
 from ..library import Pertinent
 from ..subjects import Local
-from .errors import Problem
-from .service import in_thread, service
+from .errors import ApiError
+from .service import get_service
 
 Result = TypeVar("Result")
 
-PATIENCE_SECONDS = 3.0
-"""How long a request waits for the desk before it is told to come again."""
+WAIT_SECONDS = 3.0
+"""How long a request waits for the build before it gets a 503."""
 
-OFF = (
-    "labelling is off here: set `golden` to the path of a golden set, in pertinent.toml or as "
-    "PERTINENT_GOLDEN, and start the service again"
+LABELLING_IS_OFF = (
+    "labelling is switched off: set `golden` to the path of a golden set, in pertinent.toml or as "
+    "PERTINENT_GOLDEN, and restart the service"
 )
 
 
-class LabelDesk:
-    """Makes the desk, keeps it, and makes it anew."""
+class LabelingSession:
+    """Builds the desk, the queue of passages to judge, in a thread of its own.
+
+    Args:
+        pertinent: The open library.
+        golden: The golden set to label.
+
+    Raises:
+        SettingsError: The golden set can't be read.
+
+    """
 
     def __init__(self, pertinent: Pertinent, golden: Path) -> None:
         self._pertinent = pertinent
         self._golden = golden.expanduser()
         self._lock = threading.Lock()
-        self._made: tuple[object, Desk] | None = None
-        self._latest: Future[Desk] | None = None
+        self._current: tuple[object, Desk] | None = None
+        self._build: Future[Desk] | None = None
         self._thread: threading.Thread | None = None
-        self._closed = False
-        self._asked = self._queries = 0
+        self._closing = False
+        self._searched = self._total = 0
         try:
             exchange.read(str(self._golden))
         except InvalidInput as error:
             raise SettingsError(str(error)) from error
 
     async def desk(self) -> Desk:
-        """The desk; where it takes longer, the one before it, or a problem that says to come again."""
-        last, latest = self._now()
-        waited = asyncio.wrap_future(latest)
-        waited.add_done_callback(lambda done: done.cancelled() or done.exception())
+        """Return the desk, or the previous one during a long rebuild; raise a 503 without either."""
+        previous, build = self._start_build()
+        future = asyncio.wrap_future(build)
+        # Nobody may be left to await it; its exception is read here, or asyncio would log it.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            return await asyncio.wait_for(asyncio.shield(waited), PATIENCE_SECONDS)
+            return await asyncio.wait_for(asyncio.shield(future), WAIT_SECONDS)
         except TimeoutError:
-            if last is None:
-                raise self._not_yet() from None
-            return last
+            if previous is None:
+                raise self._not_ready() from None
+            return previous
 
     def close(self) -> None:
-        """Break off what is under way, before the index is closed under it."""
-        self._closed = True
+        """Stop a running build, before its index is closed."""
+        self._closing = True
         if self._thread is not None:
             self._thread.join()
-        self._closed = False  # it may be started again
+        self._closing = False  # the application may be started again
 
-    def _now(self) -> tuple[Desk | None, Future[Desk]]:
-        """The last desk that was made, if there is one, and the one that is made for the present state."""
-        state = self._state()
+    def _start_build(self) -> tuple[Desk | None, Future[Desk]]:
+        """Start a build if golden set or index have changed; return the last desk and the latest build."""
+        state = self._read_state()
         with self._lock:
-            fresh = self._made is not None and self._made[0] == state
-            if self._latest is None or (self._latest.done() and not fresh):
-                self._latest = Future()
-                work = (state, self._latest)
-                self._thread = threading.Thread(target=self._make, args=work, name="label desk", daemon=True)
+            is_fresh = self._current is not None and self._current[0] == state
+            if self._build is None or (self._build.done() and not is_fresh):
+                self._build = Future()
+                self._thread = threading.Thread(
+                    target=self._run_build, args=(state, self._build), name="labelling", daemon=True
+                )
                 self._thread.start()
-            return self._made[1] if self._made else None, self._latest
+            return self._current[1] if self._current else None, self._build
 
-    def _state(self) -> object:
-        """Something else whenever the golden set or the index is something else."""
+    def _read_state(self) -> object:
+        """Return a value that changes whenever the golden set or the index does."""
         index = self._pertinent.workspace.index()
         try:
             file = self._golden.stat()
@@ -92,44 +103,48 @@ class LabelDesk:
             raise InvalidInput("golden", f"{self._golden} is gone: {error.strerror or error}") from error
         return file.st_mtime_ns, file.st_size, id(index), index.version
 
-    def _make(self, state: object, making: Future[Desk]) -> None:
-        def advance() -> None:
-            self._asked += 1
-            if self._closed:
-                raise StoreError("the service is being stopped")
+    def _run_build(self, state: object, build: Future[Desk]) -> None:
+        def count_query() -> None:
+            self._searched += 1
+            if self._closing:
+                raise StoreError("the service is stopping")
 
         try:
-            self._asked = 0
-            self._queries = len(exchange.read(str(self._golden)).queries)
-            desk = Desk.open(Local(self._pertinent.workspace), str(self._golden), advance=advance)
-        except BaseException as error:  # whatever it is, it is told to whoever waits
-            making.set_exception(error)
+            self._searched = 0
+            self._total = len(exchange.read(str(self._golden)).queries)
+            desk = Desk.open(Local(self._pertinent.workspace), str(self._golden), advance=count_query)
+        except BaseException as error:  # whatever it is, the waiting request reports it
+            build.set_exception(error)
         else:
             with self._lock:
-                self._made = (state, desk)
-            making.set_result(desk)
+                self._current = (state, desk)
+            build.set_result(desk)
 
-    def _not_yet(self) -> Problem:
-        far = f"{self._asked} of {self._queries} queries were asked"
-        message = f"the passages to be judged are still being looked for: {far}"
-        return Problem(503, "service_unavailable", message, {"retry-after": "1"})
+    def _not_ready(self) -> ApiError:
+        progress = f"{self._searched} of {self._total} queries searched"
+        message = f"the passages to judge are being collected: {progress}"
+        return ApiError(503, "service_unavailable", message, {"retry-after": "1"})
 
 
-async def at_desk(request: Request, work: Callable[[Desk], Result]) -> Result:
-    """What the work at the desk gives; a golden set that can't be read is no fault of the caller."""
-    kept: LabelDesk | None = request.app.state.label_desk
-    if kept is None:
-        raise Problem(404, "not_found", OFF)
-    service(request).engine()  # refuses where nothing is indexed
+async def require_labelling(request: Request) -> LabelingSession:
+    """Return the labelling session; raise a 404 if labelling is switched off."""
+    session: LabelingSession | None = request.app.state.labeling_session
+    if session is None:
+        raise ApiError(404, "not_found", LABELLING_IS_OFF)
+    return session
+
+
+async def run_at_desk(request: Request, work: Callable[[Desk], Result]) -> Result:
+    """Run work with the desk in a thread; a golden set that can't be read is a 503."""
+    session = await require_labelling(request)
+    service = get_service(request)
+    service.engine()  # raises a 503 if nothing is indexed
     try:
-        desk = await kept.desk()
-        return await in_thread(request, lambda: work(desk))
+        desk = await session.desk()
+        return await service.run_in_thread(lambda: work(desk))
     except InvalidInput as error:
         if error.field != "golden":
             raise
-        service(request).observer.log.error(
-            "labelling", request_id=request.state.request_id, detail=str(error)
-        )
-        raise Problem(
-            503, "service_unavailable", "the golden set can't be read; the service's log says why"
-        ) from error
+        service.observer.log.error("labelling", request_id=request.state.request_id, detail=str(error))
+        message = "the golden set can't be read; the service's log says why"
+        raise ApiError(503, "service_unavailable", message) from error

@@ -1,272 +1,225 @@
-"""Labelling over HTTP: the next passage, a judgment of it, taking it back, and the judges' agreement."""
+"""Labelling over HTTP: the next passage, its judgment, undo, and the agreement of the judges."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, Field
 
 from ...errors import NotFound
 from ...limits import check_count
 from ...validation.agreement import Pair, agreement, judges
 from ...validation.judgments import NAME_MAX, NOTE_MAX, Judgment
 from ...validation.labelling import Candidate, Desk, Look
-from .errors import Problem, responses
-from .labeling_session import OFF, at_desk
-from .schemas import Body, whole
-from .service import JSON, service
+from .errors import ApiError, openapi_errors
+from .labeling_session import require_labelling, run_at_desk
+from .schemas import RequestBody, check_integer
+from .service import get_service
 
+# Without labelling every route is a 404, whatever the body holds.
+router = APIRouter(prefix="/api/v1/labels", tags=["labels"], dependencies=[Depends(require_labelling)])
 
-async def _switched_on(request: Request) -> None:
-    """Where labelling is off there is nothing here, whatever the body holds."""
-    if request.app.state.label_desk is None:
-        raise Problem(404, "not_found", OFF)
+HIGHEST_GRADE = 2
+MAX_DISAGREEMENTS = 100
+"""How many disagreements of two judges are returned, the widest first."""
 
-
-router = APIRouter(prefix="/api/v1/labels", tags=["labels"], dependencies=[Depends(_switched_on)])
-
-HIGHEST = 2
-TOLD = 100
-"""How many disagreements of two judges are told, the widest first."""
-
-_JUDGE = {"judge": "ann"}
-_QUERY = {"id": "joint-limits", "text": "What limits a joint?"}
-_PASSAGE = {
-    "chunk_id": "joints-0a1b2c3d-4e5f60718293",
-    "title": "Joints",
-    "section": "Limits",
-    "content": "A revolute joint has limits for its angle.",
-}
-_PROGRESS = {"judged": 12, "skipped": 1, "total": 340}
-_NEXT = {"query": _QUERY, "passage": _PASSAGE, "progress": _PROGRESS, "undoable": True}
-_DISAGREEMENT = {
-    "query": _QUERY,
-    "passage_id": _PASSAGE["chunk_id"],
-    "breadcrumb": "Joints › Limits",
-    "first": 2,
-    "second": 0,
-}
-_PAIR = {
-    "first": "ann",
-    "second": "ben",
-    "kappa": 0.72,
-    "n": 40,
-    "same": 39,
-    "disagreements": [_DISAGREEMENT],
-}
-
-Judge = Annotated[
+QueryId = Annotated[str, Field(examples=["joint-limits"])]
+PassageId = Annotated[str, Field(examples=["joints-0a1b2c3d-4e5f60718293"])]
+Grade = Annotated[int, Field(ge=0, le=HIGHEST_GRADE, examples=[2])]
+Note = Annotated[str | None, Field(examples=["only for revolute joints"])]
+JudgeName = Annotated[
+    str | None, Field(description="Null: the golden file, or judgments without a name", examples=["ann"])
+]
+JudgeField = Annotated[
     str | None,
-    Field(max_length=NAME_MAX, description="Who judges; without a name it is nobody in particular"),
+    Field(max_length=NAME_MAX, description="The name of the judge; may be omitted", examples=["ann"]),
 ]
 
 
 def _check_grade(value: object) -> int:
-    return check_count("grade", value, HIGHEST, least=0)
-
-
-def _example(example: dict[str, Any]) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"example": example})
+    return check_count("grade", value, HIGHEST_GRADE, least=0)
 
 
 class LabelQuery(BaseModel):
     """A query of the golden set."""
 
-    model_config = _example(_QUERY)
-
-    id: str
-    text: str
+    id: QueryId
+    text: str = Field(examples=["What limits a joint?"])
 
 
 class LabelPassage(BaseModel):
-    """A passage to be judged; neither its rank nor its score is told."""
+    """A passage to judge, without its rank and score, which could bias the judge."""
 
-    model_config = _example(_PASSAGE)
-
-    chunk_id: str
-    title: str
-    section: str
-    content: str
+    chunk_id: PassageId
+    title: str = Field(examples=["Joints"])
+    section: str = Field(examples=["Limits"])
+    content: str = Field(examples=["A revolute joint has limits for its angle."])
 
 
 class LabelProgress(BaseModel):
-    """How far a judge is."""
+    """The progress of a judge."""
 
-    model_config = _example(_PROGRESS)
-
-    judged: int = Field(ge=0)
-    skipped: int = Field(ge=0, description="Those that come again at the end")
-    total: int = Field(ge=0)
+    judged: int = Field(ge=0, examples=[12])
+    skipped: int = Field(ge=0, description="Skipped passages, which come again at the end", examples=[1])
+    total: int = Field(ge=0, examples=[340])
 
 
 class NextPassage(BaseModel):
-    """What is to be judged now; query and passage are null where everything is judged."""
-
-    model_config = _example(_NEXT)
+    """The passage to judge next; query and passage are null once everything is judged."""
 
     query: LabelQuery | None
     passage: LabelPassage | None
     progress: LabelProgress
-    undoable: bool = Field(description="Whether there is anything to take back")
+    undoable: bool = Field(description="Whether the judge has a judgment to undo")
 
 
 class UndonePassage(NextPassage):
-    """The passage whose judgment was taken back, and what had been said of it."""
+    """The passage whose judgment was undone, with its former grade and note."""
 
-    model_config = _example({**_NEXT, "grade": 1, "note": "for revolute joints alone"})
-
-    grade: int | None = Field(ge=0, le=HIGHEST, description="Null where it had been skipped")
-    note: str | None
+    grade: Grade | None = Field(description="Null if the passage had been skipped")
+    note: Note
 
 
-class JudgmentRequest(Body):
+class JudgmentRequest(RequestBody):
     """How well a passage answers a query."""
 
-    model_config = _example(
-        {**_JUDGE, "query_id": _QUERY["id"], "chunk_id": _PASSAGE["chunk_id"], "grade": 2, "note": "in full"}
-    )
-
-    query_id: Annotated[str, Field(min_length=1, max_length=100)]
-    chunk_id: Annotated[str, Field(min_length=1, max_length=200)]
+    query_id: Annotated[QueryId, Field(min_length=1, max_length=100)]
+    chunk_id: Annotated[PassageId, Field(min_length=1, max_length=200)]
     grade: Annotated[
-        Annotated[int, Field(ge=0, le=HIGHEST), whole(_check_grade)] | None,
-        Field(description="0 it does not help, 1 it helps in part, 2 it answers; null skips the passage"),
+        Annotated[Grade, check_integer(_check_grade)] | None,
+        Field(description="0: does not help, 1: helps in part, 2: answers; null skips the passage"),
     ]
-    judge: Judge = None
-    note: Annotated[str | None, Field(max_length=NOTE_MAX)] = None
+    judge: JudgeField = None
+    note: Annotated[Note, Field(max_length=NOTE_MAX)] = None
 
 
-class UndoRequest(Body):
-    """Whose last judgment is to be taken back."""
+class UndoRequest(RequestBody):
+    """The judge whose last judgment is to be undone."""
 
-    model_config = _example(_JUDGE)
-
-    judge: Judge = None
+    judge: JudgeField = None
 
 
 class JudgeCount(BaseModel):
-    """A judge, and how many passages of today they have judged."""
+    """A judge, and how many of the current passages they have judged."""
 
-    model_config = _example({"judge": "ann", "passages": 40})
-
-    judge: str | None = Field(description="Null is the golden file, and whoever gave no name")
-    passages: int = Field(ge=0)
+    judge: JudgeName
+    passages: int = Field(ge=0, examples=[40])
 
 
-class JudgesApart(BaseModel):
-    """A passage that two judges gave different grades."""
-
-    model_config = _example(_DISAGREEMENT)
+class JudgeDisagreement(BaseModel):
+    """A passage to which two judges gave different grades."""
 
     query: LabelQuery
-    passage_id: str
-    breadcrumb: str
-    first: int
-    second: int
+    passage_id: PassageId
+    breadcrumb: str = Field(examples=["Joints › Limits"])
+    first: int = Field(examples=[2])
+    second: int = Field(examples=[0])
 
 
 class JudgePair(BaseModel):
     """Two judges, and how far they agree."""
 
-    model_config = _example(_PAIR)
-
-    first: str | None
-    second: str | None
+    first: JudgeName
+    second: JudgeName
     kappa: float | None = Field(
-        description="Quadratically weighted; null where both gave one grade throughout"
+        description="Quadratically weighted kappa; null if both gave the same grade every time",
+        examples=[0.72],
     )
-    n: int = Field(ge=1, description="How many passages both have judged")
-    same: int = Field(ge=0, description="To how many of them they gave the same grade")
-    disagreements: list[JudgesApart] = Field(description=f"The widest first, at most {TOLD}")
+    n: int = Field(ge=1, description="How many passages both have judged", examples=[40])
+    same: int = Field(ge=0, description="How many of them got the same grade from both", examples=[39])
+    disagreements: list[JudgeDisagreement] = Field(
+        description=f"The widest first, at most {MAX_DISAGREEMENTS}"
+    )
 
 
 class JudgesAgreement(BaseModel):
-    """Everybody who has judged, and every two who have judged the same passages."""
-
-    model_config = _example({"judges": [{"judge": "ann", "passages": 40}], "pairs": [_PAIR]})
+    """All judges, and every pair that has judged the same passages."""
 
     judges: list[JudgeCount]
     pairs: list[JudgePair]
 
 
 @router.get(
-    "/next", response_model=NextPassage, responses=responses(400, 404), summary="The next passage to judge"
+    "/next",
+    response_model=NextPassage,
+    responses=openapi_errors(400, 404),
+    summary="Get the next passage to judge",
 )
 async def next_passage(
     request: Request,
     judge: Annotated[
         str | None,
-        Query(max_length=NAME_MAX, description="Who judges; without a name, what nobody has judged"),
+        Query(max_length=NAME_MAX, description="The judge; without one, passages that nobody has judged"),
     ] = None,
 ) -> Response:
-    """A passage that the judge has not judged, with the query that it may answer."""
-    return JSON(await at_desk(request, lambda desk: _next(desk.look(judge))))
+    """Return a passage that the judge has not judged, with its query."""
+    return JSONResponse(await run_at_desk(request, lambda desk: _render_look(desk.look(judge))))
 
 
 @router.post(
     "",
     response_model=NextPassage,
-    responses=responses(400, 403, 404, 413),
+    responses=openapi_errors(400, 403, 404, 413),
     summary="Judge a passage",
 )
 async def judge_passage(request: Request, body: JudgmentRequest) -> Response:
-    """Save the judgment, and give the next passage. When it is answered it is on the disk."""
+    """Save the judgment, and return the next passage. The response comes after it is on disk."""
     _refuse_other_sites(request)
 
-    def judged(desk: Desk) -> dict[str, Any]:
+    def judge(desk: Desk) -> dict[str, Any]:
         desk.judge(desk.find(body.query_id, body.chunk_id), body.grade, body.judge, body.note)
-        return _next(desk.look(body.judge))
+        return _render_look(desk.look(body.judge))
 
-    return JSON(await at_desk(request, judged))
+    return JSONResponse(await run_at_desk(request, judge))
 
 
 @router.post(
     "/undo",
     response_model=UndonePassage,
-    responses=responses(400, 403, 404, 413),
-    summary="Take the last judgment back",
+    responses=openapi_errors(400, 403, 404, 413),
+    summary="Undo the last judgment",
 )
-async def undo(request: Request, body: UndoRequest) -> Response:
-    """Take back the last that the judge has said, and give that passage again."""
+async def undo_judgment(request: Request, body: UndoRequest) -> Response:
+    """Undo the judge's last judgment, and return its passage again."""
     _refuse_other_sites(request)
-    return JSON(await at_desk(request, lambda desk: _undone(desk, body.judge)))
+    return JSONResponse(await run_at_desk(request, lambda desk: _undo(desk, body.judge)))
 
 
 @router.get(
     "/agreement",
     response_model=JudgesAgreement,
-    responses=responses(404),
-    summary="How far do the judges agree?",
+    responses=openapi_errors(404),
+    summary="Compare the judges",
 )
 async def judges_agreement(request: Request) -> Response:
-    """Weighted kappa of every two judges, and the passages on which they differ."""
-    return JSON(await at_desk(request, _agreement))
+    """Return the weighted kappa of every pair of judges, and the passages on which they differ."""
+    return JSONResponse(await run_at_desk(request, _render_agreement))
 
 
 def _refuse_other_sites(request: Request) -> None:
-    """A page of another site must not judge in the name of whoever looks at it."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        # Any other kind may be sent by a page without asking first.
-        raise Problem(400, "validation_error", "body: must be sent with Content-Type: application/json")
-    allowed = service(request).pertinent.workspace.settings.cors_origins
-    foreign = request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
-    if foreign and request.headers.get("origin") not in allowed:
-        raise Problem(403, "forbidden", "a judgment must come from a page of this service")
+    """Protect against cross-site request forgery: a page of another site must not judge for its reader."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        # Browsers send other types across sites without a preflight.
+        raise ApiError(400, "validation_error", "body: must be sent with Content-Type: application/json")
+    allowed = get_service(request).pertinent.workspace.settings.cors_origins
+    is_cross_site = request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+    if is_cross_site and request.headers.get("origin") not in allowed:
+        raise ApiError(403, "forbidden", "a judgment must come from a page of this service")
 
 
-def _next(look: Look) -> dict[str, Any]:
+def _render_look(look: Look) -> dict[str, Any]:
     progress = look.progress
     return {
-        **_shown(look.candidate),
+        **_render_candidate(look.candidate),
         "progress": {"judged": progress.judged, "skipped": progress.skipped, "total": progress.total},
         "undoable": look.undoable,
     }
 
 
-def _shown(candidate: Candidate | None) -> dict[str, Any]:
+def _render_candidate(candidate: Candidate | None) -> dict[str, Any]:
     if candidate is None:
         return {"query": None, "passage": None}
     query, chunk = candidate.query, candidate.chunk
@@ -281,32 +234,32 @@ def _shown(candidate: Candidate | None) -> dict[str, Any]:
     }
 
 
-def _undone(desk: Desk, judge: str | None) -> dict[str, Any]:
-    taken = desk.undo(judge)
-    if taken is None:
-        raise Problem(404, "not_found", "there is no judgment to take back")
-    label = taken.label
-    said = {"grade": label.grade if label else None, "note": label.note if label else None}
-    return {**_next(desk.look(judge)), **_again(desk, taken), **said}
+def _undo(desk: Desk, judge: str | None) -> dict[str, Any]:
+    judgment = desk.undo(judge)
+    if judgment is None:
+        raise ApiError(404, "not_found", "there is no judgment to undo")
+    label = judgment.label
+    former = {"grade": label.grade if label else None, "note": label.note if label else None}
+    return {**_render_look(desk.look(judge)), **_render_passage(desk, judgment), **former}
 
 
-def _again(desk: Desk, taken: Judgment) -> dict[str, Any]:
-    """The passage itself; nothing in place of the next one where it is no longer shown."""
+def _render_passage(desk: Desk, judgment: Judgment) -> dict[str, Any]:
+    """Render the judged passage; if it is gone from the index, nothing, so that the next one is shown."""
     try:
-        return _shown(desk.find(taken.query, taken.chunk))
+        return _render_candidate(desk.find(judgment.query, judgment.chunk))
     except NotFound:
         return {}
 
 
-def _agreement(desk: Desk) -> dict[str, Any]:
+def _render_agreement(desk: Desk) -> dict[str, Any]:
     views = desk.views()
     return {
         "judges": [{"judge": judge, "passages": count} for judge, count in judges(views)],
-        "pairs": [_pair(desk, pair) for pair in agreement(views)],
+        "pairs": [_render_pair(desk, pair) for pair in agreement(views)],
     }
 
 
-def _pair(desk: Desk, pair: Pair) -> dict[str, Any]:
+def _render_pair(desk: Desk, pair: Pair) -> dict[str, Any]:
     texts = {query.id: query.text for query in desk.golden.queries}
     return {
         "first": pair.first,
@@ -316,12 +269,12 @@ def _pair(desk: Desk, pair: Pair) -> dict[str, Any]:
         "same": pair.n - len(pair.disagreements),
         "disagreements": [
             {
-                "query": {"id": one.passage.query, "text": texts[one.passage.query]},
-                "passage_id": one.passage.name,
-                "breadcrumb": desk.breadcrumbs.get(one.passage.name, one.passage.name),
-                "first": one.first,
-                "second": one.second,
+                "query": {"id": passage.query, "text": texts[passage.query]},
+                "passage_id": passage.name,
+                "breadcrumb": desk.breadcrumbs.get(passage.name, passage.name),
+                "first": first,
+                "second": second,
             }
-            for one in pair.disagreements[:TOLD]
+            for passage, first, second in pair.disagreements[:MAX_DISAGREEMENTS]
         ],
     }

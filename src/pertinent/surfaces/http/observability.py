@@ -1,26 +1,41 @@
-"""What the service tells of itself: metrics, one log line a query or refusal, and spans of its stages."""
+"""Observability: Prometheus metrics, JSON logs and OpenTelemetry spans."""
 
 from __future__ import annotations
 
+import json
+import logging
+import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from ...errors import SettingsError
+from ...settings import Settings
 from ...types import Answer
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-"""The methods that are counted by name: a caller can make up as many others as it likes."""
+"""Methods with a counter of their own; a caller could invent any number of others."""
 
-SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+LATENCY_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 
 
 class Observer:
-    """Counts, logs and traces; one for each application, so that tests do not share counters."""
+    """Records requests and searches as metrics, log lines and spans.
+
+    Each application has its own, with its own registry: applications in one process share no counters.
+
+    Args:
+        log: A structlog logger.
+        tracer: Makes a span for each search and its stages; None makes none.
+
+    """
 
     def __init__(self, log: Any = None, tracer: Tracer | None = None) -> None:
         self.log = log or structlog.get_logger("pertinent")
@@ -33,13 +48,17 @@ class Observer:
             registry=self._registry,
         )
         self._latency = Histogram(
-            "pertinent_request_seconds", "Time to answer", ["route"], buckets=SECONDS, registry=self._registry
+            "pertinent_request_seconds",
+            "Time to answer",
+            ["route"],
+            buckets=LATENCY_BUCKETS,
+            registry=self._registry,
         )
         self._stages = Histogram(
             "pertinent_stage_seconds",
             "Time of each stage of a search",
             ["stage"],
-            buckets=SECONDS,
+            buckets=LATENCY_BUCKETS,
             registry=self._registry,
         )
         self._results = Histogram(
@@ -53,27 +72,30 @@ class Observer:
         )
         self._chunks = Gauge("pertinent_index_chunks", "Chunks in the index", registry=self._registry)
 
-    def exposition(self) -> bytes:
-        """All metrics, as Prometheus reads them."""
+    def render_metrics(self) -> bytes:
+        """Return all metrics in the format of Prometheus."""
         return generate_latest(self._registry)
 
-    def index_size(self, chunks: int | None) -> None:
+    def set_index_size(self, chunks: int | None) -> None:
+        """Set the number of chunks; None if the index does not answer."""
         if chunks is not None:
             self._chunks.set(chunks)
 
-    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+    def record_request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request and its time; `route` is the declared path, such as `/chunks/{chunk_id}`."""
         self._requests.labels(route, method if method in METHODS else "OTHER", str(status)).inc()
         self._latency.labels(route).observe(seconds)
 
-    def failed(self, error: str) -> None:
+    def record_failure(self, error: str) -> None:
+        """Count an error response by its identifier."""
         self._failures.labels(error).inc()
 
-    def refused(self, error: str, status: int, *, route: str, request_id: str) -> None:
-        """One line a request that was refused."""
+    def log_refusal(self, error: str, status: int, *, route: str, request_id: str) -> None:
+        """Log a refused request."""
         self.log.info("refused", request_id=request_id, route=route, status=status, error=error)
 
-    def searched(self, answer: Answer, *, route: str, request_id: str) -> None:
-        """One line a query with its best result, and its stages as metrics and spans."""
+    def record_search(self, answer: Answer, *, route: str, request_id: str) -> None:
+        """Log a query with its best result; record its stages as metrics and spans."""
         for stage, ms in () if answer.cached else answer.timings.items():
             self._stages.labels(stage).observe(ms / 1000)
         self._results.observe(len(answer.hits))
@@ -98,7 +120,7 @@ class Observer:
 
         end = time.time_ns()
         start = end - int(sum(answer.timings.values()) * 1e6)
-        whole = tracer.start_span(
+        search_span = tracer.start_span(
             "search",
             start_time=start,
             attributes={
@@ -107,9 +129,60 @@ class Observer:
                 "pertinent.results": len(answer.hits),
             },
         )
-        context = set_span_in_context(whole)
+        context = set_span_in_context(search_span)
         for stage, ms in answer.timings.items():
-            part = tracer.start_span(stage, context=context, start_time=start)
+            stage_span = tracer.start_span(stage, context=context, start_time=start)
             start += int(ms * 1e6)
-            part.end(start)
-        whole.end(end)
+            stage_span.end(start)
+        search_span.end(end)
+
+
+def configure_logging() -> None:
+    """Write logs to stderr, one JSON object per line; the web server's own messages too."""
+    structlog.configure(
+        processors=[
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(serializer=_serialize_event),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+        cache_logger_on_first_use=True,
+    )
+    server_log = logging.getLogger("uvicorn")
+    server_log.handlers = [_StructlogHandler(logging.WARNING)]
+    server_log.propagate = False
+
+
+class _StructlogHandler(logging.Handler):
+    """Passes records of the standard logging module on to structlog."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log = structlog.get_logger("pertinent")
+        write = log.error if record.levelno >= logging.ERROR else log.warning
+        write("server", detail=record.getMessage(), exc_info=record.exc_info)
+
+
+def _serialize_event(event: Any, default: Callable[[Any], Any]) -> bytes:
+    try:
+        return orjson.dumps(event, default=default)
+    except orjson.JSONEncodeError:
+        # orjson refuses half of a surrogate pair, which a query may hold; json escapes it.
+        return json.dumps(event, default=default).encode()
+
+
+def create_tracer(settings: Settings) -> Tracer | None:
+    """Create a tracer that sends spans to `otel_endpoint`; None without that setting."""
+    if settings.otel_endpoint is None:
+        return None
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        raise SettingsError("otel_endpoint needs OpenTelemetry: pip install 'pertinent[otel]'") from error
+    provider = TracerProvider(resource=Resource.create({"service.name": "pertinent"}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=settings.otel_endpoint)))
+    return provider.get_tracer("pertinent")

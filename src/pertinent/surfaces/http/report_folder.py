@@ -1,4 +1,4 @@
-"""The reports of a folder in short: what a list of them shows, and nothing of their queries."""
+"""The folder of validation reports: a summary of each report, read once and cached."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ...validation.criteria import Criterion
 from ...validation.phrases import queries
 from ...validation.report import Verdict
 
-MOST = 500
+MAX_REPORTS = 500
 """How many reports are listed, the latest."""
 
-SHARE = "queries with P@5"
-"""How the name of the criterion begins that says how many queries have a high enough P@5."""
+P_AT_5_CRITERION = "queries with P@5"
+"""How the name of the criterion starts that sets the share of queries with a high P@5."""
 
 
-class GoldenName(BaseModel):
-    """Which golden set a report is of."""
+class GoldenSummary(BaseModel):
+    """The golden set of a report."""
 
     name: str
     queries: int
     scored: int
 
 
-class Way(BaseModel):
-    """How a report was made, where that was not as usual."""
+class RunOptions(BaseModel):
+    """The options of a validation that differ from the defaults."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -39,13 +39,13 @@ class Way(BaseModel):
     threshold: float = 0.0
 
 
-class Short(BaseModel):
-    """A report in short."""
+class ReportSummary(BaseModel):
+    """The figures of a report that a list shows; its queries are not read."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str = ""
-    """Of its file."""
+    """The file name."""
     timestamp: str
     verdict: Verdict
     summary: str
@@ -54,30 +54,30 @@ class Short(BaseModel):
     mrr: float
     mrr_answerable: float
     p95_latency_ms: float
-    golden: GoldenName
+    golden: GoldenSummary
     criteria: list[Criterion]
     fingerprints: dict[str, str]
-    options: Way = Way()
+    options: RunOptions = RunOptions()
 
     @property
     def share(self) -> float | None:
-        """The share of the queries whose P@5 is high enough; None where it was not judged."""
-        criterion = self.criterion(SHARE)
+        """The share of queries with a high P@5; None if it was not judged."""
+        criterion = self.find_criterion(P_AT_5_CRITERION)
         return criterion.value if criterion and criterion.passed is not None else None
 
     @property
     def ranking(self) -> str:
-        """The ranking that answered; nothing where no query was answered."""
+        """The ranking that was validated; empty if no query was answered."""
         return self.fingerprints.get("ranking", "")
 
     @property
-    def mark(self) -> tuple[object, ...]:
-        """The same for reports whose figures make one line: of the same queries, asked in the same way."""
+    def trend_key(self) -> tuple[object, ...]:
+        """Equal for reports that can be compared: the same queries, run with the same options."""
         return self.fingerprints.get("golden", ""), self.ranking, self.options
 
     @property
     def title(self) -> str:
-        """What was asked, and how."""
+        """The golden set, the ranking and the options."""
         limit, threshold = self.options.limit, self.options.threshold
         parts = [
             self.golden.name,
@@ -87,55 +87,66 @@ class Short(BaseModel):
         ]
         return ", ".join(part for part in parts if part)
 
-    def criterion(self, name: str) -> Criterion | None:
-        """The criterion whose name begins so."""
-        return next((one for one in self.criteria if one.name.startswith(name)), None)
+    def find_criterion(self, prefix: str) -> Criterion | None:
+        """Return the criterion whose name starts with the prefix."""
+        return next((criterion for criterion in self.criteria if criterion.name.startswith(prefix)), None)
 
 
 @dataclass(slots=True)
-class ReportList:
-    """The reports of a folder; each file is read once, and again when it has changed."""
+class ReportFolder:
+    """The reports of a folder; a file is read again only if it has changed."""
 
     folder: Path
-    _known: dict[str, tuple[object, Short | None]] = field(default_factory=dict)
-    _reading: threading.Lock = field(default_factory=threading.Lock)
+    _cache: dict[str, tuple[object, ReportSummary | None]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def read(self) -> tuple[list[Short], list[str]]:
-        """The latest reports, the newest first, and the names of files that are none."""
-        with self._reading:
-            paths = report.listed(self.folder)[-MOST:]
-            found = {path.name: self._short(path) for path in paths}
-            self._known = {name: self._known[name] for name in found if name in self._known}
-        shorts = sorted((one for one in found.values() if one), key=lambda one: (one.timestamp, one.name))
-        return shorts[::-1], [name for name, one in found.items() if one is None]
+    def list_reports(self) -> tuple[list[ReportSummary], list[str]]:
+        """Return the latest reports, newest first, and the names of files that can't be read."""
+        with self._lock:
+            paths = report.listed(self.folder)[-MAX_REPORTS:]
+            by_name = {path.name: self._summarize(path) for path in paths}
+            self._cache = {name: self._cache[name] for name in by_name if name in self._cache}
+        summaries = [summary for summary in by_name.values() if summary]
+        summaries.sort(key=lambda summary: (summary.timestamp, summary.name), reverse=True)
+        return summaries, [name for name, summary in by_name.items() if summary is None]
 
-    def path(self, name: str) -> Path | None:
-        """The file of a report; None for what is no name of one, and for what is not there."""
+    def find_path(self, name: str) -> Path | None:
+        """Return the file of a report; None if there is none, or if the name is not one of a report."""
         if not report.NAME.fullmatch(name):
             return None
         path = self.folder / name
         return path if path.is_file() else None
 
-    def _short(self, path: Path) -> Short | None:
+    def _summarize(self, path: Path) -> ReportSummary | None:
         try:
             stat = path.stat()
             state = (stat.st_mtime_ns, stat.st_size)
-            if path.name not in self._known or self._known[path.name][0] != state:
-                self._known[path.name] = (state, _parsed(path))
-            return self._known[path.name][1]
+            if path.name not in self._cache or self._cache[path.name][0] != state:
+                self._cache[path.name] = (state, _read_summary(path))
+            return self._cache[path.name][1]
         except OSError:
             return None
 
 
-def _parsed(path: Path) -> Short | None:
+def _read_summary(path: Path) -> ReportSummary | None:
     try:
-        return Short.model_validate_json(path.read_bytes()).model_copy(update={"name": path.name})
+        return ReportSummary.model_validate_json(path.read_bytes()).model_copy(update={"name": path.name})
     except ValidationError:
         return None
 
 
-def comparable(reports: list[Short]) -> Iterator[list[Short]]:
-    """The reports of the same queries asked in the same way, oldest first; those with the latest first."""
-    latest = {one.mark: number for number, one in reversed(list(enumerate(reports)))}
-    ordered = sorted(reports, key=lambda one: latest[one.mark])
-    return (list(group)[::-1] for _, group in groupby(ordered, key=lambda one: one.mark))
+def group_comparable(reports: list[ReportSummary]) -> Iterator[list[ReportSummary]]:
+    """Group reports that can be compared.
+
+    Args:
+        reports: The newest first.
+
+    Yields:
+        Groups of reports, each with the oldest first; the group with the newest report comes first.
+
+    """
+    newest: dict[tuple[object, ...], int] = {}
+    for position, summary in enumerate(reports):
+        newest.setdefault(summary.trend_key, position)
+    ordered = sorted(reports, key=lambda summary: newest[summary.trend_key])
+    return (list(group)[::-1] for _, group in groupby(ordered, key=lambda summary: summary.trend_key))

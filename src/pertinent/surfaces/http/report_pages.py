@@ -1,8 +1,7 @@
-"""Reports of validations for the eye: all of them, one of them, two side by side."""
+"""Pages of validation reports: the list with trends, one report, and two reports compared."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -11,119 +10,99 @@ from fastapi.responses import HTMLResponse, Response
 from ...errors import InvalidInput
 from ...validation import report
 from ...validation.report import ValidationReport
-from ..web import STATIC
-from .errors import Problem
-from .report_folder import ReportList, comparable
-from .service import in_thread
+from .errors import ApiError
+from .report_folder import ReportFolder, group_comparable
+from .service import get_service
+from .templates import render_template
 
 router = APIRouter(prefix="/reports", include_in_schema=False)
 
-# A report is a page of its own, with its styles in it and no script.
+# A report is a self-contained page, with its styles inside and no script.
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
 
-TRENDS = 3
-"""Of how many golden sets, or ways to ask one, the trend is shown."""
-
-Name = Annotated[str, Query(max_length=100)]
+MAX_TRENDS = 3
+"""How many trends are shown, each for one golden set with one ranking and the same options."""
 
 
 @router.get("")
-async def all_reports(request: Request) -> Response:
-    """Every report of the folder, and how the figures went."""
-    return await in_thread(request, lambda: _page("reports.html.jinja", **_listed(_reports(request))))
+async def list_reports(request: Request) -> Response:
+    """Show all reports of the folder, and the trends of their figures."""
+    folder = _get_folder(request)
+    return await get_service(request).run_in_thread(
+        lambda: _respond("reports.html.jinja", **_collect_reports(folder))
+    )
 
 
 @router.get("/compare")
-async def two_reports(request: Request, before: Name, after: Name) -> Response:
-    """Two reports side by side."""
-    return await in_thread(request, lambda: _compared(_reports(request), before, after))
+async def compare_reports(
+    request: Request,
+    before_name: Annotated[str, Query(alias="before", max_length=100)],
+    after_name: Annotated[str, Query(alias="after", max_length=100)],
+) -> Response:
+    """Show two reports side by side."""
+    folder = _get_folder(request)
+    return await get_service(request).run_in_thread(lambda: _compare(folder, before_name, after_name))
 
 
 @router.get("/{name}")
-async def one_report(request: Request, name: str) -> Response:
-    """A report as its own page."""
+async def read_report(request: Request, name: str) -> Response:
+    """Show one report."""
+    folder = _get_folder(request)
 
-    def rendered() -> Response:
+    def render() -> Response:
         from ...validation import rendering
 
-        page = rendering.html(_loaded(_reports(request), name))
+        page = rendering.html(_load_report(folder, name))
         return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
-    return await in_thread(request, rendered)
+    return await get_service(request).run_in_thread(render)
 
 
-def _reports(request: Request) -> ReportList:
-    found: ReportList = request.app.state.reports
-    return found
+def _get_folder(request: Request) -> ReportFolder:
+    folder: ReportFolder = request.app.state.report_folder
+    return folder
 
 
-def _listed(reports: ReportList) -> dict[str, Any]:
-    from .report_trend import trend
+def _collect_reports(folder: ReportFolder) -> dict[str, Any]:
+    from .report_trend import plot_trend
 
-    shorts, unreadable = reports.read()
-    lines = [group for group in comparable(shorts) if len(group) > 1]
-    last_two = [one.name for one in lines[0][-2:]] if lines else [None, None]
+    reports, unreadable = folder.list_reports()
+    series = [group for group in group_comparable(reports) if len(group) > 1]
+    last_two = [summary.name for summary in series[0][-2:]] if series else [None, None]
     return {
-        "reports": shorts,
+        "reports": reports,
         "unreadable": unreadable,
-        "trends": [(group[-1].title, trend(group)) for group in lines[:TRENDS]],
+        "trends": [(group[-1].title, plot_trend(group)) for group in series[:MAX_TRENDS]],
         "before": last_two[0],
         "after": last_two[1],
     }
 
 
-def _loaded(reports: ReportList, name: str) -> ValidationReport:
-    path = reports.path(name)
+def _load_report(folder: ReportFolder, name: str) -> ValidationReport:
+    path = folder.find_path(name)
     if path is None:
-        raise Problem(404, "not_found", f"there is no report {name!r}")
+        raise ApiError(404, "not_found", f"there is no report {name!r}")
     try:
         return report.load(path)
     except InvalidInput as error:
-        raise Problem(404, "not_found", f"{name} can't be read as a report") from error
+        raise ApiError(404, "not_found", f"{name} can't be read as a report") from error
 
 
-def _compared(reports: ReportList, before: str, after: str) -> Response:
+def _compare(folder: ReportFolder, before_name: str, after_name: str) -> Response:
     from ...validation.compare import compare
 
-    old, new = _loaded(reports, before), _loaded(reports, after)
-    comparison = refused = None
+    old, new = _load_report(folder, before_name), _load_report(folder, after_name)
+    comparison = refusal = None
     try:
         comparison = compare(old, new)
     except InvalidInput as error:
-        refused = str(error).removeprefix(f"{error.field}: ")
-    sides = [("Before", before, old), ("After", after, new)]
-    return _page("compare.html.jinja", root="../", sides=sides, comparison=comparison, refused=refused)
+        refusal = str(error).removeprefix(f"{error.field}: ")
+    sides = [("Before", before_name, old), ("After", after_name, new)]
+    return _respond("compare.html.jinja", root="../", sides=sides, comparison=comparison, refusal=refusal)
 
 
-def _page(template: str, **values: Any) -> Response:
-    from ...validation.rendering.text import printable
-
-    page = _templates().get_template(template).render(**{"root": "", **values})
-    return HTMLResponse(printable(page), headers={"cache-control": "no-cache"})
-
-
-@cache
-def _templates() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    from ...validation.rendering import figures, words
-
-    made = Environment(
-        loader=FileSystemLoader(STATIC),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {
-        "share": figures.share,
-        "number": figures.number,
-        "milliseconds": figures.milliseconds,
-        "when": figures.when,
-        "measure": words.measure,
-        "sign": words.SIGNS.__getitem__,
-    }
-    return made
+def _respond(template: str, **values: Any) -> Response:
+    return HTMLResponse(render_template(template, **values), headers={"cache-control": "no-cache"})

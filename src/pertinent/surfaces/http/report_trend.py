@@ -1,4 +1,4 @@
-"""How the figures of a golden set, asked in one way, went from report to report: a small plot each."""
+"""Trends: how the figures of comparable reports developed, one small SVG plot for each measure."""
 
 from __future__ import annotations
 
@@ -11,99 +11,103 @@ from markupsafe import Markup
 
 from ...validation.rendering import figures
 from ...validation.rendering.svg import NARROW, Figure, drawing, element, line, ticks
-from ...validation.rendering.svg import words as at
-from .report_folder import SHARE, Short
+from ...validation.rendering.svg import words as draw_text
+from .report_folder import P_AT_5_CRITERION, ReportSummary
 
-LEFT, RIGHT, TOP, BOTTOM = 44.0, NARROW - 14.0, 14.0, 128.0
-RADIUS = 4.0
-MOST = 60
+X_START, X_END, Y_TOP, Y_BOTTOM = 44.0, NARROW - 14.0, 14.0, 128.0
+DOT_RADIUS = 4.0
+MAX_DOTS = 60
 """How many reports a plot shows, the latest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """What is plotted, how it is told, and on which scale."""
+class TrendMeasure:
+    """A figure of a report that is plotted."""
 
     criterion: str
-    """How the name of the criterion begins that it must meet."""
-    value: Callable[[Short], float | None]
-    told: Callable[[float], str]
-    mark: str
-    """How a value is written at the scale."""
-    end: float | None = None
+    """How the name of its criterion starts."""
+    value: Callable[[ReportSummary], float | None]
+    format_value: Callable[[float], str]
+    tick_format: str
+    maximum: float | None = None
     """Where the scale ends; None is somewhat above the highest value."""
 
 
 MEASURES = (
-    Measure(SHARE, lambda one: one.share, figures.share, "{:.0%}", 1.0),
-    Measure("MRR (answerable)", lambda one: one.mrr_answerable, figures.number, "{:g}", 1.0),
-    Measure("p95 latency", lambda one: one.p95_latency_ms, figures.milliseconds, "{:,g} ms"),
+    TrendMeasure(P_AT_5_CRITERION, lambda report: report.share, figures.share, "{:.0%}", 1.0),
+    TrendMeasure("MRR (answerable)", lambda report: report.mrr_answerable, figures.number, "{:g}", 1.0),
+    TrendMeasure("p95 latency", lambda report: report.p95_latency_ms, figures.milliseconds, "{:,g} ms"),
 )
 
 
-class Point(NamedTuple):
-    """A report's value, and where it is drawn."""
+class Dot(NamedTuple):
+    """The value of a report, and its position in the plot."""
 
-    report: Short
+    report: ReportSummary
     value: float
     x: float
     y: float
 
 
-def trend(reports: Sequence[Short]) -> list[Figure]:
-    """The plots of reports of one golden set, the oldest first; a line needs two of them.
+def plot_trend(reports: Sequence[ReportSummary]) -> list[Figure]:
+    """Plot each measure over comparable reports.
 
-    A measure that none of them was judged by has no plot.
+    Args:
+        reports: At least two, the oldest first.
+
+    Returns:
+        The plots of the measures that at least one report has.
+
     """
-    latest = reports[-MOST:]
-    if len(latest) <= 1:
-        return []
-    measures = [
-        measure for measure in MEASURES if any(measure.value(report) is not None for report in latest)
+    latest = reports[-MAX_DOTS:]
+    return [
+        _plot_measure(measure, latest)
+        for measure in MEASURES
+        if any(measure.value(report) is not None for report in latest)
     ]
-    return [_plot(measure, latest) for measure in measures]
 
 
-def _plot(measure: Measure, reports: Sequence[Short]) -> Figure:
-    values = [measure.value(one) for one in reports]
-    end = measure.end or 1.15 * max([1e-3, *(one for one in values if one and math.isfinite(one))])
-    points = [
-        Point(report, value, LEFT + (RIGHT - LEFT) * place / (len(reports) - 1), _height(value / end))
-        for place, (report, value) in enumerate(zip(reports, values, strict=True))
+def _plot_measure(measure: TrendMeasure, reports: Sequence[ReportSummary]) -> Figure:
+    values = [measure.value(report) for report in reports]
+    maximum = measure.maximum or 1.15 * max(
+        [1e-3, *(value for value in values if value and math.isfinite(value))]
+    )
+    dots = [
+        Dot(report, value, X_START + (X_END - X_START) * number / (len(reports) - 1), _to_y(value / maximum))
+        for number, (report, value) in enumerate(zip(reports, values, strict=True))
         if value is not None and math.isfinite(value)
     ]
-    criterion = reports[-1].criterion(measure.criterion)
+    criterion = reports[-1].find_criterion(measure.criterion)
     name = (criterion.name if criterion else measure.criterion).removesuffix(" (ms)")
-    inside = _scale(measure, end)
-    if criterion and 0 < criterion.wanted <= end:
-        y = _height(criterion.wanted / end)
-        inside.append(line(LEFT, y, RIGHT, y, "limit"))
-    run = " ".join(f"{point.x:.1f},{point.y:.1f}" for point in points)
-    inside += [element("polyline", points=run, class_="run"), *(_dot(measure, point) for point in points)]
-    for x, anchor, report in ((LEFT, "start", reports[0]), (RIGHT, "end", reports[-1])):
-        inside.append(at(x, BOTTOM + 18, figures.when(report.timestamp)[:10], "axis", anchor))
-    ends = [measure.told(point.value) for point in (*points[:1], *points[-1:])]
-    told = " at first, ".join(ends) + " at last" if ends else "not known"
+    marks = _draw_scale(measure, maximum)
+    if criterion and 0 < criterion.wanted <= maximum:
+        y = _to_y(criterion.wanted / maximum)
+        marks.append(line(X_START, y, X_END, y, "limit"))
+    polyline = " ".join(f"{dot.x:.1f},{dot.y:.1f}" for dot in dots)
+    marks += [element("polyline", points=polyline, class_="run"), *(_draw_dot(measure, dot) for dot in dots)]
+    for x, anchor, report in ((X_START, "start", reports[0]), (X_END, "end", reports[-1])):
+        marks.append(draw_text(x, Y_BOTTOM + 18, figures.when(report.timestamp)[:10], "axis", anchor))
+    first_and_last = [measure.format_value(dot.value) for dot in (*dots[:1], *dots[-1:])]
+    caption = "first {}, latest {}".format(*first_and_last) if first_and_last else "not known"
     title = name[0].upper() + name[1:] if name.startswith("q") else name
-    return Figure(title, told, drawing(NARROW, BOTTOM + 24, f"{title}: {told}", *inside))
+    return Figure(title, caption, drawing(NARROW, Y_BOTTOM + 24, f"{title}: {caption}", *marks))
 
 
-def _height(part: float) -> float:
-    return BOTTOM - (BOTTOM - TOP) * min(max(part, 0.0), 1.0)
+def _to_y(share: float) -> float:
+    return Y_BOTTOM - (Y_BOTTOM - Y_TOP) * min(max(share, 0.0), 1.0)
 
 
-def _scale(measure: Measure, end: float) -> list[Markup]:
-    drawn = []
-    for tick in (0.0, 0.5, 1.0) if measure.end else ticks(end, most=3):
-        y = _height(tick / end)
-        name = at(LEFT - 6, y + 4, measure.mark.format(tick), "axis", "end")
-        drawn += [line(LEFT, y, RIGHT, y, "grid"), name]
-    return drawn
+def _draw_scale(measure: TrendMeasure, maximum: float) -> list[Markup]:
+    marks = []
+    for tick in (0.0, 0.5, 1.0) if measure.maximum else ticks(maximum, most=3):
+        y = _to_y(tick / maximum)
+        label = draw_text(X_START - 6, y + 4, measure.tick_format.format(tick), "axis", "end")
+        marks += [line(X_START, y, X_END, y, "grid"), label]
+    return marks
 
 
-def _dot(measure: Measure, point: Point) -> Markup:
-    report = point.report
-    told = element(
-        "title", f"{figures.when(report.timestamp)}: {measure.told(point.value)}, {report.verdict}"
-    )
-    return element("circle", told, cx=point.x, cy=point.y, r=RADIUS, class_=report.verdict.lower())
+def _draw_dot(measure: TrendMeasure, dot: Dot) -> Markup:
+    report = dot.report
+    value = measure.format_value(dot.value)
+    tooltip = element("title", f"{figures.when(report.timestamp)}: {value}, {report.verdict}")
+    return element("circle", tooltip, cx=dot.x, cy=dot.y, r=DOT_RADIUS, class_=report.verdict.lower())

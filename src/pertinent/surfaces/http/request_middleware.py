@@ -1,7 +1,4 @@
-"""What every request gets on its way in, and every answer on its way out: an id, headers and a count.
-
-Plain ASGI, as the gate: both stand in the way of every request.
-"""
+"""The outermost middleware: request id, security headers, HEAD requests, metrics and logs."""
 
 from __future__ import annotations
 
@@ -13,21 +10,22 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import shorten
-from .errors import KINDS
+from .errors import ERROR_KINDS
 from .observability import Observer
 
 _REQUEST_ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 
-REFUSED = frozenset({400, 401, 403, 413, 429})
-"""What is logged of the requests that get no answer: not who looks for what there isn't."""
+LOGGED_REFUSALS = frozenset({400, 401, 403, 413, 429})
+"""Refusals with a log line of their own. 404 and 405 have none: scanners would flood the log."""
 
 LONGEST_PATH = 200
+"""Longer paths are cut in the log."""
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-_HEADERS = (
+_SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -36,8 +34,14 @@ _HEADERS = (
 )
 
 
-class Envelope:
-    """The ASGI application around all others."""
+class RequestMiddleware:
+    """ASGI middleware around everything else.
+
+    Args:
+        app: The next ASGI application.
+        observer: Records each request.
+
+    """
 
     def __init__(self, app: ASGIApp, observer: Observer) -> None:
         self._app = app
@@ -48,19 +52,19 @@ class Envelope:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        request_id = _request_id(headers)
+        request_id = _read_request_id(headers)
         scope.setdefault("state", {})["request_id"] = request_id
         if "range" in headers:
-            # Nothing here is long enough to be asked for in parts, and a server may always send the whole.
+            # No response is long enough for ranges, and a server may always ignore the header.
             scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"range"]
         method = scope["method"]
         if method == "HEAD":
-            # Whatever can be read can be asked about.
+            # Every GET route answers HEAD: it runs as GET, and the body is dropped.
             scope = {**scope, "method": "GET"}
         start = time.perf_counter()
         status = 0
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -70,30 +74,32 @@ class Envelope:
             await send(message)
 
         try:
-            await self._app(scope, receive, sending)
+            await self._app(scope, receive, send_with_headers)
         finally:
-            # Files have no route of their own, but a folder that they are served from.
-            route = getattr(scope.get("route"), "path", None) or scope.get("root_path") or "unmatched"
-            self._observer.answered(route, method, status, time.perf_counter() - start)
-            if status in REFUSED:
-                # Neither the message, which may quote the body, nor the headers, which hold the key.
-                self._observer.refused(KINDS[status][0], status, route=_told(scope), request_id=request_id)
-            if (answer := scope["state"].get("answer")) is not None:
-                self._observer.searched(answer, route=scope["path"], request_id=request_id)
+            self._record(scope, method, status, time.perf_counter() - start)
+
+    def _record(self, scope: Scope, method: str, status: int, seconds: float) -> None:
+        """Count the request; log a refusal or a search."""
+        request_id = scope["state"]["request_id"]
+        route = getattr(scope.get("route"), "path", None)
+        # A static file has no route of its own; its mount point stands in `root_path`.
+        self._observer.record_request(route or scope.get("root_path") or "unmatched", method, status, seconds)
+        if status in LOGGED_REFUSALS:
+            # Not the message, which may quote the body, and not the headers, which hold the key.
+            path = str(route or shorten(scope["path"], LONGEST_PATH))
+            self._observer.log_refusal(ERROR_KINDS[status][0], status, route=path, request_id=request_id)
+        if (answer := scope["state"].get("answer")) is not None:
+            self._observer.record_search(answer, route=scope["path"], request_id=request_id)
 
 
-def _request_id(headers: Headers) -> str:
-    given = headers.get("x-request-id", "")
-    return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
-
-
-def _told(scope: Scope) -> str:
-    """The route as it is declared, or the path of a request that was refused before any route."""
-    return str(getattr(scope.get("route"), "path", None) or shorten(scope["path"], LONGEST_PATH))
+def _read_request_id(headers: Headers) -> str:
+    """Take the caller's `X-Request-ID` if it is well-formed, or make one."""
+    request_id = headers.get("x-request-id", "")
+    return request_id if _REQUEST_ID.fullmatch(request_id) else uuid.uuid4().hex
 
 
 def _add_headers(headers: list[tuple[bytes, bytes]], request_id: str) -> None:
-    """Add those that the route has not set itself."""
-    there = {name for name, _ in headers}
-    headers.extend(header for header in _HEADERS if header[0] not in there)
+    """Add the request id, and the security headers that the route has not set itself."""
+    existing = {name for name, _ in headers}
+    headers.extend(header for header in _SECURITY_HEADERS if header[0] not in existing)
     headers.append((b"x-request-id", request_id.encode()))

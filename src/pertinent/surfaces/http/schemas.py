@@ -1,4 +1,4 @@
-"""The fields that both search routes take beyond their seeds, and how strictly a body is read."""
+"""Parts of request and response bodies that several routes share."""
 
 from __future__ import annotations
 
@@ -9,55 +9,100 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...identity import is_url
 from ...types import Filters
-from . import examples
 
-_ADDRESS = r"^[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9][!-Z^-~]*$"
-"""What surely is an address, for those who read the description; whatever reads as one is taken."""
+_URL_PATTERN = r"^[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9][!-Z^-~]*$"
+"""A pattern for the OpenAPI description: every match is a valid URL. The check itself accepts more."""
+
+ChunkId = Annotated[str, Field(examples=["intro-0a1b2c3d-4e5f60718293"])]
+DocumentId = Annotated[str, Field(examples=["intro-0a1b2c3d"])]
+PageUrl = Annotated[str, Field(examples=["https://handbook.example/docs/intro"])]
+SourcePath = Annotated[str, Field(description="Source file path", examples=["docs/intro.md"])]
+Text = Annotated[str, Field(examples=["Physical AI is intelligence that acts through a body…"])]
+Title = Annotated[str, Field(examples=["Introduction to Physical AI"])]
+Section = Annotated[str, Field(examples=["What it is"])]
+Anchor = Annotated[str, Field(description="Anchor of the section on its page", examples=["what-it-is"])]
+Citation = Annotated[
+    str,
+    Field(
+        description="Address of the chunk: its page, with the anchor of its section",
+        examples=["https://handbook.example/docs/intro#what-it-is"],
+    ),
+]
+ContentHash = Annotated[
+    str,
+    Field(
+        description="SHA-256 of the chunk's text",
+        examples=["5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"],
+    ),
+]
+CreatedAt = Annotated[
+    str | None,
+    Field(
+        description="When the chunk was indexed, ISO 8601; null if unknown", examples=["2026-01-31T09:00:00Z"]
+    ),
+]
+SpanStart = Annotated[
+    int | None,
+    Field(
+        ge=0, description="First character of the chunk in the page's text; null if unknown", examples=[120]
+    ),
+]
+SpanEnd = Annotated[
+    int | None, Field(ge=0, description="The character after its last one; null if unknown", examples=[173])
+]
+Score = Annotated[float, Field(ge=0.0, le=1.0, examples=[0.57])]
 
 
-def whole(check: Callable[[object], int]) -> BeforeValidator:
-    """A count, checked in the door's own words; JSON has one kind of number, so 5.0 is 5."""
+def check_integer(check: Callable[[object], int]) -> BeforeValidator:
+    """Validate an integer with one of the checks of `limits`, whose messages name the field and its range.
 
-    def checked(value: Any) -> int:
+    JSON has one type of number, so 5.0 is accepted as 5.
+    """
+
+    def convert_and_check(value: Any) -> int:
         return check(int(value) if isinstance(value, float) and value.is_integer() else value)
 
-    return BeforeValidator(checked)
+    return BeforeValidator(convert_and_check)
 
 
-def _address(value: object) -> object:
+def _check_url(value: object) -> object:
     if not isinstance(value, str) or not is_url(value):
         raise ValueError(f"must be an address like https://example.org/docs, not {str(value)[:100]!r}")
     return value
 
 
-class Body(BaseModel):
-    """A request's body: no number for a text, and no field that does not exist."""
+class RequestBody(BaseModel):
+    """Base of all request bodies: types are not converted, and unknown fields are refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class FilterFields(Body):
-    """Which chunks may be found; every field is optional."""
+class FilterFields(RequestBody):
+    """Restricts a search to some chunks; every field is optional."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.FILTERS})
-
-    document_id: Annotated[str | None, Field(min_length=1, max_length=200, description="one page")] = None
+    document_id: Annotated[
+        DocumentId | None, Field(min_length=1, max_length=200, description="The chunks of one page")
+    ] = None
     section: Annotated[
-        str | None, Field(min_length=1, max_length=1000, description="a heading above the chunk, or its path")
+        Section | None,
+        Field(min_length=1, max_length=1000, description="A heading above the chunk, or its path"),
     ] = None
     url: Annotated[
         Annotated[
             str,
-            Field(max_length=2000, json_schema_extra={"pattern": _ADDRESS}),
-            BeforeValidator(_address),
+            Field(max_length=2000, json_schema_extra={"pattern": _URL_PATTERN}),
+            BeforeValidator(_check_url),
         ]
         | None,
-        Field(description="a page, or the pages below an address"),
+        Field(
+            description="A page, or all pages below an address", examples=["https://handbook.example/docs"]
+        ),
     ] = None
     source_type: Annotated[
         str | None,
-        Field(min_length=1, max_length=100, description="a kind of source, such as docusaurus-page"),
+        Field(min_length=1, max_length=100, description="A type of source", examples=["docusaurus-page"]),
     ] = None
 
     def to_filters(self) -> Filters:
+        """Convert to the engine's filters."""
         return Filters(self.document_id, self.section, self.url, self.source_type)

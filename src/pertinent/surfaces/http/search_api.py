@@ -5,23 +5,32 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...limits import RETRIEVAL_API as LIMITS
 from ...types import Filters, Hit, Ranking, SearchOptions
-from . import examples
-from .errors import responses
-from .schemas import Body, FilterFields, whole
-from .service import JSON, answer_query, service
+from .errors import openapi_errors
+from .schemas import (
+    ChunkId,
+    Citation,
+    FilterFields,
+    RequestBody,
+    Score,
+    SourcePath,
+    Text,
+    Title,
+    check_integer,
+)
+from .service import answer_query, get_service
 
 router = APIRouter(tags=["retrieval"])
 
 
-class SearchRequest(Body):
+class SearchRequest(RequestBody):
     """Search request with query and optional parameters."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"query": "What is physical AI?", "top_k": 5}})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"query": "What is physical AI?", "top_k": 5}]})
 
     query: Annotated[
         str,
@@ -36,49 +45,38 @@ class SearchRequest(Body):
     top_k: Annotated[
         int,
         Field(ge=1, le=LIMITS.top_k_max, description="Number of results to return (1-20, default 5)"),
-        whole(LIMITS.check_top_k),
+        check_integer(LIMITS.check_top_k),
     ] = 5
-    ranking: Annotated[Ranking | None, Field(description="How results are ordered; hybrid unless set")] = None
-    filters: Annotated[FilterFields | None, Field(description="Which chunks may be found")] = None
+    ranking: Annotated[Ranking | None, Field(description="How results are ranked; hybrid by default")] = None
+    filters: Annotated[FilterFields | None, Field(description="Restricts the search to some chunks")] = None
 
 
 class SearchResult(BaseModel):
     """Single search result with metadata."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.RESULT})
-
-    chunk_id: str = Field(description="Unique chunk identifier")
-    snippet: str = Field(description="Text content of the chunk")
-    source_path: str = Field(description="Source file path")
-    slug: str = Field(description="URL-friendly identifier")
-    title: str | None = Field(None, description="Document title")
-    score: float = Field(ge=0, le=1, description="Relevance score (0-1)")
-    url: str = Field(description="Address of the chunk: its page, with the anchor of its section")
+    chunk_id: ChunkId = Field(description="Unique chunk identifier")
+    snippet: Text = Field(description="Text content of the chunk")
+    source_path: SourcePath
+    slug: str = Field(description="URL-friendly identifier", examples=["intro"])
+    title: Title | None = Field(None, description="Document title")
+    score: Score = Field(description="Relevance score (0-1)")
+    url: Citation
 
 
 class SearchResponse(BaseModel):
     """Search response with query echo and results."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {"query": "What is physical AI?", "results": [examples.RESULT]},
-        }
-    )
-
-    query: str = Field(description="Original search query")
+    query: str = Field(description="Original search query", examples=["What is physical AI?"])
     results: list[SearchResult] = Field(default_factory=list, description="Ranked search results")
     notes: list[str] = Field(
         default_factory=list,
-        description="Only where something is to be said: which part was down, or why there are no results",
+        description="Present only if a store was down, or to explain why there are no results",
+        examples=[[]],
     )
 
 
 class HealthResponse(BaseModel):
     """Health check response with dependency status."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"example": {"status": "ok", "qdrant": True, "postgres": True}}
-    )
 
     status: Literal["ok", "degraded", "error"] = Field(description="Overall status (ok/degraded/error)")
     qdrant: bool = Field(description="Qdrant connectivity status")
@@ -86,21 +84,24 @@ class HealthResponse(BaseModel):
 
 
 @router.post(
-    "/search", response_model=SearchResponse, responses=responses(400, 413, 502), summary="Search the index"
+    "/search",
+    response_model=SearchResponse,
+    responses=openapi_errors(400, 413, 502),
+    summary="Search the index",
 )
 async def search(request: Request, body: SearchRequest) -> Response:
-    """The passages that answer the query best, in order of their score."""
+    """Return the passages that answer the query best, ordered by score."""
     options = SearchOptions(
         top_k=body.top_k,
         ranking=body.ranking,
         filters=body.filters.to_filters() if body.filters else Filters(),
     )
     answer = await answer_query(request, body.query, options)
-    response = {"query": body.query, "results": [_result(hit) for hit in answer.hits]}
-    return JSON(response | {"notes": answer.notes} if answer.notes else response)
+    response = {"query": body.query, "results": [_render_hit(hit) for hit in answer.hits]}
+    return JSONResponse(response | {"notes": answer.notes} if answer.notes else response)
 
 
-def _result(hit: Hit) -> dict[str, Any]:
+def _render_hit(hit: Hit) -> dict[str, Any]:
     chunk = hit.chunk
     return {
         "chunk_id": chunk.chunk_id,
@@ -116,11 +117,14 @@ def _result(hit: Hit) -> dict[str, Any]:
 @router.get(
     "/health",
     response_model=HealthResponse,
-    responses={**responses(), 503: {"model": HealthResponse, "description": "The index does not answer"}},
-    summary="Are both stores there?",
+    responses={
+        **openapi_errors(),
+        503: {"model": HealthResponse, "description": "The index does not answer"},
+    },
+    summary="Check the stores",
 )
 async def health(request: Request) -> Response:
     """`ok`: both stores answer. `degraded`: the catalog does not. `error`: the index does not (503)."""
-    found = await service(request).health.check()
-    body = {"status": found.status, "qdrant": found.index, "postgres": found.catalog}
-    return JSON(body, status_code=200 if found.index else 503)
+    stores = await get_service(request).health.check()
+    body = {"status": stores.status, "qdrant": stores.index, "postgres": stores.catalog}
+    return JSONResponse(body, status_code=stores.http_status)

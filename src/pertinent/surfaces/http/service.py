@@ -1,7 +1,7 @@
-"""From a route to the engine and back: what all routes share.
+"""The service behind the routes: engine, batcher, health and thread pool.
 
-The engine is synchronous and safe for threads. A route hands it to a thread, unless an answer can be had
-at once, waits as long as the request may take, and turns what comes back into bytes.
+A search runs in one way: the answer cache is asked first, then the `QueryBatcher` runs the search in a
+thread, under `request_timeout`. All other work of a route runs in the same thread pool.
 """
 
 from __future__ import annotations
@@ -10,36 +10,33 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import orjson
 from fastapi import Request
-from fastapi.responses import Response
 
 from ...errors import NotFound, StoreError
 from ...search.engine import Engine
-from ...types import Answer, Ranking, SearchOptions
+from ...types import Answer, SearchOptions
 from ..library import Pertinent
 from .batching import QueryBatcher
-from .errors import Problem
+from .errors import ApiError
 from .health import HealthMonitor, probe_stores
 from .observability import Observer
 
 Result = TypeVar("Result")
 
 
-class JSON(Response):
-    """Plain data as JSON; what is not a number in JSON never gets here."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        return orjson.dumps(content)
-
-
 @dataclass(slots=True)
 class Service:
-    """What the routes of one application share."""
+    """What the routes of one application share.
+
+    Args:
+        pertinent: The open library.
+        observer: Records metrics, logs and traces.
+        timeout: `request_timeout`, in seconds.
+        threads: Runs searches and all other blocking work.
+
+    """
 
     pertinent: Pertinent
     observer: Observer
@@ -55,68 +52,54 @@ class Service:
         self.batcher = QueryBatcher(lambda queries: self.engine().search_batch(queries), lambda: self.threads)
 
     def engine(self) -> Engine:
-        """What answers queries; that nothing is indexed is not the caller's mistake."""
+        """Return the search engine; raise a 503 if nothing is indexed yet."""
         try:
             return self.pertinent.workspace.engine()
         except NotFound as error:
-            raise Problem(503, "service_unavailable", "nothing is indexed yet") from error
+            raise ApiError(503, "service_unavailable", "nothing is indexed yet") from error
 
-    @property
-    def ranking(self) -> Ranking:
-        return self.pertinent.workspace.settings.ranking
+    async def search(self, text: str, options: SearchOptions) -> Answer:
+        """Answer a query from the cache, or with the next batch of searches.
 
-    @property
-    def embedder_name(self) -> str:
-        return self.pertinent.workspace.embedder().name
+        A cached answer would hide that a store is down, so the cache is bypassed unless both are healthy.
+        """
+        if (await self.health.check()).status != "ok":
+            options = replace(options, bypass_cache=True)
+        try:
+            answer = None if options.bypass_cache else self.engine().cached_answer(text, options)
+            if answer is None:
+                answer = await self.with_timeout(self.batcher.search(text, options))
+        except StoreError:
+            self.health.compare_with_search(None)
+            raise
+        self.health.compare_with_search(answer)
+        return answer
 
-    @property
-    def model(self) -> str:
-        return self.pertinent.workspace.embedder().model
+    async def run_in_thread(self, work: Callable[[], Result]) -> Result:
+        """Run blocking work in the thread pool, under `request_timeout`."""
+        return await self.with_timeout(asyncio.get_running_loop().run_in_executor(self.threads, work))
 
-
-def service(request: Request) -> Service:
-    """The service that the request came to."""
-    found: Service = request.app.state.service
-    return found
-
-
-async def in_thread(request: Request, work: Callable[[], Result]) -> Result:
-    """Do the work in a thread, for as long as a request may take."""
-    shared = service(request)
-    return await within(shared, asyncio.get_running_loop().run_in_executor(shared.threads, work))
-
-
-async def within(shared: Service, work: Awaitable[Result]) -> Result:
-    """What the work gives, or a problem when it takes longer than a request may."""
-    try:
-        async with asyncio.timeout(shared.timeout):
-            return await work
-    except TimeoutError:
-        raise Problem(
-            503, "service_unavailable", f"no answer within {shared.timeout:g} s; try again later"
-        ) from None
+    async def with_timeout(self, work: Awaitable[Result]) -> Result:
+        """Await the work; raise a 503 after `request_timeout`."""
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await work
+        except TimeoutError:
+            message = f"no answer within {self.timeout:g} s; try again later"
+            raise ApiError(503, "service_unavailable", message) from None
 
 
-def with_cache_control(request: Request, options: SearchOptions) -> SearchOptions:
-    """Bypass the cache where the request says `Cache-Control: no-cache`."""
-    bypass = "no-cache" in request.headers.get("cache-control", "")
-    return replace(options, bypass_cache=True) if bypass else options
+def get_service(request: Request) -> Service:
+    """Return the service of the application that received the request."""
+    service: Service = request.app.state.service
+    return service
 
 
 async def answer_query(request: Request, text: str, options: SearchOptions) -> Answer:
-    """Answer from the cache, or search in a thread; the observer records the answer when it was sent."""
-    shared = service(request)
-    options = with_cache_control(request, options)
-    if (await shared.health.check()).status != "ok":
-        # A cached answer would hide that a store is down.
+    """Run the search of a request; `Cache-Control: no-cache` bypasses the answer cache."""
+    if "no-cache" in request.headers.get("cache-control", ""):
         options = replace(options, bypass_cache=True)
-    try:
-        answer = None if options.bypass_cache else shared.engine().cached_answer(text, options)
-        if answer is None:
-            answer = await within(shared, shared.batcher.search(text, options))
-    except StoreError:
-        shared.health.compare(None)
-        raise
-    shared.health.compare(answer)
+    answer = await get_service(request).search(text, options)
+    # RequestMiddleware logs the answer after it was sent.
     request.state.answer = answer
     return answer

@@ -6,41 +6,55 @@ import uuid
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...identity import digest
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
 from ...types import Answer, Filters, Hit, Ranking, SearchOptions
-from . import examples
-from .errors import responses
-from .schemas import Body, FilterFields, whole
-from .service import JSON, answer_query, service
+from .errors import openapi_errors
+from .schemas import (
+    Anchor,
+    ChunkId,
+    ContentHash,
+    CreatedAt,
+    DocumentId,
+    FilterFields,
+    PageUrl,
+    RequestBody,
+    Score,
+    Section,
+    SourcePath,
+    SpanEnd,
+    SpanStart,
+    Text,
+    Title,
+    check_integer,
+)
+from .service import answer_query, get_service
 
 router = APIRouter(prefix="/api/v1", tags=["v1"])
 
-ADVISED = range(10, 501)
-"""The lengths of a query that seed 004 calls reasonable."""
+ADVISED_LENGTHS = range(10, 501)
+"""The lengths of a query that seed 004 calls reasonable; others get a warning."""
 
-NEAREST = 3
-"""How many results below the threshold are told of where none passes it."""
+MAX_NEAREST = 3
+"""How many results below the threshold are returned if none reaches it."""
 
 
 def _check_per_page(value: object) -> int:
     return check_count("per_page", value, LIMITS.top_k_max)
 
 
-class SearchQuery(Body):
+class SearchQuery(RequestBody):
     """The input text that is used to find semantically similar content."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "example": {
-                "query_text": "How do ROS 2 nodes communicate?",
-                "top_k": 5,
-                "similarity_threshold": 0.3,
-            }
+            "examples": [
+                {"query_text": "How do ROS 2 nodes communicate?", "top_k": 5, "similarity_threshold": 0.3}
+            ]
         }
     )
 
@@ -57,146 +71,149 @@ class SearchQuery(Body):
     top_k: Annotated[
         int,
         Field(ge=1, le=LIMITS.top_k_max, description="Number of results to retrieve"),
-        whole(LIMITS.check_top_k),
+        check_integer(LIMITS.check_top_k),
     ] = 5
     similarity_threshold: Annotated[
         float,
         Field(ge=0.0, le=1.0, allow_inf_nan=False, description="Minimum similarity score for inclusion"),
         BeforeValidator(LIMITS.check_threshold),
     ] = 0.5
-    ranking: Annotated[Ranking | None, Field(description="How results are ordered; hybrid unless set")] = None
-    filters: Annotated[FilterFields | None, Field(description="Which chunks may be found")] = None
+    ranking: Annotated[Ranking | None, Field(description="How results are ranked; hybrid by default")] = None
+    filters: Annotated[FilterFields | None, Field(description="Restricts the search to some chunks")] = None
     per_page: Annotated[
-        Annotated[int, Field(ge=1, le=LIMITS.top_k_max), whole(_check_per_page)] | None,
-        Field(description="At most so many results of one page"),
+        Annotated[int, Field(ge=1, le=LIMITS.top_k_max), check_integer(_check_per_page)] | None,
+        Field(description="Maximum number of results from one page"),
     ] = None
-    explain: Annotated[bool, Field(description="Add the stages' times and what was left out")] = False
-    distinct: Annotated[bool, Field(description="Whether a text that several pages share is listed once")] = (
-        True
+    explain: Annotated[bool, Field(description="Add the time of each stage, and the results left out")] = (
+        False
     )
+    distinct: Annotated[bool, Field(description="List a text that several pages share only once")] = True
     fallback: Annotated[
-        Literal["lexical"] | None, Field(description="How to rank while the embedding model does not answer")
+        Literal["lexical"] | None, Field(description="The ranking to use while the embedding model is down")
     ] = None
 
 
 class MetadataPackage(BaseModel):
     """Information about the source of a retrieved chunk."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.METADATA})
-
-    url: str = Field(min_length=1, description="Source URL of the original document")
-    section: str = Field(description="Section or heading in the original document")
-    chunk_id: str = Field(description="Identifier for the specific chunk")
-    document_id: str = Field(description="Identifier for the source document")
-    document_title: str = Field(description="Title of the source document")
-    source_type: str = Field(description='Type of source document (e.g., "docusaurus-page")')
-    anchor: str = Field(description="Anchor of the section on its page")
-    start: int | None = Field(
-        ge=0, description="First character of the chunk in the page's text; null where that is not known"
-    )
-    end: int | None = Field(ge=0, description="The character after its last one; null where it is not known")
-    source_path: str = Field(description="Source file path")
-    content_hash: str = Field(description="SHA-256 of the chunk's text")
-    created_at: str | None = Field(
-        description="When the chunk was indexed, ISO 8601; null where that is not known"
-    )
+    url: PageUrl = Field(min_length=1, description="Source URL of the original document")
+    section: Section = Field(description="Section or heading in the original document")
+    chunk_id: ChunkId = Field(description="Identifier for the specific chunk")
+    document_id: DocumentId = Field(description="Identifier for the source document")
+    document_title: Title = Field(description="Title of the source document")
+    source_type: str = Field(description="Type of source document", examples=["docusaurus-page"])
+    anchor: Anchor
+    start: SpanStart
+    end: SpanEnd
+    source_path: SourcePath
+    content_hash: ContentHash
+    created_at: CreatedAt
 
 
 class SimilarityScore(BaseModel):
-    """How near a chunk is to the query, and by which measure."""
+    """How similar a chunk is to the query, and by which measure."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.SIMILARITY})
-
-    score: float = Field(ge=0.0, le=1.0, description="The similarity score value")
+    score: Score = Field(description="The similarity score value")
     algorithm: Literal["hybrid-similarity", "cosine-similarity", "lexical-similarity"]
-    query_embedding_id: str = Field(description="Identifier for the query embedding used")
-    result_embedding_id: str = Field(description="Identifier for the result embedding compared")
+    query_embedding_id: str = Field(
+        description="Identifier for the query embedding used", examples=["9f2c1d0e8b7a6f54"]
+    )
+    result_embedding_id: str = Field(
+        description="Identifier for the result embedding compared",
+        examples=["b1a7c0de-3f52-5c6e-8d4b-2f9e6a1c7d30"],
+    )
 
 
 class ComponentScores(BaseModel):
     """The parts of the score."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.SCORES})
-
-    cosine: float | None = Field(ge=0.0, le=1.0)
-    lexical: float | None = Field(ge=0.0, le=1.0)
+    cosine: float | None = Field(ge=0.0, le=1.0, examples=[0.63])
+    lexical: float | None = Field(ge=0.0, le=1.0, examples=[0.51])
 
 
 class RetrievedChunk(BaseModel):
     """A text segment returned by the semantic search."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.RETRIEVED})
-
-    content: str = Field(min_length=1, description="The actual text content of the retrieved chunk")
-    similarity_score: float = Field(ge=0.0, le=1.0)
-    chunk_id: str
+    content: Text = Field(min_length=1, description="The actual text content of the retrieved chunk")
+    similarity_score: Score
+    chunk_id: ChunkId
     metadata: MetadataPackage
-    position: int = Field(ge=0, description="Sequential position of the chunk within the source document")
+    position: int = Field(
+        ge=0, description="Sequential position of the chunk within the source document", examples=[1]
+    )
     similarity: SimilarityScore
     scores: ComponentScores
 
 
 class DamagedResult(BaseModel):
-    """A stored point that belongs in the results and was left out, since its fields can't be read."""
+    """A stored point that is left out of the results, because its fields can't be read."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.DAMAGED})
-
-    point_id: str
-    chunk_id: str = Field(description="Empty where it can't be read")
-    problems: list[str] = Field(description="What is wrong with each damaged field, beginning with its name")
+    point_id: str = Field(examples=["9b2f6f0e-6d3c-5b0e-9f6e-1c2d3e4f5061"])
+    chunk_id: ChunkId = Field(description="Empty if it can't be read")
+    problems: list[str] = Field(
+        description="What is wrong with each damaged field, beginning with its name",
+        examples=[["position is 'x', not a whole number from 0 to 2147483647"]],
+    )
 
 
 class SearchParams(BaseModel):
     """Parameters used for the search."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.PARAMS})
-
-    top_k: int
-    similarity_threshold: float
+    top_k: int = Field(examples=[5])
+    similarity_threshold: float = Field(examples=[0.3])
     ranking: Ranking
-    filters: dict[str, str]
+    filters: dict[str, str] = Field(examples=[{}])
 
 
 class QueryResponse(BaseModel):
     """Structured result containing the retrieved chunks with their metadata and scores."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.QUERY_RESPONSE})
-
-    query_id: str = Field(description="Identifier for the original query")
-    query_text: str
-    created_at: str = Field(description="When the query was received, ISO 8601 in UTC")
+    query_id: str = Field(
+        description="Identifier for the original query", examples=["5d8f2c1a-7b3e-4f60-9a1d-c2e4b6d80f13"]
+    )
+    query_text: str = Field(examples=["What is physical AI?"])
+    created_at: str = Field(
+        description="When the query was received, ISO 8601 in UTC", examples=["2026-01-31T09:30:00Z"]
+    )
     results: list[RetrievedChunk]
-    total_results: int = Field(ge=0)
-    query_time_ms: float = Field(ge=0)
+    total_results: int = Field(ge=0, examples=[1])
+    query_time_ms: float = Field(ge=0, examples=[4.2])
     search_params: SearchParams
     status: Literal["success", "partial", "no_results"]
-    warnings: list[str] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list, examples=[[]])
     nearest: list[RetrievedChunk] = Field(
-        default_factory=list, description="Where there are no results, the best below the threshold"
+        default_factory=list, description="Without results: the best below the threshold", examples=[[]]
     )
     damaged: list[DamagedResult] = Field(
-        default_factory=list, description="Stored points that were left out: status is then partial"
+        default_factory=list,
+        description="Stored points that were left out; status is then partial",
+        examples=[[]],
     )
-    explain: dict[str, Any] | None = None
+    explain: dict[str, Any] | None = Field(
+        None,
+        description="Only with `explain`: the time of each stage, and the results left out",
+        examples=[{"stages_ms": {"embedded": 3.1, "searched": 0.9}, "left_out": []}],
+    )
 
 
 class ServiceHealth(BaseModel):
     """Which parts of the service answer."""
 
-    model_config = ConfigDict(json_schema_extra={"example": examples.SERVICE_HEALTH})
-
     status: Literal["ok", "degraded", "error"]
     index: bool
     catalog: bool
-    embedder: str
-    chunks: int | None = None
+    embedder: str = Field(examples=["local:all-MiniLM-L6-v2"])
+    chunks: int | None = Field(None, examples=[412])
 
 
 @router.post(
-    "/search", response_model=QueryResponse, responses=responses(400, 413, 502), summary="Search the index"
+    "/search",
+    response_model=QueryResponse,
+    responses=openapi_errors(400, 413, 502),
+    summary="Search the index",
 )
 async def search(request: Request, body: SearchQuery) -> Response:
-    """The passages that answer the query best, with their source, their scores and how they came about."""
+    """Return the passages that answer the query best, with their sources and scores."""
     options = SearchOptions(
         top_k=body.top_k,
         threshold=body.similarity_threshold,
@@ -207,12 +224,13 @@ async def search(request: Request, body: SearchQuery) -> Response:
         distinct=body.distinct,
     )
     answer = await answer_query(request, body.query_text, options)
-    return JSON(_response(answer, body, digest(service(request).model, body.query_text, length=16)))
+    model = get_service(request).pertinent.workspace.embedder().model
+    return JSONResponse(_render_answer(answer, body, digest(model, body.query_text, length=16)))
 
 
-def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str, Any]:
-    results = [_chunk(hit, answer.algorithm, embedding_id) for hit in answer.hits]
-    below = [] if results else [candidate.hit for candidate in answer.excluded[:NEAREST]]
+def _render_answer(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str, Any]:
+    results = [_render_hit(hit, answer.algorithm, embedding_id) for hit in answer.hits]
+    below = [] if results else [candidate.hit for candidate in answer.excluded[:MAX_NEAREST]]
     response: dict[str, Any] = {
         "query_id": str(uuid.uuid4()),
         "query_text": answer.query,
@@ -227,8 +245,8 @@ def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str,
             "filters": body.filters.model_dump(exclude_none=True) if body.filters else {},
         },
         "status": "no_results" if not results else "partial" if answer.notes else "success",
-        "warnings": _warnings(answer),
-        "nearest": [_chunk(hit, answer.algorithm, embedding_id) for hit in below],
+        "warnings": _list_warnings(answer),
+        "nearest": [_render_hit(hit, answer.algorithm, embedding_id) for hit in below],
         "damaged": [
             {"point_id": str(point.point_id), "chunk_id": point.chunk_id, "problems": list(point.problems)}
             for point in answer.damaged
@@ -238,23 +256,23 @@ def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str,
         response["explain"] = {
             "stages_ms": {stage: round(ms, 3) for stage, ms in answer.timings.items()},
             "left_out": [
-                {"reason": candidate.reason, **_chunk(candidate.hit, answer.algorithm, embedding_id)}
+                {"reason": candidate.reason, **_render_hit(candidate.hit, answer.algorithm, embedding_id)}
                 for candidate in answer.excluded
             ],
         }
     return response
 
 
-def _warnings(answer: Answer) -> list[str]:
+def _list_warnings(answer: Answer) -> list[str]:
     advice = (
         []
-        if len(answer.query) in ADVISED
-        else [f"query_text has {len(answer.query)} characters; 10 to 500 find best"]
+        if len(answer.query) in ADVISED_LENGTHS
+        else [f"query_text has {len(answer.query)} characters; 10 to 500 work best"]
     )
     return [*advice, *answer.notes]
 
 
-def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
+def _render_hit(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
     chunk = hit.chunk
     start, end = chunk.span
     return {
@@ -275,7 +293,7 @@ def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
             "content_hash": chunk.content_hash,
             "created_at": chunk.created_at,
         },
-        # Where a chunk stands may not be known of another pipeline's collection; the seed has no null here.
+        # Unknown (-1) in some external collections; the seed allows no null here.
         "position": max(chunk.position, 0),
         "similarity": {
             "score": hit.score,
@@ -291,17 +309,21 @@ def _chunk(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
     "/health",
     response_model=ServiceHealth,
     response_model_exclude_none=True,
-    responses={**responses(), 503: {"model": ServiceHealth, "description": "The index does not answer"}},
-    summary="Which parts answer?",
+    responses={
+        **openapi_errors(),
+        503: {"model": ServiceHealth, "description": "The index does not answer"},
+    },
+    summary="Check the parts of the service",
 )
 async def health(request: Request) -> Response:
-    """The state of each part; 503 where the index does not answer."""
-    found = await service(request).health.check()
+    """Return the state of each part; 503 if the index does not answer."""
+    service = get_service(request)
+    stores = await service.health.check()
     body = {
-        "status": found.status,
-        "index": found.index,
-        "catalog": found.catalog,
-        "embedder": service(request).embedder_name,
-        "chunks": found.chunks,
+        "status": stores.status,
+        "index": stores.index,
+        "catalog": stores.catalog,
+        "embedder": service.pertinent.workspace.embedder().name,
+        "chunks": stores.chunks,
     }
-    return JSON(body, status_code=200 if found.index else 503)
+    return JSONResponse(body, status_code=stores.http_status)

@@ -6,49 +6,50 @@ import time
 from typing import Annotated
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from pydantic import ConfigDict, Field
 
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...types import Answer, SearchOptions
 from ...validation.expectations import EXAMPLE, ValidationRun, ValidationTest, run_tests
-from .errors import responses
-from .schemas import Body, whole
-from .service import JSON, in_thread, service
+from .errors import openapi_errors
+from .schemas import RequestBody, check_integer
+from .service import get_service
 
 router = APIRouter(prefix="/api/v1", tags=["v1"])
 
 
-class ValidationRequest(Body):
+class ValidationRequest(RequestBody):
     """Tests of retrieval quality."""
 
-    model_config = ConfigDict(strict=False, json_schema_extra={"example": {"tests": [EXAMPLE], "top_k": 5}})
+    model_config = ConfigDict(
+        strict=False, json_schema_extra={"examples": [{"tests": [EXAMPLE], "top_k": 5}]}
+    )
 
     tests: Annotated[list[ValidationTest], Field(min_length=1, max_length=1000)]
     top_k: Annotated[
         int,
         Field(ge=1, le=LIMITS.top_k_max, description="How many results each test looks at"),
-        whole(LIMITS.check_top_k),
+        check_integer(LIMITS.check_top_k),
     ] = 5
 
 
 @router.post(
     "/validate",
     response_model=ValidationRun,
-    responses=responses(400, 413, 502),
-    summary="Test what is found",
+    responses=openapi_errors(400, 413, 502),
+    summary="Run retrieval tests",
 )
 async def validate(request: Request, body: ValidationRequest) -> Response:
-    """Run the tests: each query, and whether the expected chunks are among its first results."""
-    shared = service(request)
-
-    end = time.monotonic() + shared.timeout
+    """Run each test: search its query, and check that the expected chunks are among the first results."""
+    service = get_service(request)
+    deadline = time.monotonic() + service.timeout
 
     def search(text: str) -> Answer:
-        if time.monotonic() > end:
-            raise TimeoutError  # nobody waits for it any more, and others need the thread
-        return shared.engine().search(text, SearchOptions(top_k=body.top_k))
+        if time.monotonic() > deadline:
+            raise TimeoutError  # the caller has got a 503 already, and others need the thread
+        return service.engine().search(text, SearchOptions(top_k=body.top_k))
 
-    read_texts = shared.pertinent.workspace.read_texts
-    run = await in_thread(request, lambda: run_tests(body.tests, search, read_texts))
-    return JSON(run.model_dump(mode="json"))
+    read_texts = service.pertinent.workspace.read_texts
+    run = await service.run_in_thread(lambda: run_tests(body.tests, search, read_texts))
+    return JSONResponse(run.model_dump(mode="json"))

@@ -1,0 +1,42 @@
+"""Jinja templates of the error pages and the report pages."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..web import STATIC
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def render_template(name: str, **values: Any) -> str:
+    """Render a template of the `web` folder; characters that HTML or UTF-8 can't hold are replaced."""
+    from ...validation.rendering.text import printable
+
+    return printable(_environment().get_template(name).render(**{"root": "", **values}))
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from ...validation.rendering import figures, words
+
+    environment = Environment(
+        loader=FileSystemLoader(STATIC),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "share": figures.share,
+        "number": figures.number,
+        "milliseconds": figures.milliseconds,
+        "when": figures.when,
+        "measure": words.measure,
+        "sign": words.SIGNS.__getitem__,
+    }
+    return environment

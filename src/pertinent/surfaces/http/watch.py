@@ -1,0 +1,118 @@
+"""`pertinent serve --watch`: sync a source whenever one of its files changes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import structlog
+
+from ...errors import PertinentError
+from ...indexing.sync import Summary
+from ..library import Pertinent
+
+POLL_SECONDS = 1.0
+"""How often the path is checked for a folder that was removed, replaced or put back."""
+
+
+def watch_source(
+    pertinent: Pertinent, source: str, base_url: str | None, stop: threading.Event, log: structlog.BoundLogger
+) -> None:
+    """Sync the source whenever it changes, until `stop` is set.
+
+    A failed sync is logged; the service keeps running, and the next change starts another sync.
+    """
+    failed = False
+    try:
+        for _ in wait_for_changes(Path(source.removeprefix("beir:")).expanduser(), stop):
+            try:
+                summary = pertinent.index(source, base_url=base_url)
+            except Exception as error:
+                is_unexpected = not isinstance(error, PertinentError)
+                log.error("sync failed", source=source, detail=str(error), exc_info=is_unexpected)
+                failed = True
+                continue
+            has_changes = summary.pages_added or summary.pages_changed or summary.pages_removed
+            if has_changes or summary.unreadable or failed:
+                log_sync(log, source, summary)
+            failed = False
+    except Exception as error:
+        # For example: the system has no inotify watches left.
+        log.error("watching ended", source=source, detail=str(error), exc_info=True)
+
+
+def log_sync(log: structlog.BoundLogger, source: str, summary: Summary) -> None:
+    """Log what a sync has changed."""
+    log.info(
+        "synced",
+        source=source,
+        added=summary.pages_added,
+        changed=summary.pages_changed,
+        removed=summary.pages_removed,
+        chunks=summary.chunks_added,
+        unreadable=[page.source_path for page in summary.unreadable],
+    )
+
+
+def wait_for_changes(folder: Path, stop: threading.Event) -> Iterator[None]:
+    """Yield whenever something below the folder may have changed, until `stop` is set.
+
+    The first yield comes as soon as the folder is watched, since it may have changed after it was indexed.
+    It also yields once when the folder is removed, and when another folder takes its place.
+    """
+    from watchfiles import watch
+
+    is_missing = False
+    while not stop.is_set():
+        with hold_open(folder) as watched:
+            if watched is None:
+                if not is_missing:
+                    yield
+                is_missing = True
+                stop.wait(POLL_SECONDS)
+                continue
+            is_missing, is_first = False, True
+            try:
+                for changes in watch(
+                    folder,
+                    stop_event=stop,
+                    debounce=300,
+                    raise_interrupt=False,
+                    rust_timeout=int(POLL_SECONDS * 1000),
+                    yield_on_timeout=True,
+                ):
+                    current = _stat(folder)
+                    if current is None or not os.path.samestat(current, watched):
+                        break
+                    if changes or is_first:
+                        is_first = False
+                        yield
+            except FileNotFoundError:
+                stop.wait(POLL_SECONDS)  # removed after it was opened
+
+
+@contextmanager
+def hold_open(path: Path) -> Iterator[os.stat_result | None]:
+    """Give the status of a file or folder, or None without one.
+
+    It is held open meanwhile, so that no new folder at the path can get the same inode.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        yield _stat(path)  # some systems can't open folders
+        return
+    try:
+        yield os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None

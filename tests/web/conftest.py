@@ -1,4 +1,4 @@
-"""The real service over a small book, and a reader: a real Chromium that must not meet an error."""
+"""The real service over a small book, and real Chromium, in which no page may report an error."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,7 +47,7 @@ CHROMIUM = [
 
 ORIGIN = "http://127.0.0.1"
 
-WATCH = """
+RECORD_VIOLATIONS = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
 """
@@ -54,17 +55,17 @@ document.addEventListener("securitypolicyviolation", (event) => violations.push(
 
 @dataclass
 class Reader:
-    """A page of the browser, and what went wrong on it."""
+    """A page of the browser, and the errors on it."""
 
     page: Page
     home: str
     problems: list[str] = field(default_factory=list)
-    forgiven: list[str] = field(default_factory=list)
-    """What a test means to go wrong, as parts of the browser's words."""
+    expected_errors: list[str] = field(default_factory=list)
+    """Parts of the browser's messages about errors that a test provokes."""
 
     def open(self, path: str = "/") -> None:
         self.page.goto(self.home + path)
-        expect(self.page.locator("#found > *").first).to_be_attached()
+        expect(self.page.locator("#hits > *").first).to_be_attached()
 
     @property
     def box(self) -> Locator:
@@ -81,25 +82,28 @@ class Reader:
     def js(self, script: str, argument: Any = None) -> Any:
         return self.page.evaluate(script, argument)
 
-    def look_out(self) -> None:
-        """Collect everything that a console, a policy or the network has to complain about."""
+    def record_problems(self) -> None:
+        """Record errors of the console and the page, dialogs, and requests to other origins."""
         self.page.on(
-            "console", lambda said: self.problems.append(said.text) if said.type in _BAD_NEWS else None
+            "console",
+            lambda entry: self.problems.append(entry.text) if entry.type in ("error", "warning") else None,
         )
         self.page.on("pageerror", lambda error: self.problems.append(f"{error}"))
         self.page.on("request", self._check_origin)
         self.page.on("dialog", lambda dialog: self.problems.append(f"a dialog: {dialog.message}"))
 
     def _check_origin(self, request: Request) -> None:
-        foreign = not request.url.startswith((self.home, "data:"))
-        if foreign and not request.is_navigation_request():
+        is_cross_origin = not request.url.startswith((self.home, "data:"))
+        if is_cross_origin and not request.is_navigation_request():
             self.problems.append(f"a request to {request.url}")
 
-    def unforgiven(self) -> list[str]:
-        return [one for one in self.problems if not any(part in one for part in self.forgiven)]
+    def unexpected_problems(self) -> list[str]:
+        return [
+            problem
+            for problem in self.problems
+            if not any(message in problem for message in self.expected_errors)
+        ]
 
-
-_BAD_NEWS = ("error", "warning")
 
 Visit = Callable[..., Reader]
 
@@ -107,23 +111,31 @@ Visit = Callable[..., Reader]
 @pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the service over the book."""
-    place = tmp_path_factory.mktemp("web")
+    with open_book(tmp_path_factory.mktemp("web")) as pertinent, serve(pertinent) as address:
+        yield address
+
+
+@contextmanager
+def open_book(folder: Path, **settings: Any) -> Iterator[Pertinent]:
+    """Write the book into the folder, and index it."""
     for name, text in PAGES.items():
-        path = place / "docs" / name
+        path = folder / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    settings = Settings(folder=place / "data", embedder=FAST, chunk_tokens=60)
-    with Pertinent(Workspace(settings)) as pertinent:
-        pertinent.index(place / "docs", base_url=SITE, name="robots")
-        yield from _served(pertinent)
+    chosen = Settings(folder=folder / "data", embedder=FAST, chunk_tokens=60, **settings)
+    with Pertinent(Workspace(chosen)) as pertinent:
+        pertinent.index(folder / "docs", base_url=SITE, name="robots")
+        yield pertinent
 
 
-def _served(pertinent: Pertinent) -> Iterator[str]:
+@contextmanager
+def serve(pertinent: Pertinent) -> Iterator[str]:
+    """Serve on a free port; give the address."""
     server = uvicorn.Server(uvicorn.Config(create_app(pertinent), port=0, log_config=None))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    until = time.monotonic() + 20
-    while not server.started and time.monotonic() < until:
+    deadline = time.monotonic() + 20
+    while not server.started and time.monotonic() < deadline:
         time.sleep(0.02)
     assert server.started, "the service did not start"
     port = server.servers[0].sockets[0].getsockname()[1]
@@ -147,55 +159,55 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def _visits(service: str, browser: Browser) -> Iterator[Visit]:
+def open_readers(service: str, browser: Browser) -> Iterator[Visit]:
+    """Give a function that opens a new browser context; at the end, no page may have had a problem."""
     readers: list[Reader] = []
     contexts: list[BrowserContext] = []
 
-    def visited(**options: Any) -> Reader:
-        given = {"viewport": {"width": 1100, "height": 800}, **options}
-        context = browser.new_context(**given)
+    def open_reader(**options: Any) -> Reader:
+        context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}, **options})
         context.set_default_timeout(10_000)
-        context.add_init_script(WATCH)
+        context.add_init_script(RECORD_VIOLATIONS)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=service)
-        context.route(f"{SITE}/**", _site)
+        context.route(f"{SITE}/**", _serve_site)
         contexts.append(context)
         reader = Reader(context.new_page(), service)
-        reader.look_out()
+        reader.record_problems()
         readers.append(reader)
         return reader
 
-    yield visited
-    violations = [one.js("window.violations ?? []") for one in readers if not one.page.is_closed()]
+    yield open_reader
+    violations = [reader.js("window.violations ?? []") for reader in readers if not reader.page.is_closed()]
     for context in contexts:
         context.close()
-    assert [one.unforgiven() for one in readers] == [[] for _ in readers]
+    assert [reader.unexpected_problems() for reader in readers] == [[] for _ in readers]
     assert violations == [[] for _ in violations]
 
 
 @pytest.fixture
 def visit(service: str, browser: Browser) -> Iterator[Visit]:
-    """Open a page as some reader would; when the test is over, nothing may have gone wrong on it."""
-    with _visits(service, browser) as visited:
-        yield visited
+    """Open a new browser context on the service."""
+    with open_readers(service, browser) as open_reader:
+        yield open_reader
 
 
 @pytest.fixture(scope="module")
 def bench(service: str, browser: Browser) -> Iterator[Reader]:
-    """A page whose modules are tried one by one; nothing else happens on it."""
-    with _visits(service, browser) as visited:
-        opened = visited()
-        opened.open()
-        yield opened
+    """A page on which single JavaScript modules are called."""
+    with open_readers(service, browser) as open_reader:
+        reader = open_reader()
+        reader.open()
+        yield reader
 
 
-def _site(route: Route) -> None:
-    """The book's own site, as far as a reader who follows a link sees it."""
+def _serve_site(route: Route) -> None:
+    """Stand in for the published site that the hits link to."""
     route.fulfill(content_type="text/html", body=f"<title>{urlsplit(route.request.url).path}</title>")
 
 
 @pytest.fixture
 def reader(visit: Visit) -> Reader:
-    """A reader at a desk, before any search."""
-    opened = visit()
-    opened.open()
-    return opened
+    """The search page in a desktop browser, before any search."""
+    reader = visit()
+    reader.open()
+    return reader

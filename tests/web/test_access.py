@@ -41,7 +41,7 @@ CONTRAST = r"""() => {
     const low = [];
     for (const one of document.querySelectorAll("body *")) {
         const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-        if (!own || !one.checkVisibility() || one.closest(".unseen, noscript")) continue;
+        if (!own || !one.checkVisibility() || one.closest(".visually-hidden, noscript")) continue;
         const back = ground(one);
         const [a, b] = [light(over(parse(getComputedStyle(one).color), back)), light(back)];
         const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
@@ -57,14 +57,14 @@ def test_the_whole_way_by_keyboard(reader: Reader) -> None:
     keys = reader.page.keyboard
     keys.type("publish message")
     expect(reader.hits.first).to_be_visible()
-    focused = reader.page.locator(".place:focus")
+    focused = reader.page.locator(".passage-link:focus")
     keys.press("ArrowDown")
-    expect(reader.hits.nth(0).locator(".place")).to_be_focused()
+    expect(reader.hits.nth(0).locator(".passage-link")).to_be_focused()
     keys.press("ArrowDown")
-    expect(reader.hits.nth(1).locator(".place")).to_be_focused()
+    expect(reader.hits.nth(1).locator(".passage-link")).to_be_focused()
     keys.press("x")
     expect(reader.hits.nth(1).locator(".before")).to_be_visible()
-    expect(reader.hits.nth(1).locator(".place")).to_be_focused()
+    expect(reader.hits.nth(1).locator(".passage-link")).to_be_focused()
     keys.press("c")
     expect(reader.hits.nth(1).get_by_role("button", name="Copied")).to_be_visible()
     assert str(reader.js("navigator.clipboard.readText()")).endswith(str(focused.get_attribute("href")))

@@ -15,7 +15,7 @@ def test_a_hit_links_to_its_section_and_shows_both_parts_of_its_score(reader: Re
     hit = reader.hits.first
     link = hit.get_by_role("link", name="Joints › Friction")
     expect(link).to_have_attribute("href", f"{SITE}/body/joints#friction")
-    spoken = hit.locator(".score .unseen").inner_text()
+    spoken = hit.locator(".score .visually-hidden").inner_text()
     score = re.fullmatch(r"Score (0\.\d\d) of 1: meaning (0\.\d\d), words (0\.\d\d)", spoken)
     assert score is not None
     total, meaning, words = map(float, score.groups())
@@ -64,9 +64,9 @@ def test_context_shows_the_neighbours_and_leaves_the_passage_in_place(visit: Vis
     button.click()
     expect(button).to_have_attribute("aria-expanded", "true")
     expect(hit.locator(".before")).to_contain_text("Nodes publish messages on topics")
-    expect(hit.locator(".before .under").last).to_have_text("Topics")
+    expect(hit.locator(".before .section-name").last).to_have_text("Topics")
     expect(hit.locator(".after")).to_contain_text("A managed node is configured")
-    expect(hit.locator(".after .under").first).to_have_text("Lifecycle")
+    expect(hit.locator(".after .section-name").first).to_have_text("Lifecycle")
     now = passage.bounding_box()
     assert where is not None
     assert now is not None
@@ -101,7 +101,7 @@ def test_context_says_where_the_page_ends(reader: Reader) -> None:
 
 
 def test_context_that_fails_says_so_and_can_be_asked_for_again(reader: Reader) -> None:
-    reader.forgiven.append("503")
+    reader.expected_errors.append("503")
     reader.open("/?q=friction")
     failing = "**/api/v1/chunks/**"
     reader.page.route(failing, lambda route: route.fulfill(status=503, json={"error": "x", "message": "x"}))
@@ -120,7 +120,7 @@ def test_a_citation_is_copied_and_the_button_says_so(reader: Reader) -> None:
     button.click()
     expect(button).to_have_text("Copied")
     assert reader.js("navigator.clipboard.readText()") == f"Joints › Friction. {SITE}/body/joints#friction"
-    expect(reader.page.locator("#said")).to_contain_text("Copied: Joints › Friction.")
+    expect(reader.page.locator("#announcer")).to_contain_text("Copied: Joints › Friction.")
     expect(button).to_have_text("Copy citation", timeout=4000)
 
 
@@ -165,8 +165,8 @@ def test_a_hit_without_scores_or_a_section_is_shown_all_the_same(reader: Reader)
     reader.page.route("**/api/v1/search", lambda route: route.fulfill(json=answer))
     reader.open("/?q=robots")
     hit = reader.hits.first
-    expect(hit.locator(".place")).to_have_text("Notes › Top of the page")
+    expect(hit.locator(".passage-link")).to_have_text("Notes › Top of the page")
     expect(hit.get_by_role("link")).to_have_count(0)
-    expect(hit.locator(".tools .where")).to_have_text("notes:robots")
+    expect(hit.locator(".tools .location")).to_have_text("notes:robots")
     expect(hit.locator(".bar")).to_have_count(0)
     expect(reader.status).to_have_text("1 passage on 1 page · 1 ms")

@@ -49,7 +49,7 @@ def test_the_renderer_makes_no_element_that_a_passage_names(bench: Reader, text:
             const { render } = await import("/static/markdown.js");
             const box = document.createElement("div");
             box.append(render(text, /harmed/gi));
-            document.getElementById("found").replaceChildren(box);
+            document.getElementById("hits").replaceChildren(box);
             return [[...box.querySelectorAll("*")].map((one) => one.localName), box.textContent];
         }""",
         text,
@@ -78,9 +78,9 @@ def test_hostile_titles_sections_and_addresses_stay_text(reader: Reader) -> None
     answer = {"results": [hit], "warnings": [harm], "status": "partial", "query_time_ms": 1}
     reader.page.route("**/api/v1/search", lambda route: route.fulfill(json=answer))
     reader.open("/?q=%3Cimg+src%3Dx+onerror%3Dwindow.harmed%3D1%3E")
-    expect(reader.page.locator("#found h2")).to_have_text(harm)
+    expect(reader.page.locator("#hits h2")).to_have_text(harm)
     expect(reader.hits.first.get_by_role("link")).to_have_count(0)
-    expect(reader.hits.first.locator(".tools .where")).to_have_text("javascript:window.harmed=1")
+    expect(reader.hits.first.locator(".tools .location")).to_have_text("javascript:window.harmed=1")
     expect(reader.page.get_by_role("note")).to_contain_text("may be incomplete")
     expect(reader.page.locator("#results img")).to_have_count(0)
     unharmed(reader)

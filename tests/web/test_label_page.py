@@ -12,16 +12,11 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 
-from pertinent import Pertinent
-from pertinent.settings import Settings
 from pertinent.validation import golden as files
 from pertinent.validation.golden import GoldenQuery, GoldenSet
 from pertinent.validation.judgments import Log
-from pertinent.workspace.workspace import Workspace
 
-from ..conftest import FAST
-from .book import PAGES, SITE
-from .conftest import Reader, Visit, _served, _visits
+from .conftest import Reader, Visit, open_book, open_readers, serve
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
 
 QUESTION = "How does a publisher publish a message?"
@@ -44,23 +39,16 @@ class Labelling:
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labelling]:
-    place = tmp_path_factory.mktemp("label")
-    for name, text in PAGES.items():
-        path = place / "docs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    golden = place / "golden.yaml"
+    folder = tmp_path_factory.mktemp("label")
+    golden = folder / "golden.yaml"
     queries = (
         GoldenQuery(id="publish", text=QUESTION, query_type="broad"),
         GoldenQuery(id="harm", text="An attacker wrote a script into the wiki <b>payload</b>"),
         GoldenQuery(id="none", text="income tax", answerable=False),
     )
     files.dump(GoldenSet(queries=queries), golden)
-    settings = Settings(folder=place / "data", embedder=FAST, chunk_tokens=60, golden=golden)
-    with Pertinent(Workspace(settings)) as pertinent:
-        pertinent.index(place / "docs", base_url=SITE, name="robots")
-        for address in _served(pertinent):
-            yield Labelling(address, golden)
+    with open_book(folder, golden=golden) as pertinent, serve(pertinent) as address:
+        yield Labelling(address, golden)
 
 
 @pytest.fixture
@@ -72,16 +60,16 @@ def labelling(started: Labelling) -> Labelling:
 
 @pytest.fixture
 def sit(labelling: Labelling, browser: Browser) -> Iterator[Visit]:
-    """Open the label page as some judge would; when the test is over, nothing may have gone wrong on it."""
-    with _visits(labelling.address, browser) as visited:
+    """Open the label page in a new browser context."""
+    with open_readers(labelling.address, browser) as open_reader:
 
-        def seated(path: str = "/label", **options: Any) -> Reader:
-            reader = visited(**options)
+        def open_label_page(path: str = "/label", **options: Any) -> Reader:
+            reader = open_reader(**options)
             reader.page.goto(labelling.address + path)
             expect(passage(reader)).to_be_focused()
             return reader
 
-        yield seated
+        yield open_label_page
 
 
 @pytest.fixture
@@ -101,7 +89,7 @@ def name(reader: Reader, who: str, key: str = "Enter") -> None:
     """Give a judge's name, and wait for their queue."""
     reader.page.get_by_role("textbox", name="Judge").fill(who)
     reader.page.get_by_role("textbox", name="Judge").press(key)
-    expect(reader.page.locator("#desk")).to_have_attribute("aria-busy", "false")
+    expect(reader.page.locator("#grading")).to_have_attribute("aria-busy", "false")
     expect(passage(reader)).to_be_focused()
 
 
@@ -209,7 +197,7 @@ def test_two_judges_at_once_and_how_far_they_agree(sit: Visit, labelling: Labell
     expect(ann.get_by_text("Everything is judged.").first).to_be_visible()
     expect(passage(seats["ann"])).to_have_count(0)
     ann.get_by_text("How far do the judges agree?").click()
-    agreement = ann.locator("#agreed")
+    agreement = ann.locator("#agreement-pairs")
     expect(agreement.get_by_role("heading", name="ann and ben")).to_be_visible()
     expect(agreement).to_contain_text(f"over {total} passages; the same grade for 0")
     expect(agreement.get_by_role("row")).to_have_count(total + 1)
@@ -222,7 +210,7 @@ def test_two_judges_at_once_and_how_far_they_agree(sit: Visit, labelling: Labell
 
 def test_a_failure_says_so_and_loses_nothing(judge: Reader, labelling: Labelling) -> None:
     shown = passage(judge).inner_text()
-    judge.forgiven.append("503")
+    judge.expected_errors.append("503")
 
     def fail(route: Route) -> None:
         route.fulfill(status=503, json={"error": "service_unavailable", "message": "the disk is full"})
@@ -232,7 +220,7 @@ def test_a_failure_says_so_and_loses_nothing(judge: Reader, labelling: Labelling
     passage(judge).focus()
     judge.page.keyboard.press("2")
     alert = judge.page.get_by_role("alert")
-    expect(alert).to_contain_text("Nothing was saved. The disk is full.")
+    expect(alert).to_contain_text("Your judgment was not saved. The disk is full.")
     assert passage(judge).inner_text() == shown
     expect(judge.page.get_by_role("textbox", name="Note on this passage")).to_have_value("kept")
     assert labelling.grades() == []
@@ -246,7 +234,7 @@ def test_a_failure_says_so_and_loses_nothing(judge: Reader, labelling: Labelling
 
 
 def test_a_connection_that_breaks_is_no_judgment_lost(judge: Reader, labelling: Labelling) -> None:
-    judge.forgiven.append("ERR_")
+    judge.expected_errors.append("ERR_")
 
     def break_off(route: Route) -> None:
         route.fetch()  # it arrives, but the answer does not
@@ -255,40 +243,43 @@ def test_a_connection_that_breaks_is_no_judgment_lost(judge: Reader, labelling: 
     judge.page.route("**/api/v1/labels", break_off, times=1)
     judge.page.keyboard.press("2")
     alert = judge.page.get_by_role("alert")
-    expect(alert).to_contain_text("This may not be saved. The service can't be reached.")
+    expect(alert).to_contain_text("Your judgment may not be saved. The service can't be reached.")
     alert.get_by_role("button", name="Try again").click()
     expect(count(judge)).to_have_text(re.compile("^1 of "))
     assert labelling.grades() == [2]  # said twice, it counts once
 
 
 def test_a_passage_that_is_gone_lets_the_judge_go_on(judge: Reader) -> None:
-    judge.forgiven.append("404")
+    judge.expected_errors.append("404")
     gone = {"error": "not_found", "message": "the passage is not among those to be judged"}
     judge.page.route("**/api/v1/labels", lambda route: route.fulfill(status=404, json=gone))
     judge.page.keyboard.press("2")
-    judge.page.get_by_role("alert").get_by_role("button", name="Go on").click()
+    judge.page.get_by_role("alert").get_by_role("button", name="Continue").click()
     expect(judge.page.get_by_role("alert")).to_have_count(0)
     expect(passage(judge)).to_be_focused()
 
 
 def test_until_the_desk_is_ready_the_page_waits(sit: Visit, labelling: Labelling, browser: Browser) -> None:
-    with _visits(labelling.address, browser) as visited:
-        judge = visited()
-        judge.forgiven.append("503")
-        early = {"error": "service_unavailable", "message": "the passages are still being looked for: 1 of 2"}
+    with open_readers(labelling.address, browser) as open_reader:
+        judge = open_reader()
+        judge.expected_errors.append("503")
+        early = {
+            "error": "service_unavailable",
+            "message": "passages are being collected: 1 of 2",
+        }
         route = "**/api/v1/labels/next"
         judge.page.route(
             route, lambda one: one.fulfill(status=503, json=early, headers={"retry-after": "1"}), times=1
         )
         judge.page.goto(f"{labelling.address}/label")
-        expect(judge.page.locator("#notice")).to_contain_text("still being looked for: 1 of 2.")
+        expect(judge.page.locator("#notice")).to_contain_text("are being collected: 1 of 2.")
         expect(passage(judge)).to_be_visible()
         expect(judge.page.locator("#notice")).to_be_empty()
 
 
 def test_where_labelling_is_off_the_page_says_how_to_turn_it_on(visit: Visit) -> None:
     reader = visit()
-    reader.forgiven.append("404")
+    reader.expected_errors.append("404")
     reader.page.goto(f"{reader.home}/label")
     expect(reader.page.locator("#notice")).to_contain_text("PERTINENT_GOLDEN")
     expect(reader.page.get_by_role("button", name="Answers")).to_be_hidden()
@@ -339,22 +330,22 @@ def test_passages_and_questions_bring_no_markup(sit: Visit, labelling: Labelling
             break
         press(judge, "0", f"^{number} of ")
     assert judge.js("window.harmed") is None
-    assert judge.page.locator("#sheet script, #sheet img, #sheet b").count() == 0
+    assert judge.page.locator("#task script, #task img, #task b").count() == 0
 
 
 def test_it_is_told_to_those_who_do_not_see(judge: Reader) -> None:
     page = judge.page
     for role in ("banner", "main", "progressbar"):
         expect(page.get_by_role(role)).to_have_count(1)
-    assert page.locator("#said").get_attribute("role") == "status"
+    assert page.locator("#announcer").get_attribute("role") == "status"
     expect(page.get_by_role("progressbar")).to_have_accessible_name(re.compile(r"^0 of \d+ judged$"))
     expect(passage(judge)).to_have_accessible_name(re.compile(re.escape(QUESTION)))
     press(judge, "1", "^1 of ")
-    expect(page.locator("#said")).to_have_text("Saved: 1, in part. Next passage.")
+    expect(page.locator("#announcer")).to_have_text("Saved: 1, in part. Next passage.")
     press(judge, "u", "^0 of ")
-    expect(page.locator("#said")).to_have_text("Taken back: 1, in part.")
+    expect(page.locator("#announcer")).to_have_text("Undone: 1, in part.")
     page.keyboard.press("u")
-    expect(page.locator("#said")).to_have_text("There is nothing to take back.")
+    expect(page.locator("#announcer")).to_have_text("There is nothing to undo.")
     ids = page.locator("[id]").evaluate_all("all => all.map((one) => one.id)")
     assert len(ids) == len(set(ids))
 
@@ -364,7 +355,7 @@ def test_text_stands_out_and_every_control_has_a_name(sit: Visit, scheme: str) -
     judge = sit(color_scheme=scheme)
     press(judge, "2", "^1 of ")
     judge.page.get_by_text("How far do the judges agree?").click()
-    expect(judge.page.locator("#agreed")).to_contain_text("Two judges must")
+    expect(judge.page.locator("#agreement-pairs")).to_contain_text("Agreement needs two judges")
     assert judge.js(CONTRAST) == []
     assert judge.js(NAMELESS) == []
 
@@ -378,8 +369,8 @@ def test_nothing_scrolls_sideways(sit: Visit, width: int) -> None:
 
 
 def test_a_browser_that_keeps_nothing_can_judge_too(labelling: Labelling, browser: Browser) -> None:
-    with _visits(labelling.address, browser) as visited:
-        judge = visited()
+    with open_readers(labelling.address, browser) as open_reader:
+        judge = open_reader()
         judge.page.add_init_script(
             "Object.defineProperty(window, 'localStorage', {get() { throw new Error('forbidden'); }});"
         )

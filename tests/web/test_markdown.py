@@ -11,15 +11,15 @@ from .conftest import Reader
 CALL = """async ([module, name, ...given]) => (await import(`/static/${module}.js`))[name](...given)"""
 DRAW = """async ([text, words]) => {
     const { render } = await import("/static/markdown.js");
-    const { pattern } = await import("/static/marking.js");
+    const { buildPattern } = await import("/static/highlight.js");
     const box = document.createElement("div");
-    box.append(render(text, words && pattern(words)));
+    box.append(render(text, words && buildPattern(words)));
     return box.innerHTML;
 }"""
 
 
 def blocks(bench: Reader, text: str) -> list[dict[str, Any]]:
-    found = bench.js(CALL, ["markdown", "blocks", text])
+    found = bench.js(CALL, ["markdown", "parseBlocks", text])
     assert isinstance(found, list)
     return found
 
@@ -104,7 +104,7 @@ def test_what_is_marked(bench: Reader, query: str, text: str, marked: list[str])
 def test_parts_come_from_the_addresses_in_the_order_of_the_book(bench: Reader) -> None:
     def parts(*urls: str) -> list[tuple[str, str, str]]:
         documents = [{"url": url, "title": "Using URDF with Nav2"} for url in urls]
-        found = bench.js(CALL, ["parts", "partsOf", documents])
+        found = bench.js(CALL, ["parts", "findParts", documents])
         return [(part["key"], part["name"], part["url"]) for part in found]
 
     site = "https://a.example/docs"

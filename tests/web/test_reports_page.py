@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pertinent import Pertinent
-from pertinent.settings import Settings
 from pertinent.surfaces.subjects import Local
 from pertinent.surfaces.web import STATIC
 from pertinent.types import Ranking
@@ -20,11 +18,8 @@ from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
 from pertinent.validation.validate import Options, validate
-from pertinent.workspace.workspace import Workspace
 
-from ..conftest import FAST
-from .book import PAGES, SITE
-from .conftest import Reader, Visit, _served, _visits
+from .conftest import Reader, Visit, open_book, open_readers, serve
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
 
 RANKINGS: tuple[Ranking, ...] = ("lexical", "hybrid", "hybrid")
@@ -45,22 +40,17 @@ def golden(name: str) -> GoldenSet:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A service with four reports: three of one golden set, two of them asked alike, and one of another."""
-    place = tmp_path_factory.mktemp("reports")
-    for name, text in PAGES.items():
-        path = place / "docs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    folder = place / "validation_results"
-    settings = Settings(folder=place / "data", embedder=FAST, chunk_tokens=60, reports=folder)
-    with Pertinent(Workspace(settings)) as pertinent:
-        pertinent.index(place / "docs", base_url=SITE, name="robots")
+    book = tmp_path_factory.mktemp("reports")
+    folder = book / "validation_results"
+    with open_book(book, reports=folder) as pertinent:
         subject = Local(pertinent.workspace)
         for day, ranking in enumerate(RANKINGS):
             found = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
             _save(folder, found.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)
         other = GoldenSet(name="another <b>set</b>", queries=golden("x").queries[:1])
         _save(folder, validate(subject, other, Options(together=False)), 3)
-        yield from _served(pertinent)
+        with serve(pertinent) as served_at:
+            yield served_at
 
 
 def _save(folder: Path, found: report.ValidationReport, day: int) -> None:
@@ -69,15 +59,15 @@ def _save(folder: Path, found: report.ValidationReport, day: int) -> None:
 
 @pytest.fixture
 def look(address: str, browser: Browser) -> Iterator[Visit]:
-    """Open a page of the reports; when the test is over, nothing may have gone wrong on it."""
-    with _visits(address, browser) as visited:
+    """Open a report page in a new browser context."""
+    with open_readers(address, browser) as open_reader:
 
-        def looked(path: str = "/reports", **options: Any) -> Reader:
-            reader = visited(**options)
+        def open_page(path: str = "/reports", **options: Any) -> Reader:
+            reader = open_reader(**options)
             reader.page.goto(address + path)
             return reader
 
-        yield looked
+        yield open_page
 
 
 COMPARE = f"/reports/compare?before={NAMES[0]}&after={NAMES[2]}"
@@ -118,7 +108,7 @@ def test_the_trend_has_a_point_for_each_report_of_a_golden_set_that_was_asked_al
     ]
     for plot in plots.all():
         expect(plot.locator("circle")).to_have_count(2)
-        expect(plot.get_by_role("img")).to_have_accessible_name(re.compile(r": .+ at first, .+ at last"))
+        expect(plot.get_by_role("img")).to_have_accessible_name(re.compile(r": first .+, latest .+"))
     across = [float(one.get_attribute("cx") or 0) for one in plots.nth(1).locator("circle").all()]
     assert all(before < after for before, after in pairwise(across))
     values = page.locator("td[data-name='MRR, answerable']").all_inner_texts()[1:3]
@@ -147,7 +137,7 @@ def test_two_reports_are_chosen_and_shown_side_by_side(look: Visit) -> None:
         "What changed over 3 queries",
         "Newly failing",
         "Newly passing",
-        "What else was different",
+        "Other differences",
     ):
         expect(page.get_by_role("heading", name=re.compile(heading))).to_be_visible()
     expect(page.get_by_role("row", name="ranking")).to_contain_text(re.compile("lexical\\s*hybrid"))
@@ -177,7 +167,7 @@ def test_an_empty_folder_says_what_to_do(visit: Visit) -> None:
     reader = visit()
     reader.page.goto(f"{reader.home}/reports")
     expect(reader.page.get_by_role("main")).to_contain_text(
-        "No report is here yet. pertinent validate makes one."
+        "There are no reports yet. pertinent validate writes one."
     )
 
 

@@ -38,9 +38,17 @@ def test_the_box_is_focused_and_a_hint_offers_titles_to_try(reader: Reader) -> N
     expect(reader.hits.first).to_be_visible()
 
 
-def test_results_come_while_typing_with_one_request_a_pause(reader: Reader) -> None:
+def test_results_come_while_typing_with_one_request_a_pause(visit: Visit) -> None:
+    reader = visit()
+    reader.page.clock.install(time=0)
+    reader.open()
+    reader.page.clock.pause_at(60_000)
     seen = searches(reader)
-    reader.box.press_sequentially("publish messages", delay=15)
+    for letter in "publish messages":
+        reader.page.keyboard.type(letter)
+        reader.page.clock.run_for(100)
+    assert seen == []
+    reader.page.clock.run_for(100)
     expect(reader.hits.first).to_be_visible()
     expect(reader.status).to_have_text(re.compile(r"^\d+ passages? on \d+ pages? · \d+ ms$"))
     assert [body["query_text"] for body in seen] == ["publish messages"]
@@ -94,7 +102,7 @@ def test_hits_of_a_page_stand_together_and_the_rest_is_behind_a_button(reader: R
     expect(first.get_by_role("article")).to_have_count(3)
     first.get_by_role("button", name=re.compile("more from this page")).click()
     expect(first.get_by_role("article")).to_have_count(5)
-    expect(first.get_by_role("article").nth(3).locator(".place")).to_be_focused()
+    expect(first.get_by_role("article").nth(3).locator(".passage-link")).to_be_focused()
 
 
 def test_more_passages_are_fetched_on_demand(reader: Reader) -> None:
@@ -125,8 +133,10 @@ def test_a_part_of_the_book_narrows_the_search(reader: Reader) -> None:
     expect(reader.hits.first).to_be_visible()
     seen = searches(reader)
     reader.page.get_by_role("radio", name="Body").check(force=True)
-    expect(reader.page.locator(".page .where").first).to_contain_text("/docs/body/")
-    assert all("/docs/body/" in text for text in reader.page.locator(".page-head .where").all_inner_texts())
+    expect(reader.page.locator(".page .location").first).to_contain_text("/docs/body/")
+    assert all(
+        "/docs/body/" in text for text in reader.page.locator(".page-head .location").all_inner_texts()
+    )
     assert [body["filters"] for body in seen] == [{"url": "https://robots.example/docs/body"}]
     assert address(reader)["part"] == ["body"]
 
@@ -149,7 +159,7 @@ def test_the_options_change_ranking_and_threshold(reader: Reader) -> None:
     assert address(reader) == {"q": ["friction"], "ranking": ["lexical"], "least": ["0.05"]}
     assert seen[-1]["ranking"] == "lexical"
     assert seen[-1]["similarity_threshold"] == 0.05
-    reader.page.get_by_role("button", name="Usual value").click()
+    reader.page.get_by_role("button", name="Default value").click()
     expect(reader.page).not_to_have_url(re.compile("least"))
 
 

@@ -14,15 +14,19 @@ SEARCH = "**/api/v1/search"
 
 def failing(reader: Reader, status: int, error: str, **headers: str) -> None:
     body = {"error": error, "message": "the index is locked"}
-    reader.forgiven.append(str(status))
+    reader.expected_errors.append(str(status))
     reader.page.route(SEARCH, lambda route: route.fulfill(status=status, json=body, headers=headers))
 
 
 def test_nothing_found_shows_the_nearest_dimmed(reader: Reader) -> None:
     reader.open("/?q=joint+limits&least=0.9")
-    expect(reader.status).to_have_text("Nothing scores 0.90 or more.")
-    expect(reader.page.locator(".nothing")).to_contain_text("No passage is close enough to “joint limits”.")
-    expect(reader.page.get_by_role("heading", name="The nearest, below the threshold")).to_be_visible()
+    expect(reader.status).to_have_text("No passage scores 0.90 or more.")
+    expect(reader.page.locator(".no-results")).to_contain_text(
+        "No passage is close enough to “joint limits”."
+    )
+    expect(
+        reader.page.get_by_role("heading", name="Nearest passages, below the minimum score")
+    ).to_be_visible()
     assert 1 <= reader.hits.count() <= 3
     colours = "(one) => getComputedStyle(one).color"
     assert reader.hits.first.locator(".passage").evaluate(colours) != reader.page.locator("body").evaluate(
@@ -32,7 +36,7 @@ def test_nothing_found_shows_the_nearest_dimmed(reader: Reader) -> None:
 
 def test_nothing_in_a_part_offers_the_whole_book(reader: Reader) -> None:
     reader.open("/?q=executor+callbacks+threads&part=body&least=0.3")
-    expect(reader.page.locator(".nothing")).to_contain_text("in Body.")
+    expect(reader.page.locator(".no-results")).to_contain_text("in Body.")
     reader.page.get_by_role("button", name="Search the whole book").click()
     expect(reader.hits.first).to_contain_text("executor")
     expect(reader.page.get_by_role("radio", name="Whole book")).to_be_checked()
@@ -40,7 +44,7 @@ def test_nothing_in_a_part_offers_the_whole_book(reader: Reader) -> None:
 
 def test_nothing_at_all_gives_advice(reader: Reader) -> None:
     reader.open("/?q=zzzz&ranking=lexical")
-    expect(reader.page.locator(".nothing")).to_contain_text("Other words for the same thing may help")
+    expect(reader.page.locator(".no-results")).to_contain_text("Try other words for the same thing")
     expect(reader.hits).to_have_count(0)
 
 
@@ -52,8 +56,8 @@ def test_an_index_without_chunks_says_why_nothing_is_found(reader: Reader) -> No
 
     reader.page.route(SEARCH, no_results)
     reader.open("/?q=friction")
-    expect(reader.page.locator(".nothing")).to_contain_text("The index has no chunks yet.")
-    expect(reader.page.locator(".nothing")).not_to_contain_text("Other words")
+    expect(reader.page.locator(".no-results")).to_contain_text("The index has no chunks yet.")
+    expect(reader.page.locator(".no-results")).not_to_contain_text("Try other words")
 
 
 def test_a_partial_answer_says_so_above_its_hits(reader: Reader) -> None:
@@ -61,7 +65,7 @@ def test_a_partial_answer_says_so_above_its_hits(reader: Reader) -> None:
         answer: dict[str, Any] = route.fetch().json()
         answer["status"] = "partial"
         answer["warnings"] = [
-            "query_text has 8 characters; 10 to 500 find best",
+            "query_text has 8 characters; 10 to 500 work best",
             "the catalog did not answer",
         ]
         route.fulfill(json=answer)
@@ -79,7 +83,7 @@ def test_a_failure_keeps_the_text_and_can_be_tried_again(reader: Reader) -> None
     failing(reader, 503, "service_unavailable")
     reader.box.fill("friction")
     alert = reader.page.get_by_role("alert")
-    expect(alert).to_contain_text("The search is not ready. The index is locked.")
+    expect(alert).to_contain_text("The search is not available. The index is locked.")
     expect(reader.box).to_have_value("friction")
     reader.page.unroute(SEARCH)
     alert.get_by_role("button", name="Try again").click()
@@ -108,22 +112,24 @@ def test_a_rate_limit_is_waited_for(reader: Reader) -> None:
 def test_a_refused_query_is_explained_without_a_retry(reader: Reader) -> None:
     failing(reader, 400, "validation_error")
     reader.box.fill("friction")
-    expect(reader.page.get_by_role("alert")).to_contain_text("This can't be searched for.")
+    expect(reader.page.get_by_role("alert")).to_contain_text("This query can't be searched.")
     expect(reader.page.get_by_role("button", name="Try again")).to_have_count(0)
 
 
 def test_an_answer_that_is_no_json_is_a_failure(reader: Reader) -> None:
-    reader.forgiven.append("500")
+    reader.expected_errors.append("500")
     reader.page.route(SEARCH, lambda route: route.fulfill(status=500, body="<h1>Bad gateway</h1>"))
     reader.box.fill("friction")
-    expect(reader.page.get_by_role("alert")).to_contain_text("The search failed. The service answered 500.")
+    expect(reader.page.get_by_role("alert")).to_contain_text(
+        "The search failed. The service answered with status 500."
+    )
     reader.page.route(SEARCH, lambda route: route.fulfill(status=200, body="<h1>hello</h1>"))
     reader.box.press("Enter")
     expect(reader.page.get_by_role("alert")).to_contain_text("could not be read")
 
 
 def test_offline_is_said_and_mended_by_itself(reader: Reader) -> None:
-    reader.forgiven.append("ERR_INTERNET_DISCONNECTED")
+    reader.expected_errors.append("ERR_INTERNET_DISCONNECTED")
     reader.page.context.set_offline(True)
     reader.box.fill("friction")
     expect(reader.page.get_by_role("alert")).to_contain_text("You are offline.")
@@ -132,7 +138,7 @@ def test_offline_is_said_and_mended_by_itself(reader: Reader) -> None:
 
 
 def test_a_service_that_is_gone_is_told_from_being_offline(reader: Reader) -> None:
-    reader.forgiven.append("ERR_CONNECTION_REFUSED")
+    reader.expected_errors.append("ERR_CONNECTION_REFUSED")
     reader.page.route(SEARCH, lambda route: route.abort("connectionrefused"))
     reader.box.fill("friction")
     expect(reader.page.get_by_role("alert")).to_contain_text("can't be reached")
@@ -162,7 +168,7 @@ def test_a_slow_answer_is_announced_quietly_and_then_in_words(reader: Reader) ->
 
 def test_without_the_list_of_pages_the_search_works_all_the_same(visit: Visit) -> None:
     reader = visit()
-    reader.forgiven.append("503")
+    reader.expected_errors.append("503")
     failed = {"error": "service_unavailable", "message": "no"}
     reader.page.route("**/api/v1/documents", lambda route: route.fulfill(status=503, json=failed))
     reader.open("/?q=friction&part=body")

@@ -14,16 +14,16 @@ LOST = ["/nope", "/reports/report_20260101_120000.json", "/a/b/c/"]
 
 def test_the_label_page_says_at_once_that_it_looks_for_a_passage(visit: Visit) -> None:
     reader = visit(**PHONE)
-    reader.forgiven.append("404")  # labelling is off in this service
+    reader.expected_errors.append("404")  # labelling is off in this service
     held: list[Route] = []
     reader.page.route("**/api/v1/labels/next*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright looks at the name of what it is given
     reader.page.goto(f"{reader.home}/label")
-    loading = reader.page.get_by_text("Looking for the next passage")
+    loading = reader.page.get_by_text("Loading the next passage")
     expect(loading).to_be_visible()
     assert not reader.js(SIDEWAYS)
     (waiting,) = held
     waiting.continue_()
-    expect(reader.page.get_by_text("Labelling is off here")).to_be_visible()
+    expect(reader.page.get_by_text("Labelling is switched off")).to_be_visible()
     expect(loading).to_have_count(0)
 
 
@@ -31,14 +31,14 @@ def test_without_javascript_the_label_page_does_not_claim_to_look(visit: Visit) 
     reader = visit(java_script_enabled=False)
     reader.page.goto(f"{reader.home}/label")
     expect(reader.page.get_by_role("heading", name="Label")).to_be_visible()
-    expect(reader.page.get_by_text("Looking for the next passage")).to_be_hidden()
+    expect(reader.page.get_by_text("Loading the next passage")).to_be_hidden()
     reader.page.close()  # it can't be asked about violations
 
 
 def lost(reader: Reader, path: str) -> None:
-    reader.forgiven.append("404")
+    reader.expected_errors.append("404")
     reader.page.goto(reader.home + path)
-    expect(reader.page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(reader.page.get_by_role("heading", name="Page not found")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -49,7 +49,7 @@ def test_who_is_lost_sees_a_page_and_gets_back(visit: Visit, path: str, scheme: 
     assert reader.js("getComputedStyle(document.body).marginTop") == "0px"  # it has its styles
     assert reader.js(CONTRAST) == reader.js(NAMELESS) == []
     assert not reader.js(SIDEWAYS)
-    reader.page.get_by_role("link", name="To the search").click()
+    reader.page.get_by_role("link", name="Back to the search").click()
     expect(reader.box).to_be_focused()
 
 

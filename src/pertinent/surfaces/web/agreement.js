@@ -1,42 +1,43 @@
-// How far the judges agree: every two of them, and where they differ.
+// The agreement of the judges: one section for each pair, with the passages on which they differ.
 
-import { make } from "./dom.js";
-import { judgesAgreement } from "./labels.js";
+import { create } from "./dom.js";
+import { fetchAgreement } from "./labels_api.js";
 
-const NAMELESS = "the golden file";
+const UNNAMED_JUDGE = "the golden file";
 
-/** Ask for the agreement and show it. */
-export async function drawAgreement(place) {
-  place.replaceChildren(make("p", { class: "quiet" }, "Looking…"));
+/** Fetch the agreement and show it in the container. */
+export async function showAgreement(container) {
+  container.replaceChildren(create("p", { class: "quiet" }, "Loading…"));
   try {
-    const { judges, pairs } = await judgesAgreement();
-    place.replaceChildren(...(pairs.length ? pairs.map(drawPair) : [drawNone(judges)]));
+    const { judges, pairs } = await fetchAgreement();
+    container.replaceChildren(...(pairs.length ? pairs.map(drawPair) : [drawNoPairs(judges)]));
   } catch (failure) {
-    place.replaceChildren(make("p", { class: "quiet", role: "alert" }, failure.message));
+    container.replaceChildren(create("p", { class: "quiet", role: "alert" }, failure.message));
   }
 }
 
-function drawNone(judges) {
-  const known = judges.map(({ judge, passages }) => `${judge ?? NAMELESS} (${passages})`).join(", ");
-  return make("p", { class: "quiet" },
-    "Two judges must have judged the same passages. ", known ? `So far there are labels by ${known}.` : "");
+function drawNoPairs(judges) {
+  const names = judges.map(({ judge, passages }) => `${judge ?? UNNAMED_JUDGE} (${passages})`).join(", ");
+  return create("p", { class: "quiet" },
+    "Agreement needs two judges who have judged the same passages. ", names ? `Labels so far: ${names}.` : "");
 }
 
 function drawPair(pair) {
-  const names = [pair.first ?? NAMELESS, pair.second ?? NAMELESS];
-  const kappa = pair.kappa === null ? "not defined: both gave one grade throughout" : pair.kappa.toFixed(2);
-  return make("section", { class: "pair" },
-    make("h2", {}, `${names[0]} and ${names[1]}`),
-    make("p", {}, "Weighted kappa ", make("strong", {}, kappa),
+  const names = [pair.first ?? UNNAMED_JUDGE, pair.second ?? UNNAMED_JUDGE];
+  const kappa = pair.kappa === null ? "undefined, because both gave the same grade every time" : pair.kappa.toFixed(2);
+  return create("section", { class: "pair" },
+    create("h2", {}, `${names[0]} and ${names[1]}`),
+    create("p", {}, "Weighted kappa ", create("strong", {}, kappa),
       ` over ${pair.n} passages; the same grade for ${pair.same}.`),
     pair.disagreements.length ? drawTable(names, pair.disagreements) : null);
 }
 
 function drawTable(names, disagreements) {
-  const cell = (name, text, scope) => make(name, { scope }, text);
-  const head = make("tr", {}, ...[...names, "Query and passage"].map((name) => cell("th", name, "col")));
-  const rows = disagreements.map((one) => make("tr", {}, cell("td", String(one.first)), cell("td", String(one.second)),
-    make("td", {}, one.query.text, make("span", { class: "where" }, one.breadcrumb))));
-  return make("div", { class: "scroll" },
-    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
+  const drawCell = (tag, text, scope) => create(tag, { scope }, text);
+  const head = create("tr", {}, ...[...names, "Query and passage"].map((name) => drawCell("th", name, "col")));
+  const rows = disagreements.map(({ first, second, query, breadcrumb }) => create("tr", {},
+    drawCell("td", String(first)), drawCell("td", String(second)),
+    create("td", {}, query.text, create("span", { class: "location" }, breadcrumb))));
+  return create("div", { class: "scroll" },
+    create("table", {}, create("thead", {}, head), create("tbody", {}, ...rows)));
 }

@@ -1,8 +1,8 @@
-// The service, as this page uses it. Every failure becomes a `Failure` with a kind.
+// The HTTP API, as the pages use it. Every failed request becomes a `Failure` with a kind.
 
 const API = new URL("../api/v1/", import.meta.url);
 
-/** A request that got no answer, or an answer that says what is wrong. */
+/** A failed request: `kind` is the error of the API, or `offline` or `unreachable` without a response. */
 export class Failure extends Error {
   constructor(kind, message, retryAfter = 0) {
     super(message);
@@ -11,38 +11,43 @@ export class Failure extends Error {
   }
 }
 
-/** Passages for a query; the signal breaks it off. */
+/** Search for passages; the signal aborts the request. */
 export function search(body, signal) {
-  const headers = { "Content-Type": "application/json" };
-  return request("search", { method: "POST", headers, body: JSON.stringify(body), signal });
+  return post("search", body, signal);
 }
 
-/** A chunk with its neighbours, in the order of the page. */
-export async function chunksAround(chunkId, around) {
+/** Fetch a chunk with its neighbours, in the order of the page. */
+export async function fetchNeighbours(chunkId, around) {
   return (await request(`chunks/${encodeURIComponent(chunkId)}?around=${around}`)).chunks;
 }
 
-/** Every page that is indexed. */
-export async function documents() {
+/** Fetch the list of all indexed pages. */
+export async function fetchDocuments() {
   return (await request("documents")).documents;
 }
 
-/** What a route answers, as JSON. */
+/** Send a JSON body to a route, and return its JSON response. */
+export function post(path, body, signal) {
+  const headers = { "Content-Type": "application/json" };
+  return request(path, { method: "POST", headers, body: JSON.stringify(body), signal });
+}
+
+/** Request a route, and return its JSON response. */
 export async function request(path, options = {}) {
   try {
     const response = await fetch(new URL(path, API), options);
     if (response.ok) return await response.json();
-    throw await failure(response);
+    throw await readFailure(response);
   } catch (error) {
     if (error instanceof Failure || error.name === "AbortError") throw error;
-    if (error instanceof SyntaxError) throw new Failure("internal_error", "The answer could not be read.");
+    if (error instanceof SyntaxError) throw new Failure("internal_error", "The response could not be read.");
     throw new Failure(navigator.onLine ? "unreachable" : "offline", error.message);
   }
 }
 
-async function failure(response) {
-  const said = await response.json().catch(() => ({}));
+async function readFailure(response) {
+  const body = await response.json().catch(() => ({}));
   const retryAfter = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0;
-  const message = said.message ?? `The service answered ${response.status}.`;
-  return new Failure(said.error ?? "internal_error", message, retryAfter);
+  const message = body.message ?? `The service answered with status ${response.status}.`;
+  return new Failure(body.error ?? "internal_error", message, retryAfter);
 }

@@ -1,53 +1,53 @@
-// Where a passage stands: its address, its citation, and the way to the clipboard.
+// The citation of a passage: its address, its text, and copying it to the clipboard.
 
-const LINKABLE = new Set(["http:", "https:", "file:"]);
+const LINK_PROTOCOLS = new Set(["http:", "https:", "file:"]);
 
-/** The address of the passage on its page. */
-export function addressOf({ url, anchor }) {
+/** Return the address of the passage on its page. */
+export function getAddress({ url, anchor }) {
   return anchor ? `${url}#${anchor}` : url;
 }
 
-/** The address where it may be a link, or null: nothing but a page may be opened by a click. */
-export function linkOf(metadata) {
-  const address = addressOf(metadata);
+/** Return the address if it is safe as a link, or null: `javascript:` and the like must not be clickable. */
+export function getLink(metadata) {
+  const address = getAddress(metadata);
   try {
-    return LINKABLE.has(new URL(address).protocol) ? address : null;
+    return LINK_PROTOCOLS.has(new URL(address).protocol) ? address : null;
   } catch {
     return null;
   }
 }
 
-/** `Title › Section. https://…#anchor` */
-export function citationOf(metadata) {
-  const place = [metadata.document_title, metadata.section].filter(Boolean).join(" › ");
-  return [place, addressOf(metadata)].filter(Boolean).join(". ");
+/** Return `Title › Section. https://…#anchor`. */
+export function formatCitation(metadata) {
+  const heading = [metadata.document_title, metadata.section].filter(Boolean).join(" › ");
+  return [heading, getAddress(metadata)].filter(Boolean).join(". ");
 }
 
-/** Put a text on the clipboard; false where neither way works. */
-export async function copy(text) {
+/** Copy a text to the clipboard; return whether it worked. */
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyBySelecting(text);
+    return copySelection(text);
   }
 }
 
-// Over plain http from another machine there is no clipboard to write to, but a selection can be copied.
-function copyBySelecting(text) {
-  const holder = document.createElement("textarea");
+// Over plain HTTP from another machine there is no clipboard API, but a selected text can be copied.
+function copySelection(text) {
+  const field = document.createElement("textarea");
   const focused = document.activeElement;
-  holder.value = text;
-  holder.readOnly = true;
-  holder.className = "unseen";
-  document.body.append(holder);
-  holder.select();
+  field.value = text;
+  field.readOnly = true;
+  field.className = "visually-hidden";
+  document.body.append(field);
+  field.select();
   try {
     return document.execCommand("copy");
   } catch {
     return false;
   } finally {
-    holder.remove();
+    field.remove();
     focused?.focus({ preventScroll: true });
   }
 }

@@ -1,12 +1,12 @@
-// Elements in one expression. Children that are strings become text, never markup.
+// Helpers for elements and texts. Strings become text nodes, never HTML.
 
-/** An element with its properties and children; a property that is undefined or null is left out. */
-export function make(name, properties = {}, ...children) {
-  const element = document.createElement(name);
+/** Create an element with properties and children; undefined and null are skipped. */
+export function create(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
   for (const [key, value] of Object.entries(properties)) {
     if (value === undefined || value === null) continue;
     if (key === "dataset") Object.assign(element.dataset, value);
-    else if (key === "on") for (const [event, act] of Object.entries(value)) element.addEventListener(event, act);
+    else if (key === "on") for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
     else if (key === "class") element.className = value;
     else if (key.includes("-") || key === "role") element.setAttribute(key, value);
     else element[key] = value;
@@ -15,9 +15,14 @@ export function make(name, properties = {}, ...children) {
   return element;
 }
 
-/** Tell a screen reader something that the eye sees elsewhere. */
-export function say(text) {
-  const said = document.getElementById("said");
-  // Said twice, the same words must still be a change.
-  said.textContent = said.textContent === text ? `${text}\u00a0` : text;
+/** Announce a change to screen readers. */
+export function announce(text) {
+  const region = document.getElementById("announcer");
+  // A live region is read only when its text changes, so a repeated text gets a trailing space.
+  region.textContent = region.textContent === text ? `${text}\u00a0` : text;
+}
+
+/** Turn a message of the API into a sentence: with a capital and a full stop. */
+export function toSentence(text) {
+  return text ? text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".") : "";
 }

@@ -1,39 +1,41 @@
-// The parts of the book, found from the addresses of its pages: pure functions.
+// The parts of the book, derived from the URLs of its pages. Pure functions.
 
-/** The parts in the order of the book: `{key, name, url}`; none where there are fewer than two. */
-export function partsOf(documents) {
-  const pages = documents.map(({ url, title }) => ({ steps: stepsOf(url), title })).filter((page) => page.steps);
-  const shared = sharedSteps(pages.map((page) => page.steps));
-  const cases = wordsAsWritten(documents.map((one) => one.title));
+/** Return the parts in the order of the book: `{key, name, url}`; none if there are fewer than two. */
+export function findParts(documents) {
+  const pages = documents.map(({ url }) => splitUrl(url)).filter(Boolean);
+  const shared = findSharedSegments(pages);
+  const spellings = collectSpellings(documents.map(({ title }) => title));
   const parts = new Map();
-  for (const { steps } of pages) {
-    // A page that lies beside the parts is no part itself.
-    if (steps.length <= shared.length + 1) continue;
-    const key = steps[shared.length];
-    const url = steps.slice(0, shared.length + 1).join("/");
-    if (!parts.has(key)) parts.set(key, { key, name: nameOf(key, cases), url });
+  for (const segments of pages) {
+    // A page directly in the shared folder belongs to no part.
+    if (segments.length <= shared.length + 1) continue;
+    const key = segments[shared.length];
+    const url = segments.slice(0, shared.length + 1).join("/");
+    if (!parts.has(key)) parts.set(key, { key, name: formatPartName(key, spellings), url });
   }
   return parts.size > 1 ? [...parts.values()] : [];
 }
 
-/** A few titles to try, from all over the book. */
-export function examples(documents, count = 3) {
-  const titles = [...new Set(documents.map((one) => one.title.trim()))];
-  const handy = titles.filter((title) => title.length > 3 && title.length <= 44);
-  const from = handy.length < count ? titles : handy;
-  const stride = Math.max(1, from.length / count);
-  const places = Array.from({ length: Math.min(count, from.length) }, (_, n) => Math.floor((n + 0.5) * stride));
-  return places.map((place) => from[Math.min(place, from.length - 1)]);
+/** Return a few page titles as example queries, spread evenly over the book. */
+export function pickExamples(documents, count = 3) {
+  const titles = [...new Set(documents.map(({ title }) => title.trim()))];
+  const suitable = titles.filter((title) => title.length > 3 && title.length <= 44);
+  const candidates = suitable.length < count ? titles : suitable;
+  const stride = Math.max(1, candidates.length / count);
+  const last = candidates.length - 1;
+  return Array.from({ length: Math.min(count, candidates.length) },
+    (_, number) => candidates[Math.min(Math.floor((number + 0.5) * stride), last)]);
 }
 
-function stepsOf(url) {
-  const parsed = URL.parse ? URL.parse(url) : parse(url);
+/** Split a URL into its origin and the segments of its path. */
+function splitUrl(url) {
+  const parsed = parseUrl(url);
   if (!parsed) return null;
   const origin = url.slice(0, url.length - `${parsed.pathname}${parsed.search}${parsed.hash}`.length);
   return [origin || `${parsed.protocol}//${parsed.host}`, ...parsed.pathname.split("/").filter(Boolean)];
 }
 
-function parse(url) {
+function parseUrl(url) {
   try {
     return new URL(url);
   } catch {
@@ -41,41 +43,41 @@ function parse(url) {
   }
 }
 
-function sharedSteps(all) {
-  if (!all.length) return [];
-  // A page's own last step is its name, not a folder that it shares; a page that is a folder shares it.
-  const folders = all.length > 1 ? all : all.map((steps) => steps.slice(0, -1));
+function findSharedSegments(pages) {
+  if (!pages.length) return [];
+  // The last segment of a single page is its name, not a shared folder.
+  const folders = pages.length > 1 ? pages : pages.map((segments) => segments.slice(0, -1));
   let shared = folders[0];
-  for (const steps of folders) {
-    let same = 0;
-    while (same < shared.length && same < steps.length && shared[same] === steps[same]) same += 1;
-    shared = shared.slice(0, same);
+  for (const segments of folders) {
+    let length = 0;
+    while (length < shared.length && length < segments.length && shared[length] === segments[length]) length += 1;
+    shared = shared.slice(0, length);
   }
   return shared;
 }
 
-function wordsAsWritten(titles) {
+/** Map lower-case words to their spelling in the titles, such as `urdf` to `URDF`. */
+function collectSpellings(titles) {
   const words = titles.flatMap((title) => title.match(/[\p{L}\p{N}]+/gu) ?? []);
   return new Map(words.filter((word) => word !== word.toLowerCase()).map((word) => [word.toLowerCase(), word]));
 }
 
-// `robot-description` reads "Robot description", `urdf` as the titles write it, `ros2` "ROS2".
-function nameOf(key, cases) {
-  const words = decoded(key).split(/[-_.\s]+/).filter(Boolean);
-  const named = words.map((word) => {
-    const written = cases.get(word.toLowerCase());
-    if (written && written.slice(1) !== written.slice(1).toLowerCase()) return written;
-    if (/^[a-z]{2,4}\d{1,2}$/.test(word)) return written ?? word.toUpperCase();
+/** `robot-description` becomes "Robot description", `urdf` is spelled as in the titles, `ros2` becomes "ROS2". */
+function formatPartName(key, spellings) {
+  const words = decodeSegment(key).split(/[-_.\s]+/).filter(Boolean).map((word) => {
+    const spelling = spellings.get(word.toLowerCase());
+    if (spelling && spelling.slice(1) !== spelling.slice(1).toLowerCase()) return spelling;
+    if (/^[a-z]{2,4}\d{1,2}$/.test(word)) return spelling ?? word.toUpperCase();
     return word;
   });
-  const name = named.join(" ") || key;
+  const name = words.join(" ") || key;
   return name[0].toUpperCase() + name.slice(1);
 }
 
-function decoded(step) {
+function decodeSegment(segment) {
   try {
-    return decodeURIComponent(step);
+    return decodeURIComponent(segment);
   } catch {
-    return step;
+    return segment;
   }
 }

@@ -1,32 +1,32 @@
-// A score with its two parts, for the eye and for the ear.
+// The score of a hit and its two parts, as a number, as bars and for screen readers.
 
-import { make } from "./dom.js";
+import { create } from "./dom.js";
 
 const PARTS = [["meaning", "cosine"], ["words", "lexical"]];
 
-/** The score as a number and a pair of bars. */
+/** Draw the score as a number with a bar for each part. */
 export function drawScore(result) {
-  const known = PARTS.filter(([, key]) => Number.isFinite(result.scores?.[key]));
-  const total = shown(result.similarity_score);
-  const parts = known.map(([name, key]) => `${name} ${shown(result.scores[key])}`).join(", ");
-  const spoken = [`Score ${total} of 1`, parts];
-  return make("div", { class: "score", title: "How near the passage is to the query, from 0 to 1" },
-    make("span", { class: "unseen" }, spoken.filter(Boolean).join(": ")),
-    make("span", { class: "total", "aria-hidden": "true" }, total),
-    make("span", { class: "bars", "aria-hidden": "true" },
-      ...known.map(([name, key]) => bar(name, result.scores[key]))));
+  const parts = PARTS.filter(([, key]) => Number.isFinite(result.scores?.[key]));
+  const total = formatScore(result.similarity_score);
+  const partTexts = parts.map(([name, key]) => `${name} ${formatScore(result.scores[key])}`).join(", ");
+  const spokenText = [`Score ${total} of 1`, partTexts].filter(Boolean).join(": ");
+  return create("div", { class: "score", title: "How similar the passage is to the query, from 0 to 1" },
+    create("span", { class: "visually-hidden" }, spokenText),
+    create("span", { class: "total", "aria-hidden": "true" }, total),
+    create("span", { class: "bars", "aria-hidden": "true" },
+      ...parts.map(([name, key]) => drawBar(name, result.scores[key]))));
 }
 
-function bar(name, value) {
-  const track = make("span", { class: `track ${name}` }, make("span", { class: "fill" }));
-  track.firstChild.style.setProperty("inline-size", `${Math.round(clamped(value) * 100)}%`);
-  return make("span", { class: "bar" }, make("span", {}, name), track, make("span", {}, shown(value)));
+function drawBar(name, value) {
+  const track = create("span", { class: `track ${name}` }, create("span", { class: "fill" }));
+  track.firstChild.style.setProperty("inline-size", `${Math.round(clamp(value) * 100)}%`);
+  return create("span", { class: "bar" }, create("span", {}, name), track, create("span", {}, formatScore(value)));
 }
 
-function shown(value) {
-  return clamped(value).toFixed(2);
+function formatScore(value) {
+  return clamp(value).toFixed(2);
 }
 
-function clamped(value) {
+function clamp(value) {
   return Math.min(1, Math.max(0, Number(value) || 0));
 }

@@ -1,74 +1,70 @@
-// What the page shows when it has no hits to show: before a search, nothing found, failed.
+// Everything that the search page shows besides hits: the hint, "no results", warnings and failures.
 
-import { make } from "./dom.js";
+import { create, toSentence } from "./dom.js";
 
-const SAID = {
-  offline: ["You are offline.", "The search goes on when the connection is back."],
+/** Headline and explanation for each kind of failure; without an explanation, the service's message is shown. */
+const FAILURES = {
+  offline: ["You are offline.", "The search continues when the connection is back."],
   unreachable: ["The service can't be reached.", "It may have been stopped, or the connection was lost."],
-  rate_limited: ["Too many searches at once.", "The service asks for a short break."],
-  unauthorized: ["The service asks for a key.", "Reload the page to give one."],
-  service_unavailable: ["The search is not ready.", null],
+  rate_limited: ["Too many searches.", "The service limits how many it answers per minute."],
+  unauthorized: ["The service needs an API key.", "Reload the page to enter one."],
+  service_unavailable: ["The search is not available.", null],
   upstream_error: ["A part of the search did not answer.", null],
-  validation_error: ["This can't be searched for.", null],
+  validation_error: ["This query can't be searched.", null],
 };
 
-/** What the service says of a query's length; nothing is missing for it. */
-const ADVICE = /^query_text /;
+/** Advice of the service on the length of the query, which does not affect the results. */
+const LENGTH_ADVICE = /^query_text /;
 
-/** A short hint, with a few titles to try. */
+/** Draw a hint with a few example queries. */
 export function drawHint(titles, onExample) {
-  const hint = make("div", { class: "hint" }, make("p", {},
-    "Ask in your own words, or name a term. You get the passages that answer, with their place in the book."));
+  const hint = create("div", { class: "hint" }, create("p", {},
+    "Ask a question in your own words, or enter a term. You get the passages that answer it, with links to their pages."));
   if (!titles.length) return hint;
-  const example = (title) => make("li", {},
-    make("button", { type: "button", class: "example", on: { click: () => onExample(title) } }, title));
-  hint.append(make("p", { class: "try", id: "try" }, "For example"),
-    make("ul", { class: "examples", "aria-labelledby": "try" }, ...titles.map(example)));
+  const drawExample = (title) => create("li", {},
+    create("button", { type: "button", class: "example", on: { click: () => onExample(title) } }, title));
+  hint.append(create("p", { class: "try", id: "try" }, "For example"),
+    create("ul", { class: "examples", "aria-labelledby": "try" }, ...titles.map(drawExample)));
   return hint;
 }
 
-/** Nothing passed the threshold: why, where the service says it; what was nearest follows. */
-export function drawNothing(query, part, warnings, hasNearest, onEverywhere) {
-  const box = make("div", { class: "nothing" },
-    make("p", {}, make("strong", {}, "No passage is close enough"),
-      ` to “${shortened(query)}”${part ? ` in ${part}` : ""}.`));
+/** Draw "no results", with advice, or with a title for the nearest results that follow. */
+export function drawNoResults(query, part, warnings, hasNearest, onSearchAll) {
+  const box = create("div", { class: "no-results" },
+    create("p", {}, create("strong", {}, "No passage is close enough"),
+      ` to “${shortenQuery(query)}”${part ? ` in ${part}` : ""}.`));
   if (part) {
-    box.append(make("p", {},
-      make("button", { type: "button", class: "button", on: { click: onEverywhere } }, "Search the whole book")));
+    box.append(create("p", {},
+      create("button", { type: "button", class: "button", on: { click: onSearchAll } }, "Search the whole book")));
   } else if (!hasNearest) {
-    const advice = warnings.length ? warnings : ["Other words for the same thing may help, or fewer of them."];
-    box.append(...advice.map((text) => make("p", { class: "quiet" }, sentence(text))));
+    const advice = warnings.length ? warnings : ["Try other words for the same thing, or fewer words."];
+    box.append(...advice.map((text) => create("p", { class: "quiet" }, toSentence(text))));
   }
-  if (hasNearest) box.append(make("h2", { class: "nearest-title" }, "The nearest, below the threshold"));
+  if (hasNearest) box.append(create("h2", { class: "nearest-title" }, "Nearest passages, below the minimum score"));
   return box;
 }
 
-/** What the service warns of, apart from advice on the query's length. */
-export function warningsOf(answer) {
-  return answer.warnings.filter((warning) => !ADVICE.test(warning));
+/** Return the warnings of an answer, without advice on the length of the query. */
+export function getWarnings(answer) {
+  return answer.warnings.filter((warning) => !LENGTH_ADVICE.test(warning));
 }
 
-/** An answer came, but a part of the search was down. */
+/** Draw a notice that a part of the search was down. */
 export function drawPartial(warnings) {
-  return make("div", { class: "notice", role: "note" },
-    make("p", {}, make("strong", {}, "A part of the search did not answer."), " These results may be incomplete."),
-    ...warnings.map((warning) => make("p", { class: "quiet" }, sentence(warning))));
+  return create("div", { class: "notice", role: "note" },
+    create("p", {}, create("strong", {}, "A part of the search did not answer."), " These results may be incomplete."),
+    ...warnings.map((warning) => create("p", { class: "quiet" }, toSentence(warning))));
 }
 
-/** No answer came. */
+/** Draw a failed search, with a button to try again. */
 export function drawFailure(failure, onRetry) {
-  const [what, more] = SAID[failure.kind] ?? ["The search failed.", null];
-  const again = make("button", { type: "button", class: "button", on: { click: onRetry } }, "Try again");
-  return make("div", { class: "notice failed", role: "alert" },
-    make("p", {}, make("strong", {}, what), " ", more ?? sentence(failure.message)),
-    failure.kind === "validation_error" ? null : make("p", {}, again));
+  const [headline, explanation] = FAILURES[failure.kind] ?? ["The search failed.", null];
+  const retryButton = create("button", { type: "button", class: "button", on: { click: onRetry } }, "Try again");
+  return create("div", { class: "notice failed", role: "alert" },
+    create("p", {}, create("strong", {}, headline), " ", explanation ?? toSentence(failure.message)),
+    failure.kind === "validation_error" ? null : create("p", {}, retryButton));
 }
 
-function sentence(text) {
-  if (!text) return "";
-  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
-}
-
-function shortened(query) {
+function shortenQuery(query) {
   return query.length > 80 ? `${query.slice(0, 79)}…` : query;
 }

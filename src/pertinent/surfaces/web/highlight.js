@@ -1,0 +1,55 @@
+// Highlighting of the query's words in passages, by the same rules as `pertinent search` in the terminal.
+
+const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
+/** Scripts that are written without spaces between words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const ENDINGS = ["ings", "ing", "edly", "ed", "ies", "es", "s", "ly", "e", "y"];
+const SHORTEST_STEM = 4;
+const SHORTEST_PREFIX = 3;
+const STOP_WORDS = new Set((
+  "a about an and any are as at be been but by can could did do does each for from had has have how " +
+  "i if in into is it its me my no not of on or other our shall should so some such than that the " +
+  "their them then there these they this to us was we were what when where which who whom whose why " +
+  "will with would you your"
+).split(" "));
+
+/** Return a pattern that matches the query's words and their inflections; null for a query without words. */
+export function buildPattern(query) {
+  const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
+  const contentWords = words.filter((word) => !STOP_WORDS.has(word));
+  const highlighted = contentWords.length ? contentWords : words;
+  if (!highlighted.length) return null;
+  // The reader may still be typing the last word.
+  const unfinished = /[\p{L}\p{M}\p{N}_]$/u.test(query) ? words.at(-1) : "";
+  const patterns = highlighted.map((word) => buildWordPattern(word, word === unfinished && !STOP_WORDS.has(word)));
+  // The longest first: the first alternative that matches wins.
+  patterns.sort((a, b) => b.length - a.length);
+  return new RegExp(patterns.join("|"), "giu");
+}
+
+function buildWordPattern(word, isUnfinished) {
+  // Words hold letters, digits and underscores only, so nothing needs escaping.
+  if (UNSPACED.test(word)) return word;
+  const stem = stemWord(word);
+  const allowsAnyEnding = stem.length >= SHORTEST_STEM || (isUnfinished && word.length >= SHORTEST_PREFIX);
+  const body = allowsAnyEnding ? `${stem}[\\p{L}\\p{M}\\p{N}_]*` : `${word}s?`;
+  return `(?<![\\p{L}\\p{M}\\p{N}_])${body}(?![\\p{L}\\p{M}\\p{N}_])`;
+}
+
+function stemWord(word) {
+  const ending = ENDINGS.find((suffix) => word.endsWith(suffix) && word.length - suffix.length >= SHORTEST_STEM);
+  return ending ? word.slice(0, -ending.length) : word;
+}
+
+/** Append text to an element, with matches of the pattern inside `<mark>`. */
+export function appendHighlighted(element, text, pattern) {
+  let position = 0;
+  for (const match of pattern ? text.matchAll(pattern) : []) {
+    element.append(text.slice(position, match.index));
+    const mark = document.createElement("mark");
+    mark.textContent = match[0];
+    element.append(mark);
+    position = match.index + match[0].length;
+  }
+  element.append(text.slice(position));
+}

@@ -1,0 +1,239 @@
+// The search page: what the reader enters, and what is shown for it.
+
+import * as api from "./api.js";
+import { drawParts, getMinScore, listenToOptions, showOptions, showPart } from "./filters.js";
+import { buildPattern } from "./highlight.js";
+import { listenToKeyboard } from "./keyboard.js";
+import { findParts, pickExamples } from "./parts.js";
+import { drawGroups, focusHit, getHits, groupByPage, makeScrollable } from "./results.js";
+import { drawFailure, drawHint, drawNoResults, drawPartial, getWarnings } from "./states.js";
+import { onHistoryChange, pushSearch, readSearch, replaceSearch } from "./url_state.js";
+
+/** A search starts after this pause in typing. */
+const TYPING_PAUSE_MS = 200;
+const BUSY_MS = 400;
+const SLOW_MS = 3000;
+const FIRST_COUNT = 12;
+const MAX_COUNT = 100;
+/** The limit for one page at first, so that other pages are visible too; "More passages" lifts it. */
+const FIRST_PER_PAGE = 5;
+
+const $ = (id) => document.getElementById(id);
+const searchBox = $("query");
+const hitList = $("hits");
+const notice = $("notice");
+const status = $("status");
+
+/** The current search, as in the URL. */
+let search = readSearch();
+let count = FIRST_COUNT;
+let parts = [];
+let exampleTitles = [];
+/** The AbortController of the running request. */
+let running = null;
+/** Identifies the search whose answer is shown or requested. */
+let requestedKey = "";
+let typingTimer = 0;
+let retryTimer = 0;
+
+const documentsLoaded = api.fetchDocuments().then((documents) => {
+  parts = findParts(documents);
+  exampleTitles = pickExamples(documents);
+  drawParts($("parts"), parts, (part) => changeSearch({ part }));
+  if (!parts.some((part) => part.key === search.part)) search = { ...search, part: "" };
+  showPart($("parts"), search.part);
+  if (!search.query.trim()) showHint();
+}).catch(() => {}); // Without the list of pages there are no parts and no examples; searching still works.
+
+// ── input ─────────────────────────────────────────────────────────────────
+
+/** Change the search. A final change gets a history entry; a change while typing does not. */
+function changeSearch(changes, { isFinal = true, delay = 0 } = {}) {
+  search = { ...search, ...changes };
+  count = FIRST_COUNT;
+  showOptions(search);
+  clearTimeout(typingTimer);
+  if (isFinal) pushSearch(search);
+  const run = () => {
+    if (!isFinal) replaceSearch(search);
+    runSearch();
+  };
+  if (delay) typingTimer = setTimeout(run, delay);
+  else run();
+}
+
+/** Show a search from the URL. */
+function restoreSearch(restored) {
+  clearTimeout(typingTimer);
+  search = restored;
+  count = FIRST_COUNT;
+  searchBox.value = search.query;
+  showOptions(search);
+  showPart($("parts"), search.part);
+  runSearch();
+}
+
+function enterQuery(query, options) {
+  searchBox.value = query;
+  searchBox.focus();
+  changeSearch({ query }, options);
+}
+
+searchBox.addEventListener("input", (event) => {
+  const query = searchBox.value;
+  if (!event.isComposing) changeSearch({ query }, { isFinal: false, delay: query.trim() ? TYPING_PAUSE_MS : 0 });
+});
+searchBox.addEventListener("compositionend", () => {
+  changeSearch({ query: searchBox.value }, { isFinal: false, delay: TYPING_PAUSE_MS });
+});
+
+$("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  changeSearch({ query: searchBox.value });
+  // On a phone the keyboard would cover the results.
+  if (matchMedia("(pointer: coarse)").matches) searchBox.blur();
+});
+
+listenToOptions((changes, isFinal) => changeSearch(changes, { isFinal, delay: isFinal ? 0 : TYPING_PAUSE_MS }));
+listenToKeyboard({ searchBox, results: hitList, help: $("help"), onClear: () => enterQuery("", { isFinal: false }) });
+onHistoryChange(restoreSearch);
+addEventListener("online", () => notice.querySelector(".failed") && runSearch({ force: true }));
+
+// ── search ────────────────────────────────────────────────────────────────
+
+/** Run the current search, unless its answer is shown already. */
+async function runSearch({ force = false } = {}) {
+  const query = search.query.trim();
+  document.title = query ? `${query} – Pertinent` : "Pertinent";
+  clearTimeout(retryTimer);
+  if (!query) {
+    abortSearch();
+    showHint();
+    return;
+  }
+  const key = JSON.stringify([search, query, count]);
+  if (key === requestedKey && !force) return;
+  abortSearch();
+  requestedKey = key;
+  const controller = new AbortController();
+  running = controller;
+  const timers = startWaitTimers(controller);
+  try {
+    // The filter needs the URL of the part, which comes with the list of pages.
+    if (search.part) await documentsLoaded;
+    const answer = await api.search(buildRequest(query), controller.signal);
+    if (!controller.signal.aborted) showAnswer(answer, query);
+  } catch (error) {
+    if (!controller.signal.aborted) showFailure(error);
+  } finally {
+    timers.forEach(clearTimeout);
+    if (running === controller) $("form").classList.remove("busy");
+  }
+}
+
+function abortSearch() {
+  running?.abort();
+  running = null;
+  requestedKey = "";
+  $("form").classList.remove("busy");
+}
+
+function buildRequest(query) {
+  const part = getSelectedPart();
+  return {
+    query_text: query,
+    top_k: count,
+    similarity_threshold: getMinScore(search),
+    ranking: search.ranking,
+    ...(count === FIRST_COUNT && { per_page: FIRST_PER_PAGE }),
+    ...(part && { filters: { url: part.url } }),
+  };
+}
+
+function getSelectedPart() {
+  return parts.find((part) => part.key === search.part);
+}
+
+// ── output ────────────────────────────────────────────────────────────────
+
+function startWaitTimers(controller) {
+  const startTimer = (action, ms) => setTimeout(() => controller.signal.aborted || action(), ms);
+  return [
+    startTimer(() => $("form").classList.add("busy"), BUSY_MS),
+    startTimer(() => { status.textContent = "Still searching; this takes longer than usual."; }, SLOW_MS),
+  ];
+}
+
+function showAnswer(answer, query) {
+  const pattern = buildPattern(query);
+  const { results, nearest = [] } = answer;
+  const isEmpty = !results.length;
+  const warnings = getWarnings(answer);
+  const noResults = () => drawNoResults(query, getSelectedPart()?.name, warnings, nearest.length > 0, searchWholeBook);
+  notice.replaceChildren(...(answer.status === "partial" ? [drawPartial(warnings)] : []));
+  hitList.replaceChildren(
+    ...(isEmpty ? [noResults()] : []),
+    ...drawGroups(isEmpty ? nearest : results, pattern),
+    ...(mayHaveMore(results) ? [drawMoreButton()] : []));
+  hitList.classList.toggle("below", isEmpty);
+  status.textContent = describeCount(results, answer.query_time_ms);
+  makeScrollable(hitList);
+  if (scrollY > hitList.offsetTop && count === FIRST_COUNT) scrollTo({ top: 0 });
+}
+
+function describeCount(results, ms) {
+  const pages = groupByPage(results).length;
+  if (!results.length) return `No passage scores ${getMinScore(search).toFixed(2)} or more.`;
+  const passages = results.length === 1 ? "1 passage" : `${results.length} passages`;
+  return `${passages} on ${pages === 1 ? "1 page" : `${pages} pages`} · ${Math.max(1, Math.round(ms))} ms`;
+}
+
+function mayHaveMore(results) {
+  const isCapped = count === FIRST_COUNT && groupByPage(results).some((hits) => hits.length >= FIRST_PER_PAGE);
+  return count < MAX_COUNT && (isCapped || results.length >= count);
+}
+
+function drawMoreButton() {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button more";
+  button.textContent = "More passages";
+  button.addEventListener("click", async () => {
+    const oldChunks = new Set(getHits(hitList).map((hit) => hit.dataset.chunk));
+    count = Math.min(count * 2, MAX_COUNT);
+    await runSearch();
+    // New hits may appear further up too. The reader continues after the last hit that was there before.
+    const hits = getHits(hitList);
+    const isNew = (hit) => !oldChunks.has(hit.dataset.chunk);
+    const nextHit = hits[hits.findLastIndex((hit) => !isNew(hit)) + 1] ?? hits.find(isNew);
+    if (nextHit) focusHit(nextHit);
+  });
+  return button;
+}
+
+function searchWholeBook() {
+  showPart($("parts"), "");
+  changeSearch({ part: "" });
+}
+
+function showHint() {
+  notice.replaceChildren();
+  status.textContent = "";
+  hitList.classList.remove("below");
+  hitList.replaceChildren(drawHint(exampleTitles, (title) => enterQuery(title)));
+}
+
+function showFailure(failure) {
+  requestedKey = "";
+  status.textContent = "";
+  hitList.replaceChildren();
+  notice.replaceChildren(drawFailure(failure, () => {
+    searchBox.focus();
+    runSearch({ force: true });
+  }));
+  if (failure.retryAfter) {
+    retryTimer = setTimeout(() => runSearch({ force: true }), Math.min(failure.retryAfter, 60) * 1000);
+  }
+}
+
+restoreSearch(search);

@@ -61,7 +61,7 @@ def test_every_route_but_livez_needs_a_key(locked: Service, method: str, path: s
     assert admitted.status_code != 401
 
 
-def test_who_has_no_key_is_told_how_to_get_on(locked: Service) -> None:
+def test_missing_or_wrong_key_error_explains_how_to_send_one(locked: Service) -> None:
     none = problem(locked.client.get("/health"), 401, "unauthorized")
     wrong = problem(locked.client.get("/health", headers={"x-api-key": "wrong-guess"}), 401, "unauthorized")
     for message in (none, wrong):
@@ -78,7 +78,7 @@ def test_livez_needs_no_key(locked: Service) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("way", ["bearer", "BEARER", "x-api-key", "basic", "basic with user"])
-def test_a_key_may_be_given_in_three_ways(locked: Service, key: str, way: str) -> None:
+def test_key_is_accepted_as_bearer_header_and_basic(locked: Service, key: str, way: str) -> None:
     ways: dict[str, Any] = {
         "bearer": {"authorization": f"Bearer {key}".encode()},
         "BEARER": {"authorization": f"bEaReR  {key} ".encode()},
@@ -107,17 +107,15 @@ def test_a_key_may_be_given_in_three_ways(locked: Service, key: str, way: str) -
         {"cookie": f"key={KEYS[0]}"},
     ],
 )
-def test_a_wrong_key_is_refused(locked: Service, headers: dict[str, str]) -> None:
+def test_wrong_key_is_refused(locked: Service, headers: dict[str, str]) -> None:
     problem(locked.client.get("/health", headers=headers), 401, "unauthorized")
 
 
-def test_a_key_in_the_address_is_no_key(locked: Service) -> None:
+def test_key_in_the_query_string_is_ignored(locked: Service) -> None:
     problem(locked.client.get(f"/health?api_key={KEYS[0]}"), 401, "unauthorized")
 
 
-def test_keys_are_compared_in_constant_time_and_all_of_them(
-    locked: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_key_is_compared_in_constant_time(locked: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[bytes] = []
     compare = hmac.compare_digest
 
@@ -130,12 +128,12 @@ def test_keys_are_compared_in_constant_time_and_all_of_them(
     assert compared == [key.encode() for key in KEYS]
 
 
-def test_no_key_is_asked_for_by_default(service: Service) -> None:
+def test_no_key_is_needed_by_default(service: Service) -> None:
     assert service.client.get("/health").status_code == 200
     assert service.client.get("/health", headers={"x-api-key": "whatever"}).status_code == 200
 
 
-def test_no_key_is_ever_logged_or_answered(locked: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_appear_in_no_log_and_no_response(locked: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("unexpected")
 
@@ -158,7 +156,7 @@ class Clock:
         return self.now
 
 
-def test_an_allowance_is_spent_and_comes_back() -> None:
+def test_rate_limit_refills_over_time() -> None:
     clock = Clock()
     limit = RateLimit(60, clock)
     assert [limit.take("a") for _ in range(60)] == [0.0] * 60
@@ -179,7 +177,9 @@ def test_an_allowance_is_spent_and_comes_back() -> None:
     start=st.floats(0, 1e7),
     steps=st.lists(st.floats(0, 2), max_size=50),
 )
-def test_who_waits_as_told_is_let_in(per_minute: int, start: float, steps: list[float]) -> None:
+def test_rate_limit_allows_a_request_after_its_wait(
+    per_minute: int, start: float, steps: list[float]
+) -> None:
     clock = Clock()
     clock.now = start
     limit = RateLimit(per_minute, clock)
@@ -190,14 +190,14 @@ def test_who_waits_as_told_is_let_in(per_minute: int, start: float, steps: list[
             assert limit.take("a") == 0.0
 
 
-def test_callers_not_seen_for_long_are_forgotten() -> None:
+def test_rate_limit_forgets_idle_callers() -> None:
     limit = RateLimit(1, Clock(), max_callers=3)
     assert [limit.take(one) for one in "abcd"] == [0.0] * 4
     assert limit.take("d") > 0.0
     assert limit.take("a") == 0.0
 
 
-def test_who_asks_too_often_is_told_when_to_come_back(serve: Serve) -> None:
+def test_rate_limited_response_has_retry_after(serve: Serve) -> None:
     service = serve(rate_limit=3)
     answers = [service.search() for _ in range(4)]
     assert [one.status_code for one in answers] == [200, 200, 200, 429]
@@ -206,7 +206,7 @@ def test_who_asks_too_often_is_told_when_to_come_back(serve: Serve) -> None:
     assert service.client.get("/livez").status_code == 200
 
 
-def test_the_rate_is_each_keys_own(serve: Serve) -> None:
+def test_rate_limit_is_per_key(serve: Serve) -> None:
     service = serve(rate_limit=2, api_keys=KEYS)
     for key in KEYS:
         headers = [(b"x-api-key", key.encode())]
@@ -214,14 +214,14 @@ def test_the_rate_is_each_keys_own(serve: Serve) -> None:
         assert statuses == [200, 200, 429]
 
 
-def test_guesses_at_keys_are_counted_by_address(serve: Serve) -> None:
+def test_wrong_keys_are_rate_limited_by_address(serve: Serve) -> None:
     service = serve(rate_limit=2, api_keys=KEYS)
     guesses = [service.client.get("/api/v1/documents", headers={"x-api-key": f"guess-{n}"}) for n in range(3)]
     assert [one.status_code for one in guesses] == [401, 401, 429]
     assert service.client.get("/api/v1/documents", headers={"x-api-key": KEYS[0]}).status_code == 200
 
 
-def test_the_rate_without_keys_is_each_addresss_own(serve: Serve) -> None:
+def test_rate_limit_without_keys_is_per_address(serve: Serve) -> None:
     service = serve(rate_limit=1)
     service.client.get("/api/v1/documents", headers={"x-api-key": "one"})
     assert service.client.get("/api/v1/documents", headers={"x-api-key": "two"}).status_code == 429
@@ -237,7 +237,7 @@ def preflight(service: Service, origin: str = ORIGIN, method: str = "POST") -> A
 
 
 @pytest.mark.parametrize("keys", [(), KEYS])
-def test_a_preflight_is_answered_without_a_key_and_uncounted(serve: Serve, keys: tuple[str, ...]) -> None:
+def test_preflight_needs_no_key_and_is_not_rate_limited(serve: Serve, keys: tuple[str, ...]) -> None:
     service = serve(cors_origins=[ORIGIN], api_keys=keys, rate_limit=1)
     for _ in range(3):
         answer = preflight(service)
@@ -248,7 +248,7 @@ def test_a_preflight_is_answered_without_a_key_and_uncounted(serve: Serve, keys:
 
 
 @pytest.mark.parametrize(("origin", "method"), [("https://evil.example", "POST"), (ORIGIN, "DELETE")])
-def test_a_preflight_that_is_refused_has_the_one_shape(serve: Serve, origin: str, method: str) -> None:
+def test_refused_preflight_is_an_error_response(serve: Serve, origin: str, method: str) -> None:
     answer = preflight(serve(cors_origins=[ORIGIN]), origin, method)
     problem(answer, 400, "validation_error")
     assert answer.headers["x-request-id"]
@@ -256,9 +256,7 @@ def test_a_preflight_that_is_refused_has_the_one_shape(serve: Serve, origin: str
         assert "access-control-allow-origin" not in answer.headers
 
 
-def test_another_site_may_read_answers_and_failures_alike(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cors_headers_are_on_answers_and_errors(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     service = serve(cors_origins=[ORIGIN], api_keys=KEYS, rate_limit=4)
     headers = {"origin": ORIGIN, "x-api-key": KEYS[0]}
 
@@ -280,14 +278,14 @@ def test_another_site_may_read_answers_and_failures_alike(
     assert "access-control-allow-origin" not in ask(origin="https://evil.example").headers
 
 
-def test_other_sites_are_told_nothing_by_default(service: Service) -> None:
+def test_no_cors_headers_by_default(service: Service) -> None:
     answer = service.client.get("/health", headers={"origin": ORIGIN})
     assert not [name for name in answer.headers if name.startswith("access-control")]
     problem(preflight(service), 405, "method_not_allowed")
 
 
 @pytest.mark.parametrize(("method", "path"), [*EVERY_ROUTE, ("GET", "/livez")])
-def test_every_answer_has_the_security_headers(service: Service, method: str, path: str) -> None:
+def test_every_response_has_the_security_headers(service: Service, method: str, path: str) -> None:
     headers = service.client.request(method, path).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
@@ -304,7 +302,7 @@ def test_every_answer_has_the_security_headers(service: Service, method: str, pa
     assert ("unsafe-inline" in policy) == (path == "/docs")
 
 
-def test_failures_of_the_gate_have_them_too(serve: Serve) -> None:
+def test_access_errors_have_the_security_headers(serve: Serve) -> None:
     service = serve(api_keys=KEYS, rate_limit=1)
     for status in (401, 429):
         answer = service.client.get("/api/v1/documents")
@@ -314,7 +312,7 @@ def test_failures_of_the_gate_have_them_too(serve: Serve) -> None:
         assert answer.headers["x-request-id"]
 
 
-def test_looking_at_the_page_and_probing_use_up_no_rate(serve: Serve) -> None:
+def test_static_files_and_probes_are_not_rate_limited(serve: Serve) -> None:
     service = serve(rate_limit=1)
     files = ["/static/swagger.js", "/static/favicon.svg", "/docs/assets/swagger-ui.css", "/openapi.json"]
     probes = ["/livez", "/readyz", "/metrics", "/health", "/api/v1/health"]
@@ -322,13 +320,13 @@ def test_looking_at_the_page_and_probing_use_up_no_rate(serve: Serve) -> None:
     assert [service.search().status_code for _ in range(2)] == [200, 429]
 
 
-def test_guesses_at_keys_are_counted_on_the_pages_files_too(serve: Serve) -> None:
+def test_wrong_keys_are_rate_limited_on_static_files_too(serve: Serve) -> None:
     service = serve(rate_limit=1, api_keys=KEYS)
     statuses = [service.client.get("/static/swagger.js").status_code for _ in range(2)]
     assert statuses == [401, 429]
 
 
-def test_the_pages_files_are_asked_for_again_but_sent_once(service: Service) -> None:
+def test_static_files_are_revalidated(service: Service) -> None:
     first = service.client.get("/static/swagger.js")
     assert first.headers["cache-control"] == "no-cache"
     again = service.client.get("/static/swagger.js", headers={"if-none-match": first.headers["etag"]})
@@ -336,14 +334,14 @@ def test_the_pages_files_are_asked_for_again_but_sent_once(service: Service) -> 
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/livez", "/readyz", "/health", "/api/v1/documents"])
-def test_whatever_can_be_read_can_be_asked_about(service: Service, path: str) -> None:
+def test_every_get_route_answers_head(service: Service, path: str) -> None:
     asked, read = service.client.head(path), service.client.get(path)
     assert (asked.status_code, asked.content) == (200, b"")
     assert asked.headers["content-length"] == str(len(read.content))
     assert asked.headers["content-type"] == read.headers["content-type"]
 
 
-def test_what_can_only_be_posted_has_no_head(service: Service) -> None:
+def test_post_route_refuses_head(service: Service) -> None:
     assert service.client.head("/search").status_code == 405
 
 
@@ -363,7 +361,7 @@ def test_what_can_only_be_posted_has_no_head(service: Service) -> None:
         ("[::1", 403),
     ],
 )
-def test_a_service_for_this_machine_answers_to_its_own_names(book: Workspace, host: str, status: int) -> None:
+def test_loopback_service_refuses_unknown_host_names(book: Workspace, host: str, status: int) -> None:
     """Otherwise a page whose own name leads to this machine could read all of it."""
     with TestClient(create_app(Pertinent(book), host_names={"book.example"})) as client:
         response = client.get("/api/v1/documents", headers={"Host": host})
@@ -383,7 +381,7 @@ def test_a_service_for_this_machine_answers_to_its_own_names(book: Workspace, ho
         ({"host": "::1"}, set()),
     ],
 )
-def test_only_where_nobody_else_could_come_is_the_name_looked_at(
+def test_host_names_are_restricted_only_on_loopback_without_keys(
     chosen: dict[str, Any], names: set[str] | None
 ) -> None:
     assert server.allowed_host_names(Settings.model_validate(chosen)) == names

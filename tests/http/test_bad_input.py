@@ -45,7 +45,7 @@ routes = pytest.mark.parametrize("route", ROUTES)
         pytest.param(b'{"query": "x", "query_text": "x", "top_k": ' + b"9" * 5000 + b"}", id="huge number"),
     ],
 )
-def test_a_body_that_is_no_request_is_refused(service: Service, route: str, body: bytes) -> None:
+def test_malformed_body_is_refused(service: Service, route: str, body: bytes) -> None:
     problem(service.client.post(route, content=body, headers=JSON), 400, "validation_error")
 
 
@@ -62,7 +62,7 @@ def test_a_body_that_is_no_request_is_refused(service: Service, route: str, body
         "é",
     ],
 )
-def test_a_body_of_another_type_is_refused_with_a_hint(
+def test_body_of_another_content_type_is_refused_with_a_hint(
     service: Service, route: str, content_type: str | None
 ) -> None:
     headers = [] if content_type is None else [(b"content-type", content_type.encode("latin-1"))]
@@ -72,19 +72,19 @@ def test_a_body_of_another_type_is_refused_with_a_hint(
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "APPLICATION/JSON"])
-def test_json_may_be_named_in_other_ways(service: Service, content_type: str) -> None:
+def test_json_content_type_variants_are_accepted(service: Service, content_type: str) -> None:
     answer = service.client.post("/search", content=b'{"query": "x"}', headers={"content-type": content_type})
     assert answer.status_code == 200
 
 
-def test_a_form_and_a_file_are_refused(service: Service) -> None:
+def test_form_and_file_upload_are_refused(service: Service) -> None:
     problem(service.client.post("/search", data={"query": "x"}), 400, "validation_error")
     problem(service.client.post("/search", files={"query": b"x"}), 400, "validation_error")
 
 
 @routes
 @pytest.mark.parametrize("escaped", [r"\ud800", r"torque \udfff", r"\udc00\ud800"])
-def test_half_of_a_surrogate_pair_is_refused(service: Service, route: str, escaped: str) -> None:
+def test_lone_surrogate_in_the_query_is_refused(service: Service, route: str, escaped: str) -> None:
     body = f'{{"{ROUTES[route]}": "{escaped}"}}'
     message = problem(service.client.post(route, content=body, headers=JSON), 400, "validation_error")
     assert message == f"{ROUTES[route]}: holds half of a surrogate pair, which is not text"
@@ -93,7 +93,7 @@ def test_half_of_a_surrogate_pair_is_refused(service: Service, route: str, escap
 @pytest.mark.parametrize(
     "place", [r'"\ud800": 1', r'"filters": {"section": "\ud800"}', r'"ranking": "\ud800"']
 )
-def test_half_of_a_surrogate_pair_elsewhere_is_refused(service: Service, place: str) -> None:
+def test_lone_surrogate_in_other_fields_is_refused(service: Service, place: str) -> None:
     body = f'{{"query": "x", {place}}}'
     problem(service.client.post("/search", content=body, headers=JSON), 400, "validation_error")
 
@@ -122,7 +122,7 @@ HOSTILE = [
 
 @routes
 @pytest.mark.parametrize("query", HOSTILE)
-def test_hostile_text_is_only_text(service: Service, route: str, query: str) -> None:
+def test_hostile_query_is_searched_as_text(service: Service, route: str, query: str) -> None:
     answer = service.client.post(route, json={ROUTES[route]: query})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
@@ -131,7 +131,7 @@ def test_hostile_text_is_only_text(service: Service, route: str, query: str) -> 
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_hostile_text_in_a_filter_is_only_text(service: Service, value: str) -> None:
+def test_hostile_filter_is_matched_as_text(service: Service, value: str) -> None:
     for field in ("section", "document_id", "source_type", "url"):
         answer = service.search(filters={field: value})
         assert answer.json().get("results") == [] or answer.status_code == 400
@@ -153,7 +153,7 @@ def test_hostile_text_in_a_filter_is_only_text(service: Service, value: str) -> 
         max_leaves=12,
     )
 )
-def test_any_json_is_answered_in_one_of_two_shapes(service: Service, body: Any) -> None:
+def test_any_json_gets_results_or_a_validation_error(service: Service, body: Any) -> None:
     for route in ROUTES:
         answer = service.client.post(route, content=json.dumps(body), headers=JSON)
         if answer.status_code != 200:
@@ -162,33 +162,33 @@ def test_any_json_is_answered_in_one_of_two_shapes(service: Service, body: Any) 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(body=st.binary(max_size=200))
-def test_any_bytes_are_refused_in_the_one_shape(service: Service, body: bytes) -> None:
+def test_any_bytes_get_an_error_response(service: Service, body: bytes) -> None:
     problem(service.client.post("/search", content=body, headers=JSON), 400, "validation_error")
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(query=st.text(min_size=1, max_size=500))
-def test_any_text_is_searched_or_called_empty(service: Service, query: str) -> None:
+def test_any_text_is_searched_or_refused_as_empty(service: Service, query: str) -> None:
     answer = service.search(query)
     assert answer.status_code == (200 if query.strip() else 400)
 
 
-def test_a_long_name_of_a_field_is_not_echoed_in_full(service: Service) -> None:
+def test_long_field_name_is_cut_in_the_error(service: Service) -> None:
     problem(service.search("x", **{"x" * 50_000: 1}), 400, "validation_error")
 
 
-def test_a_body_that_declares_to_be_too_large_is_refused(service: Service) -> None:
+def test_too_large_content_length_is_refused(service: Service) -> None:
     answer = service.client.post("/search", content=b"x" * (BODY_LIMIT + 1), headers=JSON)
     assert problem(answer, 413, "payload_too_large") == "the body must be at most 65536 bytes"
 
 
-def test_a_body_of_just_the_limit_is_read(service: Service) -> None:
+def test_body_of_the_maximum_size_is_read(service: Service) -> None:
     body = b'{"query": "x"}'
     answer = service.client.post("/search", content=body + b" " * (BODY_LIMIT - len(body)), headers=JSON)
     assert answer.status_code == 200
 
 
-def test_a_body_without_a_declared_length_is_counted_as_it_comes(service: Service) -> None:
+def test_too_large_chunked_body_is_refused(service: Service) -> None:
     def parts() -> Iterator[bytes]:
         yield b'{"query": "'
         for _ in range(100):
@@ -200,12 +200,12 @@ def test_a_body_without_a_declared_length_is_counted_as_it_comes(service: Servic
 @pytest.mark.parametrize(
     ("length", "status"), [("9" * 5000, 413), ("0" * 5000 + "2", 400), ("-1", 400), ("x", 400)]
 )
-def test_a_declared_length_that_makes_no_sense_is_refused(service: Service, length: str, status: int) -> None:
+def test_invalid_content_length_is_refused(service: Service, length: str, status: int) -> None:
     answer = service.client.post("/search", content=b"{}", headers={**JSON, "content-length": length})
     problem(answer, status, "payload_too_large" if status == 413 else "validation_error")
 
 
-def test_a_body_that_never_comes_is_not_waited_for_without_end(serve: Serve) -> None:
+def test_body_that_never_arrives_times_out(serve: Serve) -> None:
     service = serve(request_timeout=0.05)
     sent: list[Any] = []
 
@@ -255,7 +255,9 @@ def test_a_body_that_never_comes_is_not_waited_for_without_end(serve: Serve) -> 
         ("POST", "/static/swagger.js", "GET, HEAD"),
     ],
 )
-def test_a_wrong_method_is_told_the_right_one(service: Service, method: str, path: str, allow: str) -> None:
+def test_wrong_method_error_names_the_allowed_one(
+    service: Service, method: str, path: str, allow: str
+) -> None:
     answer = service.client.request(method, path)
     assert answer.headers["allow"] == allow
     if method == "HEAD":
@@ -302,7 +304,7 @@ def test_a_wrong_method_is_told_the_right_one(service: Service, method: str, pat
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_an_unknown_path_is_not_found(service: Service, method: str, path: str) -> None:
+def test_unknown_path_is_not_found(service: Service, method: str, path: str) -> None:
     answer = service.client.request(method, path, follow_redirects=False)
     if method == "GET":
         problem(answer, 404, "not_found")
@@ -311,12 +313,12 @@ def test_an_unknown_path_is_not_found(service: Service, method: str, path: str) 
 
 
 @pytest.mark.parametrize("given", ["bytes=99999999-", "bites=1", "bytes=5-1", "bytes=0-1", "bytes=-"])
-def test_a_range_is_ignored(service: Service, given: str) -> None:
+def test_range_header_is_ignored(service: Service, given: str) -> None:
     for path in ("/", "/static/swagger.js"):
         whole = service.client.get(path)
         part = service.client.get(path, headers={"range": given})
         assert (part.status_code, part.content) == (200, whole.content)
 
 
-def test_a_query_string_is_no_body(service: Service) -> None:
+def test_query_string_is_not_a_body(service: Service) -> None:
     problem(service.client.post("/search?query=torque"), 400, "validation_error")

@@ -50,14 +50,14 @@ def run(
     return asyncio.run(all_at_once())
 
 
-def test_a_query_that_comes_alone_goes_at_once_and_alone() -> None:
+def test_single_query_runs_at_once_in_its_own_batch() -> None:
     search = BatchSearch()
     (only,) = run(search, ["alone"], search.opened)
     assert isinstance(only, Answer)
     assert search.batches == [["alone"]]
 
 
-def test_everyone_gets_the_answer_to_their_own_query() -> None:
+def test_each_query_gets_its_own_answer() -> None:
     search = BatchSearch(closed=True)
     texts = [f"query {number}" for number in range(50)]
     answers = run(search, texts, search.opened)
@@ -66,21 +66,21 @@ def test_everyone_gets_the_answer_to_their_own_query() -> None:
     assert sorted(text for batch in search.batches for text in batch) == sorted(texts)
 
 
-def test_those_who_wait_are_shared_out_among_the_threads() -> None:
+def test_waiting_queries_are_divided_among_the_workers() -> None:
     search = BatchSearch(closed=True)
     run(search, [f"query {number}" for number in range(8)], search.opened)
     # The first two go at once; of the six others each thread takes half of those that wait.
     assert sorted(len(batch) for batch in search.batches) == [1, 1, 1, 2, 3]
 
 
-def test_a_query_that_fails_fails_alone() -> None:
+def test_failed_query_does_not_affect_its_batch() -> None:
     search = BatchSearch(closed=True)
     texts = ["first", "second", "third", "broken", "fifth", "sixth"]
     outcomes = run(search, texts, search.opened)
     assert [type(one) for one in outcomes] == [Answer, Answer, Answer, IndexFailure, Answer, Answer]
 
 
-def test_a_failure_of_all_reaches_all() -> None:
+def test_failed_batch_fails_each_of_its_queries() -> None:
     def broken(_: Queries) -> list[Outcome]:
         raise IndexFailure("down")
 
@@ -88,7 +88,7 @@ def test_a_failure_of_all_reaches_all() -> None:
     assert [type(one) for one in outcomes] == [IndexFailure] * 3
 
 
-def test_whoever_gave_up_is_not_searched_for() -> None:
+def test_cancelled_query_is_not_searched() -> None:
     search = BatchSearch(closed=True)
 
     async def giving_up() -> None:
@@ -110,7 +110,7 @@ class Panic(BaseException):
     """As a library in Rust raises it."""
 
 
-def test_a_panic_is_told_to_whoever_waits_and_takes_no_thread() -> None:
+def test_panic_fails_the_query_and_keeps_the_worker() -> None:
     calls = iter(range(100))
 
     def search(queries: Queries) -> list[Outcome]:

@@ -45,7 +45,7 @@ def modelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 
 @pytest.mark.parametrize("ranking", ["hybrid", "dense"])
-def test_fifty_queries_at_once_get_the_hits_and_scores_that_each_gets_alone(
+def test_batched_queries_get_the_same_hits_and_scores_as_single_ones(
     modelled: Workspace, monkeypatch: pytest.MonkeyPatch, ranking: str
 ) -> None:
     parties: list[int] = []

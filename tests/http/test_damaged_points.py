@@ -136,7 +136,7 @@ class TestSeed003Payload:
     """Seed 003's points have neither url nor time, and are answered by the doors of 001, 002 and 004."""
 
     @pytest.mark.parametrize("base_url", [None, "https://github.example/book/blob/main"])
-    def test_rule_29_each_result_has_an_address_and_no_made_up_values(
+    def test_rule_29_each_result_has_a_url_and_unknown_values_are_null(
         self,
         client: QdrantClient,
         qdrant: Place,
@@ -199,11 +199,11 @@ class TestSeed003Payload:
             found = doors.run("inspect", "--json")
             assert [point.split(" ")[1] for point in found["damaged"]] == ["1", "2"]
 
-    def test_rule_29_a_base_url_that_is_no_address_is_refused(self) -> None:
+    def test_rule_29_invalid_base_url_is_refused(self) -> None:
         with pytest.raises(pertinent.PertinentError, match="external_base_url: must be an address"):
             Pertinent.open(external_base_url="docs/")
 
-    def test_a_search_gives_up_on_a_collection_in_which_nothing_can_be_read(
+    def test_search_gives_up_on_an_unreadable_collection(
         self,
         client: QdrantClient,
         qdrant: Place,
@@ -411,7 +411,7 @@ def fuzz(damaging: Damaging, bad: Mapping[str, st.SearchStrategy[Any]], examples
 
 
 @pytest.mark.slow
-def test_rule_29_damage_in_our_own_points_is_named_at_every_door(
+def test_rule_29_damage_in_own_points_is_named_by_every_interface(
     client: QdrantClient,
     qdrant: Place,
     named: Callable[[], str],
@@ -433,7 +433,7 @@ def test_rule_29_damage_in_our_own_points_is_named_at_every_door(
 
 
 @pytest.mark.slow
-def test_rule_29_damage_in_the_points_of_others_is_named_at_every_door(
+def test_rule_29_damage_in_external_points_is_named_by_every_interface(
     client: QdrantClient,
     qdrant: Place,
     named: Callable[[], str],

@@ -15,7 +15,7 @@ def middle(service: Service) -> str:
     return str(chunk_id)
 
 
-def test_a_chunk_is_given_alone_by_default(service: Service) -> None:
+def test_chunk_has_no_neighbours_by_default(service: Service) -> None:
     chunk_id = middle(service)
     body = service.client.get(f"/api/v1/chunks/{chunk_id}").json()
     assert body["chunk_id"] == chunk_id
@@ -44,9 +44,7 @@ def test_a_chunk_is_given_alone_by_default(service: Service) -> None:
 @pytest.mark.parametrize(
     ("around", "positions"), [(0, [5]), (1, [4, 5, 6]), (2, [3, 4, 5, 6]), (100, [0, 1, 2, 3, 4, 5, 6])]
 )
-def test_around_gives_neighbours_in_the_order_of_the_page(
-    service: Service, around: int, positions: list[int]
-) -> None:
+def test_around_returns_neighbours_in_page_order(service: Service, around: int, positions: list[int]) -> None:
     body = service.client.get(f"/api/v1/chunks/{middle(service)}", params={"around": around}).json()
     assert [chunk["position"] for chunk in body["chunks"]] == positions
 
@@ -58,7 +56,7 @@ def test_around_out_of_range_names_field_and_range(service: Service, around: str
 
 
 @pytest.mark.parametrize("around", ["", "x", "1.5", "NaN", "9" * 5000, "１", "true"])
-def test_around_is_a_whole_number(service: Service, around: str) -> None:
+def test_around_must_be_an_integer(service: Service, around: str) -> None:
     answer = service.client.get(f"/api/v1/chunks/{middle(service)}", params={"around": around})
     if around == "１":  # a digit, if not an ASCII one
         assert answer.status_code == 200
@@ -69,12 +67,12 @@ def test_around_is_a_whole_number(service: Service, around: str) -> None:
 
 
 @pytest.mark.parametrize("chunk_id", ["nope", "%00", "%F0%9F%A4%96", "'; DROP TABLE documents; --", "%ff%fe"])
-def test_an_unknown_chunk_is_not_found(service: Service, chunk_id: str) -> None:
+def test_unknown_chunk_is_not_found(service: Service, chunk_id: str) -> None:
     assert "no chunk" in problem(service.client.get(f"/api/v1/chunks/{chunk_id}"), 404, "not_found")
 
 
 @pytest.mark.parametrize("kind", ["chunks", "documents"])
-def test_an_id_that_is_too_long_is_refused(service: Service, kind: str) -> None:
+def test_too_long_id_is_refused(service: Service, kind: str) -> None:
     problem(service.client.get(f"/api/v1/{kind}/{'x' * 201}"), 400, "validation_error")
 
 
@@ -91,7 +89,7 @@ def test_documents_lists_every_page_with_its_number_of_chunks(service: Service) 
         assert set(one) == {"document_id", "url", "title", "source", "source_path", "chunks"}
 
 
-def test_a_document_is_its_text_and_its_passages(service: Service) -> None:
+def test_document_has_its_text_and_chunks(service: Service) -> None:
     listed = service.client.get("/api/v1/documents").json()["documents"]
     for record in listed:
         whole = service.client.get(f"/api/v1/documents/{record['document_id']}").json()
@@ -101,5 +99,5 @@ def test_a_document_is_its_text_and_its_passages(service: Service) -> None:
 
 
 @pytest.mark.parametrize("document_id", ["nope", "%00", "%3Cscript%3E"])
-def test_an_unknown_document_is_not_found(service: Service, document_id: str) -> None:
+def test_unknown_document_is_not_found(service: Service, document_id: str) -> None:
     problem(service.client.get(f"/api/v1/documents/{document_id}"), 404, "not_found")

@@ -26,7 +26,7 @@ BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;
         ("/reports/compare?before=nope&after=nope", "../"),
     ],
 )
-def test_what_is_not_found_is_a_page_with_a_way_back(service: Service, path: str, up: str) -> None:
+def test_not_found_is_a_page_with_a_link_back_in_a_browser(service: Service, path: str, up: str) -> None:
     page = service.client.get(path, headers=BROWSER)
     assert page.status_code == 404
     assert page.headers["content-type"].startswith("text/html")
@@ -40,7 +40,7 @@ def test_what_is_not_found_is_a_page_with_a_way_back(service: Service, path: str
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", '"><img src=x>', "{{ 7 * 7 }}"])
-def test_what_an_address_holds_is_text(service: Service, name: str) -> None:
+def test_error_page_escapes_the_path(service: Service, name: str) -> None:
     page = service.client.get(f"/reports/{name.replace('/', '%2f')}", headers=BROWSER).text
     assert not re.search(r"<script|<img src=x|49", page)
 
@@ -49,21 +49,21 @@ def test_what_an_address_holds_is_text(service: Service, name: str) -> None:
     "path",
     ["/api/v1/chunks/nope", "/api/v1/labels/next", "/api/nope", "/static/nope.js", "/docs/assets/x"],
 )
-def test_what_programs_ask_for_fails_in_json_also_in_a_browser(service: Service, path: str) -> None:
+def test_api_and_static_errors_are_json_in_a_browser_too(service: Service, path: str) -> None:
     problem(service.client.get(path, headers=BROWSER), 404, "not_found")
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "application/json, text/html", "text/plain"])
-def test_who_does_not_ask_for_a_page_gets_json(service: Service, accept: str) -> None:
+def test_error_is_json_unless_html_is_accepted(service: Service, accept: str) -> None:
     problem(service.client.get("/reports/nope", headers={"accept": accept}), 404, "not_found")
 
 
-def test_what_is_posted_fails_in_json(service: Service) -> None:
+def test_errors_of_post_requests_are_json(service: Service) -> None:
     problem(service.client.post("/nope", headers=BROWSER), 404, "not_found")
     problem(service.client.post("/search", json={}, headers=BROWSER), 400, "validation_error")
 
 
-def test_other_failures_of_a_page_are_pages_too(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_401_429_and_503_are_pages_in_a_browser(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     locked = serve(api_keys=["a-long-key"], rate_limit=1)
     refused = locked.client.get("/reports", headers=BROWSER)
     assert (refused.status_code, "An API key is needed" in refused.text) == (401, True)
@@ -84,7 +84,7 @@ def test_other_failures_of_a_page_are_pages_too(serve: Serve, monkeypatch: pytes
     assert "can&#39;t be reached" in failed.text
 
 
-def test_a_page_that_is_only_asked_about_has_no_body(service: Service) -> None:
+def test_error_page_of_a_head_request_has_no_body(service: Service) -> None:
     asked = service.client.head("/nope", headers=BROWSER)
     assert (asked.status_code, asked.content) == (404, b"")
     assert asked.headers["content-type"].startswith("text/html")

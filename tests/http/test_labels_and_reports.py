@@ -65,7 +65,7 @@ def following(service: Service, judge: str | None = None) -> dict[str, Any]:
 
 
 class TestLabelling:
-    def test_passages_come_one_at_a_time_without_rank_or_score(self, labelling: Service) -> None:
+    def test_next_passage_has_no_rank_or_score(self, labelling: Service) -> None:
         shown = following(labelling)
         assert shown.keys() == {"query", "passage", "progress", "undoable"}
         assert shown["query"].keys() == {"id", "text"}
@@ -74,7 +74,7 @@ class TestLabelling:
         assert shown["progress"]["total"] >= 20
         assert shown["undoable"] is False
 
-    def test_a_judgment_is_on_the_disk_when_it_is_answered(self, labelling: Service, golden: Path) -> None:
+    def test_judgment_is_on_disk_before_the_response(self, labelling: Service, golden: Path) -> None:
         shown = following(labelling, "ann")
         then = judge(labelling, shown, 2, judge="ann", note="in  full").json()
         (said,) = Log.beside(golden).standing()
@@ -86,7 +86,7 @@ class TestLabelling:
         assert following(labelling, "ben")["progress"]["judged"] == 0
         assert exchange.read(str(golden)).queries[0].labels[0].judge == "ann"
 
-    def test_undo_gives_the_passage_back_with_what_was_said(self, labelling: Service, golden: Path) -> None:
+    def test_undo_returns_the_passage_with_its_former_grade(self, labelling: Service, golden: Path) -> None:
         shown = following(labelling)
         judge(labelling, shown, 1, note="perhaps")
         taken = labelling.client.post(f"{LABELS}/undo", json={}).json()
@@ -96,7 +96,7 @@ class TestLabelling:
         again = labelling.client.post(f"{LABELS}/undo", json={})
         assert "no judgment to undo" in problem(again, 404, "not_found")
 
-    def test_what_is_skipped_comes_again_at_the_end(self, labelling: Service) -> None:
+    def test_skipped_passage_comes_back_at_the_end(self, labelling: Service) -> None:
         first = following(labelling)
         then = judge(labelling, first, None).json()
         assert then["progress"]["skipped"] == 1
@@ -106,7 +106,7 @@ class TestLabelling:
         assert then["passage"] == first["passage"]
         assert judge(labelling, then, 0).json()["passage"] is None
 
-    def test_two_browsers_at_once_lose_nothing(self, labelling: Service, golden: Path) -> None:
+    def test_concurrent_judges_lose_no_judgment(self, labelling: Service, golden: Path) -> None:
         desk = Desk.open(Local(labelling.pertinent.workspace), str(golden))
 
         def sit(name: str) -> int:
@@ -122,7 +122,7 @@ class TestLabelling:
         assert len(standing) == 3 * len(desk.candidates)
         assert len(Log.beside(golden).lines()) == sum(counts)
 
-    def test_the_agreement_of_the_judges(self, labelling: Service) -> None:
+    def test_agreement_lists_judges_and_disagreements(self, labelling: Service) -> None:
         assert labelling.client.get(f"{LABELS}/agreement").json() == {"judges": [], "pairs": []}
         shown = following(labelling, "ann")
         judge(labelling, shown, 2, judge="ann")
@@ -149,7 +149,7 @@ class TestLabelling:
             ({"rank": 1}, "rank: there is no such field"),
         ],
     )
-    def test_what_is_out_of_range_is_refused_and_nothing_saved(
+    def test_invalid_judgment_is_refused_and_not_saved(
         self, labelling: Service, golden: Path, change: dict[str, Any], said: str
     ) -> None:
         body = {"query_id": "q", "chunk_id": "c", "grade": 1, **change}
@@ -158,7 +158,7 @@ class TestLabelling:
         assert "grade: must be given" in problem(missing, 400, "validation_error")
         assert not Log.beside(golden).path.exists()
 
-    def test_a_passage_that_is_not_to_be_judged_is_not_found(self, labelling: Service, golden: Path) -> None:
+    def test_judgment_of_an_unknown_passage_is_not_found(self, labelling: Service, golden: Path) -> None:
         body = {"query_id": "no such query", "chunk_id": "no such chunk", "grade": 1}
         problem(labelling.client.post(LABELS, json=body), 404, "not_found")
         assert not Log.beside(golden).path.exists()
@@ -167,7 +167,7 @@ class TestLabelling:
         "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None]
     )
     @pytest.mark.parametrize("route", ["", "/undo"])
-    def test_a_body_that_any_page_could_send_is_refused(
+    def test_judgment_needs_a_json_content_type(
         self, labelling: Service, golden: Path, kind: str | None, route: str
     ) -> None:
         shown = following(labelling)
@@ -183,7 +183,7 @@ class TestLabelling:
         assert Log.beside(golden).lines() == before
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-    def test_a_page_of_another_site_can_not_judge(self, serve: Serve, golden: Path, site: str) -> None:
+    def test_cross_site_judgment_is_forbidden(self, serve: Serve, golden: Path, site: str) -> None:
         service = serve(golden=golden, cors_origins=["https://friend.example"])
         shown = following(service)
         service.client.headers.update({"sec-fetch-site": site, "origin": "https://evil.example"})
@@ -194,14 +194,14 @@ class TestLabelling:
         service.client.headers.update({"sec-fetch-site": "same-origin", "origin": "https://own.example"})
         assert service.client.post(f"{LABELS}/undo", json={}).status_code == 200
 
-    def test_keys_are_asked_for(self, serve: Serve, golden: Path) -> None:
+    def test_labels_and_reports_need_a_key(self, serve: Serve, golden: Path) -> None:
         service = serve(golden=golden, api_keys=["a-long-key"])
         for path in ("/label", "/reports", f"{LABELS}/next", f"{LABELS}/agreement"):
             problem(service.client.get(path), 401, "unauthorized")
         problem(service.client.post(f"{LABELS}/undo", json={}), 401, "unauthorized")
         assert service.client.get("/label", headers={"x-api-key": "a-long-key"}).status_code == 200
 
-    def test_without_a_golden_set_it_says_how_to_set_one(self, service: Service) -> None:
+    def test_labels_without_a_golden_set_explain_the_setting(self, service: Service) -> None:
         for response in (
             service.client.get(f"{LABELS}/next"),
             service.client.post(LABELS, json={"query_id": "q", "chunk_id": "c", "grade": 1}),
@@ -214,9 +214,7 @@ class TestLabelling:
 
 
 class TestDeskOfTheService:
-    def test_a_golden_set_that_can_not_be_read_is_an_error_at_start(
-        self, serve: Serve, tmp_path: Path
-    ) -> None:
+    def test_unreadable_golden_set_is_an_error_at_start(self, serve: Serve, tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match="can't be read"):
             serve(golden=tmp_path / "none.yaml")
         broken = tmp_path / "broken.yaml"
@@ -224,9 +222,7 @@ class TestDeskOfTheService:
         with pytest.raises(SettingsError, match="queries"):
             serve(golden=broken)
 
-    def test_one_that_breaks_later_is_told_in_general_and_logged_in_particular(
-        self, labelling: Service, golden: Path
-    ) -> None:
+    def test_golden_set_that_breaks_later_is_logged_and_a_503(self, labelling: Service, golden: Path) -> None:
         following(labelling)
         whole = golden.read_bytes()
         for spoil in (lambda: golden.write_text("queries: 7"), golden.unlink):
@@ -242,19 +238,17 @@ class TestDeskOfTheService:
         log.unlink()
         assert following(labelling)["passage"]
 
-    def test_a_file_that_can_not_be_written_saves_nothing_and_says_so(
-        self, labelling: Service, golden: Path
-    ) -> None:
+    def test_unwritable_log_is_a_503(self, labelling: Service, golden: Path) -> None:
         shown = following(labelling)
         Log.beside(golden).path.mkdir()
         problem(judge(labelling, shown, 2), 503, "service_unavailable")
 
-    def test_a_new_query_is_seen_without_a_restart(self, labelling: Service, golden: Path) -> None:
+    def test_session_reloads_a_changed_golden_set(self, labelling: Service, golden: Path) -> None:
         before = following(labelling)["progress"]["total"]
         files.dump(asked("the torque of joints", "services and requests", "backlash of gears"), golden)
         assert following(labelling)["progress"]["total"] > before
 
-    def test_a_judge_need_not_wait_for_a_desk_that_is_made_anew(
+    def test_previous_session_is_used_during_a_rebuild(
         self, labelling: Service, golden: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         first = following(labelling)
@@ -274,7 +268,7 @@ class TestDeskOfTheService:
             assert time.monotonic() < until
             time.sleep(0.05)
 
-    def test_until_there_is_a_desk_it_says_how_far_it_is(
+    def test_session_reports_its_progress_until_it_is_ready(
         self, serve: Serve, golden: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         made, go = Desk.open, threading.Event()
@@ -296,9 +290,7 @@ class TestDeskOfTheService:
             assert time.monotonic() < until
             time.sleep(0.05)
 
-    def test_what_a_section_label_of_the_file_covers_is_judged_already(
-        self, serve: Serve, golden: Path
-    ) -> None:
+    def test_section_label_of_the_golden_file_counts_as_judged(self, serve: Serve, golden: Path) -> None:
         label = Label(grade=2, page="docs/joints.md", anchor="the-torque")
         query = GoldenQuery(id="q", text="the torque of joints", labels=(label,))
         files.dump(GoldenSet(queries=(query,)), golden)
@@ -311,7 +303,7 @@ class TestDeskOfTheService:
     ("method", "path"),
     [("GET", f"{LABELS}/next"), ("POST", LABELS), ("POST", f"{LABELS}/undo"), ("GET", f"{LABELS}/agreement")],
 )
-def test_the_routes_do_as_they_are_described(
+def test_label_routes_conform_to_their_openapi_description(
     labelling: Service, method: str, path: str, mode: GenerationMode
 ) -> None:
     operation = schemathesis.openapi.from_asgi("/openapi.json", labelling.app)[path][method]
@@ -359,14 +351,14 @@ def reading(serve: Serve, folder: Path) -> Service:
 
 
 class TestReports:
-    def test_an_empty_folder_says_how_to_fill_it(self, reading: Service) -> None:
+    def test_empty_report_folder_says_how_to_fill_it(self, reading: Service) -> None:
         page = reading.client.get("/reports")
         assert page.status_code == 200
         assert page.headers["content-type"].startswith("text/html")
         assert "pertinent validate" in page.text
         assert "<table" not in page.text
 
-    def test_the_list_has_each_report_newest_first(
+    def test_reports_are_listed_newest_first(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         names = [saved(folder, reported, day, mrr=day / 10, mrr_answerable=day / 8) for day in (3, 1, 2)]
@@ -382,7 +374,7 @@ class TestReports:
         checked = re.findall(r'name="(before|after)" value="([^"]+)" required checked', page)
         assert checked == [("after", sorted(names)[2]), ("before", sorted(names)[1])]
 
-    def test_the_trend_is_of_reports_of_one_golden_set(
+    def test_trend_shows_reports_of_one_golden_set(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         saved(folder, reported, 1)
@@ -398,7 +390,7 @@ class TestReports:
         names = [unescape(one) for one in re.findall(r'aria-label="([^"]+):', "".join(plots))]
         assert names == ["Queries with P@5 ≥ 0.20", "MRR (answerable)", "p95 latency"]
 
-    def test_what_was_not_judged_has_no_figure_and_no_plot(
+    def test_measure_without_values_has_no_plot(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         criteria = [
@@ -421,7 +413,7 @@ class TestReports:
             ({"ranking": "dense"}, "dense ranking"),
         ],
     )
-    def test_runs_that_were_asked_in_another_way_have_a_trend_of_their_own(
+    def test_runs_with_other_options_have_their_own_trend(
         self,
         reading: Service,
         folder: Path,
@@ -446,7 +438,7 @@ class TestReports:
             f'("robots", {title}',
         ]
 
-    def test_what_others_wrote_is_text_on_every_page(
+    def test_report_pages_escape_all_texts(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         one = saved(folder, reported, 1)
@@ -457,7 +449,7 @@ class TestReports:
             for mark in ('<b>"', "<b>&", "<img src=x", "<script"):
                 assert mark not in page.text, path
 
-    def test_a_report_is_a_page_of_its_own_without_scripts(
+    def test_report_is_a_self_contained_page_without_scripts(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         name = saved(folder, reported, 1)
@@ -480,7 +472,7 @@ class TestReports:
             "report_20260101_120000.json%2f..%2f..%2fhidden",
         ],
     )
-    def test_only_the_names_of_reports_are_known(self, reading: Service, folder: Path, name: str) -> None:
+    def test_only_report_file_names_are_served(self, reading: Service, folder: Path, name: str) -> None:
         folder.mkdir()
         (folder.parent / "golden.yaml").write_text("secret")
         (folder / "report_20260101_120000.json.bak").write_text("secret")
@@ -488,7 +480,7 @@ class TestReports:
         compared = reading.client.get(f"/reports/compare?before={name}&after={name}")
         problem(compared, 404, "not_found")
 
-    def test_a_file_that_is_no_report_is_named_and_breaks_nothing(
+    def test_unreadable_report_file_is_named(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         saved(folder, reported, 1)
@@ -498,7 +490,7 @@ class TestReports:
         assert "can't be read as a report" in page
         problem(reading.client.get("/reports/report_20260102_120000.json"), 404, "not_found")
 
-    def test_two_reports_side_by_side(
+    def test_compare_shows_two_reports(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         worse = [case.model_copy(update={"status": "failed"}) for case in reported.test_cases]
@@ -510,7 +502,7 @@ class TestReports:
             assert part in page
         assert re.search(r"Newly failing <span[^>]*>2<", page)
 
-    def test_other_golden_sets_are_shown_side_by_side_but_not_compared(
+    def test_compare_refuses_different_golden_sets_but_shows_both(
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         one = saved(folder, reported, 1)
@@ -520,11 +512,11 @@ class TestReports:
         assert "different golden sets" in page.text
         assert "Newly failing" not in page.text
 
-    def test_both_must_be_named(self, reading: Service) -> None:
+    def test_compare_needs_both_names(self, reading: Service) -> None:
         problem(reading.client.get("/reports/compare"), 400, "validation_error")
 
     @pytest.mark.parametrize("path", ["/label", "/reports"])
-    def test_the_pages_keep_the_strict_policy(self, reading: Service, path: str) -> None:
+    def test_report_pages_keep_the_strict_policy(self, reading: Service, path: str) -> None:
         page = reading.client.get(path)
         assert "unsafe" not in page.headers["content-security-policy"]
         for asset in re.findall(r'(?:src|href)="(static/[^"#]+)"', page.text):
@@ -534,7 +526,7 @@ class TestReports:
     def test_templates_are_not_served(self, reading: Service) -> None:
         assert reading.client.get("/static/reports.html.jinja").status_code == 404
 
-    def test_each_file_is_read_once_and_again_when_it_changed(
+    def test_report_file_is_read_again_only_after_a_change(
         self, folder: Path, reported: ValidationReport, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         name = saved(folder, reported, 1)
@@ -548,7 +540,7 @@ class TestReports:
         (folder / name).unlink()
         assert shelf.list_reports() == ([], [])
 
-    def test_no_more_than_the_latest_are_listed(self, folder: Path, reported: ValidationReport) -> None:
+    def test_only_the_latest_reports_are_listed(self, folder: Path, reported: ValidationReport) -> None:
         folder.mkdir()
         text = reported.model_copy(update={"test_cases": []}).model_dump_json()
         for number in range(MAX_REPORTS + 3):

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("given", ["abc", "A.b:c-d_1", "x" * 128])
-def test_a_request_id_is_taken_over(service: Service, given: str) -> None:
+def test_request_id_of_the_caller_is_used(service: Service, given: str) -> None:
     answer = service.client.post("/search", json={"query": "torque"}, headers={"x-request-id": given})
     assert answer.headers["x-request-id"] == given
     assert service.lines("search")[0]["request_id"] == given
 
 
 @pytest.mark.parametrize("given", [None, "", "a b", "x" * 129, "a\tb", "<x>", "é", "a,b", "a;b", '"', "{}"])
-def test_a_request_id_that_is_missing_or_malformed_is_made(service: Service, given: str | None) -> None:
+def test_missing_or_malformed_request_id_is_replaced(service: Service, given: str | None) -> None:
     headers = [] if given is None else [(b"x-request-id", given.encode("latin-1"))]
     answer = service.client.post("/search", json={"query": "torque"}, headers=headers)
     made = answer.headers["x-request-id"]
@@ -33,12 +33,12 @@ def test_a_request_id_that_is_missing_or_malformed_is_made(service: Service, giv
     assert service.lines("search")[0]["request_id"] == made
 
 
-def test_request_ids_are_on_failures_too(service: Service) -> None:
+def test_errors_carry_the_request_id(service: Service) -> None:
     assert service.client.get("/nope", headers={"x-request-id": "abc"}).headers["x-request-id"] == "abc"
 
 
 @pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
-def test_each_query_is_one_line_with_its_best_result(service: Service, route: str) -> None:
+def test_search_is_logged_with_its_best_result(service: Service, route: str) -> None:
     query = "Nodes publish messages on topics"
     if route == "/search":
         best = service.search(query).json()["results"][0]
@@ -62,7 +62,7 @@ def test_each_query_is_one_line_with_its_best_result(service: Service, route: st
     }
 
 
-def test_a_query_without_a_result_is_a_line_too(service: Service) -> None:
+def test_search_without_results_is_logged(service: Service) -> None:
     service.v1(similarity_threshold=1.0)
     (line,) = service.lines("search")
     assert (line["results"], line["top_chunk"], line["top_score"]) == (0, None, None)
@@ -71,7 +71,7 @@ def test_a_query_without_a_result_is_a_line_too(service: Service) -> None:
 KEY = "a-long-and-secret-key"
 
 
-def test_each_request_that_is_refused_is_one_line_without_what_was_sent(serve: Serve) -> None:
+def test_refusal_is_logged_without_key_and_body(serve: Serve) -> None:
     service = serve(api_keys=[KEY], rate_limit=5, cors_origins=["https://book.example"])
     known, wrong = {"x-api-key": KEY}, {"authorization": "Bearer a-wrong-guess"}
     body: dict[str, Any] = {"query": "private words", "private field": 1}
@@ -105,7 +105,7 @@ def test_each_request_that_is_refused_is_one_line_without_what_was_sent(serve: S
         assert secret not in str(service.logged.entries)
 
 
-def test_a_preflight_that_is_refused_is_a_line(serve: Serve) -> None:
+def test_refused_preflight_is_logged(serve: Serve) -> None:
     service = serve(cors_origins=["https://book.example"])
     headers = {"origin": "https://evil.example", "access-control-request-method": "POST"}
     service.client.options("/search", headers=headers)
@@ -113,20 +113,20 @@ def test_a_preflight_that_is_refused_is_a_line(serve: Serve) -> None:
     assert (line["event"], line["route"], line["status"]) == ("refused", "/search", 400)
 
 
-def test_a_long_path_is_cut_in_the_log(serve: Serve) -> None:
+def test_long_path_is_cut_in_the_log(serve: Serve) -> None:
     service = serve(api_keys=[KEY])
     service.client.get("/" + "x" * 5000)
     (line,) = service.lines("refused")
     assert len(line["route"]) == 200
 
 
-def test_who_looks_for_what_there_is_not_is_not_logged(service: Service) -> None:
+def test_unknown_routes_are_not_logged(service: Service) -> None:
     service.client.get("/nope")
     service.client.get("/search")
     assert service.logged.entries == []
 
 
-def test_what_goes_wrong_inside_is_one_line_too(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_failure_is_logged(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise IndexFailure("down")
 
@@ -205,7 +205,7 @@ def test_metrics_count_failures_by_kind(serve: Serve, monkeypatch: pytest.Monkey
         assert found[f'pertinent_failures_total{{error="{kind}"}}'] == 1, kind
 
 
-def test_metrics_tell_the_size_of_the_index(service: Service) -> None:
+def test_metrics_have_the_size_of_the_index(service: Service) -> None:
     assert metrics(service)["pertinent_index_chunks"] == 24
 
 
@@ -215,7 +215,7 @@ def test_two_applications_do_not_share_counters(serve: Serve) -> None:
     assert 'route="/search"' not in other.client.get("/metrics").text
 
 
-def test_livez_asks_no_store(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_livez_does_not_probe_the_stores(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(_: object) -> None:
         raise AssertionError("a store was asked")
 
@@ -223,7 +223,7 @@ def test_livez_asks_no_store(service: Service, monkeypatch: pytest.MonkeyPatch) 
     assert service.client.get("/livez").json() == {"status": "ok"}
 
 
-def test_readyz_tells_each_part(service: Service) -> None:
+def test_readyz_reports_each_store(service: Service) -> None:
     answer = service.client.get("/readyz")
     assert answer.status_code == 200
     assert answer.json() == {"status": "ok", "index": True, "catalog": True}
@@ -241,7 +241,7 @@ def exported() -> tuple[Tracer, InMemorySpanExporter]:
     return provider.get_tracer("test"), exporter
 
 
-def test_each_query_is_a_span_with_its_stages_below_it(
+def test_search_is_a_span_with_a_child_for_each_stage(
     serve: Serve, exported: tuple[Tracer, InMemorySpanExporter]
 ) -> None:
     tracer, exporter = exported
@@ -265,7 +265,7 @@ def test_each_query_is_a_span_with_its_stages_below_it(
     assert abs(whole.end_time - end) < 1000  # rounding of each stage to a nanosecond
 
 
-def test_a_refused_query_is_no_span(serve: Serve, exported: tuple[Tracer, InMemorySpanExporter]) -> None:
+def test_refused_search_has_no_span(serve: Serve, exported: tuple[Tracer, InMemorySpanExporter]) -> None:
     tracer, exporter = exported
     serve(tracer=tracer).search("")
     assert exporter.get_finished_spans() == ()

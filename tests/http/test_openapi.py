@@ -51,7 +51,7 @@ def operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
             yield f"{method.upper()} {path}", operation
 
 
-def test_every_route_of_the_seeds_is_described(described: dict[str, Any]) -> None:
+def test_openapi_describes_every_route(described: dict[str, Any]) -> None:
     assert {name for name, _ in operations(described)} == {
         "POST /search",
         "GET /health",
@@ -99,7 +99,7 @@ def test_every_model_has_a_valid_example(described: dict[str, Any]) -> None:
         assert set(example) <= set(schema["properties"]), name
 
 
-def test_every_error_has_an_example_of_the_one_shape(described: dict[str, Any]) -> None:
+def test_every_error_has_an_example(described: dict[str, Any]) -> None:
     known = {error: str(int(status)) for status, (error, _) in ERROR_KINDS.items()}
     for name, operation in operations(described):
         assert "422" not in operation["responses"], name
@@ -119,12 +119,12 @@ def test_every_error_has_an_example_of_the_one_shape(described: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("route", ["POST /search", "POST /api/v1/search"])
-def test_a_search_tells_of_all_its_failures(described: dict[str, Any], route: str) -> None:
+def test_search_describes_all_its_errors(described: dict[str, Any], route: str) -> None:
     responses = dict(operations(described))[route]["responses"]
     assert {"200", "400", "401", "413", "429", "500", "502", "503"} <= set(responses)
 
 
-def test_the_ranges_of_seed_003_are_described(described: dict[str, Any]) -> None:
+def test_seed_003_ranges_are_described(described: dict[str, Any]) -> None:
     request = described["components"]["schemas"]["SearchRequest"]
     assert request["required"] == ["query"]
     query, top_k = request["properties"]["query"], request["properties"]["top_k"]
@@ -134,20 +134,20 @@ def test_the_ranges_of_seed_003_are_described(described: dict[str, Any]) -> None
     assert set(result["required"]) == {"chunk_id", "snippet", "source_path", "slug", "score", "url"}
 
 
-def test_the_ranges_of_seed_004_are_described(described: dict[str, Any]) -> None:
+def test_seed_004_ranges_are_described(described: dict[str, Any]) -> None:
     fields = described["components"]["schemas"]["SearchQuery"]["properties"]
     top_k, threshold = fields["top_k"], fields["similarity_threshold"]
     assert (top_k["minimum"], top_k["maximum"], top_k["default"]) == (1, 100, 5)
     assert (threshold["minimum"], threshold["maximum"], threshold["default"]) == (0.0, 1.0, 0.5)
 
 
-def test_the_examples_of_requests_work(service: Service, described: dict[str, Any]) -> None:
+def test_request_examples_work(service: Service, described: dict[str, Any]) -> None:
     schemas = described["components"]["schemas"]
     for route, model in (("/search", "SearchRequest"), ("/api/v1/search", "SearchQuery")):
         assert service.client.post(route, json=schemas[model]["examples"][0]).status_code == 200
 
 
-def test_the_manual_needs_no_network(service: Service) -> None:
+def test_docs_load_only_local_assets(service: Service) -> None:
     page = service.client.get("/docs")
     assert page.headers["content-type"].startswith("text/html")
     assets = re.findall(r'(?:src|href)="([^"]+)"', page.text)
@@ -160,7 +160,7 @@ def test_the_manual_needs_no_network(service: Service) -> None:
     assert "http" not in page.text.replace("<!doctype html>", "")
 
 
-def test_the_manuals_assets_load_nothing_from_elsewhere(service: Service) -> None:
+def test_docs_assets_load_nothing_external(service: Service) -> None:
     style = service.client.get("/docs/assets/swagger-ui.css").text
     assert set(re.findall(r"url\(\s*[\"']?([a-z]+):", style)) <= {"data"}
     assert "@import" not in style
@@ -170,7 +170,7 @@ def test_the_manuals_assets_load_nothing_from_elsewhere(service: Service) -> Non
     assert "://" not in start
 
 
-def test_the_page_is_served_with_its_policy(service: Service) -> None:
+def test_search_page_has_a_strict_policy(service: Service) -> None:
     page = service.client.get("/")
     assert page.headers["content-type"].startswith("text/html")
     assert page.headers["cache-control"] == "no-cache"
@@ -197,7 +197,9 @@ def test_the_page_is_served_with_its_policy(service: Service) -> None:
         ("GET", "/api/v1/labels/agreement"),
     ],
 )
-def test_the_service_does_as_it_is_described(api: Any, method: str, path: str, mode: GenerationMode) -> None:
+def test_service_conforms_to_its_openapi_description(
+    api: Any, method: str, path: str, mode: GenerationMode
+) -> None:
     operation = api[path][method]
     examples = 100 if "search" in path else 20
 
@@ -215,7 +217,7 @@ def test_the_service_does_as_it_is_described(api: Any, method: str, path: str, m
         holds()
 
 
-def test_the_ways_to_show_a_key_are_described(serve: Serve, described: dict[str, Any]) -> None:
+def test_security_schemes_are_described(serve: Serve, described: dict[str, Any]) -> None:
     assert set(described["components"]["securitySchemes"]) == {"bearer", "header", "basic"}
     assert "security" not in described
     locked = serve(api_keys=["a-secret-key"]).app.openapi()

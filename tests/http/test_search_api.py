@@ -11,7 +11,7 @@ from pertinent.errors import CatalogFailure, EmbedderError, IndexFailure
 from .conftest import Serve, Service, problem
 
 
-def test_response_echoes_the_query_and_carries_results_and_nothing_else(service: Service) -> None:
+def test_response_has_query_and_results_only(service: Service) -> None:
     body = service.search("  the torque of joints ").json()
     assert set(body) == {"query", "results"}
     assert body["query"] == "  the torque of joints "
@@ -26,7 +26,7 @@ def test_result_has_the_six_fields_with_their_types(service: Service) -> None:
         assert isinstance(result["score"], float)
 
 
-def test_result_tells_the_chunk_and_where_it_is(service: Service) -> None:
+def test_result_identifies_the_chunk_and_its_source(service: Service) -> None:
     best = service.search("Nodes publish messages on topics").json()["results"][0]
     assert best["snippet"] == "Nodes publish messages on topics, and subscribe to them."
     assert best["source_path"] == "docs/nodes.md"
@@ -53,7 +53,7 @@ def test_score_is_between_0_and_1_and_results_are_ordered_by_score_then_chunk_id
     assert order == sorted(order)
 
 
-def test_the_same_query_gives_the_same_list(service: Service) -> None:
+def test_repeated_query_gives_the_same_results(service: Service) -> None:
     assert len({service.search(top_k=20).text for _ in range(5)}) == 1
 
 
@@ -62,7 +62,7 @@ def test_top_k_defaults_to_5(service: Service) -> None:
 
 
 @pytest.mark.parametrize("top_k", [1, 20, 7.0])
-def test_top_k_may_be_1_to_20_and_is_obeyed(service: Service, top_k: float) -> None:
+def test_top_k_from_1_to_20_limits_the_results(service: Service, top_k: float) -> None:
     assert len(service.search(top_k=top_k).json()["results"]) == top_k
 
 
@@ -73,12 +73,12 @@ def test_top_k_out_of_range_names_field_and_range(service: Service, top_k: float
 
 
 @pytest.mark.parametrize("top_k", [2.5, "5", True, [5], {}, "x" * 1000])
-def test_top_k_is_an_integer(service: Service, top_k: Any) -> None:
+def test_top_k_must_be_an_integer(service: Service, top_k: Any) -> None:
     message = problem(service.search(top_k=top_k), 400, "validation_error")
     assert message.startswith("top_k: must be a whole number from 1 to 20, not ")
 
 
-def test_top_k_is_no_null(service: Service) -> None:
+def test_top_k_must_not_be_null(service: Service) -> None:
     assert "top_k" in problem(service.search(top_k=None), 400, "validation_error")
 
 
@@ -88,7 +88,7 @@ def test_query_is_required(service: Service) -> None:
 
 
 @pytest.mark.parametrize("query", ["", " ", "\t\n\r ", "\u3000\u00a0"])
-def test_query_is_neither_empty_nor_white_space_alone(service: Service, query: str) -> None:
+def test_query_must_not_be_blank(service: Service, query: str) -> None:
     message = problem(service.search(query), 400, "validation_error")
     assert message == "query: must not be empty; give 1 to 500 characters"
 
@@ -104,7 +104,7 @@ def test_query_longer_than_500_characters_names_field_and_range(service: Service
 
 
 @pytest.mark.parametrize("query", [5, None, True, ["x"], {"x": 1}])
-def test_query_is_text(service: Service, query: Any) -> None:
+def test_query_must_be_text(service: Service, query: Any) -> None:
     assert problem(service.search(query), 400, "validation_error").startswith("query: must be text")
 
 
@@ -144,7 +144,7 @@ def test_ranking_is_hybrid_by_default_and_by_setting(serve: Serve) -> None:
     ],
 )
 @pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
-def test_filters_say_which_chunks_may_be_found(
+def test_filters_restrict_the_results(
     service: Service, route: str, filters: dict[str, str], kept: set[str]
 ) -> None:
     paths = []
@@ -172,12 +172,12 @@ def test_filters_say_which_chunks_may_be_found(
         ("x", "filters"),
     ],
 )
-def test_a_wrong_filter_is_named(service: Service, filters: Any, named: str) -> None:
+def test_invalid_filter_is_named(service: Service, filters: Any, named: str) -> None:
     assert problem(service.search(filters=filters), 400, "validation_error").startswith(f"{named}: ")
 
 
 @pytest.mark.parametrize("field", ["topk", "similarity_threshold", "query_text", "__proto__"])
-def test_an_unknown_field_is_an_error(service: Service, field: str) -> None:
+def test_unknown_field_is_an_error(service: Service, field: str) -> None:
     assert (
         problem(service.search("x", **{field: 1}), 400, "validation_error")
         == f"{field}: there is no such field"
@@ -258,7 +258,7 @@ def test_failures_have_the_statuses_of_the_error_table(
         assert line["detail"] == str(error)
 
 
-def test_a_search_after_a_failure_works_again(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_works_again_after_a_failure(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         breaking(service, broken, IndexFailure("down"), "index")
         problem(service.search(), 503, "service_unavailable")

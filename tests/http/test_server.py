@@ -190,14 +190,14 @@ def refused(*arguments: str | Path) -> str:
     return result.stderr
 
 
-def test_its_address_is_printed_and_answers_at_once(server: Server) -> None:
+def test_server_prints_its_address_and_answers(server: Server) -> None:
     assert server.said[0] == f"pertinent: serving on http://127.0.0.1:{server.port} (Ctrl-C stops it)\n"
     status, body = server.ask("revolute joint")
     assert status == 200
     assert json.loads(body)["results"][0]["title"] == "Joints"
 
 
-def test_the_log_is_one_json_object_a_line_and_holds_no_key(server: Server) -> None:
+def test_server_log_is_json_lines_without_keys(server: Server) -> None:
     query = "nodes\nand\x1b[31m topics"
     assert server.ask(query, **{"X-API-Key": "a-secret-key", "X-Request-ID": "abc"})[0] == 200
     line = json.loads(server.until(lambda line: line if '"abc"' in line else None))
@@ -209,7 +209,7 @@ def test_the_log_is_one_json_object_a_line_and_holds_no_key(server: Server) -> N
 
 
 @pytest.mark.usefixtures("indexed")
-def test_sigterm_lets_a_request_be_answered_ends_with_0_and_gives_the_index_back(start: Start) -> None:
+def test_sigterm_finishes_requests_and_releases_the_index(start: Start) -> None:
     server = start()
     body = json.dumps({"query": "revolute joint"}).encode()
     head = (
@@ -239,14 +239,14 @@ def test_sigterm_lets_a_request_be_answered_ends_with_0_and_gives_the_index_back
 
 
 @pytest.mark.usefixtures("indexed")
-def test_ctrl_c_ends_it_with_130_and_no_traceback(start: Start) -> None:
+def test_ctrl_c_exits_with_130_without_a_traceback(start: Start) -> None:
     server = start()
     assert server.end(signal.SIGINT) == 130
     assert "Traceback" not in "".join(server.said)
 
 
 @pytest.mark.usefixtures("indexed")
-def test_a_port_in_use_is_bad_input_with_a_clear_message() -> None:
+def test_port_in_use_is_a_clear_error() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -258,7 +258,7 @@ def test_a_port_in_use_is_bad_input_with_a_clear_message() -> None:
     )
 
 
-def test_nothing_indexed_is_bad_input_with_a_clear_message() -> None:
+def test_missing_index_is_a_clear_error() -> None:
     message = refused("--port", "0")
     assert "nothing is indexed" in message
     assert "pertinent index PATH" in message
@@ -267,11 +267,11 @@ def test_nothing_indexed_is_bad_input_with_a_clear_message() -> None:
 
 
 @pytest.mark.usefixtures("indexed")
-def test_an_unknown_host_is_bad_input() -> None:
+def test_unknown_host_is_a_clear_error() -> None:
     assert "can't listen on no-such-host.invalid:8000" in refused("--host", "no-such-host.invalid")
 
 
-def test_watch_refuses_a_source_that_is_not_there(docs: Path) -> None:
+def test_watch_refuses_a_missing_source(docs: Path) -> None:
     assert refused("--port", "0", "--watch", docs / "nope").count("\n") == 1
 
 
@@ -289,7 +289,7 @@ def test_watch_refuses_a_source_that_is_not_there(docs: Path) -> None:
         ("localhost", "", False),
     ],
 )
-def test_beyond_loopback_without_keys_there_is_a_warning(
+def test_public_host_without_keys_gets_a_warning(
     monkeypatch: pytest.MonkeyPatch, host: str, keys: str, warned: bool
 ) -> None:
     monkeypatch.setattr("pertinent.surfaces.http.server.run_server", lambda *_, **__: None)
@@ -301,7 +301,7 @@ def test_beyond_loopback_without_keys_there_is_a_warning(
     assert "a-secret-key" not in result.stderr
 
 
-def test_watch_indexes_first_and_syncs_what_changes(start: Start, docs: Path) -> None:
+def test_watch_indexes_first_and_syncs_changes(start: Start, docs: Path) -> None:
     server = start("--watch", str(docs), "--base-url", "https://robots.example/docs")
     assert json.loads(server.ask("revolute joint")[1])["results"][0]["title"] == "Joints"
 
@@ -319,7 +319,7 @@ def test_watch_indexes_first_and_syncs_what_changes(start: Start, docs: Path) ->
     assert server.end() == 0
 
 
-def test_watch_tells_of_its_first_sync_what_it_could_not_read(start: Start, docs: Path) -> None:
+def test_watch_logs_unreadable_pages_of_its_first_sync(start: Start, docs: Path) -> None:
     (docs / "bad.md").write_bytes(b"# Bad\n\n\xff\xfe\n")
     server = start("--watch", str(docs))
     line = next(json.loads(line) for line in server.said if '"synced"' in line)
@@ -339,11 +339,11 @@ def changes(docs: Path) -> Iterator[Iterator[None]]:
     assert next(found, "ended") == "ended"
 
 
-def test_what_changed_before_the_watch_began_is_not_missed(changes: Iterator[None]) -> None:
+def test_watch_starts_with_a_sync(changes: Iterator[None]) -> None:
     assert next(changes, "missed") is None
 
 
-def test_a_folder_that_goes_while_it_is_read_is_told_once_and_read_again_when_it_is_back(
+def test_watch_survives_a_folder_that_disappears_and_returns(
     changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.1)
@@ -356,7 +356,7 @@ def test_a_folder_that_goes_while_it_is_read_is_told_once_and_read_again_when_it
     assert docs.exists()
 
 
-def test_a_folder_that_goes_before_it_is_watched_is_waited_for(
+def test_watch_waits_for_a_folder_that_disappears_before_it_is_watched(
     changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.1)
@@ -377,7 +377,7 @@ def test_a_folder_that_goes_before_it_is_watched_is_waited_for(
     assert next(changes, "missed") is None
 
 
-def test_a_folder_that_is_removed_and_made_anew_is_watched_on(docs: Path) -> None:
+def test_watch_follows_a_recreated_folder(docs: Path) -> None:
     stop = threading.Event()
     seen: queue.Queue[None] = queue.Queue()
     watching = threading.Thread(target=lambda: deque(map(seen.put, watch.wait_for_changes(docs, stop))))
@@ -409,9 +409,7 @@ class Failing:
         return SimpleNamespace(pages_added=0, pages_changed=0, pages_removed=0, chunks_added=0, unreadable=())
 
 
-def test_a_sync_that_fails_in_whatever_way_does_not_end_the_watch(
-    docs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_sync_does_not_end_the_watch(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None] * 4))
     told = structlog.testing.CapturingLogger()
     failing = Failing(StoreError("is down"), RecursionError("too deep"))
@@ -425,7 +423,7 @@ def test_a_sync_that_fails_in_whatever_way_does_not_end_the_watch(
     assert [call.kwargs.get("exc_info") for call in told.calls] == [False, True, None]
 
 
-def test_a_watch_that_can_not_go_on_is_told(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watch_that_fails_is_logged(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(*_: Any, **__: Any) -> Any:
         raise OSError("OS file watch limit reached")
 
@@ -436,7 +434,7 @@ def test_a_watch_that_can_not_go_on_is_told(docs: Path, monkeypatch: pytest.Monk
     assert (call.args, call.kwargs["detail"]) == (("watching ended",), "OS file watch limit reached")
 
 
-def test_watch_goes_on_when_another_folder_takes_the_place_of_the_first(start: Start, docs: Path) -> None:
+def test_watch_follows_a_replaced_folder(start: Start, docs: Path) -> None:
     server = start("--watch", str(docs), "--base-url", "https://robots.example/docs")
 
     def until_synced(**expected: int) -> None:
@@ -463,7 +461,7 @@ def test_watch_goes_on_when_another_folder_takes_the_place_of_the_first(start: S
     assert server.end() == 0
 
 
-def test_what_is_not_http_does_no_harm(server: Server) -> None:
+def test_server_survives_malformed_http(server: Server) -> None:
     for rubbish in (
         b"\x16\x03\x01\x02\x00",
         b"GET\r\n\r\n",
@@ -491,7 +489,7 @@ def test_what_is_not_http_does_no_harm(server: Server) -> None:
     assert "Invalid HTTP request received." in {line.get("detail") for line in told}
 
 
-def test_a_chunked_body_that_is_too_large_is_refused(server: Server) -> None:
+def test_server_refuses_a_too_large_chunked_body(server: Server) -> None:
     connection = server.connect()
     parts = (b"x" * 10_000 for _ in range(10))
     connection.request("POST", "/search", parts, {"Content-Type": "application/json"}, encode_chunked=True)
@@ -501,7 +499,7 @@ def test_a_chunked_body_that_is_too_large_is_refused(server: Server) -> None:
 
 
 @pytest.mark.slow
-def test_50_clients_at_once_get_the_answers_that_each_gets_alone(server: Server) -> None:
+def test_50_concurrent_clients_get_correct_answers(server: Server) -> None:
     before = searches(server)
     alone = {query: server.ask(query) for query in QUERIES}
     assert {status for status, _ in alone.values()} == {200}
@@ -589,7 +587,7 @@ def test_spans_reach_a_collector(start: Start, indexed: Path) -> None:
     assert service == "pertinent"
 
 
-def test_a_collector_that_is_down_harms_no_search(start: Start, indexed: Path) -> None:
+def test_search_works_while_the_collector_is_down(start: Start, indexed: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/traces"

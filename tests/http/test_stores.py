@@ -39,7 +39,7 @@ def change(workspace: Workspace, statement: str) -> None:
         connection.exec_driver_sql(statement)
 
 
-def test_path_slug_and_title_come_from_the_catalog(serve: Serve, own: Workspace) -> None:
+def test_search_joins_path_slug_and_title_from_the_catalog(serve: Serve, own: Workspace) -> None:
     service = serve(own)
     change(own, "UPDATE documents SET source_path = 'moved/x.md', slug = 'moved', title = 'Moved'")
     for result in service.search().json()["results"]:
@@ -49,7 +49,7 @@ def test_path_slug_and_title_come_from_the_catalog(serve: Serve, own: Workspace)
         assert result["metadata"]["document_title"] == "Moved"
 
 
-def test_the_join_is_one_statement_for_all_results(serve: Serve, own: Workspace) -> None:
+def test_search_join_is_one_statement(serve: Serve, own: Workspace) -> None:
     statements: list[str] = []
     sa.event.listen(
         catalog_engine(own),
@@ -64,7 +64,7 @@ def test_the_join_is_one_statement_for_all_results(serve: Serve, own: Workspace)
     assert sum(statement.startswith(join) for statement in statements) == 1
 
 
-def test_a_missing_row_falls_back_to_the_payload(serve: Serve, own: Workspace) -> None:
+def test_missing_catalog_row_falls_back_to_the_payload(serve: Serve, own: Workspace) -> None:
     service = serve(own)
     before = service.search().json()
     missing = before["results"][0]["chunk_id"]
@@ -72,7 +72,7 @@ def test_a_missing_row_falls_back_to_the_payload(serve: Serve, own: Workspace) -
     assert service.search().json() == before
 
 
-def test_seed_003_a_row_whose_title_is_null_gives_null(serve: Serve, own: Workspace) -> None:
+def test_seed_003_null_title_in_the_catalog_gives_null(serve: Serve, own: Workspace) -> None:
     service = serve(own)
     before = service.search().json()["results"]
     change(own, "UPDATE documents SET title = NULL")
@@ -85,7 +85,7 @@ def test_seed_003_a_row_whose_title_is_null_gives_null(serve: Serve, own: Worksp
 
 
 @pytest.mark.usefixtures("fresh_health")
-def test_a_sqlite_catalog_that_turns_to_garbage_degrades_and_recovers(
+def test_corrupt_sqlite_catalog_degrades_and_recovers(
     serve: Serve, own: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     service = serve(own)
@@ -174,9 +174,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("fresh_health")
-def test_a_postgresql_that_stops_degrades_and_recovers(
-    serve: Serve, postgres: Postgres, tmp_path: Path
-) -> None:
+def test_stopped_postgresql_degrades_and_recovers(serve: Serve, postgres: Postgres, tmp_path: Path) -> None:
     url = postgres.start()
     workspace = Workspace(settings_in(tmp_path / "pg", database_url=url))
     service = serve(fill(workspace))
@@ -197,7 +195,7 @@ def test_a_postgresql_that_stops_degrades_and_recovers(
     workspace.close()
 
 
-def test_an_index_that_is_closed_underneath_is_unavailable(serve: Serve, own: Workspace) -> None:
+def test_closed_index_is_unavailable(serve: Serve, own: Workspace) -> None:
     service = serve(own)
     own.index().close()
     problem(service.search(), 503, "service_unavailable")
@@ -209,7 +207,7 @@ def test_an_index_that_is_closed_underneath_is_unavailable(serve: Serve, own: Wo
     assert service.client.get("/api/v1/documents").status_code == 200
 
 
-def test_an_answer_that_is_remembered_is_the_same_but_for_its_id_and_its_time(
+def test_cached_answer_differs_only_in_id_and_time(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = fill(Workspace(settings_in(tmp_path / "memory", query_cache=10)))
@@ -230,7 +228,7 @@ def test_an_answer_that_is_remembered_is_the_same_but_for_its_id_and_its_time(
     workspace.close()
 
 
-def test_no_cache_reads_both_stores_afresh(
+def test_no_cache_header_bypasses_the_cache(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = fill(Workspace(settings_in(tmp_path / "memory", query_cache=10)))
@@ -301,16 +299,14 @@ def test_cached_answers_are_not_used_while_the_catalog_is_down(
     workspace.close()
 
 
-def test_nothing_indexed_is_unavailable_and_not_an_empty_answer(serve: Serve, workspace: Workspace) -> None:
+def test_missing_index_is_unavailable_and_not_an_empty_answer(serve: Serve, workspace: Workspace) -> None:
     service = serve(workspace)
     assert problem(service.search(), 503, "service_unavailable") == "nothing is indexed yet"
     problem(service.v1(), 503, "service_unavailable")
 
 
 @pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
-def test_a_search_that_takes_too_long_is_unavailable(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch, route: str
-) -> None:
+def test_slow_search_times_out_with_503(serve: Serve, monkeypatch: pytest.MonkeyPatch, route: str) -> None:
     service = serve(request_timeout=0.05)
     ended = threading.Event()
     monkeypatch.setattr(service.pertinent.workspace.embedder(), "embed_queries", lambda _: ended.wait(5))
@@ -322,9 +318,7 @@ def test_a_search_that_takes_too_long_is_unavailable(
     assert "0.05 s" in message
 
 
-def test_a_store_that_hangs_is_unhealthy_after_the_time_limit(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hanging_store_is_unhealthy_after_the_timeout(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     service = serve(request_timeout=0.05)
     ended = threading.Event()
     index = service.pertinent.workspace.index()
@@ -334,9 +328,7 @@ def test_a_store_that_hangs_is_unhealthy_after_the_time_limit(
     assert (answer.status_code, answer.json()["status"]) == (503, "error")
 
 
-def test_a_look_at_the_stores_is_remembered_for_a_while(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_health_check_is_cached(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     index = service.pertinent.workspace.index()
     count = index.count

@@ -74,7 +74,7 @@ def test_total_results_is_the_count_of_results(service: Service) -> None:
         assert body["total_results"] == len(body["results"])
 
 
-def test_query_time_ms_is_a_number_not_below_0(service: Service) -> None:
+def test_query_time_ms_is_not_negative(service: Service) -> None:
     assert service.v1().json()["query_time_ms"] >= 0
 
 
@@ -99,7 +99,7 @@ def test_top_k_defaults_to_5_and_similarity_threshold_to_one_half(service: Servi
     assert params == {"top_k": 5, "similarity_threshold": 0.5, "ranking": "hybrid", "filters": {}}
 
 
-def test_search_params_say_what_was_asked(service: Service) -> None:
+def test_search_params_echo_the_request(service: Service) -> None:
     filters = {"section": "The torque"}
     body = service.v1(top_k=3, similarity_threshold=0.25, ranking="dense", filters=filters).json()
     assert body["search_params"] == {
@@ -135,7 +135,7 @@ def test_similarity_threshold_out_of_range_names_field_and_range(service: Servic
 
 
 @pytest.mark.parametrize("threshold", ["0.5", True, None, [0.5]])
-def test_similarity_threshold_is_a_number(service: Service, threshold: Any) -> None:
+def test_similarity_threshold_must_be_a_number(service: Service, threshold: Any) -> None:
     message = problem(service.v1(similarity_threshold=threshold), 400, "validation_error")
     assert message.startswith("similarity_threshold: must be a number from 0.0 to 1.0")
 
@@ -153,14 +153,14 @@ def test_query_text_must_not_be_empty(service: Service, query: str) -> None:
     assert message == "query_text: must not be empty; give 1 to 2000 characters"
 
 
-def test_query_text_has_at_most_2000_characters(service: Service) -> None:
+def test_query_text_longer_than_2000_characters_is_refused(service: Service) -> None:
     assert service.v1("x" * 2000).status_code == 200
     message = problem(service.v1("x" * 2001), 400, "validation_error")
     assert message == "query_text: has 2001 characters; it must have 1 to 2000"
 
 
 @pytest.mark.parametrize(("length", "warned"), [(1, True), (9, True), (10, False), (500, False), (501, True)])
-def test_query_text_outside_10_to_500_characters_carries_a_warning(
+def test_query_text_outside_10_to_500_characters_gets_a_warning(
     service: Service, length: int, warned: bool
 ) -> None:
     warnings = service.v1("x" * length).json()["warnings"]
@@ -177,7 +177,7 @@ def test_query_text_outside_10_to_500_characters_carries_a_warning(
         ("hybrid", "hybrid-similarity", None),
     ],
 )
-def test_similarity_score_names_its_algorithm_and_both_parts_are_there(
+def test_similarity_names_its_algorithm_and_has_both_component_scores(
     service: Service, ranking: str, algorithm: str, part: str | None
 ) -> None:
     for result in service.v1(ranking=ranking).json()["results"]:
@@ -190,7 +190,7 @@ def test_similarity_score_names_its_algorithm_and_both_parts_are_there(
         assert result["similarity_score"] == pytest.approx(expected)
 
 
-def test_query_embedding_id_is_the_same_for_the_same_query_alone(service: Service) -> None:
+def test_query_embedding_id_identifies_the_query(service: Service) -> None:
     def embedding_id(query: str, **fields: Any) -> str:
         (found,) = {
             one["similarity"]["query_embedding_id"] for one in service.v1(query, **fields).json()["results"]
@@ -201,7 +201,7 @@ def test_query_embedding_id_is_the_same_for_the_same_query_alone(service: Servic
     assert embedding_id("the torque") != embedding_id("the speed")
 
 
-def test_result_embedding_id_is_the_points_id(service: Service) -> None:
+def test_result_embedding_id_is_the_point_id(service: Service) -> None:
     for result in service.v1().json()["results"]:
         assert result["similarity"]["result_embedding_id"] == str(point_id(result["chunk_id"]))
 
@@ -210,7 +210,7 @@ def test_status_is_success_with_results(service: Service) -> None:
     assert service.v1().json()["status"] == "success"
 
 
-def test_status_is_no_results_when_none_passes_and_the_nearest_are_told(service: Service) -> None:
+def test_status_is_no_results_with_the_nearest_below_the_threshold(service: Service) -> None:
     body = service.v1("zebra crossings everywhere", similarity_threshold=1.0).json()
     assert body["status"] == "no_results"
     assert body["results"] == []
@@ -218,11 +218,11 @@ def test_status_is_no_results_when_none_passes_and_the_nearest_are_told(service:
     assert body["nearest"] == service.v1("zebra crossings everywhere", top_k=3).json()["results"]
 
 
-def test_nearest_is_empty_where_there_are_results(service: Service) -> None:
+def test_nearest_is_empty_with_results(service: Service) -> None:
     assert service.v1().json()["nearest"] == []
 
 
-def test_nothing_is_near_where_the_filters_admit_nothing(service: Service) -> None:
+def test_nearest_is_empty_if_the_filters_match_nothing(service: Service) -> None:
     body = service.v1(filters={"source_type": "beir"}).json()
     assert (body["status"], body["nearest"], body["total_results"]) == ("no_results", [], 0)
 
@@ -240,7 +240,7 @@ def test_per_page_out_of_range_names_field_and_range(service: Service, per_page:
     assert message == f"per_page: must be between 1 and 100, not {per_page}"
 
 
-def test_explain_adds_stages_and_what_was_left_out(service: Service) -> None:
+def test_explain_adds_stages_and_excluded_results(service: Service) -> None:
     assert "explain" not in service.v1().json()
     explained = service.v1(explain=True).json()["explain"]
     assert list(explained["stages_ms"]) == ["received", "embedded", "searched", "filtered"]
@@ -252,27 +252,27 @@ def test_explain_adds_stages_and_what_was_left_out(service: Service) -> None:
 
 
 @pytest.mark.parametrize("explain", ["yes", 1, None])
-def test_explain_is_true_or_false(service: Service, explain: Any) -> None:
+def test_explain_must_be_a_boolean(service: Service, explain: Any) -> None:
     assert problem(service.v1(explain=explain), 400, "validation_error").startswith("explain: ")
 
 
-def test_ranking_comes_from_the_settings_where_it_is_not_given(serve: Serve) -> None:
+def test_ranking_defaults_to_the_setting(serve: Serve) -> None:
     body = serve(ranking="lexical").v1().json()
     assert body["search_params"]["ranking"] == "lexical"
 
 
 @pytest.mark.parametrize("field", ["query", "threshold", "query_id", "created_at"])
-def test_an_unknown_field_is_an_error(service: Service, field: str) -> None:
+def test_unknown_field_is_an_error(service: Service, field: str) -> None:
     assert problem(service.v1(**{field: "x"}), 400, "validation_error") == f"{field}: there is no such field"
 
 
-def test_both_doors_give_the_same_list(service: Service) -> None:
+def test_both_search_routes_give_the_same_results(service: Service) -> None:
     one = [(hit["chunk_id"], hit["score"]) for hit in service.search(top_k=20).json()["results"]]
     other = [(hit["chunk_id"], hit["similarity_score"]) for hit in service.v1(top_k=20).json()["results"]]
     assert one == other
 
 
-def test_health_tells_each_part(service: Service) -> None:
+def test_health_reports_each_part(service: Service) -> None:
     answer = service.client.get("/api/v1/health")
     assert answer.status_code == 200
     assert answer.json() == {
@@ -284,7 +284,7 @@ def test_health_tells_each_part(service: Service) -> None:
     }
 
 
-def test_markup_is_given_as_it_stands_and_as_json(service: Service) -> None:
+def test_html_in_a_passage_is_returned_unchanged_as_json(service: Service) -> None:
     answer = service.v1("script tag shown as text")
     assert answer.headers["content-type"] == "application/json"
     best = json.loads(answer.content)["results"][0]

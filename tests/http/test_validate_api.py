@@ -49,7 +49,7 @@ def run(service: Service, *tests: dict[str, Any], **fields: Any) -> dict[str, An
     return body
 
 
-def test_a_run_has_the_fields_of_contract_11(service: Service) -> None:
+def test_rule_11_run_has_its_fields(service: Service) -> None:
     body = run(service, test_of(service))
     assert uuid.UUID(body["validation_id"])
     assert (body["total_tests"], body["passed_tests"], body["failed_tests"]) == (1, 1, 0)
@@ -72,7 +72,7 @@ def test_a_run_has_the_fields_of_contract_11(service: Service) -> None:
     assert (test["passed"], test["result_accuracy"], test["reason"]) == (True, 1.0, None)
 
 
-def test_the_actual_results_are_those_of_a_search(service: Service) -> None:
+def test_actual_results_equal_a_search(service: Service) -> None:
     (test,) = run(service, test_of(service), top_k=3)["tests"]
     assert [(one["chunk_id"], one["similarity_score"]) for one in test["actual_results"]] == [
         (one["chunk_id"], one["similarity_score"]) for one in found(service, top_k=3)
@@ -94,7 +94,7 @@ def test_accuracy_is_the_share_of_expected_chunks_in_the_top_k(service: Service)
 
 
 @pytest.mark.parametrize(("least", "passed"), [(0.5, True), (0.51, False)])
-def test_min_accuracy_is_the_least_that_passes(service: Service, least: float, *, passed: bool) -> None:
+def test_min_accuracy_is_inclusive(service: Service, least: float, *, passed: bool) -> None:
     everything = [one["chunk_id"] for one in found(service, top_k=20)]
     half = test_of(
         service, expected_results=[everything[0], everything[19]], success_criteria={"min_accuracy": least}
@@ -102,7 +102,7 @@ def test_min_accuracy_is_the_least_that_passes(service: Service, least: float, *
     assert run(service, half)["tests"][0]["passed"] is passed
 
 
-def test_every_expected_chunk_that_was_found_must_score_enough(service: Service) -> None:
+def test_found_chunks_must_reach_min_similarity_score(service: Service) -> None:
     second = found(service)[1]["similarity_score"]
     criteria = {"min_accuracy": 0.0, "min_similarity_score": second + 0.001}
     (test,) = run(service, test_of(service, success_criteria=criteria))["tests"]
@@ -110,7 +110,7 @@ def test_every_expected_chunk_that_was_found_must_score_enough(service: Service)
     assert "min_similarity_score" in test["reason"]
 
 
-def test_some_passed_is_partial_and_none_is_failed(service: Service) -> None:
+def test_validation_status_is_partial_or_failed(service: Service) -> None:
     last = found(service, top_k=20)[-1]["chunk_id"]
     good, bad = test_of(service), test_of(service, test_id="bad", expected_results=[last])
     both = run(service, good, bad)
@@ -171,13 +171,13 @@ def test_seed_004_the_score_is_that_of_the_hit_with_the_expected_text(
         assert run(service, test)["tests"][0]["passed"] is passed
 
 
-def test_a_test_id_that_stands_twice_is_named(service: Service) -> None:
+def test_duplicate_test_id_is_named(service: Service) -> None:
     body = {"tests": [test_of(service), test_of(service)]}
     message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
     assert "'torque'" in message
 
 
-def test_an_expected_id_that_is_no_chunk_is_named(service: Service) -> None:
+def test_unknown_expected_chunk_is_named(service: Service) -> None:
     body = {"tests": [test_of(service, expected_results=["no-such-chunk"])]}
     message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
     assert "'no-such-chunk'" in message
@@ -202,18 +202,18 @@ def test_an_expected_id_that_is_no_chunk_is_named(service: Service) -> None:
         {"surprise": True},
     ],
 )
-def test_what_is_out_of_range_is_refused(service: Service, changes: dict[str, Any]) -> None:
+def test_values_out_of_range_are_refused(service: Service, changes: dict[str, Any]) -> None:
     body = {"tests": [test_of(service, **changes)]}
     problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
 
 
 @pytest.mark.parametrize("body", [{}, {"tests": []}, {"tests": [1]}, [], {"tests": None}])
-def test_a_body_without_tests_is_refused(service: Service, body: Any) -> None:
+def test_body_without_tests_is_refused(service: Service, body: Any) -> None:
     problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
 
 
 @pytest.mark.parametrize("top_k", [0, 101, "5", 2.5])
-def test_top_k_is_1_to_100(service: Service, top_k: Any) -> None:
+def test_top_k_must_be_1_to_100(service: Service, top_k: Any) -> None:
     body = {"tests": [test_of(service)], "top_k": top_k}
     message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
     assert "top_k" in message
@@ -232,23 +232,19 @@ def test_python_runs_the_same_tests(service: Service) -> None:
 @pytest.mark.parametrize(
     "changes", [{"test_id": " "}, {"expected_results": [" "]}, {"expected_results": ["\u3000"]}]
 )
-def test_seed_004_an_id_of_white_space_is_refused_and_named(
-    service: Service, changes: dict[str, Any]
-) -> None:
+def test_seed_004_blank_id_is_refused_and_named(service: Service, changes: dict[str, Any]) -> None:
     (field,) = changes
     with pytest.raises(InvalidInput, match=rf"tests\.0\.{field}.*must not be empty"):
         service.pertinent.run_tests([test_of(service, **changes)])
 
 
 @pytest.mark.parametrize("tests", [[{"test_id": "x"}], "tests", {}, []])
-def test_python_names_what_is_wrong(service: Service, tests: Any) -> None:
+def test_python_validation_errors_name_the_field(service: Service, tests: Any) -> None:
     with pytest.raises(InvalidInput, match="tests"):
         service.pertinent.run_tests(tests)
 
 
-def test_a_run_that_nobody_waits_for_any_more_gives_its_thread_back(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timed_out_run_releases_its_thread(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     service = serve(request_timeout=0.3)
     tests = [test_of(service, test_id=f"t{number}") for number in range(200)]
     usual, searched = Engine.search, []

@@ -100,7 +100,7 @@ def labelling(serve: Serve, tmp_path: Path) -> Service:
 
 
 @pytest.mark.parametrize("route", BODIES)
-def test_every_misfit_at_every_place_is_told_in_plain_words(labelling: Service, route: str) -> None:
+def test_every_invalid_value_in_every_field_gets_a_plain_message(labelling: Service, route: str) -> None:
     headers = {"content-type": "application/json"}
     known = labelling.search().json()["results"][0]["chunk_id"]
     refused = 0
@@ -138,7 +138,7 @@ def test_every_misfit_at_every_place_is_told_in_plain_words(labelling: Service, 
         ({"similarity_threshold": 2}, "similarity_threshold: must be between 0.0 and 1.0, not 2"),
     ],
 )
-def test_the_field_and_its_limit_are_named(service: Service, fields: dict[str, Any], message: str) -> None:
+def test_error_names_the_field_and_its_limit(service: Service, fields: dict[str, Any], message: str) -> None:
     assert problem(service.v1(**fields), 400, "validation_error") == message
 
 
@@ -151,7 +151,7 @@ def test_the_field_and_its_limit_are_named(service: Service, fields: dict[str, A
         ({"tests": [{"test_id": "t"}]}, "tests.0.query_text: must be given"),
     ],
 )
-def test_an_entry_of_a_list_is_named_by_its_number(
+def test_error_names_a_list_entry_by_its_number(
     service: Service, change: dict[str, Any], message: str
 ) -> None:
     answer = service.client.post("/api/v1/validate", json=change)
@@ -168,7 +168,7 @@ def test_an_entry_of_a_list_is_named_by_its_number(
         ("/reports/compare", "before: must be given; after: must be given"),
     ],
 )
-def test_what_is_wrong_with_an_address_is_named_too(service: Service, path: str, message: str) -> None:
+def test_error_names_an_invalid_path_or_query_parameter(service: Service, path: str, message: str) -> None:
     assert message in problem(service.client.get(path), 400, "validation_error")
 
 
@@ -182,20 +182,18 @@ def test_what_is_wrong_with_an_address_is_named_too(service: Service, path: str,
         (b"[]", "body: must be a JSON object, sent with Content-Type: application/json"),
     ],
 )
-def test_a_body_that_is_no_request_is_told_what_it_should_be(
-    service: Service, body: bytes, message: str
-) -> None:
+def test_malformed_body_error_says_what_is_expected(service: Service, body: bytes, message: str) -> None:
     answer = service.client.post("/search", content=body, headers={"content-type": "application/json"})
     assert message in problem(answer, 400, "validation_error")
 
 
-def test_an_unknown_route_and_method_are_told_what_there_is(service: Service) -> None:
+def test_unknown_route_and_method_errors_say_what_exists(service: Service) -> None:
     assert "/docs" in problem(service.client.get("/nope"), 404, "not_found")
     wrong = problem(service.client.get("/search"), 405, "method_not_allowed")
     assert wrong == "this route takes POST, not GET"
 
 
-def test_a_mistake_of_a_kind_that_no_field_has_yet_is_told_in_general() -> None:
+def test_unknown_kind_of_validation_error_gets_a_general_message() -> None:
     error = {"type": "is_instance_of", "loc": ("body", "field"), "msg": "Input should be x", "input": 5}
     assert describe_validation_error(error) == "field: must be x"
     two = {"type": "too_short", "loc": ("body", "field"), "input": [1], "ctx": {"min_length": 2}}

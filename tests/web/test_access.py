@@ -53,7 +53,7 @@ CONTRAST = r"""() => {
 SIDEWAYS = "document.scrollingElement.scrollWidth > document.scrollingElement.clientWidth"
 
 
-def test_the_whole_way_by_keyboard(reader: Reader) -> None:
+def test_search_page_works_by_keyboard_alone(reader: Reader) -> None:
     keys = reader.page.keyboard
     keys.type("publish message")
     expect(reader.hits.first).to_be_visible()
@@ -82,7 +82,7 @@ def test_the_whole_way_by_keyboard(reader: Reader) -> None:
     assert reader.page.url == href
 
 
-def test_slash_goes_to_the_box_and_escape_clears_it(reader: Reader) -> None:
+def test_slash_focuses_the_search_box_and_escape_clears_it(reader: Reader) -> None:
     reader.box.fill("friction")
     expect(reader.hits.first).to_be_visible()
     reader.hits.first.get_by_role("button", name="Context").focus()
@@ -94,13 +94,13 @@ def test_slash_goes_to_the_box_and_escape_clears_it(reader: Reader) -> None:
     expect(reader.page.locator(".hint")).to_be_visible()
 
 
-def test_keys_that_are_typed_are_only_typed(reader: Reader) -> None:
+def test_shortcuts_are_plain_text_in_the_search_box(reader: Reader) -> None:
     reader.page.keyboard.type("x/c?")
     expect(reader.box).to_have_value("x/c?")
     expect(reader.page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_the_help_opens_and_closes_by_keyboard(reader: Reader) -> None:
+def test_help_opens_and_closes_by_keyboard(reader: Reader) -> None:
     reader.page.get_by_role("button", name="Options").focus()
     reader.page.keyboard.press("?")
     dialog = reader.page.get_by_role("dialog", name="Keyboard")
@@ -113,7 +113,7 @@ def test_the_help_opens_and_closes_by_keyboard(reader: Reader) -> None:
     expect(dialog).to_be_hidden()
 
 
-def test_the_parts_are_chosen_with_arrows(reader: Reader) -> None:
+def test_arrow_keys_select_a_part(reader: Reader) -> None:
     reader.box.fill("robot")
     reader.page.get_by_role("radio", name="Whole book").focus()
     reader.page.keyboard.press("ArrowRight")
@@ -121,7 +121,7 @@ def test_the_parts_are_chosen_with_arrows(reader: Reader) -> None:
     expect(reader.page).to_have_url(re.compile("part=body"))
 
 
-def test_tab_reaches_everything_and_focus_is_seen(reader: Reader) -> None:
+def test_tab_reaches_every_control_with_a_visible_focus(reader: Reader) -> None:
     reader.open("/?q=friction+joint")
     seen: list[str] = []
     reader.page.locator(".skip").focus()
@@ -138,7 +138,7 @@ def test_tab_reaches_everything_and_focus_is_seen(reader: Reader) -> None:
     assert {"query", "Context", "Copy citation", "Joints › Friction"} <= set(seen)
 
 
-def test_the_page_has_landmarks_headings_and_a_live_count(reader: Reader) -> None:
+def test_search_page_has_landmarks_headings_and_a_live_status(reader: Reader) -> None:
     reader.open("/?q=publisher+publish+message")
     page = reader.page
     for role in ("banner", "search", "main"):
@@ -157,7 +157,7 @@ def test_the_page_has_landmarks_headings_and_a_live_count(reader: Reader) -> Non
 
 
 @pytest.mark.parametrize("path", ["/", "/?q=publisher+publish+message", "/?q=joint&least=0.9"])
-def test_every_control_has_a_name(reader: Reader, path: str) -> None:
+def test_every_control_has_an_accessible_name(reader: Reader, path: str) -> None:
     reader.open(path)
     reader.page.get_by_role("button", name="Options").click()
     assert reader.js(NAMELESS) == []
@@ -167,7 +167,7 @@ def test_every_control_has_a_name(reader: Reader, path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/?q=publisher+publish+message+reliable&part=ros2", "/?q=joint&least=0.9"]
 )
-def test_text_stands_out_from_its_ground(visit: Visit, scheme: str, path: str) -> None:
+def test_text_has_enough_contrast(visit: Visit, scheme: str, path: str) -> None:
     reader = visit(color_scheme=scheme)
     reader.open(path)
     reader.page.get_by_role("button", name="Options").click()
@@ -177,7 +177,7 @@ def test_text_stands_out_from_its_ground(visit: Visit, scheme: str, path: str) -
     assert reader.js(CONTRAST) == []
 
 
-def test_dark_follows_the_system(visit: Visit) -> None:
+def test_color_scheme_follows_the_system(visit: Visit) -> None:
     grounds = {}
     for scheme in ("light", "dark"):
         reader = visit(color_scheme=scheme)
@@ -189,7 +189,7 @@ def test_dark_follows_the_system(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 360, 768])
-def test_nothing_scrolls_sideways_but_code_and_tables(visit: Visit, width: int) -> None:
+def test_only_code_and_tables_scroll_sideways(visit: Visit, width: int) -> None:
     reader = visit(viewport={"width": width, "height": 740}, has_touch=True, is_mobile=width < 500)
     for path in (
         "/",
@@ -204,14 +204,14 @@ def test_nothing_scrolls_sideways_but_code_and_tables(visit: Visit, width: int) 
         assert not reader.js(SIDEWAYS), path
 
 
-def test_wide_code_can_be_scrolled_by_keyboard(visit: Visit) -> None:
+def test_wide_code_scrolls_by_keyboard(visit: Visit) -> None:
     reader = visit(viewport={"width": 360, "height": 740})
     reader.open("/?q=talker+create_publisher+topic")
     code = reader.page.get_by_role("region", name="Code, scrolls sideways").first
     expect(code).to_have_attribute("tabindex", "0")
 
 
-def test_a_query_without_end_breaks_nothing(visit: Visit) -> None:
+def test_long_query_is_cut_to_2000_characters(visit: Visit) -> None:
     reader = visit(viewport={"width": 360, "height": 740})
     reader.open("/")
     reader.box.fill("joint" * 500)
@@ -221,7 +221,7 @@ def test_a_query_without_end_breaks_nothing(visit: Visit) -> None:
     assert not reader.js(SIDEWAYS)
 
 
-def test_motion_stops_where_it_is_not_wanted(visit: Visit) -> None:
+def test_reduced_motion_stops_animations(visit: Visit) -> None:
     reader = visit(reduced_motion="reduce")
     reader.open()
     moving = "getComputedStyle(document.querySelector('.progress'), '::after').animationName"
@@ -233,7 +233,7 @@ def scripts() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", scripts(), ids=lambda path: path.name)
-def test_the_files_name_no_other_place_and_set_no_markup(path: Path) -> None:
+def test_static_files_load_nothing_external_and_inject_no_html(path: Path) -> None:
     source = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", source)
     assert not re.search(r"(src|href|url\(|from|import)\W{1,3}(https?:)?//", source)

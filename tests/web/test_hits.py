@@ -10,7 +10,7 @@ from .book import SITE
 from .conftest import Reader, Visit
 
 
-def test_a_hit_links_to_its_section_and_shows_both_parts_of_its_score(reader: Reader) -> None:
+def test_hit_links_to_its_section_and_shows_both_parts_of_its_score(reader: Reader) -> None:
     reader.open("/?q=friction+joint")
     hit = reader.hits.first
     link = hit.get_by_role("link", name="Joints › Friction")
@@ -39,7 +39,7 @@ def test_seed_003_a_page_without_a_title_is_shown_by_its_address(reader: Reader)
     expect(reader.hits.first.get_by_role("link", name=f"{address} › Friction")).to_be_visible()
 
 
-def test_a_passage_is_rendered_with_its_list_table_and_code(reader: Reader) -> None:
+def test_passage_renders_lists_tables_and_code(reader: Reader) -> None:
     reader.open("/?q=lower+limit+radians+zero+position")
     nested = reader.hits.first.locator(".passage ul ul li")
     expect(nested).to_have_text("measured from the zero position")
@@ -51,7 +51,7 @@ def test_a_passage_is_rendered_with_its_list_table_and_code(reader: Reader) -> N
     expect(reader.page.locator("pre code", has_text="class Talker(Node):")).to_be_visible()
 
 
-def test_context_shows_the_neighbours_and_leaves_the_passage_in_place(visit: Visit) -> None:
+def test_context_shows_neighbours_without_moving_the_passage(visit: Visit) -> None:
     reader = visit(viewport={"width": 1100, "height": 300})
     reader.open("/?q=service+answers+a+request+for+each+call")
     hit = reader.hits.first
@@ -77,7 +77,7 @@ def test_context_shows_the_neighbours_and_leaves_the_passage_in_place(visit: Vis
     expect(button).to_have_attribute("aria-expanded", "false")
 
 
-def test_context_reaches_further_on_the_side_that_is_asked_for(reader: Reader) -> None:
+def test_context_extends_on_one_side(reader: Reader) -> None:
     reader.open("/?q=service+answers+a+request+for+each+call")
     hit = reader.hits.first
     hit.get_by_role("button", name="Context").click()
@@ -92,7 +92,7 @@ def test_context_reaches_further_on_the_side_that_is_asked_for(reader: Reader) -
     expect(hit.locator(".before")).to_contain_text("The page begins here.")
 
 
-def test_context_says_where_the_page_ends(reader: Reader) -> None:
+def test_context_shows_where_the_page_begins_and_ends(reader: Reader) -> None:
     reader.open("/?q=rigid+piece+mass+inertia+link")
     hit = reader.hits.first
     hit.get_by_role("button", name="Context").click()
@@ -100,7 +100,7 @@ def test_context_says_where_the_page_ends(reader: Reader) -> None:
     expect(hit.locator(".after")).to_contain_text("The page ends here.")
 
 
-def test_context_that_fails_says_so_and_can_be_asked_for_again(reader: Reader) -> None:
+def test_failed_context_can_be_retried(reader: Reader) -> None:
     reader.expected_errors.append("503")
     reader.open("/?q=friction")
     failing = "**/api/v1/chunks/**"
@@ -114,7 +114,7 @@ def test_context_that_fails_says_so_and_can_be_asked_for_again(reader: Reader) -
     expect(reader.hits.first.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_citation_is_copied_and_the_button_says_so(reader: Reader) -> None:
+def test_copy_citation_writes_to_the_clipboard(reader: Reader) -> None:
     reader.open("/?q=friction+joint")
     button = reader.hits.first.locator("[data-act=copy]")
     button.click()
@@ -124,7 +124,7 @@ def test_a_citation_is_copied_and_the_button_says_so(reader: Reader) -> None:
     expect(button).to_have_text("Copy citation", timeout=4000)
 
 
-def test_without_a_clipboard_the_selection_is_copied(visit: Visit) -> None:
+def test_copy_citation_without_clipboard_api_copies_a_selection(visit: Visit) -> None:
     reader = visit()
     reader.page.add_init_script(
         "Object.defineProperty(navigator, 'clipboard', {value: undefined});"
@@ -138,7 +138,7 @@ def test_without_a_clipboard_the_selection_is_copied(visit: Visit) -> None:
     expect(button).to_be_focused()
 
 
-def test_where_nothing_can_be_copied_the_citation_is_there_to_select(visit: Visit) -> None:
+def test_copy_citation_falls_back_to_a_text_field(visit: Visit) -> None:
     reader = visit()
     reader.page.add_init_script(
         "Object.defineProperty(navigator, 'clipboard', {value: undefined});"
@@ -151,7 +151,7 @@ def test_where_nothing_can_be_copied_the_citation_is_there_to_select(visit: Visi
     expect(field).to_have_value(f"Joints › Friction. {SITE}/body/joints#friction")
 
 
-def test_a_hit_without_scores_or_a_section_is_shown_all_the_same(reader: Reader) -> None:
+def test_hit_without_scores_and_section_is_shown(reader: Reader) -> None:
     metadata = {
         "url": "notes:robots",
         "section": "",

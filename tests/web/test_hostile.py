@@ -29,7 +29,7 @@ def unharmed(reader: Reader) -> None:
     assert reader.js("window.harmed ?? null") is None
 
 
-def test_a_script_in_the_book_is_shown_as_text(reader: Reader) -> None:
+def test_script_in_a_passage_is_shown_as_text(reader: Reader) -> None:
     reader.open("/?q=script+attacker+payload+wiki+onerror&least=0")
     page = reader.page.locator(".page", has=reader.page.get_by_role("heading", name="Hostile"))
     expect(page).to_contain_text("<script>window.harmed = 2</script>")
@@ -43,7 +43,7 @@ def test_a_script_in_the_book_is_shown_as_text(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_the_renderer_makes_no_element_that_a_passage_names(bench: Reader, text: str) -> None:
+def test_renderer_creates_no_html_from_a_passage(bench: Reader, text: str) -> None:
     names, shown = bench.js(
         """async (text) => {
             const { render } = await import("/static/markdown.js");
@@ -59,7 +59,7 @@ def test_the_renderer_makes_no_element_that_a_passage_names(bench: Reader, text:
     unharmed(bench)
 
 
-def test_hostile_titles_sections_and_addresses_stay_text(reader: Reader) -> None:
+def test_hostile_titles_sections_and_urls_stay_text(reader: Reader) -> None:
     harm = "<img src=x onerror='window.harmed=1'>"
     metadata = {
         "url": "javascript:window.harmed=1",
@@ -86,7 +86,7 @@ def test_hostile_titles_sections_and_addresses_stay_text(reader: Reader) -> None
     unharmed(reader)
 
 
-def test_a_hostile_query_is_text_too(reader: Reader) -> None:
+def test_hostile_query_stays_text(reader: Reader) -> None:
     reader.box.fill("<script>window.harmed=1</script> [x](javascript:1) (.*)+ \\")
     reader.box.press("Enter")
     expect(reader.status).not_to_be_empty()

@@ -99,7 +99,7 @@ def press(reader: Reader, key: str, then: str) -> None:
     expect(passage(reader)).to_be_focused()
 
 
-def test_three_passages_by_keyboard_an_undo_and_a_reload(judge: Reader, labelling: Labelling) -> None:
+def test_judging_by_keyboard_survives_undo_and_reload(judge: Reader, labelling: Labelling) -> None:
     expect(judge.page.get_by_role("heading", level=2)).to_have_text(QUESTION)
     texts = [passage(judge).inner_text()]
     for number, key in enumerate("210", start=1):
@@ -120,7 +120,7 @@ def test_three_passages_by_keyboard_an_undo_and_a_reload(judge: Reader, labellin
     expect(judge.page).to_have_title(re.compile(r"^3 of \d+ – Label"))
 
 
-def test_a_note_goes_with_the_judgment_and_comes_back_with_undo(judge: Reader, labelling: Labelling) -> None:
+def test_note_is_saved_with_the_judgment_and_restored_by_undo(judge: Reader, labelling: Labelling) -> None:
     note = judge.page.get_by_role("textbox", name="Note on this passage")
     judge.page.keyboard.press("n")
     expect(note).to_be_focused()
@@ -140,7 +140,7 @@ def test_a_note_goes_with_the_judgment_and_comes_back_with_undo(judge: Reader, l
     expect(passage(judge)).to_be_focused()
 
 
-def test_what_is_skipped_is_counted_and_comes_again(judge: Reader, labelling: Labelling) -> None:
+def test_skipped_passage_is_counted_and_can_be_undone(judge: Reader, labelling: Labelling) -> None:
     first = passage(judge).inner_text()
     press(judge, "s", "^0 of .* 1 skipped")
     assert passage(judge).inner_text() != first
@@ -149,7 +149,7 @@ def test_what_is_skipped_is_counted_and_comes_again(judge: Reader, labelling: La
     assert passage(judge).inner_text() == first
 
 
-def test_buttons_do_the_same_and_a_thumb_reaches_them(sit: Visit, labelling: Labelling) -> None:
+def test_buttons_judge_on_a_phone(sit: Visit, labelling: Labelling) -> None:
     judge = sit(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     undo = judge.page.get_by_role("button", name="Undo")
     expect(undo).to_be_disabled()
@@ -165,7 +165,7 @@ def test_buttons_do_the_same_and_a_thumb_reaches_them(sit: Visit, labelling: Lab
     assert labelling.grades() == [2, 1, None]
 
 
-def test_who_judges_is_remembered_and_has_a_queue_of_their_own(sit: Visit, labelling: Labelling) -> None:
+def test_judge_name_is_stored_and_has_its_own_queue(sit: Visit, labelling: Labelling) -> None:
     judge = sit()
     name(judge, "ann")
     press(judge, "2", "^1 of ")
@@ -179,7 +179,7 @@ def test_who_judges_is_remembered_and_has_a_queue_of_their_own(sit: Visit, label
     expect(count(judge)).to_have_text(re.compile("^1 of "))
 
 
-def test_two_judges_at_once_and_how_far_they_agree(sit: Visit, labelling: Labelling) -> None:
+def test_two_judges_at_once_and_their_agreement(sit: Visit, labelling: Labelling) -> None:
     seats = {}
     for who in ("ann", "ben"):
         seats[who] = sit()
@@ -208,7 +208,9 @@ def test_two_judges_at_once_and_how_far_they_agree(sit: Visit, labelling: Labell
     expect(ann.get_by_text("Everything is judged.").first).to_be_hidden()
 
 
-def test_a_failure_says_so_and_loses_nothing(judge: Reader, labelling: Labelling) -> None:
+def test_failed_judgment_keeps_passage_and_note_and_can_be_retried(
+    judge: Reader, labelling: Labelling
+) -> None:
     shown = passage(judge).inner_text()
     judge.expected_errors.append("503")
 
@@ -233,7 +235,7 @@ def test_a_failure_says_so_and_loses_nothing(judge: Reader, labelling: Labelling
     assert (said.label.grade, said.label.note) == (2, "kept")
 
 
-def test_a_connection_that_breaks_is_no_judgment_lost(judge: Reader, labelling: Labelling) -> None:
+def test_retry_after_a_broken_connection_saves_the_judgment_once(judge: Reader, labelling: Labelling) -> None:
     judge.expected_errors.append("ERR_")
 
     def break_off(route: Route) -> None:
@@ -249,7 +251,7 @@ def test_a_connection_that_breaks_is_no_judgment_lost(judge: Reader, labelling: 
     assert labelling.grades() == [2]  # said twice, it counts once
 
 
-def test_a_passage_that_is_gone_lets_the_judge_go_on(judge: Reader) -> None:
+def test_removed_passage_offers_to_continue(judge: Reader) -> None:
     judge.expected_errors.append("404")
     gone = {"error": "not_found", "message": "the passage is not among those to be judged"}
     judge.page.route("**/api/v1/labels", lambda route: route.fulfill(status=404, json=gone))
@@ -259,7 +261,9 @@ def test_a_passage_that_is_gone_lets_the_judge_go_on(judge: Reader) -> None:
     expect(passage(judge)).to_be_focused()
 
 
-def test_until_the_desk_is_ready_the_page_waits(sit: Visit, labelling: Labelling, browser: Browser) -> None:
+def test_label_page_waits_until_the_session_is_ready(
+    sit: Visit, labelling: Labelling, browser: Browser
+) -> None:
     with open_readers(labelling.address, browser) as open_reader:
         judge = open_reader()
         judge.expected_errors.append("503")
@@ -277,7 +281,7 @@ def test_until_the_desk_is_ready_the_page_waits(sit: Visit, labelling: Labelling
         expect(judge.page.locator("#notice")).to_be_empty()
 
 
-def test_where_labelling_is_off_the_page_says_how_to_turn_it_on(visit: Visit) -> None:
+def test_label_page_explains_how_to_switch_labelling_on(visit: Visit) -> None:
     reader = visit()
     reader.expected_errors.append("404")
     reader.page.goto(f"{reader.home}/label")
@@ -286,9 +290,7 @@ def test_where_labelling_is_off_the_page_says_how_to_turn_it_on(visit: Visit) ->
     assert reader.js(NAMELESS) == []
 
 
-def test_a_key_that_is_held_down_or_meant_for_the_browser_judges_nothing(
-    judge: Reader, labelling: Labelling
-) -> None:
+def test_held_keys_and_browser_shortcuts_do_not_judge(judge: Reader, labelling: Labelling) -> None:
     for held in ({"repeat": True}, {"ctrlKey": True}, {"metaKey": True}, {"altKey": True}):
         judge.js(
             "(held) => document.activeElement.dispatchEvent("
@@ -306,7 +308,7 @@ def test_a_key_that_is_held_down_or_meant_for_the_browser_judges_nothing(
     press(judge, "2", "^1 of ")
 
 
-def test_keys_that_come_too_fast_judge_one_passage_each(judge: Reader, labelling: Labelling) -> None:
+def test_fast_key_presses_judge_one_passage(judge: Reader, labelling: Labelling) -> None:
     judge.js(
         "() => { for (const key of '222') document.activeElement.dispatchEvent("
         "new KeyboardEvent('keydown', {key, bubbles: true})); }"
@@ -315,13 +317,13 @@ def test_keys_that_come_too_fast_judge_one_passage_each(judge: Reader, labelling
     assert labelling.grades() == [2]
 
 
-def test_nothing_that_would_sway_a_judge_reaches_the_browser(labelling: Labelling) -> None:
+def test_rank_and_score_are_not_sent_to_the_browser(labelling: Labelling) -> None:
     told = httpx.get(f"{labelling.address}/api/v1/labels/next").text
     for secret in ("rank", "score", "similarity", "broad", "hybrid", "cosine"):
         assert secret not in told
 
 
-def test_passages_and_questions_bring_no_markup(sit: Visit, labelling: Labelling) -> None:
+def test_label_page_shows_html_as_text(sit: Visit, labelling: Labelling) -> None:
     judge = sit()
     for number in range(1, 60):
         if "<b>payload</b>" in judge.page.locator("#question").inner_text() and (
@@ -333,7 +335,7 @@ def test_passages_and_questions_bring_no_markup(sit: Visit, labelling: Labelling
     assert judge.page.locator("#task script, #task img, #task b").count() == 0
 
 
-def test_it_is_told_to_those_who_do_not_see(judge: Reader) -> None:
+def test_label_page_is_accessible_to_screen_readers(judge: Reader) -> None:
     page = judge.page
     for role in ("banner", "main", "progressbar"):
         expect(page.get_by_role(role)).to_have_count(1)
@@ -351,7 +353,7 @@ def test_it_is_told_to_those_who_do_not_see(judge: Reader) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_and_every_control_has_a_name(sit: Visit, scheme: str) -> None:
+def test_text_has_enough_contrast_and_every_control_a_name(sit: Visit, scheme: str) -> None:
     judge = sit(color_scheme=scheme)
     press(judge, "2", "^1 of ")
     judge.page.get_by_text("How far do the judges agree?").click()
@@ -368,7 +370,7 @@ def test_nothing_scrolls_sideways(sit: Visit, width: int) -> None:
         press(judge, "0", f"^{number} of ")
 
 
-def test_a_browser_that_keeps_nothing_can_judge_too(labelling: Labelling, browser: Browser) -> None:
+def test_label_page_works_without_local_storage(labelling: Labelling, browser: Browser) -> None:
     with open_readers(labelling.address, browser) as open_reader:
         judge = open_reader()
         judge.page.add_init_script(

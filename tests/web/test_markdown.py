@@ -28,7 +28,7 @@ def drawn(bench: Reader, text: str, words: str = "") -> str:
     return str(bench.js(DRAW, [text, words]))
 
 
-def test_fences_that_are_cut_still_hold_their_code(bench: Reader) -> None:
+def test_cut_code_fences_are_rendered_as_code(bench: Reader) -> None:
     assert [b["kind"] for b in blocks(bench, "Before.\n\n```py\nx = 1\n\ny = 2")] == ["prose", "code"]
     assert [b["kind"] for b in blocks(bench, "x = 1\n\ny = 2\n```\n\nAfter.")] == ["code", "prose"]
     kinds = [b["kind"] for b in blocks(bench, "x = 1\n```\n\nBetween.\n\n```py\ny = 2")]
@@ -42,7 +42,7 @@ def test_fences_that_are_cut_still_hold_their_code(bench: Reader) -> None:
     assert whole[0]["lines"] == ["```py", "x", "```"]
 
 
-def test_code_keeps_its_indentation_and_nothing_else_of_the_fence(bench: Reader) -> None:
+def test_code_keeps_its_indentation_and_language(bench: Reader) -> None:
     html = drawn(bench, "```python title='a.py'\n    x = 1 < 2\n```")
     assert html == '<pre data-language="python"><code>    x = 1 &lt; 2</code></pre>'
 
@@ -57,7 +57,7 @@ def test_lists_are_nested_by_their_indentation(bench: Reader) -> None:
     assert drawn(bench, "- a\n  1. b\n  2. c") == "<ul><li>a<ol><li>b</li><li>c</li></ol></li></ul>"
 
 
-def test_tables_may_lack_their_head(bench: Reader) -> None:
+def test_table_without_head_is_rendered(bench: Reader) -> None:
     whole = drawn(bench, "| a | b |\n| --- | :-: |\n| `x\\|y` | 2 |")
     assert '<thead><tr><th scope="col">a</th>' in whole
     assert '<td><code>x|y</code></td><td class="centre">2</td>' in whole
@@ -66,7 +66,7 @@ def test_tables_may_lack_their_head(bench: Reader) -> None:
     assert cut.count("<tr>") == 2
 
 
-def test_headings_inline_code_and_what_is_left(bench: Reader) -> None:
+def test_headings_and_inline_code_are_rendered_and_links_stay_text(bench: Reader) -> None:
     assert drawn(bench, "## A `b`\n\nc") == "<h4>A <code>b</code></h4><p>c</p>"
     assert drawn(bench, "``a ` b`` and **c** _d_ [e](http://f)") == (
         "<p><code>a ` b</code> and **c** _d_ [e](http://f)</p>"
@@ -96,12 +96,12 @@ def test_headings_inline_code_and_what_is_left(bench: Reader) -> None:
         ("?!", "nothing at all?!", []),
     ],
 )
-def test_what_is_marked(bench: Reader, query: str, text: str, marked: list[str]) -> None:
+def test_query_words_are_highlighted(bench: Reader, query: str, text: str, marked: list[str]) -> None:
     html = drawn(bench, text, query)
     assert [part.split("</mark>")[0] for part in html.split("<mark>")[1:]] == marked
 
 
-def test_parts_come_from_the_addresses_in_the_order_of_the_book(bench: Reader) -> None:
+def test_parts_are_derived_from_urls_in_book_order(bench: Reader) -> None:
     def parts(*urls: str) -> list[tuple[str, str, str]]:
         documents = [{"url": url, "title": "Using URDF with Nav2"} for url in urls]
         found = bench.js(CALL, ["parts", "findParts", documents])

@@ -55,7 +55,7 @@ def mixed() -> ValidationReport:
 
 
 @pytest.mark.parametrize("served", [False, True])
-def test_it_opens_from_a_file_and_under_a_policy_that_forbids_scripts(read: Read, served: bool) -> None:
+def test_report_opens_from_a_file_and_under_a_strict_policy(read: Read, served: bool) -> None:
     page = read(mixed(), served=served).page
     expect(page).to_have_title(re.compile("^FAIL · book"))
     expect(page.get_by_role("heading", level=1)).to_have_text("✕ FAIL")
@@ -66,7 +66,7 @@ def test_it_opens_from_a_file_and_under_a_policy_that_forbids_scripts(read: Read
 
 
 @pytest.mark.parametrize(("told", "served"), [*((told, False) for told in MEAN[:6]), (MEAN[0], True)])
-def test_no_text_runs_or_loads_anything(read: Read, told: str, served: bool) -> None:
+def test_report_texts_run_and_load_nothing(read: Read, told: str, served: bool) -> None:
     reader = read(spoil(mixed(), told), served=served)
     reader.js(OPEN_ALL)
     page = reader.page
@@ -78,7 +78,7 @@ def test_no_text_runs_or_loads_anything(read: Read, told: str, served: bool) -> 
         link.hover()
 
 
-def test_a_query_and_its_passage_open_by_keyboard(read: Read) -> None:
+def test_report_query_opens_by_keyboard(read: Read) -> None:
     reader = read(mixed(), java_script_enabled=False)
     keys = reader.page.keyboard
     query = reader.page.locator("details.query").first
@@ -94,7 +94,7 @@ def test_a_query_and_its_passage_open_by_keyboard(read: Read) -> None:
     expect(query.locator(".text").first).to_have_text("Passage 0: a joint connects two links.")
 
 
-def test_tab_reaches_the_queries_and_focus_is_seen(read: Read) -> None:
+def test_tab_reaches_the_queries_with_a_visible_focus(read: Read) -> None:
     reader = read(mixed())
     seen: list[str] = []
     for _ in range(40):
@@ -108,7 +108,7 @@ def test_tab_reaches_the_queries_and_focus_is_seen(read: Read) -> None:
     assert seen[-1].startswith("query failed")
 
 
-def test_queries_are_picked_without_a_script(read: Read) -> None:
+def test_report_filters_queries_without_scripts(read: Read) -> None:
     page = read(mixed(), java_script_enabled=False).page
     shown = page.locator("details.query:visible")
     expect(shown).to_have_count(42)
@@ -121,7 +121,7 @@ def test_queries_are_picked_without_a_script(read: Read) -> None:
     expect(shown).to_have_count(42)
 
 
-def test_a_bar_and_a_check_lead_to_their_query_and_open_it(read: Read) -> None:
+def test_bars_and_checks_link_to_their_query(read: Read) -> None:
     page = read(report()).page
     failed = page.locator("details.query", has_text="joint-1").first
     page.locator("figure a rect.failed").first.click()
@@ -148,14 +148,14 @@ def test_nothing_scrolls_sideways(read: Read, width: int, scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("verdict", ["PASS", "FAIL", "INVALID"])
-def test_text_stands_out_from_its_ground(read: Read, scheme: str, verdict: str) -> None:
+def test_text_has_enough_contrast(read: Read, scheme: str, verdict: str) -> None:
     reader = read(mixed().model_copy(update={"verdict": verdict}), color_scheme=scheme)
     reader.js(OPEN_ALL)
     assert reader.js(CONTRAST) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_on_the_warmest_cell_stand_out(read: Read, scheme: str) -> None:
+def test_heatmap_text_has_enough_contrast(read: Read, scheme: str) -> None:
     warm = {"all": {"p@5": report().metrics["all"]["p@5"].model_copy(update={"mean": 1.0})}}
     warm["type:broad"] = warm["all"]
     reader = read(report(metrics=warm), color_scheme=scheme)
@@ -181,7 +181,7 @@ def luminance(colour: list[Any]) -> float:
     return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
 
-def test_it_has_landmarks_headings_captions_and_names(read: Read) -> None:
+def test_report_has_landmarks_headings_captions_and_names(read: Read) -> None:
     reader = read(mixed())
     page = reader.page
     for role in ("banner", "navigation", "main", "contentinfo"):
@@ -199,7 +199,7 @@ def test_it_has_landmarks_headings_captions_and_names(read: Read) -> None:
     assert {one[1:] for one in here} <= set(ids)
 
 
-def test_on_paper_it_is_dark_on_white_and_has_no_controls(read: Read) -> None:
+def test_printed_report_is_dark_on_white_without_controls(read: Read) -> None:
     reader = read(mixed(), color_scheme="dark")
     reader.page.emulate_media(media="print")
     for control in ("nav", ".picks"):
@@ -208,7 +208,7 @@ def test_on_paper_it_is_dark_on_white_and_has_no_controls(read: Read) -> None:
     assert reader.js(CONTRAST) == []
 
 
-def test_a_text_that_runs_from_right_to_left_keeps_to_itself(read: Read) -> None:
+def test_right_to_left_text_is_isolated(read: Read) -> None:
     found = [result(0, title="\u202eevil", content="שלום עולם")]
     reader = read(report([case(0, actual_results=found, relevance_labels=[2], judged=[True])]))
     reader.js(OPEN_ALL)
@@ -221,7 +221,7 @@ def test_a_text_that_runs_from_right_to_left_keeps_to_itself(read: Read) -> None
     assert rank["x"] < title["x"]
 
 
-def test_it_wears_the_colours_of_the_search_page() -> None:
+def test_report_has_the_colours_of_the_search_page() -> None:
     names = re.compile(r"(--[\w-]+): ([^;]+);")
     for scheme in (0, 1):
         search = dict(names.findall((STATIC / "style.css").read_text().split("prefers-color-scheme")[scheme]))

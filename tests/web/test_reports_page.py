@@ -74,7 +74,7 @@ COMPARE = f"/reports/compare?before={NAMES[0]}&after={NAMES[2]}"
 REFUSED = f"/reports/compare?before={NAMES[0]}&after={NAMES[3]}"
 
 
-def test_the_list_leads_to_each_report(look: Visit) -> None:
+def test_report_list_links_to_each_report(look: Visit) -> None:
     page = look().page
     rows = page.get_by_role("table").get_by_role("row")
     expect(rows).to_have_count(5)
@@ -88,7 +88,7 @@ def test_the_list_leads_to_each_report(look: Visit) -> None:
     expect(page.locator("body")).to_contain_text("Who shuts down a managed node?")
 
 
-def test_a_report_is_shown_with_its_styles_and_without_harm(look: Visit) -> None:
+def test_report_is_served_with_its_styles_and_runs_no_script(look: Visit) -> None:
     reader = look(f"/reports/{NAMES[2]}")
     assert reader.js("window.harmed") is None
     font = reader.page.locator("body").evaluate("(one) => getComputedStyle(one).fontFamily")
@@ -96,7 +96,7 @@ def test_a_report_is_shown_with_its_styles_and_without_harm(look: Visit) -> None
     assert not reader.js(SIDEWAYS)
 
 
-def test_the_trend_has_a_point_for_each_report_of_a_golden_set_that_was_asked_alike(look: Visit) -> None:
+def test_trend_has_a_dot_for_each_comparable_report(look: Visit) -> None:
     page = look().page
     expect(page.get_by_role("heading", level=2, name="robots, hybrid ranking")).to_be_visible()
     plots = page.get_by_role("figure")
@@ -117,7 +117,7 @@ def test_the_trend_has_a_point_for_each_report_of_a_golden_set_that_was_asked_al
     assert [height for _, height in ordered] == sorted(heights, reverse=True)
 
 
-def test_two_reports_are_chosen_and_shown_side_by_side(look: Visit) -> None:
+def test_two_reports_are_compared_side_by_side(look: Visit) -> None:
     page = look().page
     compare = page.get_by_role("button", name="Compare the two")
     page.get_by_role("radio", name="2026-01-10 12:00 UTC before").check()
@@ -145,14 +145,14 @@ def test_two_reports_are_chosen_and_shown_side_by_side(look: Visit) -> None:
     expect(page).to_have_url(re.compile("/reports$"))
 
 
-def test_reports_of_other_golden_sets_stand_side_by_side_but_are_not_compared(look: Visit) -> None:
+def test_reports_of_different_golden_sets_are_shown_but_not_compared(look: Visit) -> None:
     page = look(REFUSED).page
     expect(page.locator(".notice")).to_contain_text("different golden sets")
     expect(page.get_by_role("region", name="After", exact=True)).to_contain_text("another <b>set</b>")
     expect(page.get_by_role("table")).to_have_count(0)
 
 
-def test_the_search_page_leads_to_the_reports_and_they_lead_back(look: Visit) -> None:
+def test_search_page_and_reports_link_to_each_other(look: Visit) -> None:
     page = look("/").page
     page.get_by_role("link", name="Reports").click()
     expect(page.get_by_role("table")).to_be_visible()
@@ -163,7 +163,7 @@ def test_the_search_page_leads_to_the_reports_and_they_lead_back(look: Visit) ->
     expect(page.get_by_role("searchbox")).to_be_visible()
 
 
-def test_an_empty_folder_says_what_to_do(visit: Visit) -> None:
+def test_empty_report_folder_says_what_to_do(visit: Visit) -> None:
     reader = visit()
     reader.page.goto(f"{reader.home}/reports")
     expect(reader.page.get_by_role("main")).to_contain_text(
@@ -173,7 +173,7 @@ def test_an_empty_folder_says_what_to_do(visit: Visit) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", ["/reports", COMPARE, REFUSED])
-def test_text_stands_out_and_every_control_has_a_name(look: Visit, scheme: str, path: str) -> None:
+def test_text_has_enough_contrast_and_every_control_a_name(look: Visit, scheme: str, path: str) -> None:
     reader = look(path, color_scheme=scheme)
     expect(reader.page.get_by_role("main")).to_be_visible()
     assert reader.js(CONTRAST) == []
@@ -184,7 +184,7 @@ def test_text_stands_out_and_every_control_has_a_name(look: Visit, scheme: str, 
 
 @pytest.mark.parametrize("width", [320, 360, 768])
 @pytest.mark.parametrize("path", ["/reports", COMPARE, REFUSED])
-def test_nothing_scrolls_sideways_but_tables(look: Visit, width: int, path: str) -> None:
+def test_only_tables_scroll_sideways(look: Visit, width: int, path: str) -> None:
     reader = look(path, viewport={"width": width, "height": 740}, has_touch=True, is_mobile=width < 500)
     assert not reader.js(SIDEWAYS)
     if path == "/reports":
@@ -195,7 +195,7 @@ def test_nothing_scrolls_sideways_but_tables(look: Visit, width: int, path: str)
             assert box["x"] + box["width"] <= width
 
 
-def test_it_needs_no_script(address: str, browser: Browser) -> None:
+def test_report_pages_need_no_javascript(address: str, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{address}/reports")
@@ -205,7 +205,7 @@ def test_it_needs_no_script(address: str, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(STATIC.glob("*.jinja")), ids=lambda path: path.name)
-def test_the_templates_name_no_other_place_and_set_no_markup(path: Path) -> None:
+def test_templates_load_nothing_external_and_escape_everything(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     assert not re.search(r"(src|href)\W{1,3}(https?:)?//", source)
     assert not re.search(r"<[^>]+\s(style|on\w+)=|<script|\|\s*safe", source)

@@ -28,7 +28,7 @@ def address(reader: Reader) -> dict[str, list[str]]:
     return parse_qs(urlsplit(reader.page.url).query)
 
 
-def test_the_box_is_focused_and_a_hint_offers_titles_to_try(reader: Reader) -> None:
+def test_search_box_is_focused_and_the_hint_offers_examples(reader: Reader) -> None:
     expect(reader.box).to_be_focused()
     offered = reader.page.locator(".example")
     expect(offered).to_have_count(3)
@@ -38,7 +38,7 @@ def test_the_box_is_focused_and_a_hint_offers_titles_to_try(reader: Reader) -> N
     expect(reader.hits.first).to_be_visible()
 
 
-def test_results_come_while_typing_with_one_request_a_pause(visit: Visit) -> None:
+def test_typing_sends_one_request_per_pause(visit: Visit) -> None:
     reader = visit()
     reader.page.clock.install(time=0)
     reader.open()
@@ -56,7 +56,7 @@ def test_results_come_while_typing_with_one_request_a_pause(visit: Visit) -> Non
     assert reader.page.title() == "publish messages – Pertinent"
 
 
-def test_enter_searches_at_once_and_is_not_asked_twice(reader: Reader) -> None:
+def test_enter_searches_at_once_and_only_once(reader: Reader) -> None:
     seen = searches(reader)
     reader.box.fill("joint limits")
     reader.box.press("Enter")
@@ -66,7 +66,7 @@ def test_enter_searches_at_once_and_is_not_asked_twice(reader: Reader) -> None:
     assert len(seen) == 1
 
 
-def test_a_stale_answer_is_thrown_away(reader: Reader) -> None:
+def test_stale_answer_is_discarded(reader: Reader) -> None:
     def slow_for_friction(route: Route) -> None:
         if "friction" in (route.request.post_data or ""):
             time.sleep(0.6)
@@ -82,7 +82,7 @@ def test_a_stale_answer_is_thrown_away(reader: Reader) -> None:
     expect(reader.hits.first).to_contain_text("executor")
 
 
-def test_the_words_of_the_query_are_marked_but_not_its_stop_words(reader: Reader) -> None:
+def test_query_words_are_highlighted_except_stop_words(reader: Reader) -> None:
     reader.open("/?q=what+is+a+joint+limit")
     expect(reader.hits.first).to_be_visible()
     marked = {text.lower() for text in reader.page.locator(".hit mark").all_inner_texts()}
@@ -90,7 +90,7 @@ def test_the_words_of_the_query_are_marked_but_not_its_stop_words(reader: Reader
     assert not marked & {"a", "is", "what"}
 
 
-def test_hits_of_a_page_stand_together_and_the_rest_is_behind_a_button(reader: Reader) -> None:
+def test_hits_are_grouped_by_page_with_a_button_for_more(reader: Reader) -> None:
     reader.open("/?q=publisher+publish+message&least=0")
     pages = reader.page.locator(".page")
     titles = pages.locator("h2").all_inner_texts()
@@ -113,7 +113,7 @@ def test_more_passages_are_fetched_on_demand(reader: Reader) -> None:
     assert [(body["top_k"], "per_page" in body) for body in seen] == [(24, False)]
 
 
-def test_more_passages_are_read_on_below_those_that_were_there(reader: Reader) -> None:
+def test_more_passages_focuses_the_first_new_hit_below(reader: Reader) -> None:
     reader.open("/?q=topic&least=0")
     expect(reader.hits.first).to_be_visible()
     before = reader.hits.evaluate_all("hits => hits.map(hit => hit.dataset.chunk)")
@@ -124,7 +124,7 @@ def test_more_passages_are_read_on_below_those_that_were_there(reader: Reader) -
     assert after.index(focused) == 1 + max(after.index(one) for one in before if one in after)
 
 
-def test_a_part_of_the_book_narrows_the_search(reader: Reader) -> None:
+def test_part_filters_the_search_by_url(reader: Reader) -> None:
     chips = reader.page.get_by_role("group", name="Part of the book").get_by_role("radio")
     expect(chips).to_have_count(3)
     assert reader.page.locator(".chip").all_inner_texts() == ["Whole book", "Body", "ROS2"]
@@ -141,7 +141,7 @@ def test_a_part_of_the_book_narrows_the_search(reader: Reader) -> None:
     assert address(reader)["part"] == ["body"]
 
 
-def test_the_options_change_ranking_and_threshold(reader: Reader) -> None:
+def test_options_change_ranking_and_minimum_score(reader: Reader) -> None:
     reader.box.fill("friction")
     reader.box.press("Enter")
     expect(reader.hits.first).to_be_visible()
@@ -163,7 +163,7 @@ def test_the_options_change_ranking_and_threshold(reader: Reader) -> None:
     expect(reader.page).not_to_have_url(re.compile("least"))
 
 
-def test_the_address_restores_the_search(visit: Visit) -> None:
+def test_url_restores_the_search(visit: Visit) -> None:
     reader = visit()
     seen = searches(reader)
     reader.open("/?q=joint+limits&part=body&ranking=dense&least=0.05")
@@ -175,7 +175,7 @@ def test_the_address_restores_the_search(visit: Visit) -> None:
     ]
 
 
-def test_nonsense_in_the_address_is_left_out(reader: Reader) -> None:
+def test_invalid_url_parameters_are_ignored(reader: Reader) -> None:
     seen = searches(reader)
     reader.open("/?q=joint+limits&part=nowhere&ranking=magic&least=seven")
     expect(reader.hits.first).to_be_visible()
@@ -183,7 +183,7 @@ def test_nonsense_in_the_address_is_left_out(reader: Reader) -> None:
     assert "filters" not in seen[0]
 
 
-def test_back_goes_to_the_search_before_and_forward_returns(reader: Reader) -> None:
+def test_back_and_forward_restore_searches(reader: Reader) -> None:
     for query in ("friction", "executor threads"):
         reader.box.fill(query)
         reader.page.wait_for_timeout(300)  # it is searched for while being typed, as a reader's would be
@@ -201,7 +201,7 @@ def test_back_goes_to_the_search_before_and_forward_returns(reader: Reader) -> N
     expect(reader.hits.first).to_contain_text("executor")
 
 
-def test_clearing_the_box_brings_the_hint_back(reader: Reader) -> None:
+def test_clearing_the_search_box_shows_the_hint(reader: Reader) -> None:
     reader.box.fill("friction")
     expect(reader.hits.first).to_be_visible()
     reader.box.fill("")

@@ -18,7 +18,7 @@ def failing(reader: Reader, status: int, error: str, **headers: str) -> None:
     reader.page.route(SEARCH, lambda route: route.fulfill(status=status, json=body, headers=headers))
 
 
-def test_nothing_found_shows_the_nearest_dimmed(reader: Reader) -> None:
+def test_no_results_shows_the_nearest_dimmed(reader: Reader) -> None:
     reader.open("/?q=joint+limits&least=0.9")
     expect(reader.status).to_have_text("No passage scores 0.90 or more.")
     expect(reader.page.locator(".no-results")).to_contain_text(
@@ -34,7 +34,7 @@ def test_nothing_found_shows_the_nearest_dimmed(reader: Reader) -> None:
     )
 
 
-def test_nothing_in_a_part_offers_the_whole_book(reader: Reader) -> None:
+def test_no_results_in_a_part_offers_the_whole_book(reader: Reader) -> None:
     reader.open("/?q=executor+callbacks+threads&part=body&least=0.3")
     expect(reader.page.locator(".no-results")).to_contain_text("in Body.")
     reader.page.get_by_role("button", name="Search the whole book").click()
@@ -42,13 +42,13 @@ def test_nothing_in_a_part_offers_the_whole_book(reader: Reader) -> None:
     expect(reader.page.get_by_role("radio", name="Whole book")).to_be_checked()
 
 
-def test_nothing_at_all_gives_advice(reader: Reader) -> None:
+def test_no_results_and_nothing_near_gives_advice(reader: Reader) -> None:
     reader.open("/?q=zzzz&ranking=lexical")
     expect(reader.page.locator(".no-results")).to_contain_text("Try other words for the same thing")
     expect(reader.hits).to_have_count(0)
 
 
-def test_an_index_without_chunks_says_why_nothing_is_found(reader: Reader) -> None:
+def test_no_results_shows_the_warning_of_an_empty_index(reader: Reader) -> None:
     def no_results(route: Route) -> None:
         answer: dict[str, Any] = route.fetch().json()
         answer.update(status="no_results", results=[], nearest=[], warnings=["the index has no chunks yet"])
@@ -60,7 +60,7 @@ def test_an_index_without_chunks_says_why_nothing_is_found(reader: Reader) -> No
     expect(reader.page.locator(".no-results")).not_to_contain_text("Try other words")
 
 
-def test_a_partial_answer_says_so_above_its_hits(reader: Reader) -> None:
+def test_partial_answer_shows_a_notice_above_its_hits(reader: Reader) -> None:
     def partial(route: Route) -> None:
         answer: dict[str, Any] = route.fetch().json()
         answer["status"] = "partial"
@@ -79,7 +79,7 @@ def test_a_partial_answer_says_so_above_its_hits(reader: Reader) -> None:
     expect(reader.hits.first).to_be_visible()
 
 
-def test_a_failure_keeps_the_text_and_can_be_tried_again(reader: Reader) -> None:
+def test_failed_search_keeps_the_query_and_can_be_retried(reader: Reader) -> None:
     failing(reader, 503, "service_unavailable")
     reader.box.fill("friction")
     alert = reader.page.get_by_role("alert")
@@ -92,7 +92,7 @@ def test_a_failure_keeps_the_text_and_can_be_tried_again(reader: Reader) -> None
     expect(reader.box).to_be_focused()
 
 
-def test_enter_tries_again_too(reader: Reader) -> None:
+def test_enter_retries_a_failed_search(reader: Reader) -> None:
     failing(reader, 502, "upstream_error")
     reader.box.fill("friction")
     expect(reader.page.get_by_role("alert")).to_contain_text("did not answer")
@@ -101,7 +101,7 @@ def test_enter_tries_again_too(reader: Reader) -> None:
     expect(reader.hits.first).to_contain_text("Friction")
 
 
-def test_a_rate_limit_is_waited_for(reader: Reader) -> None:
+def test_rate_limited_search_is_retried_after_the_wait(reader: Reader) -> None:
     failing(reader, 429, "rate_limited", **{"Retry-After": "1"})
     reader.box.fill("friction")
     expect(reader.page.get_by_role("alert")).to_contain_text("Too many searches")
@@ -109,14 +109,14 @@ def test_a_rate_limit_is_waited_for(reader: Reader) -> None:
     expect(reader.hits.first).to_contain_text("Friction")
 
 
-def test_a_refused_query_is_explained_without_a_retry(reader: Reader) -> None:
+def test_invalid_query_is_explained_without_a_retry(reader: Reader) -> None:
     failing(reader, 400, "validation_error")
     reader.box.fill("friction")
     expect(reader.page.get_by_role("alert")).to_contain_text("This query can't be searched.")
     expect(reader.page.get_by_role("button", name="Try again")).to_have_count(0)
 
 
-def test_an_answer_that_is_no_json_is_a_failure(reader: Reader) -> None:
+def test_response_that_is_not_json_is_a_failure(reader: Reader) -> None:
     reader.expected_errors.append("500")
     reader.page.route(SEARCH, lambda route: route.fulfill(status=500, body="<h1>Bad gateway</h1>"))
     reader.box.fill("friction")
@@ -128,7 +128,7 @@ def test_an_answer_that_is_no_json_is_a_failure(reader: Reader) -> None:
     expect(reader.page.get_by_role("alert")).to_contain_text("could not be read")
 
 
-def test_offline_is_said_and_mended_by_itself(reader: Reader) -> None:
+def test_offline_search_resumes_when_online(reader: Reader) -> None:
     reader.expected_errors.append("ERR_INTERNET_DISCONNECTED")
     reader.page.context.set_offline(True)
     reader.box.fill("friction")
@@ -137,14 +137,14 @@ def test_offline_is_said_and_mended_by_itself(reader: Reader) -> None:
     expect(reader.hits.first).to_contain_text("Friction")
 
 
-def test_a_service_that_is_gone_is_told_from_being_offline(reader: Reader) -> None:
+def test_unreachable_service_is_distinguished_from_offline(reader: Reader) -> None:
     reader.expected_errors.append("ERR_CONNECTION_REFUSED")
     reader.page.route(SEARCH, lambda route: route.abort("connectionrefused"))
     reader.box.fill("friction")
     expect(reader.page.get_by_role("alert")).to_contain_text("can't be reached")
 
 
-def test_a_slow_answer_is_announced_quietly_and_then_in_words(reader: Reader) -> None:
+def test_slow_search_shows_progress_and_then_a_message(reader: Reader) -> None:
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -166,7 +166,7 @@ def test_a_slow_answer_is_announced_quietly_and_then_in_words(reader: Reader) ->
     expect(form).not_to_have_class("busy")
 
 
-def test_without_the_list_of_pages_the_search_works_all_the_same(visit: Visit) -> None:
+def test_search_works_without_the_list_of_pages(visit: Visit) -> None:
     reader = visit()
     reader.expected_errors.append("503")
     failed = {"error": "service_unavailable", "message": "no"}

@@ -12,7 +12,7 @@ PHONE = {"viewport": {"width": 360, "height": 700}}
 LOST = ["/nope", "/reports/report_20260101_120000.json", "/a/b/c/"]
 
 
-def test_the_label_page_says_at_once_that_it_looks_for_a_passage(visit: Visit) -> None:
+def test_label_page_shows_that_it_is_loading(visit: Visit) -> None:
     reader = visit(**PHONE)
     reader.expected_errors.append("404")  # labelling is off in this service
     held: list[Route] = []
@@ -27,7 +27,7 @@ def test_the_label_page_says_at_once_that_it_looks_for_a_passage(visit: Visit) -
     expect(loading).to_have_count(0)
 
 
-def test_without_javascript_the_label_page_does_not_claim_to_look(visit: Visit) -> None:
+def test_label_page_without_javascript_shows_no_loading_message(visit: Visit) -> None:
     reader = visit(java_script_enabled=False)
     reader.page.goto(f"{reader.home}/label")
     expect(reader.page.get_by_role("heading", name="Label")).to_be_visible()
@@ -43,7 +43,7 @@ def lost(reader: Reader, path: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", LOST)
-def test_who_is_lost_sees_a_page_and_gets_back(visit: Visit, path: str, scheme: str) -> None:
+def test_not_found_page_links_back_to_the_search(visit: Visit, path: str, scheme: str) -> None:
     reader = visit(color_scheme=scheme, **PHONE)
     lost(reader, path)
     assert reader.js("getComputedStyle(document.body).marginTop") == "0px"  # it has its styles
@@ -53,7 +53,7 @@ def test_who_is_lost_sees_a_page_and_gets_back(visit: Visit, path: str, scheme: 
     expect(reader.box).to_be_focused()
 
 
-def test_the_pages_links_lead_somewhere_from_any_depth(visit: Visit) -> None:
+def test_error_page_links_work_from_any_depth(visit: Visit) -> None:
     reader = visit()
     lost(reader, "/a/b/c/")
     reader.page.get_by_role("link", name="Reports").click()

@@ -1,22 +1,25 @@
-"""A small book in real stores, and the service over it as each test wants it set."""
+"""A small book in real stores, and the service over it with the settings of each test."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
 from starlette.testclient import TestClient
 from structlog.testing import LogCapture
 
 from pertinent._internal.progress import Silent
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
+from pertinent.surfaces.http.errors import ERROR_KINDS
 from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import Shelf, page
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from httpx2 import Response
     from opentelemetry.trace import Tracer
+    from schemathesis.generation import GenerationMode
 
 TOPICS = ("angle", "speed", "torque", "friction", "damping", "backlash")
 
@@ -57,10 +61,10 @@ def shelf() -> Shelf:
     return Shelf(*pages, page("nodes", nodes, title="Nodes and topics"))
 
 
-def settings_in(folder: Path, **others: Any) -> Settings:
-    """No model to load, and nothing remembered: every search reaches the stores."""
-    usual = {"embedder": "testing:hashed-words", "chunk_tokens": 60, "query_cache": 0}
-    return Settings.model_validate({"folder": folder, **usual, **others})
+def settings_in(folder: Path, **chosen: Any) -> Settings:
+    """Settings without a model to load and without a cache: every search reaches the stores."""
+    defaults = {"embedder": "testing:hashed-words", "chunk_tokens": 60, "query_cache": 0}
+    return Settings.model_validate({"folder": folder, **defaults, **chosen})
 
 
 def fill(workspace: Workspace) -> Workspace:
@@ -104,22 +108,22 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 @pytest.fixture
 def serve(book: Workspace) -> Iterator[Serve]:
-    """The service over the book, or over another workspace, with the settings that are given."""
+    """Create the service over the book, or over another workspace, with the given settings."""
     with ExitStack() as open_clients:
 
-        def made(workspace: Workspace = book, tracer: Tracer | None = None, **settings: Any) -> Service:
+        def create(workspace: Workspace = book, tracer: Tracer | None = None, **chosen: Any) -> Service:
             # The same open stores under other settings.
-            seen = copy.copy(workspace)
-            seen.settings = Settings.model_validate({**workspace.settings.model_dump(), **settings})
-            seen._engine = None  # it has the ranking of the settings
-            pertinent = Pertinent(seen)
+            view = copy.copy(workspace)
+            view.settings = Settings.model_validate({**workspace.settings.model_dump(), **chosen})
+            view._engine = None  # it has the ranking of the settings
+            pertinent = Pertinent(view)
             logged = LogCapture()
             log = structlog.wrap_logger(structlog.PrintLogger(), processors=[logged])
             app = create_app(pertinent, Observer(log, tracer))
             client = open_clients.enter_context(TestClient(app, raise_server_exceptions=False))
             return Service(app, client, pertinent, logged)
 
-        yield made
+        yield create
 
 
 @pytest.fixture
@@ -129,14 +133,14 @@ def service(serve: Serve) -> Service:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Workspace]:
-    """The book in stores of the test's own, to be broken."""
+    """The book in separate stores, which a test may break."""
     workspace = Workspace(settings_in(tmp_path / "own"))
     yield fill(workspace)
     workspace.close()
 
 
 def problem(response: Response, status: int, error: str) -> str:
-    """Check that the answer is the one shape of a failure; its message."""
+    """Check that the response is an error response; return its message."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/json"
     body = response.json()
@@ -147,3 +151,20 @@ def problem(response: Response, status: int, error: str) -> str:
     for secret in ("Traceback", "site-packages", str(ROOT), "/tmp/", ".py", "sqlite", "postgres", "secret"):  # noqa: S108 - parts of paths that must not show
         assert secret not in body["message"]
     return str(body["message"])
+
+
+def check_conformance(operation: Any, mode: GenerationMode, examples: int) -> None:
+    """Call an operation with generated requests; each response must match the OpenAPI description."""
+
+    @settings(max_examples=examples, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def check_case(case: Any) -> None:
+        response = case.call_and_validate()
+        assert response.status_code < 500
+        if response.status_code >= 400:
+            body = response.json()
+            assert set(body) == {"error", "message"}
+            assert ERROR_KINDS[response.status_code][0] == body["error"]
+
+    with suppress(Unsatisfiable):  # a route without parameters has no invalid requests
+        check_case()

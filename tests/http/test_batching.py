@@ -1,17 +1,27 @@
-"""Queries that arrive together: shared out, answered each on its own, none kept waiting for others."""
+"""QueryBatcher: batches of waiting queries, and the same answers as without batching."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
 
 from pertinent.errors import IndexFailure
+from pertinent.ports import Vector
+from pertinent.settings import Settings
+from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.batching import BATCH_SIZE, Outcome, QueryBatcher
+from pertinent.surfaces.library import Pertinent
 from pertinent.types import Answer, SearchOptions
+from pertinent.workspace.workspace import Workspace
+
+from .conftest import TOPICS, fill, settings_in
 
 Queries = Sequence[tuple[str, SearchOptions]]
 OPTIONS = SearchOptions()
@@ -130,3 +140,68 @@ def test_panic_fails_the_query_and_keeps_the_worker() -> None:
     assert [str(one) for one in failed] == ["the search failed: a bug in a library"] * 4
     assert isinstance(fifth, Answer)
     assert isinstance(sixth, Answer)
+
+
+PHRASINGS = (
+    "{topic} of {part}",
+    "How is the {topic} of {part} measured?",
+    "{part} {topic}",
+    "what keeps the {topic} of all {part} of a humanoid robot within its limits, and what happens to the "
+    "controller of the {part} when a {topic} sensor breaks while the robot walks down a flight of stairs",
+)
+QUERIES = [
+    phrasing.format(topic=topic, part=part)
+    for topic in TOPICS
+    for part in ("joints", "motors", "gears")
+    for phrasing in PHRASINGS
+][:50]
+"""From 4 to 50 tokens long, short and long in turn."""
+
+
+@pytest.fixture(scope="module")
+def default_model_book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """The book, embedded by the default model."""
+    model = Settings.model_fields["embedder"].default
+    folder = tmp_path_factory.mktemp("default_model")
+    workspace = Workspace(settings_in(Path(folder), embedder=model))
+    yield fill(workspace)
+    workspace.close()
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "dense"])
+def test_batched_queries_get_the_same_hits_and_scores_as_single_ones(
+    default_model_book: Workspace, monkeypatch: pytest.MonkeyPatch, ranking: str
+) -> None:
+    batch_sizes: list[int] = []
+    embed = default_model_book.embedder().embed_queries
+
+    def count_texts(texts: Sequence[str]) -> list[Vector]:
+        batch_sizes.append(len(texts))
+        return embed(texts)
+
+    monkeypatch.setattr(default_model_book.embedder(), "embed_queries", count_texts)
+    app = create_app(Pertinent(default_model_book))
+
+    async def search_both_ways() -> tuple[list[Any], list[Any]]:
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://service") as client:
+
+            async def ask(text: str) -> Any:
+                body = {"query": text, "top_k": 20, "ranking": ranking}
+                answer = await client.post("/search", json=body, timeout=60)
+                assert answer.status_code == 200, answer.text
+                return answer.json()
+
+            single = [await ask(text) for text in QUERIES]
+            assert batch_sizes == [1] * len(QUERIES)
+            return single, await asyncio.gather(*map(ask, QUERIES))
+
+    single, batched = asyncio.run(search_both_ways())
+    app.state.service.threads.shutdown()
+    assert max(batch_sizes) > 1
+    assert len({answer["query"] for answer in single}) == len(QUERIES)
+    for expected, batched_answer in zip(single, batched, strict=True):
+        assert batched_answer["query"] == expected["query"]
+        ids, scores = zip(*((hit["chunk_id"], hit["score"]) for hit in expected["results"]), strict=True)
+        assert tuple(hit["chunk_id"] for hit in batched_answer["results"]) == ids
+        assert [hit["score"] for hit in batched_answer["results"]] == pytest.approx(scores, rel=0, abs=1e-6)

@@ -1,11 +1,11 @@
-"""Rule 29 at every door: points that lack a field, and points that were damaged through Qdrant's own API."""
+"""Rule 29 in every interface: points that lack a field, and points damaged through Qdrant's own API."""
 
 from __future__ import annotations
 
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -118,39 +118,36 @@ def opened_doors(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -
 
 
 @pytest.fixture
-def named(client: QdrantClient) -> Iterator[Callable[[], str]]:
-    """Names of collections that are removed at the end."""
-    names = []
-
-    def name() -> str:
-        names.append(f"theirs-{uuid4().hex[:12]}")
-        return names[-1]
-
+def collection(client: QdrantClient) -> Iterator[str]:
+    """The name of a collection that is removed at the end."""
+    name = f"external-{uuid4().hex[:12]}"
     yield name
-    for one in client.get_collections().collections:
-        if one.name.startswith(tuple(names) or "-"):
-            client.delete_collection(one.name)
+    for existing in client.get_collections().collections:
+        if existing.name.startswith(name):
+            client.delete_collection(existing.name)
+
+
+OpenDoors = Callable[..., AbstractContextManager[Doors]]
+
+
+@pytest.fixture
+def open_doors(qdrant: Place, collection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenDoors:
+    """Open every interface over the collection."""
+    located = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
+    return lambda **chosen: opened_doors(monkeypatch, tmp_path / "data", **located, **chosen)
 
 
 class TestSeed003Payload:
-    """Seed 003's points have neither url nor time, and are answered by the doors of 001, 002 and 004."""
+    """Seed 003's points have neither url nor time; the interfaces of seeds 001, 002 and 004 return them."""
 
     @pytest.mark.parametrize("base_url", [None, "https://github.example/book/blob/main"])
     def test_rule_29_each_result_has_a_url_and_unknown_values_are_null(
-        self,
-        client: QdrantClient,
-        qdrant: Place,
-        named: Callable[[], str],
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        base_url: str | None,
+        self, client: QdrantClient, collection: str, open_doors: OpenDoors, base_url: str | None
     ) -> None:
-        collection = named()
         PIPELINES["seed 003"].fill(client, collection)
-        chosen = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "external_base_url": base_url}
         below = base_url or "file://"
         expected = {f"{below}/docs/{passage.slug}.md" for passage in PASSAGES}
-        with opened_doors(monkeypatch, tmp_path / "data", **chosen) as doors:
+        with open_doors(external_base_url=base_url) as doors:
             response = doors.search()
             assert len(response["results"]) == len(PASSAGES)
             assert response["damaged"] == []
@@ -176,18 +173,11 @@ class TestSeed003Payload:
             assert {hit.chunk.url for hit in remote.search(QUERY, SearchOptions(top_k=20)).hits} == expected
 
     def test_rule_29_a_point_without_url_and_source_path_is_left_out_and_counted(
-        self,
-        client: QdrantClient,
-        qdrant: Place,
-        named: Callable[[], str],
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
+        self, client: QdrantClient, collection: str, open_doors: OpenDoors
     ) -> None:
-        collection = named()
         PIPELINES["seed 003"].fill(client, collection)
         client.delete_payload(collection, ["source_path"], points=[1, 2], wait=True)
-        chosen = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
-        with opened_doors(monkeypatch, tmp_path / "data", **chosen) as doors:
+        with open_doors() as doors:
             response = doors.search()
             assert response["status"] == "partial"
             assert len(response["results"]) == len(PASSAGES) - 2
@@ -204,19 +194,11 @@ class TestSeed003Payload:
             Pertinent.open(external_base_url="docs/")
 
     def test_search_gives_up_on_an_unreadable_collection(
-        self,
-        client: QdrantClient,
-        qdrant: Place,
-        named: Callable[[], str],
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
+        self, client: QdrantClient, collection: str, open_doors: OpenDoors, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        collection = named()
         write(client, collection, [{"text": "alone"}] * 300, ["alone"] * 300)
         monkeypatch.setattr("pertinent.search.engine.MOST_DAMAGED", 100)
-        fields = {"qdrant_fields": {"text": "text"}}
-        chosen = {"qdrant_url": qdrant.url, "qdrant_collection": collection, **fields}
-        with opened_doors(monkeypatch, tmp_path / "data", **chosen) as doors:
+        with open_doors(qdrant_fields={"text": "text"}) as doors:
             response = doors.search(top_k=1)
             assert response["status"] == "no_results"
             assert 100 <= len(response["damaged"]) < 300
@@ -412,15 +394,9 @@ def fuzz(damaging: Damaging, bad: Mapping[str, st.SearchStrategy[Any]], examples
 
 @pytest.mark.slow
 def test_rule_29_damage_in_own_points_is_named_by_every_interface(
-    client: QdrantClient,
-    qdrant: Place,
-    named: Callable[[], str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    client: QdrantClient, collection: str, open_doors: OpenDoors
 ) -> None:
-    collection = named()
-    chosen = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
-    with opened_doors(monkeypatch, tmp_path / "data", **chosen) as doors:
+    with open_doors() as doors:
         fill(doors.opened.workspace)
         fuzz(Damaging(client, collection, doors), OWN_BAD, examples=12)
         # Mended by what doctor says to run.
@@ -434,13 +410,8 @@ def test_rule_29_damage_in_own_points_is_named_by_every_interface(
 
 @pytest.mark.slow
 def test_rule_29_damage_in_external_points_is_named_by_every_interface(
-    client: QdrantClient,
-    qdrant: Place,
-    named: Callable[[], str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    client: QdrantClient, collection: str, open_doors: OpenDoors, tmp_path: Path
 ) -> None:
-    collection = named()
     source = Workspace(settings_in(tmp_path / "source"))
     fill(source)
     chunks = [
@@ -449,6 +420,5 @@ def test_rule_29_damage_in_external_points_is_named_by_every_interface(
     source.close()
     payloads = [{name: getattr(chunk, name) for name in BAD} for chunk in chunks]
     write(client, collection, payloads, [chunk.text for chunk in chunks])
-    chosen = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
-    with opened_doors(monkeypatch, tmp_path / "data", **chosen) as doors:
+    with open_doors() as doors:
         fuzz(Damaging(client, collection, doors), BAD, examples=12)

@@ -124,28 +124,27 @@ def test_copy_citation_writes_to_the_clipboard(reader: Reader) -> None:
     expect(button).to_have_text("Copy citation", timeout=4000)
 
 
-def test_copy_citation_without_clipboard_api_copies_a_selection(visit: Visit) -> None:
+def copy_without_clipboard(visit: Visit, script: str) -> Reader:
+    """Copy the first citation in a browser without the clipboard API."""
     reader = visit()
-    reader.page.add_init_script(
-        "Object.defineProperty(navigator, 'clipboard', {value: undefined});"
-        "document.addEventListener('copy', () => { window.copied = document.activeElement.value; });"
-    )
+    no_clipboard = "Object.defineProperty(navigator, 'clipboard', {value: undefined});"
+    reader.page.add_init_script(no_clipboard + script)
     reader.open("/?q=friction+joint")
+    reader.hits.first.locator("[data-act=copy]").click()
+    return reader
+
+
+def test_copy_citation_without_clipboard_api_copies_a_selection(visit: Visit) -> None:
+    record = "document.addEventListener('copy', () => { window.copied = document.activeElement.value; });"
+    reader = copy_without_clipboard(visit, record)
     button = reader.hits.first.locator("[data-act=copy]")
-    button.click()
     expect(button).to_have_text("Copied")
     assert reader.js("window.copied") == f"Joints › Friction. {SITE}/body/joints#friction"
     expect(button).to_be_focused()
 
 
 def test_copy_citation_falls_back_to_a_text_field(visit: Visit) -> None:
-    reader = visit()
-    reader.page.add_init_script(
-        "Object.defineProperty(navigator, 'clipboard', {value: undefined});"
-        "document.execCommand = () => false;"
-    )
-    reader.open("/?q=friction+joint")
-    reader.hits.first.locator("[data-act=copy]").click()
+    reader = copy_without_clipboard(visit, "document.execCommand = () => false;")
     field = reader.hits.first.get_by_label("Citation, to copy by hand")
     expect(field).to_be_focused()
     expect(field).to_have_value(f"Joints › Friction. {SITE}/body/joints#friction")

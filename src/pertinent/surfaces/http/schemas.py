@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...identity import is_url
-from ...types import Filters
+from ...types import Filters, Ranking
 
 _URL_PATTERN = r"^[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9][!-Z^-~]*$"
 """A pattern for the OpenAPI description: every match is a valid URL. The check itself accepts more."""
@@ -106,3 +106,14 @@ class FilterFields(RequestBody):
     def to_filters(self) -> Filters:
         """Convert to the engine's filters."""
         return Filters(self.document_id, self.section, self.url, self.source_type)
+
+
+class SearchFields(RequestBody):
+    """The fields of both search routes beyond their seeds."""
+
+    ranking: Annotated[Ranking | None, Field(description="How results are ranked; hybrid by default")] = None
+    filters: Annotated[FilterFields | None, Field(description="Restricts the search to some chunks")] = None
+
+    def to_filters(self) -> Filters:
+        """Convert to the engine's filters; without any, all chunks are searched."""
+        return self.filters.to_filters() if self.filters else Filters()

@@ -9,14 +9,13 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...limits import RETRIEVAL_API as LIMITS
-from ...types import Filters, Hit, Ranking, SearchOptions
+from ...types import Hit, SearchOptions
 from .errors import openapi_errors
 from .schemas import (
     ChunkId,
     Citation,
-    FilterFields,
-    RequestBody,
     Score,
+    SearchFields,
     SourcePath,
     Text,
     Title,
@@ -27,7 +26,7 @@ from .service import answer_query, get_service
 router = APIRouter(tags=["retrieval"])
 
 
-class SearchRequest(RequestBody):
+class SearchRequest(SearchFields):
     """Search request with query and optional parameters."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"query": "What is physical AI?", "top_k": 5}]})
@@ -47,8 +46,6 @@ class SearchRequest(RequestBody):
         Field(ge=1, le=LIMITS.top_k_max, description="Number of results to return (1-20, default 5)"),
         check_integer(LIMITS.check_top_k),
     ] = 5
-    ranking: Annotated[Ranking | None, Field(description="How results are ranked; hybrid by default")] = None
-    filters: Annotated[FilterFields | None, Field(description="Restricts the search to some chunks")] = None
 
 
 class SearchResult(BaseModel):
@@ -94,7 +91,7 @@ async def search(request: Request, body: SearchRequest) -> Response:
     options = SearchOptions(
         top_k=body.top_k,
         ranking=body.ranking,
-        filters=body.filters.to_filters() if body.filters else Filters(),
+        filters=body.to_filters(),
     )
     answer = await answer_query(request, body.query, options)
     response = {"query": body.query, "results": [_render_hit(hit) for hit in answer.hits]}

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from ...identity import digest
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
-from ...types import Answer, Filters, Hit, Ranking, SearchOptions
+from ...types import Answer, Hit, Ranking, SearchOptions
 from .errors import openapi_errors
 from .schemas import (
     Anchor,
@@ -20,10 +20,9 @@ from .schemas import (
     ContentHash,
     CreatedAt,
     DocumentId,
-    FilterFields,
     PageUrl,
-    RequestBody,
     Score,
+    SearchFields,
     Section,
     SourcePath,
     SpanEnd,
@@ -47,7 +46,7 @@ def _check_per_page(value: object) -> int:
     return check_count("per_page", value, LIMITS.top_k_max)
 
 
-class SearchQuery(RequestBody):
+class SearchQuery(SearchFields):
     """The input text that is used to find semantically similar content."""
 
     model_config = ConfigDict(
@@ -78,8 +77,6 @@ class SearchQuery(RequestBody):
         Field(ge=0.0, le=1.0, allow_inf_nan=False, description="Minimum similarity score for inclusion"),
         BeforeValidator(LIMITS.check_threshold),
     ] = 0.5
-    ranking: Annotated[Ranking | None, Field(description="How results are ranked; hybrid by default")] = None
-    filters: Annotated[FilterFields | None, Field(description="Restricts the search to some chunks")] = None
     per_page: Annotated[
         Annotated[int, Field(ge=1, le=LIMITS.top_k_max), check_integer(_check_per_page)] | None,
         Field(description="Maximum number of results from one page"),
@@ -218,7 +215,7 @@ async def search(request: Request, body: SearchQuery) -> Response:
         top_k=body.top_k,
         threshold=body.similarity_threshold,
         ranking=body.ranking,
-        filters=body.filters.to_filters() if body.filters else Filters(),
+        filters=body.to_filters(),
         per_page=body.per_page,
         fallback=body.fallback,
         distinct=body.distinct,

@@ -1,0 +1,299 @@
+"""Labelling over HTTP, and the labelling session behind it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from schemathesis.generation import GenerationMode
+
+from pertinent.errors import SettingsError
+from pertinent.surfaces.http import labeling_session
+from pertinent.surfaces.subjects import Local
+from pertinent.validation import exchange
+from pertinent.validation import golden as files
+from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
+from pertinent.validation.judgments import Log
+from pertinent.validation.labelling import Desk
+
+from .conftest import Serve, Service, check_conformance, problem
+
+LABELS = "/api/v1/labels"
+
+
+def asked(*texts: str) -> GoldenSet:
+    return GoldenSet(name="robots", queries=tuple(GoldenQuery(id=text, text=text) for text in texts))
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    path = tmp_path / "golden.yaml"
+    files.dump(asked("the torque of joints", "services and requests"), path)
+    return path
+
+
+@pytest.fixture
+def labelling(serve: Serve, golden: Path) -> Service:
+    return serve(golden=golden)
+
+
+def judge(service: Service, shown: dict[str, Any], grade: int | None, **others: Any) -> Any:
+    body = {"query_id": shown["query"]["id"], "chunk_id": shown["passage"]["chunk_id"], "grade": grade}
+    return service.client.post(LABELS, json={**body, **others})
+
+
+def next_passage(service: Service, judge: str | None = None) -> dict[str, Any]:
+    response = service.client.get(f"{LABELS}/next", params={"judge": judge} if judge else {})
+    assert response.status_code == 200, response.text
+    body: dict[str, Any] = response.json()
+    return body
+
+
+class TestLabelling:
+    def test_next_passage_has_no_rank_or_score(self, labelling: Service) -> None:
+        shown = next_passage(labelling)
+        assert shown.keys() == {"query", "passage", "progress", "undoable"}
+        assert shown["query"].keys() == {"id", "text"}
+        assert shown["passage"].keys() == {"chunk_id", "title", "section", "content"}
+        assert shown["progress"]["judged"] == 0
+        assert shown["progress"]["total"] >= 20
+        assert shown["undoable"] is False
+
+    def test_judgment_is_on_disk_before_the_response(self, labelling: Service, golden: Path) -> None:
+        shown = next_passage(labelling, "ann")
+        then = judge(labelling, shown, 2, judge="ann", note="in  full").json()
+        (said,) = Log.beside(golden).standing()
+        assert said.label is not None
+        assert (said.judge, said.label.grade, said.label.note) == ("ann", 2, "in full")
+        assert then["progress"]["judged"] == 1
+        assert then["passage"]["chunk_id"] != shown["passage"]["chunk_id"]
+        assert then == next_passage(labelling, "ann")
+        assert next_passage(labelling, "ben")["progress"]["judged"] == 0
+        assert exchange.read(str(golden)).queries[0].labels[0].judge == "ann"
+
+    def test_undo_returns_the_passage_with_its_former_grade(self, labelling: Service, golden: Path) -> None:
+        shown = next_passage(labelling)
+        judge(labelling, shown, 1, note="perhaps")
+        taken = labelling.client.post(f"{LABELS}/undo", json={}).json()
+        assert (taken["query"], taken["passage"]) == (shown["query"], shown["passage"])
+        assert (taken["grade"], taken["note"], taken["undoable"]) == (1, "perhaps", False)
+        assert Log.beside(golden).standing() == []
+        again = labelling.client.post(f"{LABELS}/undo", json={})
+        assert "no judgment to undo" in problem(again, 404, "not_found")
+
+    def test_skipped_passage_comes_back_at_the_end(self, labelling: Service) -> None:
+        first = next_passage(labelling)
+        then = judge(labelling, first, None).json()
+        assert then["progress"]["skipped"] == 1
+        assert then["passage"] != first["passage"]
+        while then["progress"]["judged"] < then["progress"]["total"] - 1:
+            then = judge(labelling, then, 0).json()
+        assert then["passage"] == first["passage"]
+        assert judge(labelling, then, 0).json()["passage"] is None
+
+    def test_concurrent_judges_lose_no_judgment(self, labelling: Service, golden: Path) -> None:
+        desk = Desk.open(Local(labelling.pertinent.workspace), str(golden))
+
+        def sit(name: str) -> int:
+            shown, count = next_passage(labelling, name), 0
+            while shown["passage"]:
+                shown, count = judge(labelling, shown, 1, judge=name).json(), count + 1
+            return count
+
+        with ThreadPoolExecutor(4) as pool:
+            counts = list(pool.map(sit, ["ann", "ben", "ann", "eve"]))
+        standing = Log.beside(golden).standing()
+        assert {one.judge for one in standing} == {"ann", "ben", "eve"}
+        assert len(standing) == 3 * len(desk.candidates)
+        assert len(Log.beside(golden).lines()) == sum(counts)
+
+    def test_agreement_lists_judges_and_disagreements(self, labelling: Service) -> None:
+        assert labelling.client.get(f"{LABELS}/agreement").json() == {"judges": [], "pairs": []}
+        shown = next_passage(labelling, "ann")
+        judge(labelling, shown, 2, judge="ann")
+        judge(labelling, shown, 0, judge="ben")
+        told = labelling.client.get(f"{LABELS}/agreement").json()
+        assert told["judges"] == [{"judge": "ann", "passages": 1}, {"judge": "ben", "passages": 1}]
+        (pair,) = told["pairs"]
+        assert (pair["n"], pair["same"], pair["kappa"]) == (1, 0, 0.0)
+        (apart,) = pair["disagreements"]
+        assert (apart["query"], apart["first"], apart["second"]) == (shown["query"], 2, 0)
+        assert apart["breadcrumb"] == f"{shown['passage']['title']} › {shown['passage']['section']}"
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"grade": 3}, "grade: must be between 0 and 2, not 3"),
+            ({"grade": -1}, "grade"),
+            ({"grade": True}, "grade"),
+            ({"grade": "2"}, "grade"),
+            ({"judge": "x" * 61}, "judge"),
+            ({"judge": 7}, "judge"),
+            ({"note": "x" * 1001}, "note"),
+            ({"query_id": ""}, "query_id"),
+            ({"rank": 1}, "rank: there is no such field"),
+        ],
+    )
+    def test_invalid_judgment_is_refused_and_not_saved(
+        self, labelling: Service, golden: Path, change: dict[str, Any], said: str
+    ) -> None:
+        body = {"query_id": "q", "chunk_id": "c", "grade": 1, **change}
+        assert said in problem(labelling.client.post(LABELS, json=body), 400, "validation_error")
+        missing = labelling.client.post(LABELS, json={"query_id": "q", "chunk_id": "c"})
+        assert "grade: must be given" in problem(missing, 400, "validation_error")
+        assert not Log.beside(golden).path.exists()
+
+    def test_judgment_of_an_unknown_passage_is_not_found(self, labelling: Service, golden: Path) -> None:
+        body = {"query_id": "no such query", "chunk_id": "no such chunk", "grade": 1}
+        problem(labelling.client.post(LABELS, json=body), 404, "not_found")
+        assert not Log.beside(golden).path.exists()
+
+    @pytest.mark.parametrize(
+        "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None]
+    )
+    @pytest.mark.parametrize("route", ["", "/undo"])
+    def test_judgment_needs_a_json_content_type(
+        self, labelling: Service, golden: Path, kind: str | None, route: str
+    ) -> None:
+        shown = next_passage(labelling)
+        judge(labelling, shown, 1)
+        before = Log.beside(golden).lines()
+        ids = f'"query_id": "{shown["query"]["id"]}", "chunk_id": "{shown["passage"]["chunk_id"]}"'
+        body = f'{{{ids}, "grade": 2}}'
+        headers = {"content-type": kind} if kind else {}
+        response = labelling.client.post(
+            f"{LABELS}{route}", content=body if not route else "{}", headers=headers
+        )
+        problem(response, 400, "validation_error")
+        assert Log.beside(golden).lines() == before
+
+    @pytest.mark.parametrize("site", ["cross-site", "same-site"])
+    def test_cross_site_judgment_is_forbidden(self, serve: Serve, golden: Path, site: str) -> None:
+        service = serve(golden=golden, cors_origins=["https://friend.example"])
+        shown = next_passage(service)
+        service.client.headers.update({"sec-fetch-site": site, "origin": "https://evil.example"})
+        assert "page of this service" in problem(judge(service, shown, 2), 403, "forbidden")
+        problem(service.client.post(f"{LABELS}/undo", json={}), 403, "forbidden")
+        service.client.headers["origin"] = "https://friend.example"
+        assert judge(service, shown, 2).status_code == 200
+        service.client.headers.update({"sec-fetch-site": "same-origin", "origin": "https://own.example"})
+        assert service.client.post(f"{LABELS}/undo", json={}).status_code == 200
+
+    def test_labels_and_reports_need_a_key(self, serve: Serve, golden: Path) -> None:
+        service = serve(golden=golden, api_keys=["a-long-key"])
+        for path in ("/label", "/reports", f"{LABELS}/next", f"{LABELS}/agreement"):
+            problem(service.client.get(path), 401, "unauthorized")
+        problem(service.client.post(f"{LABELS}/undo", json={}), 401, "unauthorized")
+        assert service.client.get("/label", headers={"x-api-key": "a-long-key"}).status_code == 200
+
+    def test_labels_without_a_golden_set_explain_the_setting(self, service: Service) -> None:
+        for response in (
+            service.client.get(f"{LABELS}/next"),
+            service.client.post(LABELS, json={"query_id": "q", "chunk_id": "c", "grade": 1}),
+            service.client.post(LABELS, json={}),
+            service.client.post(f"{LABELS}/undo", json={}),
+            service.client.get(f"{LABELS}/agreement"),
+        ):
+            assert "PERTINENT_GOLDEN" in problem(response, 404, "not_found")
+        assert service.client.get("/label").status_code == 200
+
+
+def block_builds(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Let builds of the session wait until the event is set."""
+    build, go = Desk.open, threading.Event()
+
+    def wait_and_build(*args: Any, **options: Any) -> Desk:
+        go.wait(20)
+        return build(*args, **options)
+
+    monkeypatch.setattr(Desk, "open", wait_and_build)
+    monkeypatch.setattr(labeling_session, "WAIT_SECONDS", 0.1)
+    return go
+
+
+class TestLabelingSession:
+    def test_unreadable_golden_set_is_an_error_at_start(self, serve: Serve, tmp_path: Path) -> None:
+        with pytest.raises(SettingsError, match="can't be read"):
+            serve(golden=tmp_path / "none.yaml")
+        broken = tmp_path / "broken.yaml"
+        broken.write_text("queries: 7", encoding="utf-8")
+        with pytest.raises(SettingsError, match="queries"):
+            serve(golden=broken)
+
+    def test_golden_set_that_breaks_later_is_logged_and_a_503(self, labelling: Service, golden: Path) -> None:
+        next_passage(labelling)
+        whole = golden.read_bytes()
+        for spoil in (lambda: golden.write_text("queries: 7"), golden.unlink):
+            spoil()
+            problem(labelling.client.get(f"{LABELS}/next"), 503, "service_unavailable")
+            assert str(golden) in labelling.lines("labelling")[-1]["detail"]
+        golden.write_bytes(whole)
+        assert next_passage(labelling)["passage"]
+        log = Log.beside(golden).path
+        log.write_text("spoilt\n", encoding="utf-8")
+        problem(labelling.client.get(f"{LABELS}/next"), 503, "service_unavailable")
+        assert "line 1 is not JSON" in labelling.lines("labelling")[-1]["detail"]
+        log.unlink()
+        assert next_passage(labelling)["passage"]
+
+    def test_unwritable_log_is_a_503(self, labelling: Service, golden: Path) -> None:
+        shown = next_passage(labelling)
+        Log.beside(golden).path.mkdir()
+        problem(judge(labelling, shown, 2), 503, "service_unavailable")
+
+    def test_session_reloads_a_changed_golden_set(self, labelling: Service, golden: Path) -> None:
+        before = next_passage(labelling)["progress"]["total"]
+        files.dump(asked("the torque of joints", "services and requests", "backlash of gears"), golden)
+        assert next_passage(labelling)["progress"]["total"] > before
+
+    def test_previous_session_is_used_during_a_rebuild(
+        self, labelling: Service, golden: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first = next_passage(labelling)
+        go = block_builds(monkeypatch)
+        files.dump(asked("services and requests"), golden)
+        assert next_passage(labelling) == first
+        go.set()
+        deadline = time.monotonic() + 20
+        while next_passage(labelling)["query"] == first["query"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def test_session_reports_its_progress_until_it_is_ready(
+        self, serve: Serve, golden: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        go = block_builds(monkeypatch)
+        service = serve(golden=golden)
+        response = service.client.get(f"{LABELS}/next")
+        assert "0 of 2 queries" in problem(response, 503, "service_unavailable")
+        assert response.headers["retry-after"] == "1"
+        assert service.search().status_code == 200  # searches do not wait for the build
+        go.set()
+        deadline = time.monotonic() + 20
+        while service.client.get(f"{LABELS}/next").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def test_section_label_of_the_golden_file_counts_as_judged(self, serve: Serve, golden: Path) -> None:
+        label = Label(grade=2, page="docs/joints.md", anchor="the-torque")
+        query = GoldenQuery(id="q", text="the torque of joints", labels=(label,))
+        files.dump(GoldenSet(queries=(query,)), golden)
+        assert next_passage(serve(golden=golden))["progress"]["judged"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", f"{LABELS}/next"), ("POST", LABELS), ("POST", f"{LABELS}/undo"), ("GET", f"{LABELS}/agreement")],
+)
+def test_label_routes_conform_to_their_openapi_description(
+    labelling: Service, method: str, path: str, mode: GenerationMode
+) -> None:
+    operation = schemathesis.openapi.from_asgi("/openapi.json", labelling.app)[path][method]
+    check_conformance(operation, mode, examples=40)

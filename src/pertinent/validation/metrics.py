@@ -202,6 +202,12 @@ def rank_of_best(labels: Sequence[int | None], best: int) -> int | None:
     return labels.index(best) + 1 if best >= RELEVANT and best in labels else None
 
 
+def median_grade(grades: Iterable[int]) -> int:
+    """The grade that several judges give together: the lower median."""
+    ordered = sorted(grades)
+    return ordered[(len(ordered) - 1) // 2]
+
+
 def ceiling(judgments: Mapping[str, int], k: int) -> float:
     """The highest P@k that any ranking can reach with these labels."""
     return min(k, sum(label >= RELEVANT for label in judgments.values())) / k

@@ -17,8 +17,16 @@ from ..wording import wrong
 from .acceptance import Check
 from .criteria import Criterion
 from .diagnosis import Diagnosis
-from .golden import Category, ExpectedCriteria, QueryType, Unit, write_whole
+from .golden import Category, ExpectedCriteria, QueryFilters, QueryType, Unit, write_whole
 from .judging import Case, finite
+from .stored_labels import (
+    LabelPlace,
+    PageVersion,
+    StoredLabel,
+    StoredPassage,
+    list_further_chunks,
+    store_labels,
+)
 
 SCHEMA_VERSION = 1
 FOLDER = "validation_results"
@@ -45,6 +53,7 @@ class Query(Part):
     category: Category | None = None
     answerable: bool = True
     paraphrase_group: str | None = None
+    filters: QueryFilters | None = Field(default=None, description="None in a report that kept no labels")
 
 
 class SearchResult(Part):
@@ -108,6 +117,12 @@ class TestCase(Part):
     error: str | None = None
     diagnosis: Diagnosis | None = None
     relevant: int = Field(ge=0, description="How many passages answer it, as the labels stand today")
+    labels: list[StoredLabel] | None = Field(
+        default=None, description="None in reports of versions that did not keep them"
+    )
+    further: list[str] | None = Field(
+        default=None, description="The chunks that follow the results up to rank 10; see `passages`"
+    )
 
     @classmethod
     def of(cls, case: Case, diagnosis: Diagnosis | None) -> TestCase:
@@ -136,6 +151,8 @@ class TestCase(Part):
             error=outcome.error or outcome.refusal,
             diagnosis=diagnosis,
             relevant=sum(grade > 0 for grade in case.resolved.texts.values()),
+            labels=store_labels(case.resolved),
+            further=[chunk.chunk_id for chunk in list_further_chunks(outcome)],
         )
 
 
@@ -217,6 +234,15 @@ class ValidationReport(Part):
     )
     fingerprints: dict[str, str]
     options: dict[str, Any]
+    label_places: dict[str, LabelPlace] = Field(
+        default_factory=dict, description="Where each label was found, by its key"
+    )
+    passages: dict[str, StoredPassage] = Field(
+        default_factory=dict, description="The chunks that labels cover or `further` names"
+    )
+    pages: dict[str, PageVersion] = Field(
+        default_factory=dict, description="Checksums of the pages that labels and results are on"
+    )
 
 
 def json_schema() -> dict[str, Any]:

@@ -84,7 +84,7 @@ def judge(
         known = resolved[outcome.query.id]
         labels = tuple(known.judgments.get(one) for one in found_ids(outcome.shown, golden.unit))
         measured = {name: float(column[place]) for name, column in table.items()}
-        measured |= _seed_figures(labels, known)
+        measured |= seed_figures(labels, max(known.judgments.values(), default=0))
         measured[metrics.SPAN_RECALL] = _span_recall(outcome.shown[:TOP], known)
         complaints = _complaints(outcome, measured, criteria, golden.answer_threshold)
         cases.append(
@@ -102,9 +102,9 @@ def judge(
     return cases
 
 
-def _seed_figures(labels: Sequence[int | None], known: ResolvedQuery) -> dict[str, float]:
+def seed_figures(labels: Sequence[int | None], best: int) -> dict[str, float]:
     """Seed 000's two figures, from what the caller got and nothing further."""
-    rank = metrics.rank_of_best(labels, max(known.judgments.values(), default=0))
+    rank = metrics.rank_of_best(labels, best)
     return {"p@5": metrics.precision_at_k(labels, TOP), "rr_best": 1.0 / rank if rank else 0.0}
 
 

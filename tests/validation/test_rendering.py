@@ -589,7 +589,7 @@ def test_what_is_invalid_is_an_error_even_if_every_criterion_is_met() -> None:
 
 
 def test_the_public_names() -> None:
-    assert rendering.__all__ == ["html", "junit", "markdown"]
+    assert rendering.__all__ == ["html", "junit", "markdown", "markdown_comparison"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from .options import Options
 from .phrases import queries
 from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport
 from .statistics import Latencies, intervals, latency_summary, wilson
+from .stored_labels import store_label_places, store_pages, store_passages
 from .subject import PageView, Subject
 from .verdict import Findings, decide
 
@@ -128,6 +129,10 @@ class Assembly:
             audit=audit,
             fingerprints=self._fingerprints(),
             options={**asdict(self.options), "criteria": self.criteria.model_dump()},
+            label_places=store_label_places(self.cases),
+            passages=store_passages(self.cases, self.pages),
+            # Where pages are judged, a result is known by its page alone.
+            pages=store_pages(self.cases, self.pages) if self.golden.unit == "passage" else {},
         )
 
     def _partly(self) -> str:

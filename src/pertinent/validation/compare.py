@@ -1,17 +1,30 @@
-"""Two reports of one golden set, query by query: what became better, what worse, and how sure that is."""
+"""Two reports, query by query: what became better, what worse, and how sure that is.
+
+Both sides are scored with the labels of the later report, so that a golden set may change in between.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from ..errors import InvalidInput
+from .comparison_notes import group_by_reason, note_missing, note_pairs, note_runs, note_unjudged
 from .criteria import Criterion
-from .report import Latency, Part, Query, TestCase, ValidationReport, Verdict
+from .golden_change import (
+    NAMED,
+    GoldenChange,
+    check_comparable,
+    describe_golden_change,
+    find_golden_change,
+)
+from .pairing import QueryPair, is_good, pair_queries
+from .phrases import listed
+from .report import Latency, Part, TestCase, ValidationReport, Verdict
 from .statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 
 MEASURES = ("p@5", "rr_best", "ndcg@10")
@@ -23,12 +36,8 @@ SIGNIFICANT = 0.05
 EQUAL = 1e-9
 """How far apart two values may be and still count as equal: another machine rounds otherwise."""
 
-LABELLED = "judged@5"
-UNEVEN = 0.05
-"""How much more of one run's first five may be labelled before the labels themselves favour it."""
-
-TOLD = 10
-"""How many queries of a kind a message names."""
+JUDGED_BY = ("criteria.", "answer_threshold")
+OTHER_CRITERIA = "the criteria differ, so that a query may pass or fail for that alone"
 
 Status = Literal["passed", "failed", "error", "refused"]
 Judgement = Literal["better", "worse", "no significant change", "no change"]
@@ -82,6 +91,8 @@ class Comparison(Part):
     """Everything that two reports say about each other."""
 
     golden: str
+    scored_with: str = Field(description="Which labels both are scored with, and how the golden set changed")
+    golden_change: GoldenChange
     before: Run
     after: Run
     n: int = Field(description="How many queries are paired")
@@ -89,7 +100,8 @@ class Comparison(Part):
     newly_failing: list[Turn]
     newly_passing: list[Turn]
     differs: list[Difference]
-    unpaired: list[str] = Field(description="Queries that the labels of one run alone can judge")
+    rescored: list[str] = Field(description="Queries whose earlier list was scored with the later labels")
+    unpaired: list[str] = Field(description="Queries in both that could not be judged alike; see `notes`")
     visible: float = Field(description="The smallest difference that so many queries show in 4 of 5 trials")
     notes: list[str]
 
@@ -97,32 +109,42 @@ class Comparison(Part):
 def compare(
     before: ValidationReport, after: ValidationReport, measures: Sequence[str] = MEASURES, seed: int = 0
 ) -> Comparison:
-    """The later run beside the earlier one; refused where they asked or judged other things."""
-    _refuse_other_golden(before, after)
-    old, new = _by_id(before), _by_id(after)
-    scored = [name for name, case in old.items() if _scored(case.query)]
-    # Where a label is lost nobody knows how good a list is: that is no loss of the retrieval.
-    unpaired = [name for name in scored if (old[name].relevant > 0) != (new[name].relevant > 0)]
-    paired = [name for name in scored if name not in set(unpaired)]
+    """The later run beside the earlier one, on the queries in both and with the later labels."""
+    change = find_golden_change(before, after)
+    check_comparable(before, after, change)
+    common = pair_queries(before, after, change)
+    scored = [pair for pair in common if pair.is_scored]
+    problems = {pair.name: problem for pair in scored if (problem := pair.explain_unpaired())}
+    paired = [pair for pair in scored if pair.name not in problems]
     if not paired:
-        raise InvalidInput("report", "no query has an answer in both runs, so there is nothing to compare")
-    turns = [_turn(old[name], new[name]) for name in old if _good(old[name]) != _good(new[name])]
+        raise InvalidInput("report", f"there is nothing to compare: {_explain_nothing(change, problems)}")
+    compared = {name: [pair for pair in paired if not pair.explain_missing(name)] for name in measures}
+    _refuse_unknown_measures(measures, paired)
+    missing = [note for name in measures for note in note_missing(name, paired)]
+    if not any(compared.values()):
+        raise InvalidInput("report", f"there is nothing to compare: {'; '.join(missing)}")
+    turns = [_turn(pair.old, pair.new) for pair in common if pair.has_turned and pair.passes_by_one_rule]
     differs = _differences(before, after)
     return Comparison(
         golden=after.golden.name,
+        scored_with=describe_golden_change(change),
+        golden_change=change,
         before=_run(before),
         after=_run(after),
         n=len(paired),
-        changes=_changes([old[name] for name in paired], [new[name] for name in paired], measures, seed),
+        changes=[_change(name, pairs, seed) for name, pairs in compared.items() if pairs],
         newly_failing=[turn for turn in turns if turn.after in ("failed", "error")],
         newly_passing=[turn for turn in turns if turn.before in ("failed", "error")],
         differs=differs,
-        unpaired=unpaired,
+        rescored=[pair.name for pair in paired if pair.rescored],
+        unpaired=list(problems),
         visible=visible(len(paired)),
         notes=[
-            *_notes(before, after, differs),
-            *_label_notes(old, new, unpaired),
-            *_unjudged([old[name] for name in paired], [new[name] for name in paired]),
+            *note_runs(before, after),
+            *([OTHER_CRITERIA] if any(one.name.startswith(JUDGED_BY) for one in differs) else []),
+            *note_pairs(common, problems),
+            *missing,
+            *note_unjudged(paired),
         ],
     )
 
@@ -139,15 +161,15 @@ def regressions(comparison: Comparison, max_regression: float) -> list[str]:
     ]
 
 
-def held_to(report: ValidationReport, losses: Sequence[str]) -> ValidationReport:
+def held_to(report: ValidationReport, compared: Comparison, losses: Sequence[str]) -> ValidationReport:
     """The report with one criterion more: that nothing was lost against its baseline."""
     baseline = Criterion(
         name="baseline",
         wanted=0,
         value=len(losses),
         passed=not losses,
-        n=report.golden.scored,
-        detail="means that were lost, significantly and by more than is allowed",
+        n=compared.n,
+        detail=f"means that were lost, significantly and by more than is allowed. {compared.scored_with}",
     )
     criteria = [*report.criteria, baseline]
     if not losses or report.verdict == "INVALID":
@@ -161,57 +183,21 @@ def visible(n: int) -> float:
     return min(1.0, (Z_95 + Z_80) * PAIRED_SPREAD / math.sqrt(n)) if n else 1.0
 
 
-def _refuse_other_golden(before: ValidationReport, after: ValidationReport) -> None:
-    marks = [report.fingerprints.get("golden") for report in (before, after)]
-    if None in marks:
-        raise InvalidInput("report", "does not say which golden set it was made with; validate again")
-    same_queries = sorted(_ids(before)) == sorted(_ids(after))
-    if marks[0] != marks[1] or not same_queries:
-        told = "; ".join(_how_golden_differs(before, after))
-        raise InvalidInput("report", f"the two were made with different golden sets: {told}")
+def _explain_nothing(change: GoldenChange, problems: Mapping[str, str]) -> str:
+    reasons = [f"{reason}: {listed(names, NAMED)}" for reason, names in group_by_reason(problems).items()]
+    if reasons:
+        return "; ".join(reasons)
+    if change.same:
+        return "no query has an answer"
+    return f"no query that has an answer is in both runs. {describe_golden_change(change)}"
 
 
-def _how_golden_differs(before: ValidationReport, after: ValidationReport) -> list[str]:
-    """What can be seen of it in the reports."""
-    old, new = _by_id(before), _by_id(after)
-    found = [
-        *_named("asked only before", [name for name in old if name not in new]),
-        *_named("asked only after", [name for name in new if name not in old]),
-        *_named("asked differently", [name for name in old if name in new and _other(old[name], new[name])]),
-    ]
-    for name, what in (("unit", "unit"), ("answer_threshold", "answer threshold"), ("labels", "labels")):
-        one, other = getattr(before.golden, name), getattr(after.golden, name)
-        if one != other:
-            found.append(f"{what} {one} before, {other} after")
-    return found or ["the same queries, but with other labels or filters"]
-
-
-def _other(old: TestCase, new: TestCase) -> bool:
-    return (old.query, old.expected_criteria) != (new.query, new.expected_criteria)
-
-
-def _named(what: str, names: Sequence[str]) -> list[str]:
-    """A message with the first few of the names; nothing where there are none."""
-    if not names:
-        return []
-    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
-    return [f"{what}: {', '.join(names[:TOLD])}{more}"]
-
-
-def _ids(report: ValidationReport) -> list[str]:
-    return [case.query.id for case in report.test_cases]
-
-
-def _by_id(report: ValidationReport) -> dict[str, TestCase]:
-    return {case.query.id: case for case in report.test_cases}
-
-
-def _scored(query: Query) -> bool:
-    return query.answerable and query.query_type != "edge"
-
-
-def _good(case: TestCase) -> bool:
-    return case.status in ("passed", "refused")
+def _refuse_unknown_measures(measures: Sequence[str], paired: Sequence[QueryPair]) -> None:
+    """Refuse a measure that the later report does not have."""
+    shared = [name for name in paired[0].after if all(name in pair.after for pair in paired)]
+    for name in measures:
+        if name not in shared:
+            raise InvalidInput("measures", f"{name!r} is not in both reports; there are {', '.join(shared)}")
 
 
 def _run(report: ValidationReport) -> Run:
@@ -226,7 +212,7 @@ def _turn(old: TestCase, new: TestCase) -> Turn:
         text=new.query.text,
         before=old.status,
         after=new.status,
-        reason=_reason(old if _good(new) else new),
+        reason=_reason(old if is_good(new) else new),
     )
 
 
@@ -237,41 +223,26 @@ def _reason(case: TestCase) -> str:
     return "; ".join(case.complaints) or case.error or "not known"
 
 
-def _changes(
-    old: Sequence[TestCase], new: Sequence[TestCase], measures: Sequence[str], seed: int
-) -> list[Change]:
-    pairs = {name: (_column(old, name), _column(new, name)) for name in measures}
-    differences = {name: _difference(*pair) for name, pair in pairs.items()}
-    bounds = intervals(differences, seed=seed)
-    changes = []
-    for name, (one, other) in pairs.items():
-        change = differences[name]
-        p = permutation_test(change, seed=seed)
-        changes.append(
-            Change(
-                measure=name,
-                n=len(change),
-                before=float(one.mean()),
-                after=float(other.mean()),
-                difference=bounds[name].mean,
-                low=bounds[name].low,
-                high=bounds[name].high,
-                wins=int((change > 0).sum()),
-                ties=int((change == 0).sum()),
-                losses=int((change < 0).sum()),
-                p=p,
-                verdict=_verdict(change, p),
-            )
-        )
-    return changes
-
-
-def _column(cases: Sequence[TestCase], name: str) -> Column:
-    """The measure of each query; a search that failed counts 0."""
-    shared = [one for one in cases[0].metrics if all(one in case.metrics for case in cases)]
-    if name not in shared:
-        raise InvalidInput("measures", f"{name!r} is not in both reports; there are {', '.join(shared)}")
-    return np.array([0.0 if case.status == "error" else case.metrics[name] for case in cases])
+def _change(measure: str, pairs: Sequence[QueryPair], seed: int) -> Change:
+    old = np.array([pair.before[measure] for pair in pairs])
+    new = np.array([pair.after[measure] for pair in pairs])
+    difference = _difference(old, new)
+    bounds = intervals({measure: difference}, seed=seed)[measure]
+    p = permutation_test(difference, seed=seed)
+    return Change(
+        measure=measure,
+        n=len(pairs),
+        before=float(old.mean()),
+        after=float(new.mean()),
+        difference=bounds.mean,
+        low=bounds.low,
+        high=bounds.high,
+        wins=int((difference > 0).sum()),
+        ties=int((difference == 0).sum()),
+        losses=int((difference < 0).sum()),
+        p=p,
+        verdict=_verdict(difference, p),
+    )
 
 
 def _difference(before: Column, after: Column) -> Column:
@@ -301,49 +272,17 @@ def _circumstances(report: ValidationReport) -> dict[str, str]:
     options = report.options
     criteria = options.get("criteria")
     known = {name: value for name, value in report.fingerprints.items() if name != "golden"}
+    known |= {
+        "golden set": report.golden.name,
+        "answer_threshold": str(report.golden.answer_threshold),
+        "top_k": ", ".join(map(str, sorted({case.query.top_k for case in report.test_cases}))),
+    }
     # What the command asked for goes before what the settings say.
     known |= {
         name: str(options[name])
-        for name in ("ranking", "threshold", "concurrency")
+        for name in ("ranking", "threshold", "concurrency", "limit")
         if options.get(name) is not None
     }
     if isinstance(criteria, dict):
         known |= {f"criteria.{name}": str(value) for name, value in criteria.items()}
     return known
-
-
-def _notes(before: ValidationReport, after: ValidationReport, differs: Sequence[Difference]) -> Iterable[str]:
-    """What makes the figures mean less than they seem to."""
-    for when, report in (("before", before), ("after", after)):
-        if report.verdict == "INVALID":
-            yield f"the run {when} has no verdict: {report.summary.removeprefix('INVALID: ')}"
-        failed = sum(case.status == "error" for case in report.test_cases)
-        if failed:
-            yield f"{failed} of the searches {when} failed with an error; they count 0"
-    if any(one.name.startswith("criteria.") for one in differs):
-        yield "the criteria differ, so that a query may pass or fail for that alone"
-
-
-def _label_notes(
-    old: Mapping[str, TestCase], new: Mapping[str, TestCase], unpaired: Sequence[str]
-) -> list[str]:
-    moved = sum(old[name].relevant != new[name].relevant for name in old if name not in set(unpaired))
-    told = f"for {moved} queries another number of passages answers than before: pages or chunks have changed"
-    return [
-        *_named("left out, since all that answers them is lost in one of the runs", unpaired),
-        *([told] if moved else []),
-    ]
-
-
-def _unjudged(old: Sequence[TestCase], new: Sequence[TestCase]) -> list[str]:
-    """Labels are made from what some run has found, and what has none counts as irrelevant."""
-    if any(LABELLED not in case.metrics for case in (*old, *new)):
-        return []
-    before, after = (float(_column(cases, LABELLED).mean()) for cases in (old, new))
-    if abs(after - before) < UNEVEN:
-        return []
-    favoured, other = ("before", "after") if before > after else ("after", "before")
-    return [
-        f"of the first five results {before:.0%} are labelled before and {after:.0%} after: the others count "
-        f"as irrelevant, which favours the run {favoured}; label what was found {other}"
-    ]

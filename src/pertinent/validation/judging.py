@@ -94,7 +94,7 @@ def judge(
         known = resolved[outcome.query.id]
         labels = tuple(known.judgments.get(one) for one in found_ids(outcome.shown, golden.unit))
         measured = {name: float(column[place]) for name, column in table.items()}
-        measured |= _seed_figures(labels)
+        measured |= seed_figures(labels)
         measured[metrics.SPAN_RECALL] = _span_recall(outcome.shown[:TOP], known)
         complaints = _complaints(outcome, golden.answer_threshold)
         if outcome.query.scored and outcome.answer is not None and sum(map(bool, labels[:TOP])) < needed:
@@ -114,7 +114,7 @@ def judge(
     return cases
 
 
-def _seed_figures(labels: Sequence[int | None]) -> dict[str, float]:
+def seed_figures(labels: Sequence[int | None]) -> dict[str, float]:
     """Seed 000's two figures, from what the caller got and nothing further."""
     rank = metrics.rank_of_best(labels)
     return {"p@5": metrics.precision_at_k(labels, TOP), "rr_best": metrics.mean_reciprocal_rank([rank])}

@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from ..identity import canonical_url
 from ..types import Chunk
 from .golden import GoldenQuery, GoldenSet, Label, Unit, dump
+from .metrics import median_grade
 from .quotes import Leaf, Place, Wording, fold, narrowed, wordings
 from .subject import PageView
 
@@ -258,7 +259,7 @@ def _agreed(labels: Iterable[Resolved], corpus: _Corpus) -> dict[str, int]:
             same = [one.chunk_id for chunk in chunks for one in corpus.same_text(chunk)]
             for name in [place.document_id] if corpus.unit == "page" else same:
                 votes[name][judge] = max(grade, votes[name].get(judge, 0))
-    return {name: sorted(vote.values())[(len(vote) - 1) // 2] for name, vote in votes.items()}
+    return {name: median_grade(vote.values()) for name, vote in votes.items()}
 
 
 def _resolved(label: Label, corpus: _Corpus) -> Resolved:

@@ -18,8 +18,17 @@ from .acceptance import Check
 from .criteria import Criterion
 from .diagnosis import Diagnosis
 from .fields import Count, Hash, Milliseconds, Rank, Rate, RelevanceLabel, Text, Time, TopK, to_invalid_input
-from .golden import Category, ExpectedCriteria, QueryType, Unit, write_whole
+from .golden import Category, ExpectedCriteria, QueryFilters, QueryType, Unit, write_whole
 from .judging import Case, finite
+from .older_reports import fill_answerable_means
+from .stored_labels import (
+    LabelPlace,
+    PageVersion,
+    StoredLabel,
+    StoredPassage,
+    list_further_chunks,
+    store_labels,
+)
 
 SCHEMA_VERSION = 1
 FOLDER = "validation_results"
@@ -58,6 +67,7 @@ class Query(Part):
     category: Category | None = None
     answerable: bool = True
     paraphrase_group: str | None = None
+    filters: QueryFilters | None = Field(default=None, description="None in a report that kept no labels")
 
 
 SeedField = Literal["similarity_score", "content", "url", "title", "chunk_index", "timestamp", "content_hash"]
@@ -142,6 +152,12 @@ class TestCase(Part):
         description="How many passages answer it, as the labels stand today; where none does, the query is "
         "left out of the `_answerable` means",
     )
+    labels: list[StoredLabel] | None = Field(
+        default=None, description="None in reports of versions that did not keep them"
+    )
+    further: list[str] | None = Field(
+        default=None, description="The chunks that follow the results up to rank 10; see `passages`"
+    )
 
     @model_validator(mode="after")
     def _check_labels(self) -> Self:
@@ -180,6 +196,8 @@ class TestCase(Part):
             error=outcome.error or outcome.refusal,
             diagnosis=diagnosis,
             relevant=case.relevant,
+            labels=store_labels(case.resolved),
+            further=[chunk.chunk_id for chunk in list_further_chunks(outcome)],
         )
 
 
@@ -265,6 +283,15 @@ class ValidationReport(Part):
     )
     fingerprints: dict[str, str]
     options: dict[str, Any]
+    label_places: dict[str, LabelPlace] = Field(
+        default_factory=dict, description="Where each label was found, by its key"
+    )
+    passages: dict[str, StoredPassage] = Field(
+        default_factory=dict, description="The chunks that labels cover or `further` names"
+    )
+    pages: dict[str, PageVersion] = Field(
+        default_factory=dict, description="Checksums of the pages that labels and results are on"
+    )
 
     @model_validator(mode="after")
     def _check_totals(self) -> Self:
@@ -325,7 +352,7 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
                 "report",
                 f"{path} has schema version {found['schema_version']!r}; this reads {SCHEMA_VERSION}",
             )
-        return ValidationReport.model_validate(found)
+        return ValidationReport.model_validate(fill_answerable_means(found))
     except json.JSONDecodeError as error:
         raise InvalidInput("report", f"{path} is not JSON: line {error.lineno}: {error.msg}") from error
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""`pertinent compare`: two reports of one golden set side by side."""
+"""`pertinent compare`: two reports side by side."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def compare(
     """Compare two reports query by query: what is better, what worse, what chance.
 
     Precision, MRR and nDCG before and after, with the interval of the difference
-    and a paired permutation test; the queries that newly fail, and why. Reports
-    of different golden sets can't be compared, and are refused.
+    and a paired permutation test; the queries that newly fail, and why. Where the
+    golden set changed, the queries in both are scored with the labels of AFTER.
 
     For example:
       cd validation_results
@@ -88,6 +88,8 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
     """Everything, the measures first."""
     from rich.text import Text
 
+    out.print(Text(one_line(compared.scored_with)))
+    out.print()
     out.print(_runs(compared, names))
     out.print()
     out.print(_changes(compared.changes))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from ...validation import report
 from ...validation.criteria import Criterion
+from ...validation.older_reports import fill_answerable_means
 from ...validation.phrases import queries
 from ...validation.report import Verdict
 
@@ -129,8 +131,9 @@ class ReportList:
 
 def _parsed(path: Path) -> Short | None:
     try:
-        return Short.model_validate_json(path.read_bytes()).model_copy(update={"name": path.name})
-    except ValidationError:
+        data = fill_answerable_means(json.loads(path.read_bytes()))
+        return Short.model_validate(data).model_copy(update={"name": path.name})
+    except (ValueError, RecursionError):  # a ValidationError is a ValueError
         return None
 
 

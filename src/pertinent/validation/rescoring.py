@@ -74,7 +74,7 @@ class Rescorer:
         self._same_corpus = corpora[0] is not None and corpora[0] == corpora[1]
         shown = [_passage(result) for case in after.test_cases for result in case.actual_results]
         # The later run tells of each of these whether a label covers it.
-        self._texts_after = {passage.content_hash for passage in (*after.passages.values(), *shown)}
+        self._texts_after = {passage.content_hash for passage in (*after.passages.values(), *shown)} - {""}
 
     def score(self, old: TestCase, new: TestCase) -> Rescored:
         """The earlier list of a query with its later labels."""
@@ -158,11 +158,12 @@ class Rescorer:
 
 
 def _passage(result: SearchResult) -> StoredPassage:
+    """A result by its place and text; one that damage has left without a span overlaps nothing."""
     return StoredPassage(
         document_id=result.document_id,
-        start=result.start,
-        end=result.end,
-        content_hash=result.content_hash,
+        start=-1 if result.start is None else result.start,
+        end=-1 if result.end is None else result.end,
+        content_hash=result.content_hash or "",
     )
 
 

@@ -19,8 +19,8 @@ from typing import Any, cast
 
 import uvloop
 
-from pertinent.chunking import chunk_page
 from pertinent.embedders.local import LocalEmbedder
+from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
 from pertinent.sources.site import SiteSource
 from pertinent.types import Offer, Page

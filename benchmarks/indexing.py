@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pertinent.chunking import chunk_page, embedded_text
 from pertinent.embedders.local import LocalEmbedder
+from pertinent.indexing.chunking import chunk_page, embedded_text
 from pertinent.sources import open_source
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import Page

@@ -23,13 +23,13 @@ from pertinent.identity import point_id
 from pertinent.ports import Entry, Fingerprint
 from pertinent.search.engine import CANDIDATES
 from pertinent.sources import open_source
-from pertinent.stores import lexical
+from pertinent.stores import bm25 as lexical
 from pertinent.stores.candidates import DENSE
-from pertinent.stores.qdrant import QdrantIndex
-from pertinent.stores.qdrant_builds import QdrantBuilds
-from pertinent.stores.qdrant_collection import CollectionOptions, Quantization
-from pertinent.stores.qdrant_points import parse_point_id
-from pertinent.stores.qdrant_server import Server
+from pertinent.stores.qdrant.builds import QdrantBuilds
+from pertinent.stores.qdrant.collection import CollectionOptions, Quantization
+from pertinent.stores.qdrant.index import QdrantIndex
+from pertinent.stores.qdrant.points import parse_point_id
+from pertinent.stores.qdrant.server import Server
 from pertinent.types import Chunk, Filters, Page
 
 sys.path.append(str(Path(__file__).parents[1]))

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import qdrant_edge as qdrant
 
+from pertinent._internal.progress import Silent
 from pertinent.embedders.local import LocalEmbedder
 from pertinent.ports import Vector
-from pertinent.progress import Silent
 from pertinent.search.engine import CANDIDATES, Engine
 from pertinent.sources import open_source
-from pertinent.stores import lexical
+from pertinent.stores import bm25 as lexical
 from pertinent.stores.candidates import DENSE, LEXICAL
 from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.library import Pertinent

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pertinent.chunking import chunk_page
 from pertinent.identity import point_id
+from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import Answer, Chunk, Hit, Page, Scores, SearchOptions

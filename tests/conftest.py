@@ -11,15 +11,9 @@ import pytest
 
 from pertinent.settings import COMMON_NAMES, PREFIX, RESERVED, Settings
 from pertinent.surfaces import library
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
-from .servers.fixtures import (  # noqa: F401 - fixtures for all tests
-    collection,
-    fragile_cluster,
-    qdrant,
-    qdrant_cluster,
-    qdrant_node,
-)
+from .servers.fixtures import collection, fragile_cluster, qdrant, qdrant_cluster, qdrant_node  # noqa: F401 - fixtures for all tests
 
 FAST = "testing:hashed-words"
 

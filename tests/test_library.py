@@ -18,7 +18,7 @@ import pytest
 import pertinent
 from pertinent import Filters, Pertinent
 from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound, StoreError, SyncRefused
-from pertinent.indexing import Indexer
+from pertinent.indexing.sync import Indexer
 from pertinent.types import SearchOptions
 
 MARKDOWN = {

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .chunking import CHUNKER_VERSION
 from .errors import FingerprintMismatch, SettingsError
+from .indexing.chunking import CHUNKER_VERSION
 from .ports import Builds, Catalog, Embedder, Fingerprint
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from .stores.foreign_opening import ForeignCollection
-    from .stores.qdrant_builds import QdrantBuilds
-    from .stores.qdrant_server import Server
+    from .stores.external.opening import ForeignCollection
+    from .stores.qdrant.builds import QdrantBuilds
+    from .stores.qdrant.server import Server
 
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
@@ -70,7 +70,7 @@ def _hosted(settings: Settings, provider: str, model: str) -> Embedder:
 
 def catalog(settings: Settings) -> Catalog:
     """The catalog: PostgreSQL where an address is set, or SQLite in the folder."""
-    from .stores.catalog import SqlCatalog
+    from .stores.catalog.catalog import SqlCatalog
 
     if settings.database_url is not None:
         return SqlCatalog.open(settings.database_url.get_secret_value())
@@ -88,8 +88,8 @@ def builds(settings: Settings, catalog_id: Callable[[], str]) -> Builds:
 
 def server_builds(settings: Settings, catalog_id: Callable[[], str]) -> QdrantBuilds:
     """The builds on a Qdrant server; none but those that belong to the catalog are ours."""
-    from .stores.qdrant_builds import QdrantBuilds
-    from .stores.qdrant_collection import CollectionOptions
+    from .stores.qdrant.builds import QdrantBuilds
+    from .stores.qdrant.collection import CollectionOptions
 
     options = CollectionOptions(
         shards=settings.qdrant_shards,
@@ -103,7 +103,7 @@ def server_builds(settings: Settings, catalog_id: Callable[[], str]) -> QdrantBu
 
 def foreign(settings: Settings) -> ForeignCollection:
     """Where a collection of another pipeline may be."""
-    from .stores.foreign_opening import ForeignCollection
+    from .stores.external.opening import ForeignCollection
 
     return ForeignCollection(
         lambda: _server(settings),
@@ -114,7 +114,7 @@ def foreign(settings: Settings) -> ForeignCollection:
 
 
 def _server(settings: Settings) -> Server:
-    from .stores.qdrant_server import Server
+    from .stores.qdrant.server import Server
 
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
     return Server(settings.qdrant_url or "", key, timeout=settings.qdrant_timeout)
@@ -122,7 +122,7 @@ def _server(settings: Settings) -> Server:
 
 def fingerprint(settings: Settings, made_by: Embedder) -> Fingerprint:
     """What an index made now would carry."""
-    from .stores import lexical
+    from .stores import bm25 as lexical
 
     return Fingerprint(made_by.name, made_by.dimension, _chunker(settings), lexical.SETTINGS)
 
@@ -133,7 +133,7 @@ def _chunker(settings: Settings) -> str:
 
 def without_loading(settings: Settings, found: Fingerprint) -> Fingerprint:
     """The fingerprint as far as the settings tell it: a run that embeds nothing need not load the model."""
-    from .stores import lexical
+    from .stores import bm25 as lexical
 
     # What an ONNX folder holds is known only when it is read.
     unknown = settings.embedder.startswith("onnx:") and found.embedder.startswith("onnx:")

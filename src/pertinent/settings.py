@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
+from ._internal.messages import wrong
 from .errors import SettingsError
 from .types import Ranking
-from .wording import wrong
 
 FILE = "pertinent.toml"
 PREFIX = "PERTINENT_"

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import qdrant_edge as qdrant
 
-from pertinent.chunking import embedded_text
 from pertinent.identity import content_hash, digest, point_id
+from pertinent.indexing.chunking import embedded_text
 from pertinent.ports import Entry
 from pertinent.settings import Settings
 from pertinent.types import Chunk
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import PAGES, Run
 

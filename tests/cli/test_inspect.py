@@ -15,11 +15,11 @@ from qdrant_client import QdrantClient, models
 
 from pertinent.identity import content_hash
 from pertinent.ports import Fingerprint
-from pertinent.stores.qdrant_builds import QdrantBuilds
-from pertinent.stores.qdrant_collection import CollectionOptions
+from pertinent.stores.qdrant.builds import QdrantBuilds
+from pertinent.stores.qdrant.collection import CollectionOptions
 
 from ..servers.fixtures import Place
-from ..stores.pipelines import EMBEDDER, PASSAGES, PIPELINES, SITE, vector, write
+from ..stores.external.pipelines import EMBEDDER, PASSAGES, PIPELINES, SITE, vector, write
 from .conftest import Run, Start
 
 pytestmark = [

@@ -20,12 +20,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stamina.instrumentation import set_on_retry_hooks
 
-from pertinent.chunking import chunk_page
 from pertinent.embedders import hosted, local
 from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import HostedEmbedder, Kind, MayPass, Patience, Service, Terms, TokenBudget
 from pertinent.embedders.openai import OpenAIEmbedder
 from pertinent.errors import EmbedderError, SettingsError
+from pertinent.indexing.chunking import chunk_page
 from pertinent.ports import Vector
 from pertinent.sources import open_source
 from pertinent.surfaces.cli.opening import retries_on_stderr

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from pertinent._internal.progress import Silent
 from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import HostedEmbedder, Patience, Terms
 from pertinent.embedders.openai import OpenAIEmbedder
 from pertinent.errors import EmbedderError
-from pertinent.indexing import Summary
-from pertinent.progress import Silent
+from pertinent.indexing.sync import Summary
 from pertinent.settings import Settings
 from pertinent.testing.pages import Shelf, page
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .wire import KEY, Asked, Wire
 

@@ -14,13 +14,13 @@ import structlog
 from starlette.testclient import TestClient
 from structlog.testing import LogCapture
 
-from pertinent.progress import Silent
+from pertinent._internal.progress import Silent
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import Shelf, page
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 

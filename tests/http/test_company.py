@@ -14,7 +14,7 @@ from pertinent.ports import Vector
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import TOPICS, fill, settings_in
 

@@ -32,10 +32,10 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Remote
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import SearchOptions
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from ..servers.fixtures import Place
-from ..stores.pipelines import PASSAGES, PIPELINES, write
+from ..stores.external.pipelines import PASSAGES, PIPELINES, write
 from .conftest import fill, settings_in
 
 pytestmark = [
@@ -119,7 +119,7 @@ def opened_doors(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -
             f"PERTINENT_{name.upper()}", json.dumps(value) if isinstance(value, dict) else str(value)
         )
     # What was read of a collection counts no longer than until the next question.
-    monkeypatch.setattr("pertinent.stores.foreign_catalog.KEPT_SECONDS", -1.0)
+    monkeypatch.setattr("pertinent.stores.external.catalog.KEPT_SECONDS", -1.0)
     with ExitStack() as open_until_done:
         opened = open_until_done.enter_context(Pertinent(Workspace(usual)))
         open_until_done.callback(library.close_default)
@@ -225,7 +225,7 @@ class TestSeed003Payload:
     ) -> None:
         collection = named()
         write(client, collection, [{"text": "alone"}] * 300, ["alone"] * 300)
-        monkeypatch.setattr("pertinent.engine.MOST_DAMAGED", 100)
+        monkeypatch.setattr("pertinent.search.engine.MOST_DAMAGED", 100)
         fields = {"qdrant_fields": {"text": "text"}}
         chosen = {"qdrant_url": qdrant.url, "qdrant_collection": collection, **fields}
         with opened_doors(monkeypatch, tmp_path / "data", **chosen) as doors:

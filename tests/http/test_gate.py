@@ -16,7 +16,7 @@ from pertinent.surfaces import serving
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.gate import RateLimit
 from pertinent.surfaces.library import Pertinent
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import Serve, Service, problem
 

@@ -19,7 +19,7 @@ from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.http.problems import KINDS
 from pertinent.surfaces.library import Pertinent
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import Serve, Service
 

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from pertinent.errors import CatalogFailure
 from pertinent.search.engine import NO_CATALOG
 from pertinent.surfaces.http import health
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import Serve, Service, fill, problem, settings_in
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from pertinent._internal.progress import Silent
 from pertinent.errors import InvalidInput
-from pertinent.progress import Silent
 from pertinent.search.engine import Engine
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import SearchOptions
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import Serve, Service, problem, settings_in
 

@@ -30,7 +30,7 @@ from pertinent.validation.judgments import Log
 from pertinent.validation.labelling import Desk
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import Serve, Service, problem
 

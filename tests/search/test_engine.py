@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from pertinent._internal.progress import Silent
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from pertinent.ports import Description, Vector
-from pertinent.progress import Silent
 from pertinent.search.engine import Engine, find_neighbours
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Answer, Filters, Ranking, SearchOptions, readable_chunks
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 BOOK = [
     page(

@@ -15,7 +15,7 @@ from .binary import require
 from .qdrant import Cluster, Node, running, running_cluster
 
 if TYPE_CHECKING:
-    from pertinent.stores.qdrant_server import Server
+    from pertinent.stores.qdrant.server import Server
 
 # Read before a test hides this machine's settings from us.
 OWN_URL = os.environ.get("QDRANT_URL")
@@ -31,7 +31,7 @@ class Place:
 
     def connect(self, *, timeout: float = 10.0) -> Server:
         # Late, for qdrant-client takes a second to import, and most tests do without it.
-        from pertinent.stores.qdrant_server import Server
+        from pertinent.stores.qdrant.server import Server
 
         return Server(self.url, self.key, timeout=timeout)
 

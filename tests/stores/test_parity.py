@@ -15,9 +15,9 @@ from pertinent.ports import Entry, Fingerprint, VectorIndex
 from pertinent.search.ranking import CANDIDATE_SIDES, rank
 from pertinent.sources import open_source
 from pertinent.stores.edge import EdgeIndex
-from pertinent.stores.qdrant_builds import QdrantBuilds
-from pertinent.stores.qdrant_collection import CollectionOptions
-from pertinent.stores.qdrant_server import Server
+from pertinent.stores.qdrant.builds import QdrantBuilds
+from pertinent.stores.qdrant.collection import CollectionOptions
+from pertinent.stores.qdrant.server import Server
 from pertinent.testing.index_suite import EMBEDDER, entries, fill
 from pertinent.types import Filters, Page, Ranking
 from pertinent.validation.golden import load

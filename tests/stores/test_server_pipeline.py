@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from pertinent import migrating
 from pertinent.errors import IndexFailure, InvalidInput, SyncRefused
-from pertinent.indexing import BATCH
-from pertinent.stores.qdrant import QdrantIndex
-from pertinent.stores.qdrant_builds import QdrantBuilds
+from pertinent.indexing.sync import BATCH
+from pertinent.stores.qdrant.builds import QdrantBuilds
+from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.validation.report import ValidationReport
+from pertinent.workspace import migrate as migrating
 
 from ..servers.fixtures import Place
 from ..servers.qdrant import Cluster

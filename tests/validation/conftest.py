@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pertinent.progress import Silent
+from pertinent._internal.progress import Silent
 from pertinent.settings import Settings
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import Shelf, page
@@ -16,7 +16,7 @@ from pertinent.types import Page
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
 ABOUT = {

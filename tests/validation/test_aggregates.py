@@ -17,7 +17,7 @@ from pertinent.validation.assembly import SEED
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.statistics import intervals, wilson
 from pertinent.validation.validate import Options, validate
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import ABOUT, PARTS, Judge, golden
 from .test_validate import Failing

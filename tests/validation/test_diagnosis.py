@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import qdrant_edge as qdrant
 
+from pertinent._internal.progress import Silent
 from pertinent.identity import point_id
-from pertinent.progress import Silent
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Answer, Page, SearchOptions
@@ -20,7 +20,7 @@ from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import PARTS, Judge, book, golden
 from .test_damage import passage, shard, why

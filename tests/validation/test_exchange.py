@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pertinent.chunking import chunk_page
 from pertinent.errors import InvalidInput
+from pertinent.indexing.chunking import chunk_page
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page
 from pertinent.validation import exchange, golden

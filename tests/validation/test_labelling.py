@@ -30,7 +30,7 @@ from pertinent.validation.judgments import Judgment, Line, Log, Undo, judgment, 
 from pertinent.validation.labelling import DEPTH, TOP, Candidate, Desk, pool, queue
 from pertinent.validation.labels import label_for
 from pertinent.validation.subject import PageView
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .test_labels import view
 
@@ -464,7 +464,7 @@ class TestDesk:
         settings_now = stored.settings.model_copy(update={"chunk_tokens": 30})
         stored.close()
         again = Workspace(settings_now)
-        from pertinent.progress import Silent
+        from pertinent._internal.progress import Silent
 
         again.reindex(Silent())
         anew = Desk.open(Local(again), str(path))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.chunking import chunk_page
+from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page

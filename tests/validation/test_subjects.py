@@ -18,7 +18,7 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local, Remote
 from pertinent.types import SearchOptions
 from pertinent.validation.validate import NoVerdict, Options, validate
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import golden
 

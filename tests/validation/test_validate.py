@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pertinent._internal.progress import Silent
 from pertinent.embedders.cached import CachedQueries
 from pertinent.errors import IndexFailure, InvalidInput
-from pertinent.progress import Silent
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.embedder import HashedWords
@@ -29,7 +29,7 @@ from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import GoldenSet, fingerprint, load
 from pertinent.validation.runner import WARM_UP
 from pertinent.validation.validate import NoVerdict, Options, validate
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import PARTS, Judge, book, golden
 

@@ -28,7 +28,7 @@ from playwright.sync_api import (
 from pertinent import Pertinent
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from ..conftest import FAST
 from .book import PAGES, SITE

@@ -17,7 +17,7 @@ from pertinent.settings import Settings
 from pertinent.validation import golden as files
 from pertinent.validation.golden import GoldenQuery, GoldenSet
 from pertinent.validation.judgments import Log
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from ..conftest import FAST
 from .book import PAGES, SITE

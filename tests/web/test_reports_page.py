@@ -20,7 +20,7 @@ from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
 from pertinent.validation.validate import Options, validate
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from ..conftest import FAST
 from .book import PAGES, SITE

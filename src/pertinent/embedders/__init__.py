@@ -1,1 +1,1 @@
-
+"""Embedders: one file per provider."""

@@ -17,7 +17,7 @@ from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector
 from ..types import Candidates, Filters, PointId, StoredPoint
-from . import lexical
+from . import bm25 as lexical
 from .candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
 from .payload import KEYWORDS, conditions, to_chunk, to_payload
 

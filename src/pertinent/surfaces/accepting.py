@@ -15,7 +15,7 @@ from ..validation.exchange import read
 from ..validation.report import ValidationReport
 from ..validation.subject import PageView
 from ..validation.validate import Options, validate
-from ..workspace import Workspace
+from ..workspace.workspace import Workspace
 from .subjects import InProcess, Local
 
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from .._internal.progress import Progress, Silent
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
-from ..indexing import Plan, Summary
+from ..indexing.sync import Plan, Summary
 from ..limits import (
     ENGINE,
     RETRIEVAL_IMPLEMENTATION,
@@ -26,11 +27,10 @@ from ..limits import (
     check_options,
 )
 from ..ports import PageRecord
-from ..progress import Progress, Silent
 from ..search.engine import damage_notes, find_neighbours
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
-from ..workspace import Workspace
+from ..workspace.workspace import Workspace
 from .entities import QueryEmbedding, RetrievalResult, to_retrieval_result
 from .response import query_response
 
@@ -164,7 +164,7 @@ class Pertinent:
         Nothing is embedded again, and what is here stays. `qdrant_url` and `database_url` are to be set
         from then on.
         """
-        from ..migrating import migrate
+        from ..workspace.migrate import migrate
 
         here = self.workspace.settings
         there = {"qdrant_url": qdrant_url, "database_url": database_url or here.database_url}

@@ -21,7 +21,7 @@ import uvicorn
 
 from ..errors import PertinentError, SettingsError
 from ..identity import is_loopback
-from ..indexing import Summary
+from ..indexing.sync import Summary
 from ..search.engine import NO_CHUNKS
 from ..settings import Settings
 from .http import create_app

@@ -10,25 +10,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from .. import audit
 from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
+from ..health import audit
 from ..identity import point_id
 from ..limits import ENGINE, check_options
 from ..ports import Embedder
 from ..search.engine import Engine
-from ..types import (
-    Answer,
-    Chunk,
-    DamagedPoint,
-    Hit,
-    Scores,
-    SearchOptions,
-    damaged_points,
-    readable_chunks,
-)
+from ..types import Answer, Chunk, DamagedPoint, Hit, Scores, SearchOptions, damaged_points, readable_chunks
 from ..validation import integrity
 from ..validation.subject import PageView
-from ..workspace import Workspace
+from ..workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     import httpx

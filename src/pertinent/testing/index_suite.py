@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ..chunking import chunk_page, embedded_text
 from ..errors import DimensionMismatch
 from ..identity import point_id
+from ..indexing.chunking import chunk_page, embedded_text
 from ..ports import Entry, VectorIndex
 from ..types import Candidates, Filters, Page, PointId, readable_chunks
 from .embedder import HashedWords

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .._internal.messages import wrong
 from ..errors import InvalidInput
-from ..wording import wrong
 from .metrics import check_measure
 
 

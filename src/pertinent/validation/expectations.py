@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from .._internal.clock import utc_now
+from .._internal.messages import wrong
 from ..errors import InvalidInput
 from ..limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ..types import Answer, Hit
-from ..wording import wrong
 
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, Field
 
+from .._internal.messages import wrong
 from ..errors import InvalidInput
 from ..limits import (
     check_at_least,
@@ -17,7 +18,6 @@ from ..limits import (
     check_text,
     check_time,
 )
-from ..wording import wrong
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

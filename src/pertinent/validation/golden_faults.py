@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
-from ..wording import wrong
+from .._internal.messages import wrong
 from .located import Document, Fault
 from .short_forms import derive_id
 

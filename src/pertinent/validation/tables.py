@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from .._internal.messages import wrong
 from ..errors import InvalidFile, InvalidInput
-from ..wording import wrong
 from . import golden as files
 from .golden import GoldenQuery, GoldenSet, Label
 from .golden_faults import describe, list_errors, path_of

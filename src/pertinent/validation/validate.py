@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._internal.clock import utc_now
+from .._internal.progress import Progress, Silent
 from ..errors import EmbedderError, PertinentError, StoreError
-from ..progress import Progress, Silent
 from ..types import Chunk, SearchOptions
 from .acceptance import at_once, checks
 from .assembly import Assembly

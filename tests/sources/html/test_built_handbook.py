@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pertinent.chunking import chunk_page
+from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
 from pertinent.sources.html import Article, parse_html
 from pertinent.sources.normal_form import assemble

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pertinent.errors import NotFound, SourceError
-from pertinent.links import BrokenLink, check, on_the_web
+from pertinent.health.links import BrokenLink, check, on_the_web
 from pertinent.sources.site.anchors import SiteAnchors
 
 from .conftest import FAST_LIMITS

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pertinent import links
+from pertinent.health import links
 from pertinent.sources.site.anchors import SiteAnchors
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import readable_chunks

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from pertinent._internal.progress import Silent
 from pertinent.errors import SourceError, SyncRefused
-from pertinent.indexing import Summary
+from pertinent.indexing.sync import Summary
 from pertinent.ports import Source
-from pertinent.progress import Silent
 from pertinent.sources import open_source
 from pertinent.sources.site import CrawlLimits, SiteSource
 from pertinent.sources.site.crawl_cache import SITEMAP_GRACE_SECONDS
 from pertinent.types import Offer, Page
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import FAST_LIMITS
 from .rendering import article

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ...nesting import refuse_deep
+from ..._internal.safe_yaml import refuse_deep
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _Base

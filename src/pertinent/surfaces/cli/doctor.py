@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...doctor import Check
+    from ...health.doctor import Check
     from ...sources.site.anchors import SiteAnchors
 
 
@@ -56,7 +56,7 @@ def doctor(
       pertinent doctor --links
       pertinent doctor --links --at http://localhost:3000/docs --base-url https://example.org/docs
     """
-    from ...doctor import Doctor
+    from ...health.doctor import Doctor
     from .progress import progress
 
     if at and not links:

@@ -184,7 +184,7 @@ def _index(
 def _plan(
     pertinent: Pertinent, source: str, how: Mapping[str, Any], *, allow_shrink: bool
 ) -> Sequence[Unreadable]:
-    from ...indexing import guard
+    from ...indexing.sync import guard
     from .progress import progress
     from .report import print_plan
 

@@ -18,7 +18,7 @@ from .terminal import write as show
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ...stores.foreign_collection import Examined
+    from ...stores.external.collection import Examined
 
 EXAMPLE = 60
 """How much of an example is shown."""

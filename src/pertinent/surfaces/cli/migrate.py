@@ -51,7 +51,7 @@ def migrate_to(
     there = url or settings.qdrant_url
     if there is None:
         raise InvalidInput("url", "name the Qdrant server with --url, or set QDRANT_URL")
-    from ...workspace import Workspace
+    from ...workspace.workspace import Workspace
 
     retries_on_stderr()
     embedded = settings.model_copy(update={"qdrant_url": None})

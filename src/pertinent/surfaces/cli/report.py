@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...indexing import PageChange, Plan, Summary
+    from ...indexing.sync import PageChange, Plan, Summary
     from ...types import PassedOver
 
 

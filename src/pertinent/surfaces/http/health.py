@@ -13,7 +13,7 @@ from typing import Literal
 from ...errors import NotFound, PertinentError
 from ...search.engine import NO_CATALOG
 from ...types import Answer
-from ...workspace import Workspace
+from ...workspace.workspace import Workspace
 from .observing import Observer
 
 HEALTH_SECONDS = 2.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..._internal.messages import wrong
 from ...errors import InvalidInput
 from ...identity import shorten
-from ...wording import wrong
 
 
 def told(error: Mapping[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""Indexing: from pages to chunks in the index."""

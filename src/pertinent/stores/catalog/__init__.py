@@ -1,0 +1,1 @@
+"""The catalog in SQL: SQLite by default, PostgreSQL by URL."""

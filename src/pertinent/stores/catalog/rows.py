@@ -1,0 +1,127 @@
+"""Pages and chunks as rows of the tables, and what is refused on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ..._internal.clock import utc_now
+from ...errors import InvalidInput
+from ...identity import CHUNK_ID_MAX, SLUG_MAX, TITLE_MAX, content_hash, shorten, storable
+from ...types import Block, Chunk, Page, Section
+
+Row = dict[str, Any]
+
+
+def to_page(row: Any) -> Page:
+    sections = tuple(
+        Section(tuple(each["path"]), each["anchor"], tuple(Block(*block) for block in each["blocks"]))
+        for each in row.sections
+    )
+    return Page(
+        row.document_id, row.url, row.title, row.source_path, row.slug, row.source_type, row.text, sections
+    )
+
+
+def from_page(source: str, page: Page, page_hash: str) -> Row:
+    for section in page.sections:
+        for text in (section.anchor, *section.path):
+            checked({"sections": text})
+    return checked(
+        {
+            "document_id": page.document_id,
+            "url": page.url,
+            "title": page.title,
+            "source": source,
+            "source_path": page.source_path,
+            "slug": page.slug,
+            "source_type": page.source_type,
+            "page_hash": page_hash,
+            "updated_at": utc_now(),
+            "text": page.text,
+            "sections": [
+                {
+                    "path": section.path,
+                    "anchor": section.anchor,
+                    "blocks": [(block.kind, block.start, block.end) for block in section.blocks],
+                }
+                for section in page.sections
+            ],
+        }
+    )
+
+
+def to_chunk(row: Any) -> Chunk:
+    # What falls back to something is null in a row of another pipeline.
+    return Chunk(
+        chunk_id=row.chunk_id,
+        document_id=row.document_id or "",
+        url=row.url or "",
+        anchor=row.anchor or "",
+        title=row.page_title if row.page_title is not None else row.title or "",
+        section=row.section or "",
+        position=row.order_index - 1,
+        start=row.start_char or 0,
+        end=row.end_char if row.end_char is not None else len(row.snippet),
+        text=row.snippet,
+        content_hash=row.content_hash or content_hash(row.snippet),
+        source_path=row.source_path,
+        slug=row.slug,
+        source_type=row.source_type or "",
+        created_at=row.created_at,
+    )
+
+
+def from_chunk(page: Page, chunk: Chunk) -> Row:
+    for name in ("document_id", "url", "title", "source_path", "slug", "source_type"):
+        if getattr(chunk, name) != getattr(page, name):
+            raise InvalidInput(name, f"of chunk {chunk.chunk_id!r} is not that of its page")
+    if len(chunk.chunk_id) > CHUNK_ID_MAX:
+        raise InvalidInput("chunk_id", f"{chunk.chunk_id!r} is longer than {CHUNK_ID_MAX} characters")
+    if len(chunk.slug) > SLUG_MAX:
+        raise InvalidInput("slug", f"{chunk.slug!r} is longer than {SLUG_MAX} characters")
+    return checked(
+        {
+            "chunk_id": chunk.chunk_id,
+            "source_path": chunk.source_path,
+            "slug": chunk.slug,
+            "title": shorten(chunk.title, TITLE_MAX),
+            "order_index": chunk.position + 1,
+            "snippet": chunk.text,
+            "created_at": _utc(chunk.created_at) if chunk.created_at else utc_now(),
+            "document_id": chunk.document_id,
+            "start_char": chunk.start,
+            "end_char": chunk.end,
+            "section": chunk.section,
+            "anchor": chunk.anchor,
+            "content_hash": chunk.content_hash,
+        }
+    )
+
+
+def _utc(time: str) -> str:
+    try:
+        if time.endswith("Z") and datetime.fromisoformat(time):
+            return time
+    except ValueError:
+        pass
+    raise InvalidInput("created_at", f"{time!r} is not a time in ISO 8601, in UTC, ending in Z")
+
+
+def checked(row: Row) -> Row:
+    """Give the row back, or refuse it for a string that can't be stored."""
+    for name, value in row.items():
+        if isinstance(value, str) and not storable(value):
+            raise InvalidInput(name, f"{shorten(value, 60)!r} has a NUL or half a surrogate pair in it")
+    return row
+
+
+def unique(name: str, rows: Sequence[Row]) -> set[str]:
+    """Gather the values of a column that must not hold one twice."""
+    seen: set[str] = set()
+    for row in rows:
+        if row[name] in seen:
+            raise InvalidInput(name, f"{row[name]!r} is there twice")
+        seen.add(row[name])
+    return seen

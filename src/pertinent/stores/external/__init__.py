@@ -1,0 +1,1 @@
+"""Collections that another pipeline filled: read, and never written to."""

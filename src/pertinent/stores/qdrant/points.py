@@ -1,0 +1,24 @@
+"""Point ids and conditions as qdrant-client writes them."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from qdrant_client import models
+
+from ...types import PointId
+
+
+def match_field(key: str, value: str) -> models.FieldCondition:
+    """Return the condition that a payload field has a value."""
+    return models.FieldCondition(key=key, match=models.MatchValue(value=value))
+
+
+def format_point_id(point: PointId) -> str | int:
+    """Return a point's id as it stands in JSON."""
+    return point if isinstance(point, int) else str(point)
+
+
+def parse_point_id(name: str | int | UUID) -> PointId:
+    """Return a point's id from JSON."""
+    return UUID(name) if isinstance(name, str) else name

@@ -1,0 +1,1 @@
+"""An opened folder: its stores, its builds, and moving it to servers."""

@@ -1,0 +1,149 @@
+"""A sync killed with SIGKILL, anywhere, is finished by the next one as if nothing had happened."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pertinent.surfaces.library import Pertinent
+from pertinent.types import readable_chunks
+
+CHILD = """
+import os, signal, sys
+from pertinent import indexing
+from pertinent.stores.catalog.catalog import SqlCatalog
+from pertinent.stores.edge import EdgeIndex
+from pertinent.surfaces.library import Pertinent
+
+folder, book, calls = sys.argv[1], sys.argv[2], int(sys.argv[3])
+indexing.GROUP = 3
+indexing.BATCH = 2
+
+def fatal(method):
+    def call(*args, **kwargs):
+        global calls
+        calls -= 1
+        if calls < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return method(*args, **kwargs)
+    return call
+
+for kind, names in (
+    (EdgeIndex, ("put", "describe", "keep_only", "finish")),
+    (SqlCatalog, ("begin", "commit", "register", "set_fingerprint")),
+):
+    for name in names:
+        setattr(kind, name, fatal(getattr(kind, name)))
+
+with Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened:
+    opened.index(book, base_url="https://book.example/docs", allow_shrink=True)
+"""
+
+
+def write(book: Path, pages: dict[str, str]) -> Path:
+    shutil.rmtree(book, ignore_errors=True)
+    book.mkdir(parents=True)
+    for name, text in pages.items():
+        (book / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n")
+    return book
+
+
+def sentences(*words: str) -> str:
+    return "\n\n".join(f"## On {word}\n\nThis passage tells all about {word} and no more." for word in words)
+
+
+FIRST = {
+    "alpha": sentences("apples", "pears", "plums"),
+    "beta": sentences("nodes", "topics"),
+    "gamma": sentences("joints", "links", "limits", "axes"),
+    "delta": sentences("lidars"),
+}
+SECOND = {
+    "alpha": sentences("apples", "cherries", "plums"),
+    "beta": sentences("nodes", "topics"),
+    "gamma": sentences("intro", "joints", "links", "limits", "axes"),
+    "epsilon": sentences("cameras", "depth"),
+}
+
+
+def run(folder: Path, book: Path, calls: int) -> int:
+    command = [sys.executable, "-c", CHILD, str(folder), str(book), str(calls)]
+    return subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def contents(folder: Path) -> Any:
+    """All that is stored, but for the time of writing, and what a search makes of it."""
+    with Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened:
+        catalog = opened.workspace.catalog()
+        rows = [chunk for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
+        points = readable_chunks(opened.workspace.index().scan())
+        answer = opened.search("passage about limits", top_k=20, ranking="dense")
+        return (
+            sorted(str(replace(chunk, created_at="")) for chunk in rows),
+            sorted(str(replace(chunk, created_at="")) for chunk in points),
+            [record.page_hash for record in catalog.pages()],
+            catalog.pending(),
+            catalog.fingerprint(),
+            [(hit.chunk.chunk_id, hit.score) for hit in answer.hits],
+        )
+
+
+NEVER = 10_000
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any, Any]:
+    """An index of the first book, and what it holds before and after the second is synced."""
+    place = tmp_path_factory.mktemp("unbroken")
+    assert run(place / "data", write(place / "book", FIRST), NEVER) == 0
+    shutil.copytree(place / "data", place / "first")
+    first = contents(place / "data")
+    assert run(place / "data", write(place / "book", SECOND), NEVER) == 0
+    return place / "first", first, contents(place / "data")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", range(0, 12, 2))
+def test_a_first_run_killed_at_any_step(tmp_path: Path, unbroken: tuple[Path, Any, Any], calls: int) -> None:
+    book = write(tmp_path / "book", FIRST)
+    assert run(tmp_path / "data", book, calls) == -signal.SIGKILL
+    assert run(tmp_path / "data", book, NEVER) == 0
+    assert contents(tmp_path / "data") == unbroken[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", range(12))
+def test_an_update_killed_at_any_step(tmp_path: Path, unbroken: tuple[Path, Any, Any], calls: int) -> None:
+    shutil.copytree(unbroken[0], tmp_path / "data")
+    book = write(tmp_path / "book", SECOND)
+    killed = run(tmp_path / "data", book, calls)
+    assert killed == -signal.SIGKILL or calls > 8
+    assert run(tmp_path / "data", book, NEVER) == 0
+    assert contents(tmp_path / "data") == unbroken[2]
+
+
+@pytest.mark.slow
+def test_runs_killed_again_and_again_at_random_moments(
+    tmp_path: Path, unbroken: tuple[Path, Any, Any]
+) -> None:
+    shutil.copytree(unbroken[0], tmp_path / "data")
+    book = write(tmp_path / "book", SECOND)
+    moments = random.Random(20)  # noqa: S311 - the same moments on every run
+    for _ in range(8):
+        with subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(tmp_path / "data"), str(book), str(NEVER)],
+            stderr=subprocess.DEVNULL,
+        ) as child:
+            time.sleep(0.3 + moments.random() * 0.7)
+            child.kill()
+    assert run(tmp_path / "data", book, NEVER) == 0
+    assert contents(tmp_path / "data") == unbroken[2]

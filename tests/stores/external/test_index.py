@@ -1,0 +1,674 @@
+"""Collections that other pipelines filled: searched, read and validated as they are, and left as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from qdrant_client import QdrantClient, models
+
+from pertinent.errors import (
+    DimensionMismatch,
+    IndexFailure,
+    InvalidInput,
+    NotFound,
+    SettingsError,
+    SyncRefused,
+)
+from pertinent.identity import content_hash
+from pertinent.ports import Fingerprint
+from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbours
+from pertinent.stores.external.catalog import OVERLAP, ForeignCatalog, put_together
+from pertinent.stores.external.collection import examine, is_foreign
+from pertinent.stores.external.index import ForeignIndex
+from pertinent.stores.external.opening import ForeignCollection
+from pertinent.stores.external.payload import Shape, to_chunk
+from pertinent.stores.qdrant.builds import QdrantBuilds
+from pertinent.stores.qdrant.server import Server
+from pertinent.surfaces import library
+from pertinent.testing.embedder import HashedWords
+from pertinent.testing.index_suite import fill as fill_index
+from pertinent.types import Answer, Chunk, Filters, SearchOptions, readable_chunks
+from pertinent.validation import integrity
+from pertinent.validation.golden import GoldenSet
+from pertinent.validation.subject import PageView
+from pertinent.validation.validate import validate
+
+from ...servers.binary import require
+from ...servers.fixtures import Place
+from ...servers.qdrant import Node
+from .pipelines import EMBEDDER, PAGES, PASSAGES, PIPELINES, SITE, Pipeline, vector, write
+
+# LlamaIndex and Haystack take seconds to import: one worker does.
+pytestmark = [
+    pytest.mark.xdist_group("foreign"),
+    pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection"),
+]
+
+ASKED = {
+    "revolute joint limit": "A revolute joint turns between a lower and an upper limit.",
+    "lost messages resends": "Reliable delivery resends lost messages; best effort does not.",
+    "client waits for the response": "A client sends a request and waits for the response of the server.",
+}
+
+
+@pytest.fixture(scope="module")
+def client(qdrant: Place) -> Iterator[QdrantClient]:
+    opened = QdrantClient(url=qdrant.url, api_key=qdrant.key)
+    yield opened
+    opened.close()
+
+
+@contextmanager
+def filled(client: QdrantClient, fill: Callable[[QdrantClient, str], None]) -> Iterator[str]:
+    name = f"theirs-{uuid4().hex[:12]}"
+    try:
+        fill(client, name)
+        yield name
+    finally:
+        client.delete_collection(name)
+
+
+@pytest.fixture(scope="module", params=PIPELINES)
+def theirs(request: pytest.FixtureRequest, client: QdrantClient) -> Iterator[tuple[Pipeline, str]]:
+    """A collection of each pipeline; nothing here changes it."""
+    pipeline = PIPELINES[request.param]
+    with filled(client, pipeline.fill) as name:
+        yield pipeline, name
+
+
+@pytest.fixture(scope="module")
+def seed_000(client: QdrantClient) -> Iterator[str]:
+    with filled(client, PIPELINES["seed 000"].fill) as name:
+        yield name
+
+
+Open = Callable[..., ForeignIndex]
+
+
+@pytest.fixture
+def opened(qdrant: Place) -> Iterator[Open]:
+    """Opens collections, and closes them at the end."""
+    indexes = []
+
+    def connect(name: str, dimension: int | None = EMBEDDER.dimension, **options: Any) -> ForeignIndex:
+        indexes.append(ForeignIndex.open(qdrant.connect(), name, dimension=dimension, **options))
+        return indexes[-1]
+
+    yield connect
+    for one in indexes:
+        one.close()
+
+
+def engine(index: ForeignIndex) -> Engine:
+    return Engine(EMBEDDER, index, ForeignCatalog(index, EMBEDDER.name))
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
+    client: QdrantClient, qdrant: Place, *, hashed: bool
+) -> None:
+    text = PASSAGES[0].text
+    payloads: list[dict[str, Any]] = [
+        {"chunk_id": f"{slug}-0", "text": text, "url": f"{SITE}/{slug}", "title": slug, "position": 0}
+        for slug in ("arms", "legs")
+    ]
+    if hashed:  # then a search lists the text once
+        payloads = [payload | {"content_hash": content_hash(text)} for payload in payloads]
+    with filled(client, lambda client, name: write(client, name, payloads, [text, text])) as name:
+        settings = {"embedder": EMBEDDER.name, "qdrant_url": qdrant.url, "qdrant_collection": name}
+        with library.Pertinent.open(**settings, qdrant_api_key=qdrant.key) as pertinent:
+            assert len(pertinent.search(text, 5).hits) == (1 if hashed else 2)
+            tests = [
+                {"test_id": chunk_id, "query_text": text, "expected_results": [chunk_id]}
+                for chunk_id in ("arms-0", "legs-0")
+            ]
+            run = pertinent.run_tests(tests, top_k=1)
+    assert [test.result_accuracy for test in run.tests] == [1.0, 1.0]
+    assert [[result.expected for result in test.actual_results] for test in run.tests] == [[True], [True]]
+
+
+class Collected:
+    """A collection as something to be validated."""
+
+    def __init__(self, index: ForeignIndex) -> None:
+        self._engine = engine(index)
+        self._index = index
+        self._catalog = ForeignCatalog(index, EMBEDDER.name)
+
+    def facts(self) -> Mapping[str, str]:
+        return {"subject": self._index.name}
+
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        answer = self._engine.search(text, options)
+        return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
+
+    def _placed(self, chunk: Chunk) -> Chunk:
+        there = self._catalog.chunk(chunk.chunk_id)
+        return replace(chunk, start=there.start, end=there.end) if there else chunk
+
+    def pages(self) -> Iterator[PageView]:
+        for record in self._catalog.pages():
+            page = self._catalog.page(record.document_id)
+            assert page is not None
+            chunks = tuple(self._catalog.chunks(record.document_id))
+            yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, chunks)
+
+    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+        return set(chunk_ids)
+
+    def audit(self) -> list[str]:
+        return integrity.faults(readable_chunks(self._index.scan()))
+
+
+class TestEveryPipeline:
+    def test_its_shape_is_recognised(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+        pipeline, name = theirs
+        index = opened(name)
+        assert index.shape.name == pipeline.shape
+        assert index.count() == len(PASSAGES)
+
+    def test_a_search_finds_the_passage_and_says_that_it_went_by_meaning(
+        self, theirs: tuple[Pipeline, str], opened: Open
+    ) -> None:
+        pipeline, name = theirs
+        searching = engine(opened(name))
+        for text, passage in ASKED.items():
+            answer = searching.search(text)
+            assert (answer.ranking, answer.notes) == ("dense", (NO_LEXICAL,))
+            best = answer.hits[0]
+            assert best.chunk.text.strip() == passage
+            expected = next(one for one in PASSAGES if one.text == passage)
+            if pipeline.named_by == "url":
+                assert best.chunk.url == expected.url
+            else:
+                assert best.chunk.source_path == f"docs/{expected.slug}.md"
+        asked_for = searching.search("messages", SearchOptions(ranking="dense"))
+        assert (asked_for.ranking, asked_for.notes) == ("dense", ())
+
+    def test_a_score_is_the_cosine(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+        _, name = theirs
+        index = opened(name)
+        query = EMBEDDER.embed_queries(["messages over topics"])[0]
+        found = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
+        texts = {
+            point: chunk.text
+            for point, chunk in index.chunks(found.point_ids).items()
+            if isinstance(chunk, Chunk)
+        }
+        assert found.bm25 is None
+        assert found.cosine is not None
+        for point, cosine in zip(found.point_ids, found.cosine, strict=True):
+            assert cosine == pytest.approx(float(EMBEDDER.embed_queries([texts[point]])[0] @ query), abs=1e-5)
+
+    def test_its_pages_are_put_together_in_order(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+        _, name = theirs
+        catalog = ForeignCatalog(opened(name))
+        pages = [catalog.page(record.document_id) for record in catalog.pages()]
+        texts = [" ".join(page.text.split()) for page in pages if page]
+        assert sorted(texts) == sorted(" ".join(passages) for _, passages in PAGES.values())
+        for page in pages:
+            assert page is not None
+            chunks = catalog.chunks(page.document_id)
+            assert [chunk.position for chunk in chunks] == list(range(len(chunks)))
+            assert all(page.text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
+            assert all(catalog.chunk(chunk.chunk_id) == chunk for chunk in chunks)
+
+    def test_a_golden_set_with_quotes_judges_it(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+        pipeline, name = theirs
+        report = validate(Collected(opened(name)), golden(pipeline.named_by))
+        assert report.mrr == 1.0
+        assert report.total_queries == len(ASKED)
+        assert report.label_faults == []
+        assert report.metadata_completeness_rate == (1.0 if pipeline.complete else 0.0)
+        assert report.hash_validation_pass_rate == (1.0 if pipeline.hashed else 0.0)
+        assert all(case.metrics["span_recall@5"] == 1.0 for case in report.test_cases)
+
+    def test_nothing_writes_to_it(
+        self,
+        theirs: tuple[Pipeline, str],
+        opened: Open,
+        qdrant: Place,
+        client: QdrantClient,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        pipeline, name = theirs
+        before = everything(client, name)
+        sent = requests(monkeypatch)
+        index = opened(name)
+        catalog = ForeignCatalog(index)
+        with qdrant.connect() as server:
+            examine(server, name)
+        validate(Collected(index), golden(pipeline.named_by))
+        index.flush()
+        index.finish()
+        index.embedding_keys([known for known, _ in index.points()])
+        changes: list[Callable[[], None]] = [
+            lambda: index.put([], []),
+            lambda: index.describe([]),
+            lambda: index.keep_only("topics", []),
+            lambda: catalog.begin(["topics"]),
+            lambda: catalog.commit("theirs", []),
+            lambda: catalog.register("theirs", "here"),
+            lambda: catalog.forget("theirs"),
+            lambda: catalog.set_fingerprint(Fingerprint("", 0, "", "")),
+            lambda: catalog.swap(Fingerprint("", 0, "", ""), []),
+            catalog.forget_previous,
+        ]
+        for change in changes:
+            with pytest.raises(SyncRefused, match="another pipeline's and is never written to"):
+                change()
+        assert {one for one in sent if one not in READS} == set()
+        assert ("POST", "points/query") in sent
+        assert everything(client, name) == before
+
+
+READS = {
+    ("GET", ""),
+    ("GET", "collections"),
+    ("POST", "points"),
+    ("POST", "points/count"),
+    ("POST", "points/query"),
+    ("POST", "points/scroll"),
+}
+"""All that is asked of a server; `POST points` reads points by their ids."""
+
+
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Every HTTP request that is sent from now on, without the name of the collection."""
+    sent: list[tuple[str, str]] = []
+    send = httpx.Client.send
+
+    def noted(self: httpx.Client, request: httpx.Request, **options: Any) -> httpx.Response:
+        parts = request.url.path.strip("/").split("/")
+        sent.append((request.method, "/".join(parts[2:]) if len(parts) > 1 else "/".join(parts)))
+        return send(self, request, **options)
+
+    monkeypatch.setattr(httpx.Client, "send", noted)
+    return sent
+
+
+def everything(client: QdrantClient, name: str) -> tuple[Any, ...]:
+    """All that the server keeps: settings, indexes, payloads and vectors."""
+    records, _ = client.scroll(name, limit=1000, with_payload=True, with_vectors=True)
+    info = client.get_collection(name)
+    return records, info.config, info.payload_schema, client.get_aliases().aliases
+
+
+def golden(named_by: str) -> GoldenSet:
+    """Each question with the words that answer it, on the page as the collection names it."""
+    queries = []
+    for number, (text, passage) in enumerate(ASKED.items()):
+        slug = next(one.slug for one in PASSAGES if one.text == passage)
+        place = {"url": f"{SITE}/{slug}"} if named_by == "url" else {"page": f"docs/{slug}.md"}
+        quote = " ".join(passage.split()[1:6])
+        queries.append({"id": f"q{number}", "text": text, "labels": [{"grade": 2, "quote": quote, **place}]})
+    return GoldenSet.model_validate({"name": "quotes", "queries": queries})
+
+
+def test_a_server_that_allows_reading_alone_is_enough(tmp_path: Path) -> None:
+    """The server itself refuses every change that this key asks for."""
+    node = ReadOnly(require(), tmp_path, key="all-may-change")
+    node.start()
+    try:
+        node.wait()
+        writer = QdrantClient(url=node.url, api_key=node.key)
+        PIPELINES["seed 000"].fill(writer, "theirs")
+        writer.close()
+        index = ForeignIndex.open(Server(node.url, ReadOnly.READING), "theirs", dimension=EMBEDDER.dimension)
+        report = validate(Collected(index), golden("url"))
+        assert report.mrr == 1.0
+        index.close()
+        with Server(node.url, ReadOnly.READING) as server:
+            assert examine(server, "theirs").problems == ()
+            with pytest.raises(IndexFailure, match="does not allow this"):
+                server.write(lambda peer: peer.writing.delete_collection("theirs"))
+    finally:
+        node.stop()
+
+
+class ReadOnly(Node):
+    """A server with a key that may only read."""
+
+    READING = "may-only-read"
+
+    def _environment(self) -> dict[str, str]:
+        return {**super()._environment(), "QDRANT__SERVICE__READ_ONLY_API_KEY": self.READING}
+
+
+class TestVectors:
+    @pytest.fixture
+    def made(self, client: QdrantClient) -> Iterator[Callable[..., str]]:
+        """Makes collections of seed 000's points with other vectors."""
+        names = []
+
+        def make(vectors: Any, give: Callable[[list[float]], Any] = lambda one: one, **options: Any) -> str:
+            names.append(f"theirs-{uuid4().hex[:12]}")
+            client.create_collection(names[-1], vectors, **options)
+            points = [
+                models.PointStruct(
+                    id=str(UUID(int=number)),
+                    vector=give(vector(one.text)),
+                    payload={"content": one.text, "url": one.url, "title": one.title, "chunk_index": number},
+                )
+                for number, one in enumerate(PASSAGES)
+            ]
+            client.upsert(names[-1], points, wait=True)
+            return names[-1]
+
+        yield make
+        for name in names:
+            client.delete_collection(name)
+
+    @pytest.mark.parametrize("distance", [models.Distance.DOT, models.Distance.EUCLID])
+    def test_other_distances_between_unit_vectors_are_cosines(
+        self, made: Callable[..., str], opened: Open, distance: models.Distance
+    ) -> None:
+        index = opened(made(models.VectorParams(size=64, distance=distance)))
+        answer = engine(index).search("revolute joint limit", SearchOptions(ranking="dense", top_k=6))
+        query = EMBEDDER.embed_queries(["revolute joint limit"])[0]
+        expected = [
+            max(0.0, float(EMBEDDER.embed_queries([hit.chunk.text])[0] @ query)) for hit in answer.hits
+        ]
+        assert [hit.score for hit in answer.hits] == pytest.approx(expected, abs=1e-5)
+        assert answer.hits[0].chunk.title == "Joints"
+
+    @pytest.mark.parametrize("distance", [models.Distance.DOT, models.Distance.EUCLID])
+    def test_they_are_refused_between_others(
+        self, made: Callable[..., str], opened: Open, distance: models.Distance
+    ) -> None:
+        name = made(
+            models.VectorParams(size=64, distance=distance), lambda one: [2 * element for element in one]
+        )
+        with pytest.raises(SettingsError, match=f"{distance.value} tells a cosine only .* length 2"):
+            opened(name)
+
+    def test_a_distance_that_is_no_cosine_is_refused(self, made: Callable[..., str], opened: Open) -> None:
+        name = made(models.VectorParams(size=64, distance=models.Distance.MANHATTAN))
+        with pytest.raises(SettingsError, match="Manhattan distance can't be turned into a cosine"):
+            opened(name)
+
+    def test_several_vectors_for_a_point_are_refused(self, made: Callable[..., str], opened: Open) -> None:
+        many = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+        params = models.VectorParams(size=64, distance=models.Distance.COSINE, multivector_config=many)
+        name = made(params, lambda one: [one, one])
+        with pytest.raises(SettingsError, match="several vectors for each point"):
+            opened(name)
+
+    def test_an_embedder_of_another_dimension_is_refused_with_both_numbers(
+        self, seed_000: str, opened: Open
+    ) -> None:
+        with pytest.raises(DimensionMismatch, match=r"384 .* 64"):
+            opened(seed_000, 384)
+        index = opened(seed_000)
+        with pytest.raises(DimensionMismatch, match=r"3 .* 64"):
+            index.candidates(np.ones(3, dtype=np.float32), None, by=["dense"], limit=5, filters=Filters())
+
+    def test_of_several_vectors_the_one_that_fits_is_taken_and_another_must_be_named(
+        self, made: Callable[..., str], opened: Open
+    ) -> None:
+        cosine = models.Distance.COSINE
+        params = {
+            name: models.VectorParams(size=size, distance=cosine)
+            for name, size in (("meaning", 64), ("image", 8), ("other", 64))
+        }
+        give = lambda one: {"meaning": one, "image": one[:8], "other": one[::-1]}  # noqa: E731
+        name = made(params, give)
+        with pytest.raises(SettingsError, match=r"several dense vectors, 'meaning' .*'other' .*vector = "):
+            opened(name)
+        with pytest.raises(SettingsError, match="no dense vector 'sound'; there are 'image'"):
+            opened(name, fields={"vector": "sound"})
+        for chosen in (opened(name, fields={"vector": "meaning"}), opened(name, fields={"vector": "other"})):
+            assert chosen.dense.dimension == 64
+        best = engine(opened(name, fields={"vector": "meaning"})).search("revolute joint limit").hits[0]
+        assert best.chunk.title == "Joints"
+        assert opened(name, 8).dense.name == "image"
+
+    def test_a_collection_without_a_dense_vector_is_refused(
+        self, made: Callable[..., str], opened: Open
+    ) -> None:
+        sparse = {"words": models.SparseVectorParams()}
+        words = {"words": models.SparseVector(indices=[1], values=[1.0])}
+        name = made({}, lambda _: words, sparse_vectors_config=sparse)
+        with pytest.raises(SettingsError, match="no dense vector"):
+            opened(name)
+
+    def test_scores_stay_exact_where_vectors_are_quantised(
+        self, made: Callable[..., str], opened: Open
+    ) -> None:
+        scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+        name = made(
+            models.VectorParams(size=64, distance=models.Distance.COSINE),
+            quantization_config=models.ScalarQuantization(scalar=scalar),
+        )
+        hit = engine(opened(name)).search(PASSAGES[0].text).hits[0]
+        assert hit.score == pytest.approx(1.0, abs=1e-6)
+
+
+ADMITTED = [
+    (Filters(document_id="services"), {"services"}),
+    (Filters(section="Part 3"), {"topics"}),
+    (Filters(url=f"{SITE}/services"), {"services"}),
+    (Filters(url=f"{SITE}/services/"), {"services"}),
+    (Filters(url=f"{SITE}/serv"), set()),
+    (Filters(url=f"{SITE}/guide"), {"guide/joints"}),
+    (Filters(url=SITE), set(PAGES)),
+    (Filters(url="https://book.example"), set(PAGES)),
+    (Filters(source_type="docusaurus-page", section="Part 1"), set(PAGES)),
+    (Filters(source_type="other"), set()),
+]
+
+
+class TestFilters:
+    @pytest.mark.parametrize(
+        "indexed", [None, models.PayloadSchemaType.KEYWORD, models.PayloadSchemaType.TEXT]
+    )
+    def test_filters_go_by_the_shapes_own_fields(
+        self, client: QdrantClient, opened: Open, indexed: models.PayloadSchemaType | None
+    ) -> None:
+        """However its pipeline has indexed the address: not, whole, or by its words."""
+        with filled(client, PIPELINES["seed 004"].fill) as name:
+            if indexed:
+                client.create_payload_index(name, "metadata.url", indexed, wait=True)
+            searching = engine(opened(name))
+            for filters, expected in ADMITTED:
+                answer = searching.search("messages", SearchOptions(top_k=20, filters=filters))
+                assert {hit.chunk.document_id for hit in answer.hits} == expected, filters
+
+    def test_an_address_is_found_among_many_that_share_its_words(
+        self, client: QdrantClient, opened: Open, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An index by words lets through more than the filter admits, so more is asked for."""
+        urls = [f"{SITE}/guides/a-{number}" for number in range(100)]
+        payloads = [{"content": "same", "url": url, "title": "t"} for url in [*urls, f"{SITE}/guide/a"]]
+
+        def fill(client: QdrantClient, name: str) -> None:
+            write(client, name, payloads, ["same words"] * len(payloads))
+            params = models.TextIndexParams(
+                type=models.TextIndexType.TEXT, tokenizer=models.TokenizerType.PREFIX
+            )
+            client.create_payload_index(name, "url", params, wait=True)
+
+        with filled(client, fill) as name:
+            index = opened(name)
+            query = EMBEDDER.embed_queries(["same words"])[0]
+            sent = requests(monkeypatch)
+            found = index.candidates(query, None, by=["dense"], limit=5, filters=Filters(url=f"{SITE}/guide"))
+        assert found.point_ids == [101]
+        assert sent.count(("POST", "points/query")) > 1
+
+    def test_a_number_is_filtered_by_as_it_is_written(self, client: QdrantClient, opened: Open) -> None:
+        payloads = [
+            {"content": one.text, "url": one.url, "title": one.title, "document_id": number}
+            for number, one in enumerate(PASSAGES)
+        ]
+        with filled(client, lambda c, n: write(c, n, payloads, [one.text for one in PASSAGES])) as name:
+            answer = engine(opened(name)).search("joint", SearchOptions(filters=Filters(document_id="5")))
+        assert [hit.chunk.title for hit in answer.hits] == ["Joints"]
+
+    def test_a_filter_without_a_field_is_refused(self, seed_000: str, opened: Open) -> None:
+        for filters in (Filters(section="Limits"), Filters(document_id="x"), Filters(source_type="x")):
+            with pytest.raises(InvalidInput, match=r"have no .* to filter by"):
+                engine(opened(seed_000)).search("messages", SearchOptions(filters=filters))
+
+    def test_words_alone_can_not_be_searched(self, seed_000: str, opened: Open) -> None:
+        index = opened(seed_000)
+        with pytest.raises(InvalidInput, match="no lexical side"):
+            engine(index).search("messages", SearchOptions(ranking="lexical"))
+        with pytest.raises(InvalidInput, match="no lexical side"):
+            index.candidates(None, "messages", by=["lexical"], limit=5, filters=Filters())
+
+
+class TestOpening:
+    def test_a_collection_that_is_not_there_is_told_with_those_that_are(
+        self, seed_000: str, opened: Open
+    ) -> None:
+        with pytest.raises(NotFound, match=r"has no collection nowhere; there are .*theirs-"):
+            opened("nowhere")
+
+    def test_fields_that_are_not_recognised_can_be_named(self, client: QdrantClient, opened: Open) -> None:
+        payloads = [{"body": {"plain": one.text}, "at": one.url, "nth": one.position + 1} for one in PASSAGES]
+        with filled(client, lambda c, n: write(c, n, payloads, [one.text for one in PASSAGES])) as name:
+            with pytest.raises(SettingsError, match=rf"{name}: .* body\.plain \(6 of 6\).*qdrant_fields"):
+                opened(name)
+            fields = {"text": "body.plain", "url": "at", "order_index": "nth"}
+            index = opened(name, fields=fields)
+            hit = engine(index).search("revolute joint limit").hits[0]
+            assert (hit.chunk.url, hit.chunk.position) == (f"{SITE}/guide/joints", 0)
+            assert list(integrity.find_damage(hit.chunk)) == ["title", "timestamp", "content_hash"]
+
+    def test_rule_29_a_point_without_url_and_source_path_is_left_out_and_counted(
+        self, client: QdrantClient, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        payloads = [
+            {"text": one.text, **({"url": one.url} if number else {})} for number, one in enumerate(PASSAGES)
+        ]
+        with filled(client, lambda c, n: write(c, n, payloads, [one.text for one in PASSAGES])) as name:
+            monkeypatch.setenv("QDRANT_URL", qdrant.url)
+            monkeypatch.setenv("QDRANT_COLLECTION_NAME", name)
+            monkeypatch.setenv("PERTINENT_EMBEDDER", EMBEDDER.name)
+            monkeypatch.setenv("PERTINENT_QDRANT_FIELDS", '{"text": "text", "url": "url"}')
+            vector = EMBEDDER.embed_queries([PASSAGES[0].text])[0].tolist()
+            with pytest.warns(UserWarning, match="1 damaged point was left out .*: point 1 .*url is missing"):
+                results = library.retrieve_content_chunks(vector, limit=6)
+            library.close_default()
+        assert len(results) == 5
+        # Where a passage stands on its page was not stored.
+        assert {one.position for one in results} == {0}
+
+    def test_an_empty_collection_has_no_shape_and_no_hits(self, client: QdrantClient, opened: Open) -> None:
+        with filled(client, lambda c, n: write(c, n, [], [])) as name:
+            assert opened(name).shape.fields == {}
+            assert engine(opened(name)).search("anything").hits == ()
+            assert engine(opened(name, fields={"text": "body"})).search("anything").hits == ()
+
+    def test_ours_are_told_from_others(self, qdrant: Place, collection: str, seed_000: str) -> None:
+        made_with = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
+        builds = QdrantBuilds(qdrant.connect, collection)
+        ours = builds.open(made_with)
+        fill_index(ours)
+        builds.use(made_with.build)
+        with qdrant.connect() as server:
+            assert not is_foreign(server, collection)
+            assert not is_foreign(server, "nowhere")
+            assert is_foreign(server, seed_000)
+            found = examine(server, collection)
+        assert found.collection.made_with == made_with
+        assert found.recognition is not None
+        assert found.recognition.shape.name == "pertinent"
+        ours.close()
+
+    def test_a_name_on_a_server_leads_to_index_and_catalog(self, qdrant: Place, seed_000: str) -> None:
+        there = ForeignCollection(qdrant.connect, seed_000)
+        assert there.exists()
+        assert not ForeignCollection(qdrant.connect, "nowhere").exists()
+        assert there.examine().collection.points == len(PASSAGES)
+        index, catalog = there.open(EMBEDDER)
+        assert index.count() == sum(page.chunks for page in catalog.pages())
+        index.close()
+        with pytest.raises(SyncRefused, match=seed_000):
+            there.refuse()
+        with pytest.raises(DimensionMismatch):
+            there.open(HashedWords(dimension=8))
+
+    def test_an_alias_leads_to_their_collection(
+        self, qdrant: Place, client: QdrantClient, seed_000: str, opened: Open
+    ) -> None:
+        alias = f"alias-{uuid4().hex[:12]}"
+        create = models.CreateAlias(collection_name=seed_000, alias_name=alias)
+        client.update_collection_aliases([models.CreateAliasOperation(create_alias=create)])
+        with qdrant.connect() as server:
+            assert is_foreign(server, alias)
+        assert engine(opened(alias)).search("joint").hits
+
+
+class TestCatalog:
+    def test_pages_are_listed_with_the_collection_for_a_source(self, seed_000: str, opened: Open) -> None:
+        index = opened(seed_000)
+        catalog = ForeignCatalog(index, "testing:hashed-words")
+        assert [(page.url, page.chunks) for page in catalog.pages()] == sorted(
+            (f"{SITE}/{slug}", len(texts)) for slug, (_, texts) in PAGES.items()
+        )
+        assert catalog.sources() == {seed_000: index.url}
+        assert len(catalog.pages(seed_000)) == len(PAGES)
+        assert catalog.pages("another") == []
+        assert (catalog.pending(), catalog.previous(), catalog.describe(["1"])) == ([], None, {})
+        assert catalog.page("nowhere") is None
+        assert catalog.chunk("nowhere") is None
+        made_with = catalog.fingerprint()
+        assert made_with is not None
+        assert (made_with.embedder, made_with.dimension) == ("testing:hashed-words", 64)
+        catalog.ping()
+        catalog.close()
+
+    def test_a_passage_is_shown_with_what_stands_around_it(self, seed_000: str, opened: Open) -> None:
+        catalog = ForeignCatalog(opened(seed_000))
+        around = find_neighbours(catalog, "2", around=1)
+        assert [chunk.text for chunk in around] == PAGES["topics"][1]
+
+    def test_what_was_read_is_read_again_after_a_while(
+        self, client: QdrantClient, opened: Open, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with filled(client, PIPELINES["seed 000"].fill) as name:
+            catalog = ForeignCatalog(opened(name))
+            assert len(catalog.pages()) == 3
+            client.delete(name, models.PointIdsList(points=[6]), wait=True)
+            assert len(catalog.pages()) == 3
+            monkeypatch.setattr("pertinent.stores.external.catalog.KEPT_SECONDS", 0.0)
+            assert len(catalog.pages()) == 2
+
+
+def chunks_of(texts: Sequence[str]) -> list[Chunk]:
+    shape = Shape("named", {"text": "t", "url": "u"})
+    points = (to_chunk({"t": text, "u": SITE}, number, shape) for number, text in enumerate(texts))
+    return list(readable_chunks(points))
+
+
+@given(st.lists(st.text(alphabet="ab \n", max_size=60), min_size=1, max_size=8))
+def test_every_chunk_is_a_slice_of_its_page(texts: list[str]) -> None:
+    texts = [text for text in texts if text.strip()]
+    assume(texts)
+    page, placed = put_together(chunks_of(texts))
+    assert [page.text[chunk.start : chunk.end] for chunk in placed] == texts
+    assert [chunk.position for chunk in placed] == list(range(len(texts)))
+
+
+@given(st.text(min_size=200, max_size=400), st.integers(OVERLAP, 60))
+def test_chunks_that_overlap_give_back_the_text_that_they_were_cut_from(text: str, overlap: int) -> None:
+    """Or a shorter one, where the text repeats itself so that it can't be told."""
+    size = 100
+    texts = [text[start : start + size] for start in range(0, len(text) - overlap, size - overlap)]
+    assume(all(part.strip() for part in texts))
+    page, _ = put_together(chunks_of(texts))
+    assert len(page.text) <= len(text)
+    repeats = len({text[n : n + OVERLAP] for n in range(len(text) - OVERLAP)}) < len(text) - OVERLAP
+    assert repeats or page.text == text

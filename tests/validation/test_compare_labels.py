@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from pertinent._internal.progress import Silent
 from pertinent.errors import InvalidInput
-from pertinent.progress import Silent
 from pertinent.settings import Settings
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local
@@ -28,7 +28,7 @@ from pertinent.validation.golden import GoldenSet
 from pertinent.validation.judging import MEASURES as ALL_MEASURES
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
-from pertinent.workspace import Workspace
+from pertinent.workspace.workspace import Workspace
 
 from .conftest import book as small_book
 from .conftest import golden as small_golden

@@ -10,7 +10,7 @@ import pytest
 from pertinent import Pertinent
 from pertinent.validation.report import ValidationReport, save
 
-from ..validation.test_compare import case, report
+from ..validation.comparison.test_compare import case, report
 from .conftest import Run
 
 GOLDEN = """

@@ -22,12 +22,13 @@ from pertinent.surfaces.http.problems import KINDS
 from pertinent.surfaces.http.report_list import MOST, ReportList
 from pertinent.surfaces.http.reports_pages import REPORT_POLICY
 from pertinent.surfaces.subjects import Local
-from pertinent.validation import exchange, report
-from pertinent.validation import golden as files
+from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
-from pertinent.validation.judgments import Log
-from pertinent.validation.labelling import Desk
+from pertinent.validation.golden import formats as exchange
+from pertinent.validation.golden import golden_set as files
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
+from pertinent.validation.labels.judgments import Log
+from pertinent.validation.labels.labeling_session import Desk
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace

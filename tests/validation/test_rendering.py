@@ -17,10 +17,10 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
 from pertinent.validation import rendering
-from pertinent.validation.acceptance import Check
+from pertinent.validation.acceptance_checks import Check
 from pertinent.validation.criteria import Criteria, Criterion
 from pertinent.validation.diagnosis import Diagnosis, Miss, Rival
-from pertinent.validation.golden import Category, ExpectedCriteria, QueryType
+from pertinent.validation.golden.golden_set import Category, ExpectedCriteria, QueryType
 from pertinent.validation.rendering import html, junit, markdown, text
 from pertinent.validation.rendering.bounds import Bound
 from pertinent.validation.rendering.curve import Scale

@@ -18,7 +18,7 @@ from pertinent.surfaces.web import STATIC
 from pertinent.types import Ranking
 from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
 

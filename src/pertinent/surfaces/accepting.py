@@ -9,9 +9,9 @@ from .. import build
 from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, Written
 from ..search.engine import Engine
-from ..validation.compare import compare, regressions
+from ..validation.comparison.compare import compare, regressions
 from ..validation.criteria import merged
-from ..validation.exchange import read
+from ..validation.golden.formats import read
 from ..validation.report import ValidationReport
 from ..validation.subject import PageView
 from ..validation.validate import Options, validate

@@ -37,9 +37,9 @@ from .response import query_response
 if TYPE_CHECKING:
     from ..ports import Source
     from ..sources.site import CrawlLimits, PageFilter
-    from ..validation.expectations import ValidationRun
-    from ..validation.golden import GoldenSet
+    from ..validation.golden.golden_set import GoldenSet
     from ..validation.report import ValidationReport
+    from ..validation.seed_tests import ValidationRun
 
 MOST_AROUND = 100
 
@@ -230,8 +230,8 @@ class Pertinent:
         `concurrency`. Nothing is written; `pertinent.validation.report.save` does that.
         """
         from ..validation.criteria import merged
-        from ..validation.exchange import read
-        from ..validation.golden import GoldenSet
+        from ..validation.golden.formats import read
+        from ..validation.golden.golden_set import GoldenSet
         from ..validation.validate import Options, validate
         from .subjects import Local
 
@@ -241,7 +241,7 @@ class Pertinent:
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
         """Seed 004's validation tests: whether each query finds the chunks that it should."""
-        from ..validation.expectations import read_tests, run_tests
+        from ..validation.seed_tests import read_tests, run_tests
 
         checked = read_tests(tests)
         wanted = RETRIEVAL_IMPLEMENTATION.check_top_k(top_k)

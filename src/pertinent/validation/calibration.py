@@ -18,13 +18,13 @@ from pydantic import Field
 from ..errors import InvalidInput
 from ..types import Hit
 from .fields import Rate
-from .golden import GoldenQuery, GoldenSet
-from .judging import found_ids
-from .labels import ResolvedQuery
+from .golden.golden_set import GoldenQuery, GoldenSet
+from .labels.resolve import ResolvedQuery
 from .metrics import RELEVANT
 from .phrases import counted
 from .report import Part
 from .runner import Outcome
+from .scoring import found_ids
 from .statistics import METHOD, Column
 
 RULE = (

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
-from .acceptance import Check
+from .acceptance_checks import Check
 from .diagnosis import NEXT_STEPS, Diagnosis, Kind
-from .golden import GoldenSet
-from .judging import LOW_PRECISION, NOTHING_RELEVANT, Case
+from .golden.golden_set import GoldenSet
 from .phrases import counted, listed, queries
+from .scoring import LOW_PRECISION, NOTHING_RELEVANT, Case
 from .statistics import Latencies
 
 WEAK = 0.1

@@ -8,8 +8,8 @@ from statistics import fmean
 
 from . import metrics
 from .criteria import Criteria
-from .golden import GoldenQuery, GoldenSet, Label
-from .labels import Resolved, ResolvedQuery
+from .golden.golden_set import GoldenQuery, GoldenSet, Label
+from .labels.resolve import Resolved, ResolvedQuery
 from .phrases import counted, listed, queries
 from .statistics import half_width
 

@@ -14,14 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ..errors import InvalidInput
 from ..types import Hit
 from . import integrity
-from .acceptance import Check
-from .criteria import Criterion
-from .diagnosis import Diagnosis
-from .fields import Count, Hash, Milliseconds, Rank, Rate, RelevanceLabel, Text, Time, TopK, to_invalid_input
-from .golden import Category, ExpectedCriteria, QueryFilters, QueryType, Unit, write_whole
-from .judging import Case, finite
-from .older_reports import fill_answerable_means
-from .stored_labels import (
+from .acceptance_checks import Check
+from .comparison.stored_labels import (
     LabelPlace,
     PageVersion,
     StoredLabel,
@@ -29,6 +23,12 @@ from .stored_labels import (
     list_further_chunks,
     store_labels,
 )
+from .criteria import Criterion
+from .diagnosis import Diagnosis
+from .fields import Count, Hash, Milliseconds, Rank, Rate, RelevanceLabel, Text, Time, TopK, to_invalid_input
+from .golden.golden_set import Category, ExpectedCriteria, QueryFilters, QueryType, Unit, write_whole
+from .older_reports import fill_answerable_means
+from .scoring import Case, finite
 
 SCHEMA_VERSION = 1
 FOLDER = "validation_results"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from . import preflight
-from .acceptance import Check
+from .acceptance_checks import Check
 from .criteria import Criteria, Criterion
-from .golden import GoldenSet
-from .judging import Case
+from .golden.golden_set import GoldenSet
 from .phrases import counted, format_apart, listed
 from .report import Verdict
+from .scoring import Case
 
 SUCCESS = "success@5"
 PROPOSED_SUCCESS = 0.8

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ...validation.calibration import Calibration, Point
-    from ...validation.golden import GoldenSet
+    from ...validation.golden.golden_set import GoldenSet
     from ...validation.subject import Subject
 
 BAR = 13
@@ -59,7 +59,7 @@ def calibrate(
       pertinent calibrate golden.yaml --ranking dense
       pertinent calibrate golden.yaml --json | jq .threshold
     """
-    from ...validation.exchange import read
+    from ...validation.golden.formats import read
     from ..subjects import Local
 
     asked = read(golden)
@@ -73,7 +73,7 @@ def calibrate(
 
 def _run(subject: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
     from ...validation.calibration import calibrate
-    from ...validation.labels import resolve
+    from ...validation.labels.resolve import resolve
     from ...validation.runner import Retrieval, ask_all, read_all
     from .progress import progress
 

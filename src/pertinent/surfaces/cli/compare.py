@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ...validation.compare import Change, Comparison, Turn
+    from ...validation.comparison.compare import Change, Comparison, Turn
     from ...validation.report import Latency
 
 COLOURS = {"better": "green", "worse": "bold red"}
@@ -60,7 +60,7 @@ def compare(
 
     Exit codes: 0; 1 a significant loss beyond --max-regression; 2 refused.
     """
-    from ...validation import compare as comparing
+    from ...validation.comparison import compare as comparing
     from ...validation.report import load
 
     allowed = None if max_regression is None else _allowed(max_regression)

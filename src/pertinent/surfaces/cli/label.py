@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.agreement import Judge, Pair
-    from ...validation.labelling import Candidate, Desk, Tally
+    from ...validation.labels.agreement import Judge, Pair
+    from ...validation.labels.labeling_session import Candidate, Desk, Tally
 
 GRADES = ("0", "1", "2")
 INDENT = 4
@@ -72,8 +72,8 @@ def label(
       pertinent label golden.yaml --judge ben --query qos-default
       pertinent label golden.yaml --agreement
     """
-    from ...validation.judgments import checked_judge
-    from ...validation.labelling import Desk
+    from ...validation.labels.judgments import checked_judge
+    from ...validation.labels.labeling_session import Desk
     from ..subjects import Local
     from .progress import progress
 
@@ -185,7 +185,7 @@ class _Session:
         return candidate
 
     def _take_note(self, words: str) -> None:
-        from ...validation.judgments import checked_note
+        from ...validation.labels.judgments import checked_note
 
         try:
             self._note = checked_note(words)
@@ -261,7 +261,7 @@ def _draw(out: Console, candidate: Candidate, progress: Tally, note: str | None)
 
 
 def _print_agreement(desk: Desk, judge: Judge) -> None:
-    from ...validation.agreement import agreement, judges
+    from ...validation.labels.agreement import agreement, judges
 
     views = desk.views()
     pairs = [pair for pair in agreement(views) if judge is None or judge in (pair.first, pair.second)]

@@ -19,7 +19,7 @@ from .terminal import layout, print_json, write
 from .writing import check_file, check_folder
 
 if TYPE_CHECKING:
-    from ...validation.compare import Comparison
+    from ...validation.comparison.compare import Comparison
     from ...validation.report import ValidationReport
     from ...validation.subject import Subject
 
@@ -151,11 +151,12 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     that the labels can't meet or that ask nothing, a store that is down: nothing
     can be said), or bad input.
     """
-    from ...validation import exchange, report
-    from ...validation.compare import compare, held_to, regressions
+    from ...validation import report
+    from ...validation.comparison.compare import compare, held_to, regressions
+    from ...validation.comparison.golden_change import check_baseline
     from ...validation.criteria import merged
-    from ...validation.golden_change import check_baseline
-    from ...validation.labels import lasting
+    from ...validation.golden import formats as exchange
+    from ...validation.labels.resolve import lasting
     from ...validation.options import MOST_AT_ONCE, Options
     from ...validation.validate import NoVerdict
     from ...validation.validate import validate as judge
@@ -215,7 +216,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 def _usual_place(setting: Path | None) -> str:
     place = setting or Path(DEFAULT)
     if not place.exists():
-        from ...validation.golden import HOW_TO_START
+        from ...validation.golden.golden_set import HOW_TO_START
 
         raise InvalidInput(
             "golden", f"there is no {place} here; name a golden set, or set `golden`; {HOW_TO_START}"

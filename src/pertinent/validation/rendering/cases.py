@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..acceptance import Check
+from ..acceptance_checks import Check
 from ..criteria import Criterion
 from ..diagnosis import NEXT_STEPS
 from ..report import TestCase, ValidationReport

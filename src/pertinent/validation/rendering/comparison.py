@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compare import Comparison
+from ..comparison.compare import Comparison
 from ..phrases import queries
 from .markdown import plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ..acceptance import Check
+from ..acceptance_checks import Check
 from ..criteria import Criterion
 from ..phrases import queries
 from ..report import ValidationReport

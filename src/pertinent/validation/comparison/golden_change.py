@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from ..errors import InvalidInput
-from .golden import GoldenSet
-from .phrases import counted, listed
-from .report import Part, Query, TestCase, ValidationReport
+from ...errors import InvalidInput
+from ..golden.golden_set import GoldenSet
+from ..phrases import counted, listed
+from ..report import Part, Query, TestCase, ValidationReport
 from .stored_labels import LabelPlace, StoredLabel
 
 NAMED = 10

@@ -18,8 +18,8 @@ from pertinent.sources import open_source
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page
 from pertinent.types import Chunk, Page
-from pertinent.validation.golden import GoldenQuery, GoldenSet, Label, Unit
-from pertinent.validation.labels import (
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
+from pertinent.validation.labels.resolve import (
     Place,
     Resolved,
     ResolvedQuery,
@@ -31,7 +31,7 @@ from pertinent.validation.labels import (
 )
 from pertinent.validation.subject import PageView
 
-HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
+HANDBOOK = Path(__file__).parents[3] / "examples" / "handbook"
 COUNT = HashedWords().count_tokens
 
 

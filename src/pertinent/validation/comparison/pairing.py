@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..report import Query, TestCase, ValidationReport
+from ..scoring import seed_figures
 from .golden_change import GoldenChange, cases_by_id
-from .judging import seed_figures
-from .report import Query, TestCase, ValidationReport
 from .rescoring import Rescored, Rescorer
 
 LOST = "all that answers them is lost in one of the runs"

@@ -15,9 +15,10 @@ from pertinent.errors import InvalidInput
 from pertinent.indexing.chunking import chunk_page
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page
-from pertinent.validation import exchange, golden
-from pertinent.validation.golden import ExpectedCriteria, GoldenQuery, GoldenSet, Label
-from pertinent.validation.labels import resolve
+from pertinent.validation.golden import formats as exchange
+from pertinent.validation.golden import golden_set as golden
+from pertinent.validation.golden.golden_set import ExpectedCriteria, GoldenQuery, GoldenSet, Label
+from pertinent.validation.labels.resolve import resolve
 from pertinent.validation.subject import PageView
 
 SAME_FOLDER = settings(

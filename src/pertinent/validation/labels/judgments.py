@@ -23,10 +23,10 @@ from uuid import uuid4
 
 from pydantic import Field, model_validator
 
-from .._internal.clock import utc_now
-from ..errors import InvalidInput, StoreError
-from .golden import GoldenQuery, GoldenSet, Label, Strict
-from .tables import made
+from ..._internal.clock import utc_now
+from ...errors import InvalidInput, StoreError
+from ..golden.csv_tables import made
+from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Strict
 
 ENDING = ".judgments.jsonl"
 NAME_MAX = 60

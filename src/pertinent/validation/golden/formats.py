@@ -14,13 +14,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InvalidInput
-from . import golden as files
-from . import judgments
-from .criteria import Criteria
-from .golden import GoldenQuery, GoldenSet, Unit
-from .labels import ResolvedQuery
-from .tables import NUMBER, AnyPath, made, read_table, text_of, whole_number, write_table
+from ...errors import InvalidInput
+from ..criteria import Criteria
+from ..labels import judgments
+from ..labels.resolve import ResolvedQuery
+from . import golden_set as files
+from .csv_tables import NUMBER, AnyPath, made, read_table, text_of, whole_number, write_table
+from .golden_set import GoldenQuery, GoldenSet, Unit
 
 __all__ = [
     "Qrels",

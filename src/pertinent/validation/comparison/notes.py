@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from ..phrases import listed, queries
+from ..report import ValidationReport
 from .golden_change import NAMED
 from .pairing import QueryPair, is_scored
-from .phrases import listed, queries
-from .report import ValidationReport
 
 LABELLED = "judged@5"
 UNEVEN = 0.05

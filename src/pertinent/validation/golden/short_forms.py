@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..identity import ascii_slug, digest
+from ...identity import ascii_slug, digest
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

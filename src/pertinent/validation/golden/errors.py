@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
-from .._internal.messages import wrong
-from .located import Document, Fault
+from ..._internal.messages import wrong
+from .line_numbers import Document, Fault
 from .short_forms import derive_id
 
 if TYPE_CHECKING:

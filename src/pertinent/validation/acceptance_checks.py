@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from . import metrics
 from .integrity import gaps, repeated
-from .judging import TOPICAL, Case, on_topic
 from .runner import Retrieval
+from .scoring import TOPICAL, Case, on_topic
 from .subject import PageView
 
 AT_ONCE = 50

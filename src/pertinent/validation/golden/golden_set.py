@@ -32,12 +32,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from ..errors import InvalidFile, InvalidInput
-from ..limits import ENGINE
-from ..types import Filters
-from .criteria import Criteria
-from .golden_faults import Models, find_repeated_ids, locate_errors
-from .located import Unreadable, read_json, read_yaml
+from ...errors import InvalidFile, InvalidInput
+from ...limits import ENGINE
+from ...types import Filters
+from ..criteria import Criteria
+from .errors import Models, find_repeated_ids, locate_errors
+from .line_numbers import Unreadable, read_json, read_yaml
 from .short_forms import check_finite, derive_id, read_labels
 
 QueryType = Literal["specific", "broad", "paraphrase", "edge"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from .._internal.safe_yaml import DEEPEST, refuse_deep
+from ..._internal.safe_yaml import DEEPEST, refuse_deep
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _FastLoader

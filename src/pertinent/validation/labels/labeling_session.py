@@ -12,15 +12,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..errors import InvalidInput, NotFound
-from ..limits import RANKINGS
-from ..types import Chunk, SearchOptions
-from . import exchange
+from ...errors import InvalidInput, NotFound
+from ...limits import RANKINGS
+from ...types import Chunk, SearchOptions
+from ..golden import formats as exchange
+from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
+from ..subject import PageView, Subject
 from .agreement import Judge, Passage, Views
-from .golden import GoldenQuery, GoldenSet, Label, Unit
 from .judgments import Judgment, Log, checked_judge, checked_note, judgment, merged
-from .labels import Resolved, label_for, resolve
-from .subject import PageView, Subject
+from .resolve import Resolved, label_for, resolve
 
 DEPTH = 10
 """How far down each ranking is read."""

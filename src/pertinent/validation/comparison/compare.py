@@ -12,20 +12,14 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from ..errors import InvalidInput
-from .comparison_notes import group_by_reason, note_missing, note_pairs, note_runs, note_unjudged
-from .criteria import Criterion
-from .golden_change import (
-    NAMED,
-    GoldenChange,
-    check_comparable,
-    describe_golden_change,
-    find_golden_change,
-)
+from ...errors import InvalidInput
+from ..criteria import Criterion
+from ..phrases import listed
+from ..report import Latency, Part, TestCase, ValidationReport, Verdict
+from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
+from .golden_change import NAMED, GoldenChange, check_comparable, describe_golden_change, find_golden_change
+from .notes import group_by_reason, note_missing, note_pairs, note_runs, note_unjudged
 from .pairing import QueryPair, is_good, pair_queries
-from .phrases import listed
-from .report import Latency, Part, TestCase, ValidationReport, Verdict
-from .statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 
 MEASURES = ("p@5", "rr_best", "ndcg@10")
 """What two runs are compared by: the two of the verdict, and one that sees the order of all ten."""

@@ -22,17 +22,17 @@ from pertinent.errors import InvalidInput, NotFound, StoreError
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import page
 from pertinent.types import Answer, Chunk, Hit, Ranking, Scores, SearchOptions
-from pertinent.validation import exchange
-from pertinent.validation import golden as files
-from pertinent.validation.agreement import Passage, agreement, judges
-from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
-from pertinent.validation.judgments import Judgment, Line, Log, Undo, judgment, merged, standing
-from pertinent.validation.labelling import DEPTH, TOP, Candidate, Desk, pool, queue
-from pertinent.validation.labels import label_for
+from pertinent.validation.golden import formats as exchange
+from pertinent.validation.golden import golden_set as files
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
+from pertinent.validation.labels.agreement import Passage, agreement, judges
+from pertinent.validation.labels.judgments import Judgment, Line, Log, Undo, judgment, merged, standing
+from pertinent.validation.labels.labeling_session import DEPTH, TOP, Candidate, Desk, pool, queue
+from pertinent.validation.labels.resolve import label_for
 from pertinent.validation.subject import PageView
 from pertinent.workspace.workspace import Workspace
 
-from .test_labels import view
+from .test_resolve import view
 
 HAND_WRITTEN = """\
 # What readers ask of the robot.
@@ -296,7 +296,9 @@ class TestLog:
     def test_many_threads_and_processes_lose_nothing(self, tmp_path: Path) -> None:
         log = Log(tmp_path / "x.jsonl")
         script = (
-            "import sys; from pertinent.validation.judgments import Log, judgment; from pathlib import Path\n"
+            "import sys\n"
+            "from pathlib import Path\n"
+            "from pertinent.validation.labels.judgments import Log, judgment\n"
             "log = Log(Path(sys.argv[1]))\n"
             "for n in range(25): log.add(judgment('q', f'{sys.argv[2]}-{n}', sys.argv[2], None))"
         )
@@ -320,7 +322,9 @@ class TestLog:
     def test_what_was_said_to_be_saved_survives_sigkill(self, tmp_path: Path) -> None:
         log = Log(tmp_path / "x.jsonl")
         script = (
-            "import sys; from pertinent.validation.judgments import Log, judgment; from pathlib import Path\n"
+            "import sys\n"
+            "from pathlib import Path\n"
+            "from pertinent.validation.labels.judgments import Log, judgment\n"
             "log = Log(Path(sys.argv[1])); n = 0\n"
             "while True: log.add(judgment('q', f'{n}', None, None)); print(n, flush=True); n += 1"
         )

@@ -16,12 +16,12 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from ..identity import canonical_url
-from ..types import Chunk
-from .golden import GoldenQuery, GoldenSet, Label, Unit, dump
-from .metrics import median_grade
+from ...identity import canonical_url
+from ...types import Chunk
+from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit, dump
+from ..metrics import median_grade
+from ..subject import PageView
 from .quotes import Leaf, Place, Wording, fold, narrowed, wordings
-from .subject import PageView
 
 __all__ = [
     "Place",

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from . import metrics
-from .judging import seed_figures
-from .metrics import MEASURES, SPAN_RECALL, Measure
-from .phrases import counted
-from .report import SearchResult, TestCase, ValidationReport
+from .. import metrics
+from ..metrics import MEASURES, SPAN_RECALL, Measure
+from ..phrases import counted
+from ..report import SearchResult, TestCase, ValidationReport
+from ..scoring import seed_figures
 from .stored_labels import KEPT_DEPTH, LabelPlace, StoredLabel, StoredPassage, StoredSpan
 
 NEED_ALL_ANSWERS = {"recall", "rcap", "map", "ndcg"}

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from pertinent.errors import InvalidInput
-from pertinent.validation.compare import MEASURES, Comparison, compare, regressions, visible
+from pertinent.validation.comparison.compare import MEASURES, Comparison, compare, regressions, visible
 from pertinent.validation.diagnosis import Diagnosis
-from pertinent.validation.golden import ExpectedCriteria
+from pertinent.validation.golden.golden_set import ExpectedCriteria
 from pertinent.validation.rendering import markdown_comparison
 from pertinent.validation.report import Golden, Query, TestCase, ValidationReport
 from pertinent.validation.statistics import PAIRED_SPREAD, permutation_test

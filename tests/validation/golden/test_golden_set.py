@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pertinent.errors import InvalidFile, InvalidInput
-from pertinent.validation import golden
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import ExpectedCriteria, GoldenQuery, GoldenSet, Label
+from pertinent.validation.golden import golden_set as golden
+from pertinent.validation.golden.golden_set import ExpectedCriteria, GoldenQuery, GoldenSet, Label
 
 SAME_FOLDER = settings(
     max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from .statistics import weighted_kappa
+from ..statistics import weighted_kappa
 
 
 class Passage(NamedTuple):

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..types import Chunk
-from .golden import Label
-from .judging import Case
-from .labels import ResolvedQuery
-from .runner import Outcome
-from .subject import PageView
+from ...types import Chunk
+from ..golden.golden_set import Label
+from ..labels.resolve import ResolvedQuery
+from ..runner import Outcome
+from ..scoring import Case
+from ..subject import PageView
 
 KEPT_DEPTH = 10
 """How many results of a list are kept, or `top_k` where that is more."""

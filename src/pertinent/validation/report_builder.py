@@ -12,19 +12,19 @@ import numpy as np
 
 from ..types import DamagedPoint
 from . import integrity, preflight
-from .acceptance import Check
+from .acceptance_checks import Check
+from .comparison.stored_labels import store_label_places, store_pages, store_passages
 from .criteria import Criteria, Criterion
 from .diagnosis import Diagnosis
-from .golden import GoldenSet, fingerprint
+from .golden.golden_set import GoldenSet, fingerprint
 from .insights import insights
-from .judging import Case
-from .labels import ResolvedQuery
+from .labels.resolve import ResolvedQuery
 from .metrics import mean_reciprocal_rank
 from .options import Options
 from .phrases import queries
 from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport
+from .scoring import Case
 from .statistics import Latencies, intervals, latency_summary, wilson
-from .stored_labels import store_label_places, store_pages, store_passages
 from .subject import PageView, Subject
 from .verdict import Findings, decide
 

@@ -23,15 +23,15 @@ from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
 from pertinent.validation import report
-from pertinent.validation.compare import MEASURES, Comparison, compare
-from pertinent.validation.golden import GoldenSet
-from pertinent.validation.judging import MEASURES as ALL_MEASURES
+from pertinent.validation.comparison.compare import MEASURES, Comparison, compare
+from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import ValidationReport
+from pertinent.validation.scoring import MEASURES as ALL_MEASURES
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
 
-from .conftest import book as small_book
-from .conftest import golden as small_golden
+from ..conftest import book as small_book
+from ..conftest import golden as small_golden
 
 NAMES = ("gripper", "knee", "camera", "battery")
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from ..types import Hit
 from . import metrics, preflight
 from .criteria import Criteria
-from .golden import GoldenQuery, GoldenSet, Unit
-from .labels import ResolvedQuery
+from .golden.golden_set import GoldenQuery, GoldenSet, Unit
+from .labels.resolve import ResolvedQuery
 from .runner import Outcome
 
 MEASURES = metrics.MEASURES

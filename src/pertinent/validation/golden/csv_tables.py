@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .._internal.messages import wrong
-from ..errors import InvalidFile, InvalidInput
-from . import golden as files
-from .golden import GoldenQuery, GoldenSet, Label
-from .golden_faults import describe, list_errors, path_of
-from .located import Fault, Unreadable, read_json
+from ..._internal.messages import wrong
+from ...errors import InvalidFile, InvalidInput
+from . import golden_set as files
+from .errors import describe, list_errors, path_of
+from .golden_set import GoldenQuery, GoldenSet, Label
+from .line_numbers import Fault, Unreadable, read_json
 from .short_forms import derive_id
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.main import get_command
 
 from pertinent import Pertinent
@@ -20,7 +21,10 @@ from pertinent.surfaces.cli.app import app
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+PACKAGE = ROOT / "src" / "pertinent"
 
 COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
 
@@ -62,6 +66,65 @@ def test_every_setting_is_in_the_guide_with_its_common_name(name: str) -> None:
 def test_links_between_the_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+NAMED_PATHS = sorted(
+    {
+        span
+        for span in re.findall(r"`([^`\s]+)`", ARCHITECTURE)
+        if re.fullmatch(r"(?!/)[\w./-]*(/|\.(py|md|toml))[\w./-]*", span)
+    }
+)
+
+
+@pytest.mark.parametrize("path", NAMED_PATHS)
+def test_architecture_names_paths_that_exist(path: str) -> None:
+    assert (PACKAGE / path).exists() or (ROOT / path).exists()
+
+
+def test_architecture_names_every_package_and_module_at_the_top() -> None:
+    names = {f"{path.name}/" if path.is_dir() else path.name for path in PACKAGE.iterdir()}
+    names = {name for name in names if name.endswith((".py", "/")) and name != "__pycache__/"}
+    assert not {name for name in names if f"`{name}`" not in ARCHITECTURE}
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_decision_has_every_part_and_is_in_the_index(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    form = r"# (\d{4})\. .+\n\n- Date: \d{4}-\d\d-\d\d\n- Status: (accepted|superseded by \[\d{4}\]\().*\n"
+    head = re.match(form, text)
+    assert head
+    assert path.name.startswith(f"{head[1]}-")
+    assert re.findall(r"^## (.+)$", text, re.M) == ["Context", "Decision", "Consequences"]
+    assert f"({path.name})" in path.with_name("index.md").read_text(encoding="utf-8")
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    assert [int(path.name[:4]) for path in DECISIONS] == list(range(1, len(DECISIONS) + 1))
+
+
+def test_pre_commit_runs_the_checks_of_make_check() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    target = re.search(r"^check:.*\n((?:\t.+\n)+)", makefile, re.M)
+    assert target
+    checks = [line.split("/", 1)[1].removesuffix(" .") for line in target[1].splitlines()]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0][
+        "hooks"
+    ]
+    entries = [hook["entry"].removeprefix(".venv/bin/").removesuffix(" --force-exclude") for hook in hooks]
+    assert entries == checks
+
+
+@pytest.mark.slow
+def test_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    pages = {page: page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html")}
+    assert "pertinent validate" in pages[tmp_path / "reference" / "commands" / "index.html"]
+    assert "generate_query_embedding" in pages[tmp_path / "reference" / "python" / "index.html"]
+    loaded = re.compile(r"<(?:script|img|iframe)[^>]+src=.?(?:https?:)?//|<link[^>]+stylesheet[^>]+//", re.I)
+    assert not {page.name for page, text in pages.items() if loaded.search(text)}
 
 
 @pytest.mark.slow

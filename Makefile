@@ -53,7 +53,7 @@ test: check
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 quick: $(STAMP)dev
-	$(BIN)/pytest --numprocesses 2 --dist load -m "not slow"
+	$(BIN)/pytest --numprocesses 2 --dist load --hypothesis-profile quick -m "not slow"
 
 docs: $(STAMP)dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -17,6 +17,8 @@ from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 
+pytestmark = pytest.mark.slow  # every test makes two indexes
+
 NAMES = ("gripper", "knee", "camera", "battery")
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
 OTHER = "onnx:other"

@@ -21,6 +21,8 @@ from pertinent.workspace import Workspace
 
 from .conftest import PAGES, Run
 
+pytestmark = pytest.mark.slow  # every test makes and damages an index
+
 Damage = Callable[[Path], None]
 
 

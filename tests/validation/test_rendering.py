@@ -414,6 +414,7 @@ def test_odd_reports_are_shown_too() -> None:
         assert 'time="0.000000"' in junit(odd)
 
 
+@pytest.mark.slow
 def test_a_page_of_ten_thousand_queries_stays_small() -> None:
     cases = [case(number, "failed" if number % 5 else "passed") for number in range(10_000)]
     page = html(report(cases))

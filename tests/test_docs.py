@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -12,11 +13,13 @@ from typing import Any
 
 import pytest
 import yaml
+from fastapi.testclient import TestClient
 from typer.main import get_command
 
 from pertinent import Pertinent
 from pertinent.settings import COMMON_NAMES, Settings
 from pertinent.surfaces.cli.app import app
+from pertinent.surfaces.http import create_app
 
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
@@ -146,13 +149,53 @@ def _first_output(folder: Path) -> str:
     ).stdout
 
 
+CONSOLE_EXAMPLES = [
+    (command, output)
+    for block in re.findall(r"```console\n(.*?)```", README, re.S)
+    for command, output in re.findall(r"^\$ pertinent (.+)\n((?:(?!\$ ).*\n)+)", block, re.M)
+]
+"""The commands of the README that show their output."""
+
+
+def matches_shown_output(output: str, shown: str) -> bool:
+    """Compare real output with that of the README, where `…` stands for anything."""
+    pattern = ".*".join(re.escape(part) for part in shown.strip().split("…"))
+    return re.fullmatch(pattern, output.strip(), re.S) is not None
+
+
+@pytest.fixture(scope="module")
+def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the examples, where the commands of the README run one after the other."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
 @pytest.mark.slow
-def test_the_answer_that_the_readme_shows_is_the_real_one(tmp_path: Path) -> None:
-    shown = re.search(r"^\$ (pertinent search .*?)\n(.*?)```", README, re.S | re.M)
-    assert shown
-    command = [str(Path(sys.executable).with_name("pertinent")), *shlex.split(shown[1])[1:]]
-    with Pertinent.open(tmp_path) as opened:
-        opened.index(ROOT / "examples" / "handbook")
-    environment = {**os.environ, "PERTINENT_FOLDER": str(tmp_path), "COLUMNS": "80"}
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == shown[2].strip()
+def test_readme_commands_print_what_it_shows(example_folder: Path) -> None:
+    assert [command.split()[0] for command, _ in CONSOLE_EXAMPLES] == ["index", "search", "validate"]
+    for command, shown in CONSOLE_EXAMPLES:
+        program = str(Path(sys.executable).with_name("pertinent"))
+        environment = {**os.environ, "COLUMNS": "80"}
+        run = subprocess.run(
+            [program, *shlex.split(command)],
+            cwd=example_folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        assert matches_shown_output(run.stdout, shown), run.stdout
+
+
+@pytest.mark.slow
+def test_readme_request_gets_the_response_it_shows(example_folder: Path) -> None:
+    example = re.search(r"localhost:8000(/\S+) .*?-d '(.+?)'.*?json\.tool\n(.*?)```", README, re.S)
+    assert example
+    route, body, shown = example.groups()
+    with Pertinent.open(example_folder / ".pertinent") as book:
+        book.index(ROOT / "examples" / "handbook")
+        with TestClient(create_app(book), base_url="http://localhost") as client:
+            response = client.post(route, json=json.loads(body))
+    assert matches_shown_output(json.dumps(response.json(), indent=4), shown), response.text

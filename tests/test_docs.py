@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -63,6 +64,17 @@ def test_every_setting_is_in_the_guide_with_its_common_name(name: str) -> None:
     default = Settings.model_fields[name].default
     if default not in (None, ()):
         assert f"`{default}`" in row
+
+
+def test_methods_in_the_guide_have_the_parameters_it_names() -> None:
+    (table,) = re.findall(r"^\| method \| gives \|\n(.*?)\n\n", GUIDE, re.S | re.M)
+    calls = re.findall(r"`(\w+)\((.*?)\)`", re.sub(r"^(\|.*?)\|.*$", r"\1", table, flags=re.M))
+    assert {"index", "search", "validate"} <= {name for name, _ in calls}
+    for name, arguments in calls:
+        parameters = inspect.signature(getattr(Pertinent, name)).parameters
+        accepts_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        named = set(re.findall(r"(\w+)(?==|,|$)", re.sub(r"=[^,]*", "=", arguments)))
+        assert accepts_any or named <= set(parameters), name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

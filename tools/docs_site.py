@@ -96,7 +96,7 @@ def describe_errors() -> str:
 
 
 def _help_block(*command: str) -> str:
-    environment = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}
+    environment = {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}
     result = CliRunner(env=environment).invoke(app, [*command, "--help"], prog_name="pertinent")
     lines = [line.rstrip() for line in result.stdout.strip("\n").splitlines()]
     return "\n".join(["```text", *lines, "```"])

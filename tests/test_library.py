@@ -407,6 +407,7 @@ def test_a_vector_counts_by_its_direction_alone(indexed: Path) -> None:
             pertinent.retrieve_content_chunks(bad)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path) -> None:
     for number in range(60):
         (book / f"extra-{number}.md").write_text(f"# Extra {number}\n\nFiller about nothing, {number}.\n")
@@ -431,6 +432,7 @@ def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path)
         assert engine.search("revolute joint", SearchOptions(top_k=1)).hits == expected
 
 
+@pytest.mark.slow
 def test_reindex_is_refused_while_another_process_has_the_index(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as first:
         first.index(book)

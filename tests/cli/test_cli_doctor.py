@@ -22,6 +22,8 @@ from pertinent.workspace.workspace import Workspace
 
 from .conftest import PAGES, Run
 
+pytestmark = pytest.mark.slow  # every test makes and damages an index
+
 Damage = Callable[[Path], None]
 
 

@@ -18,6 +18,8 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import readable_chunks
 
+pytestmark = pytest.mark.slow  # every test makes two indexes
+
 NAMES = ("gripper", "knee", "camera", "battery")
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
 OTHER = "onnx:other"

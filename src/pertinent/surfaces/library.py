@@ -208,7 +208,8 @@ class Pertinent:
         """An answer for each text, in order; the options are those of `search`."""
         if isinstance(texts, str):
             raise InvalidInput("texts", "must be a list of texts, not one text")
-        checked_options = check_options(SearchOptions(**options))
+        filters = as_filters(options.pop("filters", None))
+        checked_options = check_options(SearchOptions(filters=filters, **options))
         queries = [(ENGINE.check_query(text), checked_options) for text in texts]
         answers = []
         for outcome in self.workspace.engine().search_batch(queries):

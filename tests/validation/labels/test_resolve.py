@@ -649,6 +649,7 @@ class TestOtherChunks:
                 (found,) = resolve_query([new], made_label).labels
                 assert (found.status, found.start, found.end) == ("exact", *words(chunk))
 
+    @pytest.mark.slow
     def test_ten_thousand_labels_take_seconds(self) -> None:
         pages = [
             view(page(f"p{n}", {"": [f"Page p{n} says in line {k} that all is well." for k in range(40)]}))

@@ -223,6 +223,9 @@ def test_search_many_answers_each_in_order(book: Path, tmp_path: Path) -> None:
         answers = opened.search_many(texts, top_k=1)
         assert [answer.query for answer in answers] == texts
         assert [a.hits for a in answers] == [opened.search(text, top_k=1).hits for text in texts]
+        url = answers[0].hits[0].chunk.url
+        (filtered,) = opened.search_many(["messages over topics"], filters={"url": url})
+        assert {hit.chunk.url for hit in filtered.hits} == {url}
         with pytest.raises(ValueError, match="text"):
             opened.search_many(["fine", ""])
         with pytest.raises(ValueError, match="texts"):

@@ -90,7 +90,11 @@ def describe_commands() -> str:
 def describe_errors() -> str:
     """Write the reference of the errors: their tree, and an entry for each class."""
     introduction, tree = cleandoc(errors.__doc__ or "").split("\n\n", 1)
-    classes = [name for name, value in vars(errors).items() if isclass(value)]
+    classes = [
+        name
+        for name, value in vars(errors).items()
+        if isclass(value) and issubclass(value, errors.PertinentError)
+    ]
     entries = [f"::: pertinent.errors.{name}" for name in classes]
     return "\n\n".join(["# Errors", introduction, f"```text\n{cleandoc(tree)}\n```", *entries]) + "\n"
 

@@ -102,6 +102,27 @@ def test_min_accuracy_is_the_least_that_passes(service: Service, least: float, *
     assert run(service, half)["tests"][0]["passed"] is passed
 
 
+@pytest.mark.parametrize("field", ["min_accuracy", "min_similarity_score"])
+@pytest.mark.parametrize("value", [True, False, "0.5", None, -0.1, 1.1, []])
+def test_seed_004_success_criteria_are_numbers_from_0_to_1(
+    service: Service, field: str, value: object
+) -> None:
+    tests = [test_of(service, success_criteria={field: value})]
+    response = service.client.post("/api/v1/validate", json={"tests": tests})
+    assert field in problem(response, 400, "validation_error")
+    with pytest.raises(InvalidInput, match=field):
+        service.pertinent.run_tests(tests)
+
+
+@pytest.mark.parametrize("field", ["min_accuracy", "min_similarity_score"])
+@pytest.mark.parametrize("value", [0, 1, 0.0, 1.0])
+def test_seed_004_success_criteria_take_both_ends_of_their_range(
+    service: Service, field: str, value: float
+) -> None:
+    (test,) = run(service, test_of(service, success_criteria={field: value}))["tests"]
+    assert test["success_criteria"][field] == value
+
+
 def test_every_expected_chunk_that_was_found_must_score_enough(service: Service) -> None:
     second = found(service)[1]["similarity_score"]
     criteria = {"min_accuracy": 0.0, "min_similarity_score": second + 0.001}

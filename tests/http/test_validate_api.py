@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
@@ -11,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from pertinent.build import CATALOG_FILE
 from pertinent.errors import InvalidInput
 from pertinent.progress import Silent
-from pertinent.search.engine import Engine
+from pertinent.search.engine import NO_CATALOG, Engine
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import SearchOptions
 from pertinent.workspace import Workspace
@@ -138,6 +140,29 @@ def test_some_passed_is_partial_and_none_is_failed(service: Service) -> None:
     assert (both["validation_status"], both["passed_tests"], both["failed_tests"]) == ("partial", 1, 1)
     assert both["overall_accuracy"] == 0.5
     assert run(service, bad)["validation_status"] == "failed"
+
+
+def test_rule_11_an_expected_chunk_is_looked_for_in_the_index_not_in_the_catalog(
+    serve: Serve, own: Workspace
+) -> None:
+    service = serve(own)
+    test = test_of(service)
+    catalog_file = own.settings.folder / CATALOG_FILE
+    with sqlite3.connect(catalog_file) as connection:
+        connection.execute("DELETE FROM documents")
+    connection.close()
+    assert run(service, test)["validation_status"] == "passed"
+
+    # The same while the catalog is down: searches still work.
+    catalog_file.unlink()
+    response = run(service, test)
+    assert response["validation_status"] == "passed"
+    assert NO_CATALOG in response["warnings"]
+    unknown = test_of(service, expected_results=["no-such-chunk"])
+    message = problem(
+        service.client.post("/api/v1/validate", json={"tests": [unknown]}), 400, "validation_error"
+    )
+    assert "no-such-chunk" in message
 
 
 LICENCE = "Everybody may copy this robot, as long as the licence comes with the copy."

@@ -103,6 +103,12 @@ def test_a_long_title_is_cut_with_an_ellipsis() -> None:
         ("https://book.example/docs", True),
         ("file:///docs/a%20b.md", True),
         ("beir://faq/1", True),
+        ("s3://bucket/key", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("mailto:a@book.example", False),
+        ("C:\\docs\\a.md", False),
+        ("file:docs/a.md", False),
         ("not a url", False),
         ("/docs/a", False),
         ("https://book.example/a b", False),
@@ -113,5 +119,5 @@ def test_a_long_title_is_cut_with_an_ellipsis() -> None:
         ("", False),
     ],
 )
-def test_is_url_takes_addresses_alone(text: str, expected: bool) -> None:
+def test_seed_001_a_url_is_an_address_that_can_be_opened(text: str, expected: bool) -> None:
     assert identity.is_url(text) is expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import shutil
@@ -94,6 +95,7 @@ class TestSeed001:
             assert 0.0 <= chunk["similarity_score"] <= 1.0
             assert chunk["chunk_id"]
             assert datetime.fromisoformat(chunk["created_at"]).tzinfo is not None
+            assert chunk["created_at"].endswith("Z")
 
     def test_results_are_ordered_by_similarity(self, indexed: Path) -> None:
         scores = [one["similarity_score"] for one in pertinent.retrieve("messages")["results"]]
@@ -155,6 +157,50 @@ class TestSeed001:
     ) -> None:
         with pytest.raises(ValueError, match=field):
             pertinent.retrieve(**arguments)
+
+    def test_seed_001_the_defaults_are_5_results_no_threshold_and_metadata(self) -> None:
+        parameters = inspect.signature(pertinent.retrieve).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
+        assert list(defaults) == ["query_text", "top_k", "threshold", "include_metadata"]
+        assert defaults["query_text"] is inspect.Parameter.empty
+        assert (defaults["top_k"], defaults["threshold"], defaults["include_metadata"]) == (5, 0.0, True)
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            *(("query_text", value) for value in (5, True, b"a", ["a"], "joint \ud800", "\u2003")),
+            *(("top_k", value) for value in (True, "5", None, math.inf, math.nan, 10**30)),
+            *(("threshold", value) for value in (True, "0.5", None, math.inf, -math.inf, 10**400)),
+            *(("include_metadata", value) for value in (1, 0, None, "false")),
+        ],
+    )
+    def test_seed_001_a_value_of_another_type_is_refused_by_name(
+        self, indexed: Path, field: str, value: object
+    ) -> None:
+        arguments: dict[str, Any] = {"query_text": "joint", field: value}
+        with pytest.raises(ValueError, match=field):
+            pertinent.retrieve(**arguments)
+
+    @pytest.mark.parametrize(
+        "arguments", [{"top_k": 1}, {"top_k": 20}, {"threshold": 0.0}, {"threshold": 1.0}, {"threshold": 0}]
+    )
+    def test_seed_001_both_ends_of_each_range_are_accepted(
+        self, indexed: Path, arguments: dict[str, Any]
+    ) -> None:
+        response = pertinent.retrieve("messages", **arguments)
+        assert len(response["results"]) <= arguments.get("top_k", 5)
+
+    def test_seed_001_the_threshold_is_the_lowest_score_that_is_returned(self, indexed: Path) -> None:
+        query = "a service answers messages over topics"
+        results = pertinent.retrieve(query)["results"]
+        second = results[1]["similarity_score"]
+        assert results[2]["similarity_score"] < second
+        assert pertinent.retrieve(query, threshold=second)["results"] == results[:2]
+        above = pertinent.retrieve(query, threshold=math.nextafter(second, 1.0))
+        assert (above["results"], above["metadata"]["total_results"]) == (results[:1], 1)
+
+    def test_seed_001_the_query_is_echoed_with_its_white_space(self, indexed: Path) -> None:
+        assert pertinent.retrieve("  joint\n")["query"] == "  joint\n"
 
     def test_2000_characters_are_accepted(self, indexed: Path) -> None:
         assert pertinent.retrieve("x" * 2000)["query"] == "x" * 2000

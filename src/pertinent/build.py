@@ -13,6 +13,7 @@ from .ports import Builds, Catalog, Embedder, Fingerprint
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from .stores.catalog.catalog import SqlCatalog
     from .stores.external.opening import ForeignCollection
     from .stores.qdrant.builds import QdrantBuilds
     from .stores.qdrant.server import Server
@@ -110,7 +111,17 @@ def foreign(settings: Settings) -> ForeignCollection:
         settings.qdrant_collection,
         settings.qdrant_fields,
         settings.external_base_url or "",
+        lambda: _external_documents(settings),
     )
+
+
+def _external_documents(settings: Settings) -> SqlCatalog | None:
+    """The database of the pipeline that filled the collection; only its table `documents` is read."""
+    from .stores.catalog.catalog import SqlCatalog
+
+    if settings.database_url is None:
+        return None
+    return SqlCatalog.attach(settings.database_url.get_secret_value())
 
 
 def _server(settings: Settings) -> Server:

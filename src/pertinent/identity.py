@@ -56,13 +56,13 @@ def canonical_url(url: str) -> str:
 
 
 def is_url(text: str) -> bool:
-    """Whether it has the form of an address: a scheme, and a host or (but on the web) a path; no space."""
+    """Whether it is an address that can be opened: a scheme with a host, or a file's whole path; no space."""
     try:
         parts = urlsplit(text)
     except ValueError:
         return False
-    here = parts.netloc or (parts.path and parts.scheme not in ("http", "https"))
-    return bool(parts.scheme and here) and not _SPACE.search(text)
+    has_target = parts.netloc or (parts.scheme == "file" and parts.path.startswith("/"))
+    return bool(parts.scheme and has_target) and not _SPACE.search(text)
 
 
 def url_of_path(path: str, base_url: str = "") -> str:

@@ -20,10 +20,12 @@ from ..errors import (
     StoreError,
     SyncRefused,
 )
+from ..identity import point_id, storable
 from ..indexing.sync import Indexer
 from ..ports import Catalog, Embedder, Fingerprint, VectorIndex, Written
 from ..search.engine import Engine
 from ..settings import Settings
+from ..types import Chunk
 from .builds import Succession
 
 _LOOKS, _LOOK_SECONDS = 50, 0.1
@@ -155,9 +157,17 @@ class Workspace:
         return self.settings.database_url is not None or (self.settings.folder / build.CATALOG_FILE).exists()
 
     def read_texts(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """The text of each of the chunks that exists."""
-        chunks = map(self.catalog().chunk, chunk_ids)
-        return {chunk.chunk_id: chunk.text for chunk in chunks if chunk is not None}
+        """The text of each of the chunks that the index has; empty where its point is damaged."""
+        if self.is_foreign:
+            chunks = map(self.catalog().chunk, chunk_ids)
+            return {chunk.chunk_id: chunk.text for chunk in chunks if chunk is not None}
+        point_ids = {chunk_id: point_id(chunk_id) for chunk_id in chunk_ids if storable(chunk_id)}
+        points = self.index().chunks(list(point_ids.values()))
+        return {
+            chunk_id: stored.text if isinstance(stored := points[point], Chunk) else ""
+            for chunk_id, point in point_ids.items()
+            if point in points
+        }
 
     def engine(self) -> Engine:
         """What answers queries; refused where nothing was ever indexed."""

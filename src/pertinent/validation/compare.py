@@ -11,7 +11,8 @@ from pydantic import Field
 
 from ..errors import InvalidInput
 from .criteria import Criterion
-from .report import Latency, Part, Query, TestCase, ValidationReport, Verdict
+from .defaults import Verdict
+from .report import Latency, Part, Query, TestCase, ValidationReport
 from .statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 
 MEASURES = ("p@5", "rr_best", "ndcg@10")

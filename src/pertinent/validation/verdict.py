@@ -9,10 +9,10 @@ from statistics import fmean
 from . import preflight
 from .acceptance import Check
 from .criteria import Criteria, Criterion
+from .defaults import Verdict
 from .golden import GoldenSet
 from .judging import Case
 from .phrases import counted, format_apart, listed
-from .report import Verdict
 
 SUCCESS = "success@5"
 PROPOSED_SUCCESS = 0.8

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...validation import report
 from ...validation.criteria import Criterion
+from ...validation.defaults import Verdict
 from ...validation.phrases import queries
-from ...validation.report import Verdict
 
 MOST = 500
 """How many reports are listed, the latest."""

@@ -33,15 +33,12 @@ class Limits:
 
     def check_query(self, text: object) -> str:
         """The query itself, or an error that says what is wrong with it."""
-        if not isinstance(text, str):
-            raise InvalidInput(self.query, f"must be text, not {repr(text)[:60]}")
-        if not text.strip():
+        query = check_string(self.query, text)
+        if not query.strip():
             raise InvalidInput(self.query, f"must not be empty; give 1 to {self.query_max} characters")
-        if len(text) > self.query_max:
-            raise InvalidInput(self.query, f"has {len(text)} characters; it must have 1 to {self.query_max}")
-        if _SURROGATE.search(text):
-            raise InvalidInput(self.query, "holds half of a surrogate pair, which is not text")
-        return text
+        if len(query) > self.query_max:
+            raise InvalidInput(self.query, f"has {len(query)} characters; it must have 1 to {self.query_max}")
+        return query
 
     def check_top_k(self, value: object) -> int:
         """A whole number from 1 to the door's most."""
@@ -98,13 +95,21 @@ def check_duration(field: str, value: object) -> float:
     return float(value)
 
 
-def check_text(field: str, value: object) -> str:
-    """Text that is neither empty nor white space."""
+def check_string(field: str, value: object) -> str:
+    """Text that can be encoded; it may be empty."""
     if not isinstance(value, str):
         raise InvalidInput(field, f"must be text, not {_quote(value)}")
-    if not value.strip():
-        raise InvalidInput(field, "must not be empty")
+    if _SURROGATE.search(value):
+        raise InvalidInput(field, "holds half of a surrogate pair, which is not text")
     return value
+
+
+def check_text(field: str, value: object) -> str:
+    """Text that is neither empty nor white space."""
+    text = check_string(field, value)
+    if not text.strip():
+        raise InvalidInput(field, "must not be empty")
+    return text
 
 
 def check_time(field: str, value: object) -> str:

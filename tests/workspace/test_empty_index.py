@@ -229,9 +229,10 @@ class TestQdrantServer:
         names = [found.name for found in client.get_collections().collections]
         assert [name for name in names if name.startswith(collection)] == [f"{collection}_002"]
 
-    def test_seed_002_a_collection_that_is_missing_is_an_error(self) -> None:
-        with pytest.raises(NotFound, match="pertinent index"):
+    def test_seed_002_a_collection_that_is_missing_is_an_error_that_names_it(self, collection: str) -> None:
+        with pytest.raises(NotFound, match="pertinent index") as error:
             pertinent.retrieve_content_chunks(VECTOR)
+        assert f"check its name, '{collection}' (QDRANT_COLLECTION_NAME)" in str(error.value)
 
     @pytest.mark.parametrize("fields", ["", '{"text": "content", "url": "url"}'])
     def test_seed_002_an_external_collection_without_points_gives_an_empty_list(

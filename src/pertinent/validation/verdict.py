@@ -9,9 +9,9 @@ from statistics import fmean
 from . import preflight
 from .acceptance_checks import Check
 from .criteria import Criteria, Criterion
+from .defaults import Verdict
 from .golden.golden_set import GoldenSet
 from .phrases import counted, format_apart, listed
-from .report import Verdict
 from .scoring import Case
 
 SUCCESS = "success@5"

@@ -340,9 +340,13 @@ class Workspace:
         if self.is_foreign:
             return
         if not self._has_catalog() or not self.catalog().fingerprint():
-            raise NotFound(
-                f"nothing is indexed in {self.settings.folder} yet; `pertinent index PATH` does that"
-            )
+            message = f"nothing is indexed in {self.settings.folder} yet; `pertinent index PATH` does that"
+            if self.settings.qdrant_url is not None:
+                message += (
+                    ". If another pipeline filled the collection, check its name, "
+                    f"{self.settings.qdrant_collection!r} (QDRANT_COLLECTION_NAME)"
+                )
+            raise NotFound(message)
 
     def close(self) -> None:
         """Close whatever was opened."""

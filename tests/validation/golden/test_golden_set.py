@@ -56,7 +56,7 @@ labels = st.builds(
 )
 queries = st.builds(
     GoldenQuery,
-    id=text.filter(bool),
+    id=text.filter(str.strip),
     text=text,
     query_type=st.sampled_from(["specific", "broad", "paraphrase", "edge"]),
     category=st.sampled_from([None, "factual", "conceptual", "contextual"]),
@@ -65,7 +65,7 @@ queries = st.builds(
     expected_criteria=st.builds(ExpectedCriteria, min_score=st.none() | share, expected_topic=maybe),
     labels=st.lists(labels, max_size=3).map(tuple),
     note=maybe,
-) | st.builds(GoldenQuery, id=text.filter(bool), text=text, answerable=st.just(False))
+) | st.builds(GoldenQuery, id=text.filter(str.strip), text=text, answerable=st.just(False))
 sets = st.builds(
     GoldenSet,
     name=text,
@@ -419,6 +419,11 @@ class TestDerivedIds:
         content = f"queries:\n- text: What is a node?\n- text: {second}\n"
         assert expected in fault(content)
         assert len(golden.parse(content + "  id: again\n", "set.yaml").queries) == 2
+
+    @pytest.mark.parametrize("query_id", ['""', '" "', '"\\t"', '"\\u3000"'])
+    def test_an_id_of_white_space_is_refused(self, query_id: str) -> None:
+        content = f"queries:\n- text: What is a node?\n  id: {query_id}\n"
+        assert "line 3, column 7: query 1.id: must not be empty" in fault(content)
 
     def test_an_id_that_is_given_may_not_be_that_of_another_text(self) -> None:
         content = "queries:\n- text: What is a node?\n- text: Why?\n  id: what-is-a-node\n"

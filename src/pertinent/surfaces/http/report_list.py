@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from ...validation import report
 from ...validation.criteria import Criterion
+from ...validation.defaults import Verdict
 from ...validation.older_reports import fill_answerable_means
 from ...validation.phrases import queries
-from ...validation.report import Verdict
 
 MOST = 500
 """How many reports are listed, the latest."""

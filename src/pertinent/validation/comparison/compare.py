@@ -14,8 +14,9 @@ from pydantic import Field
 
 from ...errors import InvalidInput
 from ..criteria import Criterion
+from ..defaults import Verdict
 from ..phrases import listed
-from ..report import Latency, Part, TestCase, ValidationReport, Verdict
+from ..report import Latency, Part, TestCase, ValidationReport
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 from .golden_change import NAMED, GoldenChange, check_comparable, describe_golden_change, find_golden_change
 from .notes import group_by_reason, note_missing, note_pairs, note_runs, note_unjudged

@@ -49,8 +49,8 @@ def _locate(error: ErrorDetails, document: Document, models: Models) -> Fault:
     queries = document.value.get("queries")
     if len(path) > 1 and path[0] == "queries" and isinstance(queries, list):
         number = int(path[1])
-        given = queries[number].get("id") if isinstance(queries[number], dict) else None
-        names = [f"query {given or number + 1}", *names[2:]]
+        query_id = queries[number].get("id") if isinstance(queries[number], dict) else None
+        names = [f"query {str(query_id or '').strip() or number + 1}", *names[2:]]
     message = describe(error, models)
     message = f"{'.'.join(names)}: {message}" if names else message
     return document.fault_at(path, message, at_key=error["type"] == "extra_forbidden")

@@ -38,7 +38,7 @@ from ...types import Filters
 from ..criteria import Criteria
 from .errors import Models, find_repeated_ids, locate_errors
 from .line_numbers import Unreadable, read_json, read_yaml
-from .short_forms import check_finite, derive_id, read_labels
+from .short_forms import check_finite, check_not_blank, derive_id, read_labels
 
 QueryType = Literal["specific", "broad", "paraphrase", "edge"]
 Category = Literal["factual", "conceptual", "contextual"]
@@ -182,7 +182,7 @@ class GoldenQuery(Strict):
     """A query, what kind it is, and what answers it."""
 
     text: str = Field(description="May be empty: that is an edge case too")
-    id: str = Field(
+    id: Annotated[str, AfterValidator(check_not_blank)] = Field(
         default_factory=lambda fields: derive_id(fields.get("text", "")),
         min_length=1,
         max_length=100,

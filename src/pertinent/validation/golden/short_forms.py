@@ -27,6 +27,13 @@ def derive_id(text: str) -> str:
     return f"{slug or 'query'}-{digest(text, length=6)}"
 
 
+def check_not_blank(text: str) -> str:
+    """The text itself; refused where it is white space alone."""
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
 def read_labels(value: Any) -> Any:
     """Labels in their full form: one label as a list, a plain string as the place that it names."""
     labels = value if isinstance(value, list | tuple | None) else [value]

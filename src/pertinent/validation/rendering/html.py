@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from ..defaults import is_answerable
 from ..phrases import counted
 from ..report import Mean, ValidationReport
 from . import cases, figures, text, words
@@ -125,7 +126,7 @@ def _environment() -> Environment:
         "statuses": words.STATUSES,
         "labels": words.LABELS,
         "reasons": words.REASONS,
-        "is_scored": cases.is_scored,
+        "is_answerable": is_answerable,
         "is_good": cases.is_good,
         "is_strict": cases.is_strict,
         "state_of": cases.state_of,

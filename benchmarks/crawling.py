@@ -23,7 +23,7 @@ from pertinent.embedders.local import LocalEmbedder
 from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
 from pertinent.sources.site import SiteSource
-from pertinent.types import Offer, Page
+from pertinent.types import LazyPage, Page
 
 PAGES = 2000
 SERVERS = 2
@@ -89,7 +89,7 @@ def _crawl(
     start = time.perf_counter()
     chunks, text = 0, 0
     for offer in SiteSource(address, cache_file=cache_file).read():
-        assert isinstance(offer, Offer), offer
+        assert isinstance(offer, LazyPage), offer
         if offer.page_hash not in seen_hashes:
             seen_hashes.add(offer.page_hash)
             page = offer.page()

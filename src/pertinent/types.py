@@ -44,7 +44,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class LazyPage:
     """A page that is unpacked only where it is needed: where the index has it by this hash, it is not."""
 
     document_id: str
@@ -53,7 +53,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
+class Skipped:
     """What a source has, and leaves out on purpose: told at its end, since nobody may have meant it."""
 
     reason: str
@@ -66,7 +66,7 @@ class Unreadable:
 
     source_path: str
     reason: str
-    named: bool = True
+    path_identifies_page: bool = True
     """Whether the path is that of the page; if not, it may be any page that is missing."""
     url: str = ""
     """The page's address, where it is known: another kind of source may have called its path otherwise."""

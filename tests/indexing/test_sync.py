@@ -159,7 +159,13 @@ def test_an_unreadable_page_keeps_what_was_indexed(workspace: Workspace) -> None
 def test_an_unreadable_page_without_a_name_keeps_all_that_is_missing(workspace: Workspace) -> None:
     sync(workspace, *BOOK)
     before = contents(workspace)
-    sync(workspace, TOPICS, SERVICES, ACTIONS, Unreadable("corpus.jsonl:4", "not JSON", named=False))
+    sync(
+        workspace,
+        TOPICS,
+        SERVICES,
+        ACTIONS,
+        Unreadable("corpus.jsonl:4", "not JSON", path_identifies_page=False),
+    )
     assert contents(workspace) == before
 
 

@@ -22,7 +22,7 @@ from .._internal.clock import StageTimer, utc_now
 from .._internal.progress import Progress, Silent
 from ..errors import SyncRefused
 from ..ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex, Written
-from ..types import Chunk, Offer, Page, PassedOver, Unreadable, readable_chunks
+from ..types import Chunk, LazyPage, Page, Skipped, Unreadable, readable_chunks
 from .chunking import chunk_page, embedded_text
 
 SHRINK_LIMIT = 0.25
@@ -61,7 +61,7 @@ class Plan:
     unchanged: int
     unchanged_chunks: int
     unreadable: tuple[Unreadable, ...]
-    passed_over: tuple[PassedOver, ...]
+    skipped: tuple[Skipped, ...]
     known: int
     strays: tuple[str, ...] = ()
     chunks_removed: int = 0
@@ -89,7 +89,7 @@ class Summary:
     chunks_kept: int
     chunks_removed: int
     unreadable: tuple[Unreadable, ...]
-    passed_over: tuple[PassedOver, ...]
+    skipped: tuple[Skipped, ...]
     seconds: float
 
     @property
@@ -121,13 +121,13 @@ class Indexer:
         pending = set(self.catalog.pending())
         changes: list[PageChange] = []
         unreadable: list[Unreadable] = []
-        passed_over: list[PassedOver] = []
+        skipped: list[Skipped] = []
         seen: set[str] = set()
         unchanged: list[PageRecord] = []
         self.progress.stage("Reading pages", source.total)
         for found in source.read():
-            if isinstance(found, PassedOver):
-                passed_over.append(found)
+            if isinstance(found, Skipped):
+                skipped.append(found)
                 continue
             self.progress.advance()
             if isinstance(found, Unreadable):
@@ -156,7 +156,7 @@ class Indexer:
             unchanged=len(unchanged),
             unchanged_chunks=sum(record.chunks for record in unchanged),
             unreadable=tuple(unreadable),
-            passed_over=tuple(passed_over),
+            skipped=tuple(skipped),
             known=len(known),
             strays=tuple(sorted(pending - seen - known.keys() - elsewhere.keys())),
             chunks_removed=chunks_removed,
@@ -306,8 +306,8 @@ def hash_of(page: Page) -> str:
     return hashlib.sha256(told).hexdigest()
 
 
-def _offered(page: Page) -> Offer:
-    return Offer(page.document_id, hash_of(page), lambda: page)
+def _offered(page: Page) -> LazyPage:
+    return LazyPage(page.document_id, hash_of(page), lambda: page)
 
 
 def _fit(page: Page, seen: Set[str], elsewhere: Mapping[str, str]) -> Page | Unreadable:
@@ -324,7 +324,7 @@ def _fit(page: Page, seen: Set[str], elsewhere: Mapping[str, str]) -> Page | Unr
 
 def _gone(known: Iterable[PageRecord], seen: Set[str], unreadable: Sequence[Unreadable]) -> list[PageRecord]:
     """The pages that are no longer in the source; none, where one that can't be read may be any of them."""
-    if not all(one.named for one in unreadable):
+    if not all(one.path_identifies_page for one in unreadable):
         return []
     unread = {name for one in unreadable for name in (one.source_path, one.url) if name}
     return [
@@ -359,7 +359,7 @@ def summarise(plan: Plan, seconds: float) -> Summary:
         chunks_kept=kept + plan.unchanged_chunks,
         chunks_removed=plan.chunks_removed,
         unreadable=plan.unreadable,
-        passed_over=plan.passed_over,
+        skipped=plan.skipped,
         seconds=seconds,
     )
 

@@ -18,7 +18,7 @@ from pertinent.sources.site.fetch import Fetcher
 from pertinent.sources.site.responses import FetchFailed, PageGone
 from pertinent.sources.site.scope import open_scope
 from pertinent.sources.site.throttle import parse_retry_after
-from pertinent.types import Offer
+from pertinent.types import LazyPage
 
 from . import http2
 from .conftest import FAST_LIMITS, crawl
@@ -237,7 +237,9 @@ def test_proxy_gets_its_password(site: LocalSite, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("http_proxy", f"me:p%40ss@{host}")
     site.pages["http://book.example/docs"] = page("Through a proxy")
     source = SiteSource("http://book.example/docs", limits=FAST_LIMITS)
-    assert [offer.page().title for offer in source.read() if isinstance(offer, Offer)] == ["Through a proxy"]
+    assert [offer.page().title for offer in source.read() if isinstance(offer, LazyPage)] == [
+        "Through a proxy"
+    ]
     sent = {headers.get("proxy-authorization") for headers in site.request_headers}
     assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
 

@@ -196,8 +196,8 @@ def _plan(
 
 
 def _tell_unreadable(unreadable: Sequence[Unreadable]) -> None:
-    pages = [one for one in unreadable if one.named]
-    others = [one for one in unreadable if not one.named]
+    pages = [one for one in unreadable if one.path_identifies_page]
+    others = [one for one in unreadable if not one.path_identifies_page]
     number = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
     for told, found in (
         (f"{number} could not be read; what was indexed of them before is kept:", pages),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ...indexing.sync import PageChange, Plan, Summary
-    from ...types import PassedOver
+    from ...types import Skipped
 
 
 def print_summary(out: Console, summary: Summary) -> None:
@@ -29,16 +29,16 @@ def print_summary(out: Console, summary: Summary) -> None:
     chunks = (summary.chunks_added, summary.chunks_changed, summary.chunks_kept, summary.chunks_removed)
     table.add_row("chunks", *(f"{number:,}" for number in chunks))
     out.print(table)
-    print_passed_over(out, summary.passed_over)
+    print_skipped(out, summary.skipped)
     rate = f", {summary.chunks_per_second:,.0f} chunks a second" if summary.chunks_added else ""
     out.print(f"Done in {summary.seconds:.1f} s{rate}.")
 
 
-def print_passed_over(out: Console, passed_over: Sequence[PassedOver]) -> None:
+def print_skipped(out: Console, skipped: Sequence[Skipped]) -> None:
     """What a source left out on purpose, which may not be what was meant."""
-    for one in passed_over:
+    for one in skipped:
         pages = "1 page" if one.pages == 1 else f"{one.pages:,} pages"
-        out.print(f"passed over: {pages} ({one_line(one.reason)})", soft_wrap=True, markup=False, style="dim")
+        out.print(f"skipped: {pages} ({one_line(one.reason)})", soft_wrap=True, markup=False, style="dim")
 
 
 def print_plan(out: Console, plan: Plan) -> None:
@@ -58,7 +58,7 @@ def print_plan(out: Console, plan: Plan) -> None:
         line("-", "red", f"{'removed':11}{one_line(record.source_path)}: {record.chunks} chunks go")
     for one in plan.unreadable:
         line("!", "red", f"{'unreadable':11}{one_line(one.source_path)}: {one_line(one.reason)}")
-    print_passed_over(out, plan.passed_over)
+    print_skipped(out, plan.skipped)
     for stray in plan.strays:
         line("-", "red", f"{'leftover':11}{one_line(stray)}, of a run that was broken off")
     if plan.nothing_to_do:

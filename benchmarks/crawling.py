@@ -56,7 +56,7 @@ def measure(book: Path, pages: int = PAGES, rounds: int = 4) -> dict[str, Any]:
 
 
 def _measured(address: str, site: Mapping[str, str], rounds: int) -> dict[str, Any]:
-    embedder = LocalEmbedder.minilm()
+    embedder = LocalEmbedder.load_minilm()
     embedder.count_tokens(["warm"])
     first, second, chunks, text = [], [], 0, 0
     for _ in range(rounds):

@@ -208,7 +208,7 @@ def test_an_empty_page_has_no_chunks() -> None:
 
 @pytest.fixture(scope="module")
 def minilm() -> LocalEmbedder:
-    return LocalEmbedder.minilm()
+    return LocalEmbedder.load_minilm()
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=600), max_size=5))

@@ -7,7 +7,6 @@ import time
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from email.utils import formatdate
 from itertools import count
 
 import pytest
@@ -17,7 +16,6 @@ from pertinent.sources.site import SiteSource
 from pertinent.sources.site.fetch import Fetcher
 from pertinent.sources.site.responses import FetchFailed, PageGone
 from pertinent.sources.site.scope import open_scope
-from pertinent.sources.site.throttle import parse_retry_after
 from pertinent.types import LazyPage
 
 from . import http2
@@ -94,14 +92,6 @@ def test_occasional_refusals_do_not_end_the_crawl(site: LocalSite) -> None:
         site.pages[f"/docs/{name}"] = failing(1, 503)  # type: ignore[assignment]
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, connections=1, failures=4))
     assert (len(pages), unreadable) == (8, [])
-
-
-def test_retry_after_is_seconds_or_a_date() -> None:
-    assert parse_retry_after("2.5") == 2.5
-    assert parse_retry_after("-1") == 0
-    assert 8 < (parse_retry_after(formatdate(time.time() + 10, usegmt=True)) or 0) <= 10
-    for nonsense in ("", "soon", "nan", "inf"):
-        assert parse_retry_after(nonsense) is None
 
 
 def test_closed_connection_is_replaced(site: LocalSite) -> None:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
-from ._internal.messages import wrong
+from ._internal.messages import explain_error
 from .errors import SettingsError
 from .types import Ranking
 
@@ -295,7 +295,7 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     problems = []
     for one in error.errors(include_url=False, include_input=False):
         name = str(one["loc"][0])
-        said = "is no setting" if one["type"] == "extra_forbidden" else wrong(one)
+        said = "is no setting" if one["type"] == "extra_forbidden" else explain_error(one)
         origin = origins.get(name, "the default")
         problems.append(f"{name}: {said} ({'as given' if origin == GIVEN else f'from {origin}'})")
     return "; ".join(problems)

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from .._internal.messages import format_list
 from ..errors import InvalidInput
 from .criteria import Criterion
 from .report import Latency, Part, Query, TestCase, ValidationReport, Verdict
@@ -194,8 +195,7 @@ def _named(what: str, names: Sequence[str]) -> list[str]:
     """A message with the first few of the names; nothing where there are none."""
     if not names:
         return []
-    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
-    return [f"{what}: {', '.join(names[:TOLD])}{more}"]
+    return [f"{what}: {format_list(names, TOLD)}"]
 
 
 def _ids(report: ValidationReport) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..._internal.messages import format_count
 from .failures import INCOMPLETE, PART_FAILED
 from .opening import choices
 from .terminal import layout, one_line, print_json, sign, write
@@ -117,13 +118,13 @@ def _print_end(out: Console, checks: Sequence[Check], marked: Sequence[str], *, 
     if not found:
         out.print("All is sound.")
     elif marked:
-        pages = "1 page is" if len(marked) == 1 else f"{len(marked):,} pages are"
+        pages = format_count(len(marked), "page is", "pages are")
         out.print(
             f"{pages} marked. Now run `pertinent index SOURCE`, with the options it was indexed with: "
             "it writes them anew."
         )
     else:
-        out.print("1 finding." if found == 1 else f"{found} findings.")
+        out.print(f"{format_count(found, 'finding')}.")
         if repair:
             out.print("None of it can be mended by marking pages.")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
+from ..._internal.messages import format_count
 from .failures import INCOMPLETE, INTERRUPTED, say
 from .opening import opened
 from .terminal import console, layout, one_line, write
@@ -198,7 +199,7 @@ def _plan(
 def _tell_unreadable(unreadable: Sequence[Unreadable]) -> None:
     pages = [one for one in unreadable if one.path_identifies_page]
     others = [one for one in unreadable if not one.path_identifies_page]
-    number = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+    number = format_count(len(pages), "page")
     for told, found in (
         (f"{number} could not be read; what was indexed of them before is kept:", pages),
         ("Not all pages are known, so none is removed:", others),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..._internal.messages import format_count
 from .terminal import one_line
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def print_summary(out: Console, summary: Summary) -> None:
 def print_skipped(out: Console, skipped: Sequence[Skipped]) -> None:
     """What a source left out on purpose, which may not be what was meant."""
     for one in skipped:
-        pages = "1 page" if one.pages == 1 else f"{one.pages:,} pages"
+        pages = format_count(one.pages, "page")
         out.print(f"skipped: {pages} ({one_line(one.reason)})", soft_wrap=True, markup=False, style="dim")
 
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from .._internal.progress import Progress, Silent
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
-from ..indexing.sync import Plan, Summary
+from ..indexing.plan import Plan
+from ..indexing.sync import Summary
 from ..limits import (
     ENGINE,
     RETRIEVAL_IMPLEMENTATION,

@@ -185,14 +185,14 @@ def _index(
 def _plan(
     pertinent: Pertinent, source: str, how: Mapping[str, Any], *, allow_shrink: bool
 ) -> Sequence[Unreadable]:
-    from ...indexing.sync import guard
+    from ...indexing.plan import check_removals
     from .progress import progress
     from .report import print_plan
 
     with progress() as told:
         plan = pertinent.plan(source, **how, progress=told)
     write(layout(lambda out: print_plan(out, plan)))
-    guard(plan, allow_shrink=allow_shrink)
+    check_removals(plan, allow_shrink=allow_shrink)
     return plan.unreadable
 
 

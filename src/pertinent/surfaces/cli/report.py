@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...indexing.sync import PageChange, Plan, Summary
+    from ...indexing.plan import PageChange, Plan
+    from ...indexing.sync import Summary
     from ...types import Skipped
 
 
@@ -53,20 +54,22 @@ def print_plan(out: Console, plan: Plan) -> None:
         Text(f"Plan for {one_line(plan.source)} ({one_line(plan.location)})", style="bold"), soft_wrap=True
     )
     for change in plan.changes:
-        verb = "changed" if change.known else "added"
-        line("~" if change.known else "+", "yellow" if change.known else "green", f"{verb:11}{_cost(change)}")
+        verb = "changed" if change.exists else "added"
+        line(
+            "~" if change.exists else "+", "yellow" if change.exists else "green", f"{verb:11}{_cost(change)}"
+        )
     for record in plan.removed:
         line("-", "red", f"{'removed':11}{one_line(record.source_path)}: {record.chunks} chunks go")
     for one in plan.unreadable:
         line("!", "red", f"{'unreadable':11}{one_line(one.source_path)}: {one_line(one.reason)}")
     print_skipped(out, plan.skipped)
-    for stray in plan.strays:
-        line("-", "red", f"{'leftover':11}{one_line(stray)}, of a run that was broken off")
+    for leftover in plan.leftovers:
+        line("-", "red", f"{'leftover':11}{one_line(leftover)}, of a run that was broken off")
     if plan.nothing_to_do:
-        out.print(f"Nothing to do: {plan.unchanged:,} pages are unchanged.")
+        out.print(f"Nothing to do: {len(plan.unchanged):,} pages are unchanged.")
     else:
         out.print(
-            f"{plan.unchanged:,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
+            f"{len(plan.unchanged):,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
             f"{plan.chunks_removed:,} to remove. Nothing was written."
         )
 

@@ -138,7 +138,7 @@ def test_a_catalog_that_holds_pages_is_not_overwritten(
             here.migrate_to(qdrant.url, postgres_url)
         # Nothing is left of the attempt.
         assert here.migrate_to(qdrant.url) > 0
-        with pytest.raises(InvalidInput, match="is there already"):
+        with pytest.raises(InvalidInput, match="already exists"):
             here.migrate_to(qdrant.url)
 
 

@@ -151,9 +151,9 @@ class Pertinent:
         """
         accept = None
         if golden is not None:
-            from .accepting import Acceptance
+            from .reindex_gate import ReindexGate
 
-            accept = Acceptance(self.workspace, golden, told)
+            accept = ReindexGate(self.workspace, golden, told)
         with self.workspace.writing(progress := progress or Silent()):
             return self.workspace.reindex(progress, accept)
 

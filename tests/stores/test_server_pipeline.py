@@ -158,7 +158,7 @@ def test_a_migration_that_dies_is_begun_again(
     breaks: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(migrating, "GROUP", 100)
+    monkeypatch.setattr(migrating, "COPY_BATCH", 100)
     place, _, name = breaks.rpartition(".")
     places: dict[str, Any] = {"QdrantIndex": QdrantIndex, "QdrantBuilds": QdrantBuilds, "": migrating}
     broken = places[place]

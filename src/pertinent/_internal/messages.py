@@ -82,8 +82,8 @@ def count_queries(count: int) -> str:
 
 def format_list(names: Sequence[str], limit: int = LIST_LIMIT, separator: str = ", ") -> str:
     """Join the first `limit` names, followed by how many more there are: `a, b and 3 more`."""
-    more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
-    return separator.join(names[:limit]) + more
+    remainder = f" and {len(names) - limit:,} more" if len(names) > limit else ""
+    return separator.join(names[:limit]) + remainder
 
 
 def format_apart(form: Callable[[float, int], str], value: float, limit: float, digits: int) -> str:

@@ -100,12 +100,12 @@ class Local(InProcess):
         stored = audit.take_inventory(index, catalog)
         made_with = catalog.fingerprint()
         findings = [
-            *audit.drift(stored),
-            *audit.hashes(stored),
-            *audit.slices(stored),
-            *audit.positions(stored),
-            *audit.vectors(stored, index, made_with.embedder if made_with else ""),
-            *audit.misplaced(stored, index, self._workspace.embedder()),
+            *audit.find_drift(stored),
+            *audit.find_altered_texts(stored),
+            *audit.find_wrong_slices(stored),
+            *audit.find_wrong_positions(stored),
+            *audit.find_stale_vectors(stored, index, made_with.embedder if made_with else ""),
+            *audit.find_wrong_vectors(stored, index, self._workspace.embedder()),
         ]
         incomplete = integrity.faults(
             chunk for chunk in stored.in_index.values() if integrity.find_damage(chunk)

@@ -104,7 +104,7 @@ def _print_check(out: Console, check: Check) -> None:
     line.add_row(
         Text(sign("✓", "ok"), style="green") if sound else Text(sign("✗", "BAD"), style="bold red"),
         Text(check.name, style="bold"),
-        Text(one_line(check.seen)) if sound else Text(""),
+        Text(one_line(check.summary)) if sound else Text(""),
         Text(f"{check.seconds:.2f} s", style="dim"),
     )
     for one in check.findings:
@@ -140,7 +140,7 @@ def _as_data(checks: Sequence[Check], marked: Sequence[str]) -> dict[str, Any]:
             {
                 "name": check.name,
                 "sound": not check.findings,
-                "seen": check.seen,
+                "seen": check.summary,
                 "seconds": round(check.seconds, 3),
                 "findings": [
                     {"problem": one.problem, "run": one.remedy, "pages": sorted(one.pages)}

@@ -408,7 +408,7 @@ def test_a_full_disk_is_refused_before_anything_is_written(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
     with (
         Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened,
-        pytest.raises(IndexFailure, match="make room"),
+        pytest.raises(IndexFailure, match="free at least"),
     ):
         opened.index(book)
     assert not (tmp_path / "data").exists()

@@ -15,7 +15,7 @@ from pertinent.settings import Settings, load
 def test_the_defaults_need_nothing(tmp_path: Path) -> None:
     loaded = load(environment={}, start=tmp_path)
     assert loaded.settings == Settings()
-    assert all(one.origin == "default" for one in loaded.shown())
+    assert all(one.origin == "default" for one in loaded.list_origins())
 
 
 def test_a_value_comes_from_the_first_place_that_has_it(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_value_comes_from_the_first_place_that_has_it(tmp_path: Path) -> None:
     given = load({"chunk_tokens": 300}, environment=environment, start=tmp_path)
     assert given.settings.chunk_tokens == 300
     assert given.settings.ranking == "dense"
-    origins = {one.name: one.origin for one in given.shown()}
+    origins = {one.name: one.origin for one in given.list_origins()}
     assert origins["chunk_tokens"] == "given"
     assert origins["ranking"] == str(tmp_path / "pertinent.toml")
     assert load(environment=environment, start=tmp_path).origins["chunk_tokens"] == "PERTINENT_CHUNK_TOKENS"
@@ -63,7 +63,7 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
     (tmp_path / "pertinent.toml").write_text(f'embedder = "{name}"\n')
     loaded = load(environment={}, start=tmp_path)
     assert loaded.settings.embedder == full
-    assert {setting.name: setting.value for setting in loaded.shown()}["embedder"] == full
+    assert {setting.name: setting.value for setting in loaded.list_origins()}["embedder"] == full
     assert loaded.settings.asks_servers
 
 
@@ -103,10 +103,10 @@ def test_a_broken_file_is_named(tmp_path: Path, text: str) -> None:
 def test_no_secret_is_shown_or_in_a_repr(tmp_path: Path) -> None:
     environment = {"COHERE_API_KEY": "sesame", "DATABASE_URL": "postgresql://ann:sesame@db.example/x"}
     loaded = load(environment=environment, start=tmp_path)
-    shown = {one.name: one.value for one in loaded.shown()}
+    shown = {one.name: one.value for one in loaded.list_origins()}
     assert shown["cohere_api_key"] == "********"
     assert shown["database_url"] == "postgresql://********@db.example/x"
-    assert "sesame" not in repr(loaded) + str(loaded) + repr(loaded.shown())
+    assert "sesame" not in repr(loaded) + str(loaded) + repr(loaded.list_origins())
 
 
 def test_a_bad_secret_is_not_repeated_in_the_error(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_bad_secret_is_not_repeated_in_the_error(tmp_path: Path) -> None:
 )
 def test_no_password_is_shown_whatever_its_characters(password: str) -> None:
     environment = {"DATABASE_URL": f"postgresql://ann:{password}@db.example:5432/x?sslmode=on"}
-    shown = {one.name: one.value for one in load(environment=environment, start=Path("/")).shown()}
+    shown = {one.name: one.value for one in load(environment=environment, start=Path("/")).list_origins()}
     assert password not in shown["database_url"]
     assert shown["database_url"].endswith("@db.example:5432/x")
 
@@ -145,7 +145,7 @@ def test_keys_and_origins_are_written_with_commas_in_the_environment(tmp_path: P
     loaded = load(environment=environment, start=tmp_path)
     assert [key.get_secret_value() for key in loaded.settings.api_keys] == ["first-key-1", "second-key-2"]
     assert loaded.settings.cors_origins == ("https://a.example",)
-    assert "first-key" not in str(loaded.shown())
+    assert "first-key" not in str(loaded.list_origins())
     with pytest.raises(SettingsError, match="at least 8 characters"):
         load(environment={"PERTINENT_API_KEYS": "short"}, start=tmp_path)
 
@@ -173,7 +173,9 @@ def test_what_the_caller_gave_is_refused_in_our_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["qdrant_url", "openai_base_url", "cohere_base_url", "otel_endpoint"])
 @pytest.mark.parametrize("value", ["http://u:SECRET@host:1/v1", "http://host,http://u:SEC/RET@other"])
 def test_a_password_in_any_address_is_hidden(tmp_path: Path, name: str, value: str) -> None:
-    shown = {one.name: one.value for one in load({name: value}, environment={}, start=tmp_path).shown()}
+    shown = {
+        one.name: one.value for one in load({name: value}, environment={}, start=tmp_path).list_origins()
+    }
     assert "SEC" not in shown[name]
     assert shown[name].startswith("http://********@")
 

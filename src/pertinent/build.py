@@ -50,23 +50,25 @@ def _embedder(settings: Settings) -> Embedder:
     from .embedders.local import MINILM, LocalEmbedder
 
     if provider == "onnx":
-        return LocalEmbedder.folder(Path(model).expanduser().resolve())
+        return LocalEmbedder.load_folder(Path(model).expanduser().resolve())
     if model != MINILM:
         raise SettingsError(f"embedder: the local model is local:{MINILM}; onnx:FOLDER loads any other")
-    return LocalEmbedder.minilm()
+    return LocalEmbedder.load_minilm()
 
 
 def _hosted(settings: Settings, provider: str, model: str) -> Embedder:
-    from .embedders.hosted import Terms
+    from .embedders.hosted import HostedOptions
 
-    terms = Terms(tokens_per_minute=settings.embed_tokens_per_minute or None)
+    options = HostedOptions(tokens_per_minute=settings.embed_tokens_per_minute or None)
     if provider == "cohere":
         from .embedders.cohere import CohereEmbedder
 
-        return CohereEmbedder(model, settings.cohere_api_key, base_url=settings.cohere_base_url, terms=terms)
+        return CohereEmbedder(
+            model, settings.cohere_api_key, base_url=settings.cohere_base_url, options=options
+        )
     from .embedders.openai import OpenAIEmbedder
 
-    return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, terms=terms)
+    return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, options=options)
 
 
 def catalog(settings: Settings) -> Catalog:

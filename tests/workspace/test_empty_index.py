@@ -94,7 +94,7 @@ def test_seed_002_a_vector_of_another_length_is_an_error_on_an_empty_index() -> 
 
 
 def test_seed_002_a_folder_where_nothing_was_ever_indexed_is_an_error() -> None:
-    with pytest.raises(NotFound, match=r"nothing is indexed in .pertinent yet; `pertinent index PATH`"):
+    with pytest.raises(NotFound, match=r"nothing is indexed in .pertinent yet; run `pertinent index PATH`"):
         pertinent.retrieve_content_chunks(VECTOR)
     assert not Path(".pertinent").exists()
 

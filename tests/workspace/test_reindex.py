@@ -156,7 +156,7 @@ def test_the_old_index_is_kept_until_it_is_dropped(indexed: Path) -> None:
         assert not pertinent.drop_old()
         assert builds(indexed) == ["002"]
         assert hits(pertinent)
-        with pytest.raises(NotFound, match="no build to go back to"):
+        with pytest.raises(NotFound, match="no previous build"):
             pertinent.rollback()
 
 
@@ -398,9 +398,9 @@ def test_after_a_rollback_the_settings_that_changed_are_named(
     use(monkeypatch, Other)
     with opened(indexed, **changed) as pertinent:
         pertinent.reindex()
-        assert pertinent.workspace.to_set() == []
+        assert pertinent.workspace.settings_matching_index() == []
         pertinent.rollback()
-        assert pertinent.workspace.to_set() == needed
+        assert pertinent.workspace.settings_matching_index() == needed
     settings = {"embedder": "testing:hashed-words", "chunk_tokens": 120, **changed}
     for name, value in settings.items():
         monkeypatch.setenv(f"PERTINENT_{name.upper()}", str(value))

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from .._internal.progress import Progress, Silent
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
-from ..indexing.sync import Plan, Summary
+from ..indexing.plan import Plan
+from ..indexing.sync import Summary
 from ..limits import (
     ENGINE,
     RETRIEVAL_IMPLEMENTATION,
@@ -150,9 +151,9 @@ class Pertinent:
         """
         accept = None
         if golden is not None:
-            from .accepting import Acceptance
+            from .reindex_gate import ReindexGate
 
-            accept = Acceptance(self.workspace, golden, told)
+            accept = ReindexGate(self.workspace, golden, told)
         with self.workspace.writing(progress := progress or Silent()):
             return self.workspace.reindex(progress, accept)
 

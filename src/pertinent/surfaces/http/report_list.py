@@ -11,11 +11,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from ..._internal.messages import count_queries
 from ...validation import report
 from ...validation.criteria import Criterion
 from ...validation.defaults import Verdict
 from ...validation.older_reports import fill_answerable_means
-from ...validation.phrases import queries
 
 MOST = 500
 """How many reports are listed, the latest."""
@@ -84,7 +84,7 @@ class Short(BaseModel):
         parts = [
             self.golden.name,
             f"{self.ranking} ranking" if self.ranking else "",
-            f"the first {queries(limit).removeprefix('1 ')} only" if limit else "",
+            f"the first {count_queries(limit).removeprefix('1 ')} only" if limit else "",
             f"threshold {threshold:g}" if threshold else "",
         ]
         return ", ".join(part for part in parts if part)

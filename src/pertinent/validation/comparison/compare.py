@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from ..._internal.messages import format_list
 from ...errors import InvalidInput
 from ..criteria import Criterion
 from ..defaults import Verdict
-from ..phrases import listed
 from ..report import Latency, Part, TestCase, ValidationReport
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 from .golden_change import NAMED, GoldenChange, check_comparable, describe_golden_change, find_golden_change
@@ -179,7 +179,9 @@ def visible(n: int) -> float:
 
 
 def _explain_nothing(change: GoldenChange, problems: Mapping[str, str]) -> str:
-    reasons = [f"{reason}: {listed(names, NAMED)}" for reason, names in group_by_reason(problems).items()]
+    reasons = [
+        f"{reason}: {format_list(names, NAMED)}" for reason, names in group_by_reason(problems).items()
+    ]
     if reasons:
         return "; ".join(reasons)
     if change.same:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
+from ..._internal.messages import format_count, format_list
 from ...errors import InvalidInput
 from ..golden.golden_set import GoldenSet
-from ..phrases import counted, listed
 from ..report import Part, Query, TestCase, ValidationReport
 from .stored_labels import LabelPlace, StoredLabel
 
@@ -92,7 +92,7 @@ def describe_golden_change(change: GoldenChange) -> str:
     if change.same:
         return "Scored with the same golden set."
     queries = [
-        f"{what}: {listed(names, NAMED)}"
+        f"{what}: {format_list(names, NAMED)}"
         for what, names in (
             ("added", change.queries_added),
             ("removed", change.queries_removed),
@@ -121,7 +121,7 @@ def _describe_labels(changes: Sequence[LabelChange] | None) -> list[str]:
     if not parts:
         return []
     (count, what), *others = parts
-    first = f"{counted(count, 'label', 'labels')} {what}"
+    first = f"{format_count(count, 'label', 'labels')} {what}"
     return [", ".join([first, *(f"{count:,} {what}" for count, what in others)])]
 
 

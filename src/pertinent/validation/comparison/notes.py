@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..phrases import listed, queries
+from ..._internal.messages import count_queries, format_list
 from ..report import ValidationReport
 from .golden_change import NAMED
 from .pairing import QueryPair, is_scored
@@ -29,28 +29,28 @@ def note_runs(before: ValidationReport, after: ValidationReport) -> Iterable[str
 def note_pairs(common: Sequence[QueryPair], problems: Mapping[str, str]) -> Iterable[str]:
     """Queries that were left out, and what is not the same in those that were not."""
     for reason, names in group_by_reason(problems).items():
-        yield f"left out, since {reason}: {listed(names, NAMED)}"
+        yield f"left out, since {reason}: {format_list(names, NAMED)}"
     uncounted = [pair.name for pair in common if is_scored(pair.old.query) and not pair.is_scored]
     if uncounted:
-        yield f"left out, since they are edge cases or have no answer now: {listed(uncounted, NAMED)}"
+        yield f"left out, since they are edge cases or have no answer now: {format_list(uncounted, NAMED)}"
     paired = [pair for pair in common if pair.name not in problems]
     resized = [pair.name for pair in paired if pair.old.query.top_k != pair.new.query.top_k]
     if resized:
         yield (
             "P@5 and MRR are of the results that a caller gets, and top_k is not the same for: "
-            f"{listed(resized, NAMED)}"
+            f"{format_list(resized, NAMED)}"
         )
     moved = sum(pair.relevant_before not in (None, pair.new.relevant) for pair in paired)
     if moved:
         yield (
-            f"for {queries(moved)} another number of passages answers than before: pages or chunks have "
-            "changed"
+            f"for {count_queries(moved)} another number of passages answers than before: pages or chunks "
+            "have changed"
         )
     turned = [pair.name for pair in common if pair.has_turned and not pair.passes_by_one_rule]
     if turned:
         yield (
             "these pass in one run and fail in the other, but by other labels or expectations: "
-            f"{listed(turned, NAMED)}"
+            f"{format_list(turned, NAMED)}"
         )
 
 
@@ -61,8 +61,8 @@ def note_missing(measure: str, paired: Sequence[QueryPair]) -> Iterable[str]:
         if len(names) == len(paired):
             yield f"{measure} is not compared, since {reason}"
         else:
-            some = queries(len(names))
-            yield f"{measure} is not compared for {some}, since {reason}: {listed(names, NAMED)}"
+            some = count_queries(len(names))
+            yield f"{measure} is not compared for {some}, since {reason}: {format_list(names, NAMED)}"
 
 
 def note_unjudged(paired: Sequence[QueryPair]) -> Iterable[str]:

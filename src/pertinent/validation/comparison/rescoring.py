@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..._internal.messages import format_count
 from .. import metrics
 from ..metrics import MEASURES, SPAN_RECALL, Measure
-from ..phrases import counted
 from ..report import SearchResult, TestCase, ValidationReport
 from ..scoring import seed_figures
 from .stored_labels import KEPT_DEPTH, LabelPlace, StoredLabel, StoredPassage, StoredSpan
@@ -184,7 +184,9 @@ def _find_missing(depth: int | None, *, complete: bool) -> dict[str, str]:
         if name in OF_SHOWN_RESULTS:
             continue
         if depth is not None and measure.cutoff > depth:
-            missing[name] = f"the earlier report holds only {counted(depth, 'result', 'results')} of a list"
+            missing[name] = (
+                f"the earlier report holds only {format_count(depth, 'result', 'results')} of a list"
+            )
         elif not complete and measure.family in NEED_ALL_ANSWERS:
             missing[name] = UNKNOWN_ANSWERS
     return missing

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..._internal.messages import wrong
+from ..._internal.messages import explain_error
 from ...errors import InvalidFile, InvalidInput
 from . import golden_set as files
 from .errors import describe, list_errors, path_of
@@ -214,7 +214,7 @@ def made(model: type[_Model], where: str, fields: Mapping[str, Any]) -> _Model:
     except ValidationError as error:
         fault = error.errors()[0]
         place = "".join(f"{part}: " for part in fault["loc"])
-        raise InvalidInput("golden", f"{where}: {place}{wrong(fault)}") from error
+        raise InvalidInput("golden", f"{where}: {place}{explain_error(fault)}") from error
 
 
 def _query_cells(query: GoldenQuery) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
-from ..._internal.messages import wrong
+from ..._internal.messages import explain_error
 from .line_numbers import Document, Fault
 from .short_forms import derive_id
 
@@ -104,7 +104,7 @@ def describe(error: ErrorDetails, models: Models) -> str:
         return f"must be text, but is read as {value}; write it in quotes"
     if isinstance(value, datetime.date):
         return f"is read as a date; write it in quotes: '{value}'"
-    return wrong(error)
+    return explain_error(error)
 
 
 def _suggest(path: Sequence[str | int], models: Models) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from ..._internal.safe_yaml import DEEPEST, refuse_deep
+from ..._internal.safe_yaml import MAX_DEPTH, check_depth
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _FastLoader
@@ -83,7 +83,7 @@ def read_yaml(text: str) -> Document:
     """The value of a YAML text; deep nesting and aliases that multiply are refused."""
     loader = None
     try:
-        refuse_deep(text, _Loader)
+        check_depth(text, _Loader)
         loader = _Loader(text)
         root = loader.get_single_node()
         repeated = _repeated_keys(root)  # before merge keys are resolved, which may repeat a key
@@ -103,7 +103,7 @@ def read_yaml(text: str) -> Document:
 
 def read_json(text: str) -> Document:
     """The value of a JSON text; deep nesting is refused."""
-    too_deep = Fault(0, 0, f"it is nested more than {DEEPEST} deep")
+    too_deep = Fault(0, 0, f"it is nested more than {MAX_DEPTH} deep")
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -230,7 +230,7 @@ def _json_nodes(text: str) -> yaml.Node | None:
             parents[-1].value.append(node)
             if isinstance(node, yaml.CollectionNode):
                 parents.append(node)
-                if len(parents) > DEEPEST + 1:
+                if len(parents) > MAX_DEPTH + 1:
                     return None
     (root,) = top.value
     return root  # type: ignore[no-any-return]

@@ -8,8 +8,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from ..._internal.messages import format_count
 from ..defaults import is_answerable
-from ..phrases import counted
 from ..report import Mean, ValidationReport
 from . import cases, figures, text, words
 from .averages import averages
@@ -103,7 +103,7 @@ def _environment() -> Environment:
         "number": figures.number,
         "share": figures.share,
         "count": figures.count,
-        "counted": counted,
+        "format_count": format_count,
         "milliseconds": figures.milliseconds,
         "checked": figures.checked,
         "when": figures.when,

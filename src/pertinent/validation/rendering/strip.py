@@ -9,8 +9,8 @@ from itertools import groupby
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from ..._internal.messages import count_queries
 from ..defaults import is_answerable
-from ..phrases import queries
 from ..report import TestCase, ValidationReport
 from . import text, words
 from .cases import is_good, precision_at_5, wanted_precision
@@ -72,7 +72,7 @@ def precision(report: ValidationReport, linked: Collection[int]) -> Figure | Non
 
 
 def _told(cases: Sequence[Numbered], size: int, wanted: float | None, total: int) -> str:
-    told = [f"{queries(len(cases))} by type, passed before failed, high before low."]
+    told = [f"{count_queries(len(cases))} by type, passed before failed, high before low."]
     if wanted is not None:
         reached = sum(precision_at_5(case) >= wanted - 1e-9 for _, case in cases)
         told.append(f"At {wanted:g}, the dashed line, or above: {reached:,}.")

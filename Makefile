@@ -50,7 +50,7 @@ test: check
 	@$(BIN)/python -m tests.servers.binary
 	@# Docusaurus is installed and builds the handbook while the first tests run; those that need it wait.
 	@$(BIN)/python -m tests.sources.docusaurus_build >/dev/null 2>&1 & \
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist worksteal
 
 quick: $(STAMP)dev
 	$(BIN)/pytest --numprocesses 2 --dist load --hypothesis-profile quick -m "not slow"

@@ -113,7 +113,7 @@ def test_index_does_not_download_unchanged_pages(run: Run, site: LocalSite) -> N
 def test_index_refuses_crawl_options_for_a_folder(run: Run, docs: Path, option: list[str]) -> None:
     result = run("index", docs, *option)
     assert result.exit_code == 2
-    assert "no live site" in result.stderr
+    assert "not a live site" in result.stderr
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "many"])

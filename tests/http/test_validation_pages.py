@@ -546,7 +546,7 @@ class TestReports:
 
     def test_a_report_of_an_earlier_version_is_listed(self, reading: Service, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
-        older = Path(__file__).parents[1] / "validation" / "reports" / "without_labels.json"
+        older = Path(__file__).parents[1] / "validation" / "comparison" / "reports" / "without_labels.json"
         shutil.copy(older, folder / "report_20260101_120000.json")
         page = reading.client.get("/reports").text
         assert "report_20260101_120000.json" in page

@@ -256,7 +256,7 @@ labels = st.builds(
 )
 queries = st.builds(
     GoldenQuery,
-    id=cells,
+    id=cells.filter(str.strip),
     text=st.just("") | cells,
     query_type=st.sampled_from(["specific", "broad", "paraphrase", "edge"]),
     category=st.sampled_from([None, "factual", "conceptual", "contextual"]),
@@ -267,7 +267,7 @@ queries = st.builds(
     ),
     labels=st.lists(labels, max_size=3).map(tuple),
     note=maybe,
-) | st.builds(GoldenQuery, id=cells, text=cells, answerable=st.just(False))
+) | st.builds(GoldenQuery, id=cells.filter(str.strip), text=cells, answerable=st.just(False))
 sets = st.lists(queries, min_size=1, max_size=4, unique_by=lambda query: query.id).map(
     lambda found: GoldenSet(name="set", queries=tuple(found))
 )

@@ -43,7 +43,7 @@ class DimensionMismatch(InvalidInput):
     """A vector has another number of elements than the index."""
 
     def __init__(self, actual: int, expected: int, field: str = "query_embedding") -> None:
-        super().__init__(field, f"has {actual} elements, but the index has vectors of {expected}")
+        super().__init__(field, f"has {actual} elements, but the index was made for {expected}")
         self.actual = actual
         self.expected = expected
 

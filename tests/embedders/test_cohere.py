@@ -20,14 +20,9 @@ from pertinent.ports import Embedder
 
 from .wire import KEY, Wire
 
+DIMENSION = 1024
 ONCE = RetryPolicy(timeout=20, attempts=1, first_wait=0.001, longest_wait=1)
 OPTIONS = HostedOptions(queries=ONCE, documents=ONCE)
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    with Wire(1024) as server:
-        yield server
 
 
 @pytest.fixture

@@ -54,12 +54,6 @@ def openai(wire: Wire, options: HostedOptions = OPTIONS) -> OpenAIEmbedder:
     return OpenAIEmbedder("wired", KEY, base_url=f"{wire.url}/v1", dimension=8, options=options)
 
 
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    with Wire() as server:
-        yield server
-
-
 @pytest.fixture(params=[cohere, openai], ids=["cohere", "openai"])
 def make(request: pytest.FixtureRequest, wire: Wire) -> Iterator[Make]:
     """Return a factory of embedders that use the wire, for each provider in turn."""

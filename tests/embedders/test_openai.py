@@ -23,12 +23,6 @@ OPTIONS = HostedOptions(queries=ONCE, documents=ONCE)
 
 
 @pytest.fixture
-def wire() -> Iterator[Wire]:
-    with Wire() as server:
-        yield server
-
-
-@pytest.fixture
 def embedder(wire: Wire) -> Iterator[OpenAIEmbedder]:
     embedder = OpenAIEmbedder("nomic-embed-text", base_url=f"{wire.url}/v1/", options=OPTIONS)
     yield embedder

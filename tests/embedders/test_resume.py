@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,12 +68,6 @@ def sync(provider: str, folder: str | Path, url: str, sizes: tuple[int, ...]) ->
     finally:
         workspace.close()
         hosted.close()
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    with Wire(DIMENSION) as server:
-        yield server
 
 
 class Ledger:

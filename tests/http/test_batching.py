@@ -168,6 +168,7 @@ def default_model_book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wor
     workspace.close()
 
 
+@pytest.mark.slow  # the real model embeds hundreds of queries
 @pytest.mark.parametrize("ranking", ["hybrid", "dense"])
 def test_batched_queries_get_the_same_hits_and_scores_as_single_ones(
     default_model_book: Workspace, monkeypatch: pytest.MonkeyPatch, ranking: str

@@ -15,11 +15,11 @@ from schemathesis.generation import GenerationMode
 from pertinent.errors import SettingsError
 from pertinent.surfaces.http import labeling_session
 from pertinent.surfaces.subjects import Local
-from pertinent.validation import exchange
-from pertinent.validation import golden as files
-from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
-from pertinent.validation.judgments import Log
-from pertinent.validation.labelling import Desk
+from pertinent.validation.golden import formats
+from pertinent.validation.golden import golden_set as files
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
+from pertinent.validation.labels.judgments import Log
+from pertinent.validation.labels.labeling_session import Desk
 
 from .conftest import Serve, Service, check_conformance, problem
 
@@ -74,7 +74,7 @@ class TestLabelling:
         assert then["passage"]["chunk_id"] != shown["passage"]["chunk_id"]
         assert then == next_passage(labelling, "ann")
         assert next_passage(labelling, "ben")["progress"]["judged"] == 0
-        assert exchange.read(str(golden)).queries[0].labels[0].judge == "ann"
+        assert formats.read(str(golden)).queries[0].labels[0].judge == "ann"
 
     def test_undo_returns_the_passage_with_its_former_grade(self, labelling: Service, golden: Path) -> None:
         shown = next_passage(labelling)

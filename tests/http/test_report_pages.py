@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from pertinent.surfaces.http.report_pages import REPORT_POLICY
 from pertinent.surfaces.subjects import Local
 from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
@@ -201,15 +202,46 @@ def test_compare_shows_two_reports(reading: Service, folder: Path, reported: Val
     assert re.search(r"Newly failing <span[^>]*>2<", page)
 
 
-def test_compare_refuses_different_golden_sets_but_shows_both(
+def test_compare_refuses_reports_without_a_common_query_but_shows_both(
     reading: Service, folder: Path, reported: ValidationReport
 ) -> None:
-    one = saved(folder, reported, 1)
-    two = saved(folder, reported, 2, fingerprints={**reported.fingerprints, "golden": "another"})
-    page = reading.client.get(f"/reports/compare?before={one}&after={two}")
+    before = saved(folder, reported, 1)
+    queries = [case.query.model_copy(update={"id": f"other-{case.query.id}"}) for case in reported.test_cases]
+    cases = [
+        case.model_copy(update={"query": query})
+        for case, query in zip(reported.test_cases, queries, strict=True)
+    ]
+    fingerprints = {**reported.fingerprints, "golden": "another"}
+    after = saved(folder, reported, 2, fingerprints=fingerprints, test_cases=cases)
+    page = reading.client.get(f"/reports/compare?before={before}&after={after}")
     assert page.status_code == 200
-    assert "different golden sets" in page.text
+    assert "no query that has an answer is in both runs" in page.text
     assert "Newly failing" not in page.text
+
+
+def test_compare_scores_changed_labels_and_says_so_first(
+    reading: Service, folder: Path, reported: ValidationReport
+) -> None:
+    before = saved(folder, reported, 1)
+    first, *others = reported.test_cases
+    assert first.labels
+    regraded = [label.model_copy(update={"grade": 3 - label.grade}) for label in first.labels]
+    cases = [first.model_copy(update={"labels": regraded}), *others]
+    fingerprints = {**reported.fingerprints, "golden": "another"}
+    after = saved(folder, reported, 2, fingerprints=fingerprints, test_cases=cases)
+    page = unescape(reading.client.get(f"/reports/compare?before={before}&after={after}").text)
+    start = page.index(f"Scored with the labels of AFTER (golden set changed: {len(regraded)} label")
+    assert start < page.index("Before") < page.index("nDCG@10")
+
+
+def test_report_of_an_earlier_version_is_listed(reading: Service, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    older = Path(__file__).parents[1] / "validation" / "comparison" / "reports" / "without_labels.json"
+    shutil.copy(older, folder / "report_20260101_120000.json")
+    page = reading.client.get("/reports").text
+    assert "report_20260101_120000.json" in page
+    assert "can't be read" not in page
+    assert reading.client.get("/reports/report_20260101_120000.json").status_code == 200
 
 
 def test_compare_needs_both_names(reading: Service) -> None:

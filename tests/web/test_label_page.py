@@ -12,9 +12,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 
-from pertinent.validation import golden as files
-from pertinent.validation.golden import GoldenQuery, GoldenSet
-from pertinent.validation.judgments import Log
+from pertinent.validation.golden import golden_set as files
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet
+from pertinent.validation.labels.judgments import Log
 
 from .conftest import Reader, Visit, open_book, open_readers, serve
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from ..._internal.messages import wrong
+from ..._internal.messages import explain_error
 from ...errors import EmbedderError, InvalidInput, NotFound, PertinentError
 from ...identity import shorten
 from .observability import Observer
@@ -164,7 +164,7 @@ def describe_validation_error(details: Mapping[str, Any]) -> str:
         return f"body: is not JSON: {cause} at character {field}"
     if details["type"] == "model_attributes_type" and not field:
         return "body: must be a JSON object, sent with Content-Type: application/json"
-    return f"{field or 'body'}: {wrong(details)}"
+    return f"{field or 'body'}: {explain_error(details)}"
 
 
 def error_response(error: ApiError, scope: Scope) -> Response:

@@ -17,8 +17,8 @@ from typing import TypeVar
 from fastapi import Request
 
 from ...errors import InvalidInput, SettingsError, StoreError
-from ...validation import exchange
-from ...validation.labelling import Desk
+from ...validation.golden import formats
+from ...validation.labels.labeling_session import Desk
 from ..library import Pertinent
 from ..subjects import Local
 from .errors import ApiError
@@ -57,7 +57,7 @@ class LabelingSession:
         self._closing = False
         self._searched = self._total = 0
         try:
-            exchange.read(str(self._golden))
+            formats.read(str(self._golden))
         except InvalidInput as error:
             raise SettingsError(str(error)) from error
 
@@ -111,7 +111,7 @@ class LabelingSession:
 
         try:
             self._searched = 0
-            self._total = len(exchange.read(str(self._golden)).queries)
+            self._total = len(formats.read(str(self._golden)).queries)
             desk = Desk.open(Local(self._pertinent.workspace), str(self._golden), advance=count_query)
         except BaseException as error:  # whatever it is, the waiting request reports it
             build.set_exception(error)

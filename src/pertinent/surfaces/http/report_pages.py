@@ -92,7 +92,7 @@ def _load_report(folder: ReportFolder, name: str) -> ValidationReport:
 
 
 def _compare(folder: ReportFolder, before_name: str, after_name: str) -> Response:
-    from ...validation.compare import compare
+    from ...validation.comparison.compare import compare
 
     old, new = _load_report(folder, before_name), _load_report(folder, after_name)
     comparison = refusal = None

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from ...identity import digest
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
+from ...search.engine import NO_LEXICAL
 from ...types import Answer, Hit, Ranking, SearchOptions
 from .errors import openapi_errors
 from .schemas import (
@@ -241,7 +242,7 @@ def _render_answer(answer: Answer, body: SearchQuery, embedding_id: str) -> dict
             "ranking": answer.ranking,
             "filters": body.filters.model_dump(exclude_none=True) if body.filters else {},
         },
-        "status": "no_results" if not results else "partial" if answer.notes else "success",
+        "status": _get_status(answer),
         "warnings": _list_warnings(answer),
         "nearest": [_render_hit(hit, answer.algorithm, embedding_id) for hit in below],
         "damaged": [
@@ -258,6 +259,13 @@ def _render_answer(answer: Answer, body: SearchQuery, embedding_id: str) -> dict
             ],
         }
     return response
+
+
+def _get_status(answer: Answer) -> str:
+    if not answer.hits:
+        return "no_results"
+    # A side that the collection never had is not down.
+    return "partial" if set(answer.notes) - {NO_LEXICAL} else "success"
 
 
 def _list_warnings(answer: Answer) -> list[str]:

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...types import Answer, SearchOptions
-from ...validation.expectations import EXAMPLE, ValidationRun, ValidationTest, run_tests
+from ...validation.seed_tests import EXAMPLE, ValidationRun, ValidationTest, run_tests
 from .errors import openapi_errors
 from .schemas import RequestBody, check_integer
 from .service import get_service

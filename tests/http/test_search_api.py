@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -67,18 +68,22 @@ def test_top_k_from_1_to_20_limits_the_results(service: Service, top_k: float) -
 
 
 @pytest.mark.parametrize(
-    ("field", "values", "message"),
+    ("field", "values", "pattern"),
     [
-        ("top_k", [0, -1, 21, 100, 10**30, 1e300], "top_k: must be between 1 and 20, not "),
-        ("top_k", [2.5, "5", True, [5], {}, "x" * 1000], "top_k: must be a whole number from 1 to 20, not "),
-        ("top_k", [None], "top_k: "),
+        ("top_k", [0, -1, 21, 100, 10**30, 1e300], "top_k: must be between 1 and 20, not .*"),
+        (
+            "top_k",
+            [2.5, "5", True, [5], {}, "x" * 1000],
+            "top_k: must be a whole number from 1 to 20, not .*",
+        ),
+        ("top_k", [None], "top_k: .*"),
         ("query", ["", " ", "\t\n\r ", "\u3000\u00a0"], "query: must not be empty; give 1 to 500 characters"),
         ("query", ["x" * 501], "query: has 501 characters; it must have 1 to 500"),
-        ("query", [5, None, True, ["x"], {"x": 1}], "query: must be text"),
-        ("filters", [{"colour": "red"}], "filters.colour: "),
-        ("filters", [{"section": 5}, {"section": ""}], "filters.section: "),
-        ("filters", [{"url": url} for url in ("http://[", "#top", " ", "x" * 2001)], "filters.url: "),
-        ("filters", [[], "x"], "filters: "),
+        ("query", [5, None, True, ["x"], {"x": 1}], "query: must be text.*"),
+        ("filters", [{"colour": "red"}], "filters.colour: .*"),
+        ("filters", [{"section": 5}, {"section": ""}], "filters.section: .*"),
+        ("filters", [{"url": url} for url in ("http://[", "#top", " ", "x" * 2001)], "filters.url: .*"),
+        ("filters", [[], "x"], "filters: .*"),
         *(
             (name, [1], f"{name}: there is no such field")
             for name in ("topk", "similarity_threshold", "query_text", "__proto__")
@@ -86,11 +91,11 @@ def test_top_k_from_1_to_20_limits_the_results(service: Service, top_k: float) -
     ],
 )
 def test_invalid_value_names_the_field_and_its_range(
-    service: Service, field: str, values: list[Any], message: str
+    service: Service, field: str, values: list[Any], pattern: str
 ) -> None:
     for value in values:
         error = problem(service.search(**{field: value}), 400, "validation_error")
-        assert error.startswith(message)
+        assert re.fullmatch(pattern, error, re.DOTALL), error
 
 
 def test_query_is_required(service: Service) -> None:

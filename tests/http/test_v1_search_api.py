@@ -116,13 +116,13 @@ def test_top_k_may_be_1_to_100(service: Service, top_k: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "values", "message"),
+    ("field", "values", "pattern"),
     [
         ("top_k", [0, 101, -3], "must be between 1 and 100, not {}"),
         ("per_page", [0, 101, -1], "must be between 1 and 100, not {}"),
-        ("similarity_threshold", ["0.5", True, None, [0.5]], "must be a number from 0.0 to 1.0"),
+        ("similarity_threshold", ["0.5", True, None, [0.5]], "must be a number from 0.0 to 1.0.*"),
         ("query_text", ["", "  ", "\n"], "must not be empty; give 1 to 2000 characters"),
-        ("explain", ["yes", 1, None], "must be true or false"),
+        ("explain", ["yes", 1, None], "must be true or false.*"),
         *(
             (name, ["x"], "there is no such field")
             for name in ("query", "threshold", "query_id", "created_at")
@@ -130,11 +130,11 @@ def test_top_k_may_be_1_to_100(service: Service, top_k: float) -> None:
     ],
 )
 def test_invalid_value_names_the_field_and_its_range(
-    service: Service, field: str, values: list[Any], message: str
+    service: Service, field: str, values: list[Any], pattern: str
 ) -> None:
     for value in values:
         error = problem(service.v1(**{field: value}), 400, "validation_error")
-        assert error.startswith(f"{field}: {message.format(value)}")
+        assert re.fullmatch(f"{field}: {pattern.format(value)}", error, re.DOTALL), error
 
 
 @pytest.mark.parametrize("threshold", [0, 1, 0.0, 1.0, 0.123])

@@ -93,8 +93,8 @@ class VectorIndex(Protocol):
     def describe(self, entries: Sequence[Entry]) -> None:
         """Write the chunks' fields anew and leave their vectors."""
 
-    def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
-        """Remove the document's other points; with no ids, all of them."""
+    def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
+        """Delete the document's points that are not in `keep`; with nothing to keep, all of them."""
 
     def scan(self) -> Iterator[StoredPoint]:
         """Every point in the index, in no set order."""

@@ -67,7 +67,7 @@ def lose_a_point(folder: Path) -> None:
     with opened(folder) as workspace:
         gone = a_chunk(workspace)
         kept = [one for one in workspace.catalog().chunks(gone.document_id) if one != gone]
-        workspace.index().keep_only(gone.document_id, [point_id(one.chunk_id) for one in kept])
+        workspace.index().delete_stale_points(gone.document_id, keep=[point_id(one.chunk_id) for one in kept])
 
 
 def add_a_stray_point(folder: Path) -> None:

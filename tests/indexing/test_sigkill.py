@@ -38,7 +38,7 @@ def fatal(method):
     return call
 
 for kind, names in (
-    (EdgeIndex, ("put", "describe", "keep_only", "finish")),
+    (EdgeIndex, ("put", "describe", "delete_stale_points", "finish")),
     (SqlCatalog, ("begin", "commit", "register", "set_fingerprint")),
 ):
     for name in names:

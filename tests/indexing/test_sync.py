@@ -62,7 +62,7 @@ def test_a_second_run_writes_nothing_and_embeds_nothing(
     writes: list[str] = []
     indexer = workspace.indexer(Silent())
     for kind, names in (
-        (type(indexer.index), ("put", "describe", "keep_only")),
+        (type(indexer.index), ("put", "describe", "delete_stale_points")),
         (type(indexer.catalog), ("begin", "commit")),
     ):
         for name in names:

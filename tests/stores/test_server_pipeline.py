@@ -205,7 +205,7 @@ def test_a_sync_that_broke_off_before_a_migration_is_mended_after_it(
     with Pertinent.open(tmp_path / "copy", **FAST, qdrant_collection=collection) as here:
         page, whole = here.pages()[0], here.workspace.index().count()
         here.workspace.catalog().begin([page.document_id])
-        here.workspace.index().keep_only(page.document_id, [])
+        here.workspace.index().delete_stale_points(page.document_id, keep=[])
         assert here.migrate_to(qdrant.url, postgres_url) == whole - page.chunks
     servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
     with Pertinent.open(tmp_path / "none", **FAST, **servers) as there:

@@ -230,7 +230,7 @@ class Indexer:
             # The rebuild that broke off may have written pages that are no longer there.
             kept = {change.page.document_id for _, change in rebuilt}
             for gone in {chunk.document_id for chunk in readable_chunks(self.index.scan())} - kept:
-                self.index.keep_only(gone, [])
+                self.index.delete_stale_points(gone, keep=[])
         self.progress.stage("Optimising the index", None)
         self.index.finish()
         return [(source, _written(change)) for source, change in rebuilt]
@@ -242,7 +242,7 @@ class Indexer:
         self.index.describe([entry for entry, new in entries if not new])
         for change in group:
             points = [identity.point_id(entry.chunk.chunk_id) for entry in change.entries]
-            self.index.keep_only(change.page.document_id, points)
+            self.index.delete_stale_points(change.page.document_id, keep=points)
         self.index.flush()
 
     def _write(self, source: str, group: Sequence[PageChange]) -> None:
@@ -267,7 +267,7 @@ class Indexer:
             return
         self.catalog.begin(gone)
         for document in gone:
-            self.index.keep_only(document, [])
+            self.index.delete_stale_points(document, keep=[])
         self.index.flush()
         self.catalog.commit(source, [], removed=gone)
 

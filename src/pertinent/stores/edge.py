@@ -129,11 +129,11 @@ class EdgeIndex:
             ids: list[int | UUID | str] = [point_id(entry.chunk.chunk_id)]
             self._update(qdrant.UpdateOperation.overwrite_payload(ids, to_payload(entry)))
 
-    def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
-        others = qdrant.Filter(
-            must=[_match("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(point_ids))]
+    def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
+        stale = qdrant.Filter(
+            must=[_match("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(keep))]
         )
-        self._update(qdrant.UpdateOperation.delete_points_by_filter(others))
+        self._update(qdrant.UpdateOperation.delete_points_by_filter(stale))
 
     @property
     def version(self) -> int:

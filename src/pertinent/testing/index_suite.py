@@ -160,13 +160,13 @@ class IndexSuite:
         assert index.embedding_keys([point, point_id("nowhere")]) == {point: given[0].embedding_key}
         assert index.embedding_keys([]) == {}
 
-    def test_keep_only_removes_the_other_points_of_that_page_alone(self, index: VectorIndex) -> None:
+    def test_delete_stale_points_deletes_points_of_that_page_only(self, index: VectorIndex) -> None:
         given = fill(index)
         topics = [e for e in given if e.chunk.slug == "topics"]
-        index.keep_only(PAGES[0].document_id, [point_id(topics[0].chunk.chunk_id)])
+        index.delete_stale_points(PAGES[0].document_id, keep=[point_id(topics[0].chunk.chunk_id)])
         left = {chunk.chunk_id for chunk in index.scan()}
         assert left == {e.chunk.chunk_id for e in given if e not in topics[1:]}
-        index.keep_only(PAGES[0].document_id, [])
+        index.delete_stale_points(PAGES[0].document_id, keep=[])
         assert {chunk.slug for chunk in readable_chunks(index.scan())} == {"services", "guide/joints"}
 
     def test_a_vector_of_another_length_is_refused_with_both_numbers(self, index: VectorIndex) -> None:
@@ -187,7 +187,7 @@ class IndexSuite:
         versions.append(index.version)
         index.describe(given[:1])
         versions.append(index.version)
-        index.keep_only(PAGES[0].document_id, [])
+        index.delete_stale_points(PAGES[0].document_id, keep=[])
         versions.append(index.version)
         assert versions == [None] * 4 or len(set(versions)) == 4
 

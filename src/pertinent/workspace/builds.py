@@ -68,7 +68,7 @@ class Succession:
             if page is not None:
                 kept.append((record.source, (page, record.page_hash, [_of(page, one) for one in chunks])))
         for gone in found:
-            index.keep_only(gone, ())
+            index.delete_stale_points(gone, keep=())
         return kept
 
     def remove(self, number: int) -> None:

@@ -255,7 +255,7 @@ class TestEveryPipeline:
         changes: list[Callable[[], None]] = [
             lambda: index.put([], []),
             lambda: index.describe([]),
-            lambda: index.keep_only("topics", []),
+            lambda: index.delete_stale_points("topics", keep=[]),
             lambda: catalog.begin(["topics"]),
             lambda: catalog.commit("theirs", []),
             lambda: catalog.register("theirs", "here"),

@@ -157,7 +157,11 @@ class TestBuilds:
             for name in ("one that only looks", "one that writes")
         )
         given = fill(second)
-        for call in (fill, lambda index: index.keep_only("page-1", []), lambda index: index.describe(given)):
+        for call in (
+            fill,
+            lambda index: index.delete_stale_points("page-1", keep=[]),
+            lambda index: index.describe(given),
+        ):
             with pytest.raises(IndexFailure, match="another catalog"):
                 call(first)
         assert second.count() == len(given)

@@ -191,7 +191,7 @@ class ForeignIndex:
     def describe(self, entries: Sequence[Entry]) -> None:  # noqa: ARG002
         self.refuse()
 
-    def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:  # noqa: ARG002
+    def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:  # noqa: ARG002
         self.refuse()
 
     def refuse(self) -> NoReturn:

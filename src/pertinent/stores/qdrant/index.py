@@ -183,13 +183,13 @@ class QdrantIndex:
     def _change(self, peer: Peer, changes: list[models.UpdateOperation]) -> None:
         peer.writing.batch_update_points(self._collection, changes, wait=True, ordering=_IN_ORDER)
 
-    def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
+    def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
         self._claim()
-        kept = models.HasIdCondition(has_id=[format_point_id(point) for point in point_ids])
-        others = models.Filter(must=[match_field("document_id", document_id)], must_not=[kept])
+        current = models.HasIdCondition(has_id=[format_point_id(point) for point in keep])
+        stale = models.Filter(must=[match_field("document_id", document_id)], must_not=[current])
         self._server.write(
             lambda peer: peer.writing.delete(
-                self._collection, models.FilterSelector(filter=others), wait=True, ordering=_IN_ORDER
+                self._collection, models.FilterSelector(filter=stale), wait=True, ordering=_IN_ORDER
             )
         )
 

@@ -169,7 +169,7 @@ class Catalog(Protocol):
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
         """Path, slug and title of each chunk, in one statement."""
 
-    def alone(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
+    def write_lock(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
         """Let nobody else write meanwhile; `waiting` is called again and again while another does."""
 
     def begin(self, document_ids: Iterable[str]) -> None:
@@ -212,7 +212,7 @@ class Catalog(Protocol):
     def catalog_id(self) -> str:
         """Tells this catalog from every other: a server's collection belongs to one."""
 
-    def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
+    def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
         """Record every page, with its source, as a new build has it, and that build as the one in use."""
 
     def ping(self) -> None:

@@ -184,7 +184,7 @@ class TestAnotherEmbedder:
         assert run("doctor").exit_code == 0
 
     def test_is_refused_while_another_process_writes(self) -> None:
-        with Pertinent.open() as writer, writer.workspace.catalog().alone(lambda: None):
+        with Pertinent.open() as writer, writer.workspace.catalog().write_lock(lambda: None):
             with Pertinent.open() as reader, pytest.raises(FingerprintMismatch):
                 reader.search("joints")
             with sqlite3.connect(".pertinent/catalog.sqlite3") as catalog:

@@ -275,10 +275,10 @@ class CatalogSuite:
         catalog.begin_build(replace(second, build=7))
         catalog.begin_build(second)
         assert (catalog.building(), catalog.fingerprint(), catalog.previous()) == (second, first, None)
-        catalog.swap(second, [("s", written("a", ["one"]))])
+        catalog.activate_build(second, [("s", written("a", ["one"]))])
         assert (catalog.building(), catalog.fingerprint(), catalog.previous()) == (None, second, first)
         # Another process took the same build too: the way back stays.
-        catalog.swap(second, [])
+        catalog.activate_build(second, [])
         assert catalog.previous() == first
 
     def test_it_has_one_id_whoever_asks(self, catalog: Catalog) -> None:

@@ -122,7 +122,7 @@ def copy_catalog(source: Catalog, target: Catalog, made_with: Fingerprint) -> No
         target.register(name, location)
     target.begin(source.pending())
     pages = [(record.source, written) for record in source.pages() if (written := _written(source, record))]
-    target.swap(made_with, pages)
+    target.activate_build(made_with, pages)
 
 
 def _written(catalog: Catalog, record: PageRecord) -> Written | None:

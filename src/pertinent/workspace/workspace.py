@@ -141,7 +141,7 @@ class Workspace:
             """Another process may be about to fill the index with its own settings."""
             build.check_fingerprint(existing, wanted)
 
-        with nullcontext() if self._writing.locked() else self.catalog().alone(refuse):
+        with nullcontext() if self._writing.locked() else self.catalog().write_lock(refuse):
             self.check_settings(wanted)
             self.reindex(Silent())
             self.drop_old()
@@ -200,7 +200,7 @@ class Workspace:
         if not new:
             self.require()
         refuse_full(self.settings.folder)
-        with self._writing, self.catalog().alone(waiting):
+        with self._writing, self.catalog().write_lock(waiting):
             if told:
                 self._await_index()
             yield
@@ -243,7 +243,7 @@ class Workspace:
             if accept is not None:
                 engine = Engine(made_by, fresh, self.catalog(), ranking=self.settings.ranking)
                 accept(engine, rebuilt, old)
-            self.catalog().swap(new, rebuilt)
+            self.catalog().activate_build(new, rebuilt)
         except BaseException as error:
             fresh.close()
             if isinstance(error, SyncRefused):
@@ -272,7 +272,7 @@ class Workspace:
             old.close()
             raise NotFound("the build to go back to has none of the pages that are indexed now")
         self.catalog().begin([page.document_id for _, (page, _, _) in kept])
-        self.catalog().swap(before, kept)
+        self.catalog().activate_build(before, kept)
         self._take(before, old)
         return before
 

@@ -119,7 +119,7 @@ class TestSqlCatalog(CatalogSuite):
 HOLDS = """
 import sys
 from pertinent.stores.catalog.catalog import SqlCatalog
-with SqlCatalog.open(sys.argv[1]).alone(lambda: None):
+with SqlCatalog.open(sys.argv[1]).write_lock(lambda: None):
     print("alone", flush=True)
     sys.stdin.read()
 """
@@ -138,13 +138,13 @@ def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(url: s
     with run(HOLDS, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "alone\n"
-        with pytest.raises(Waited), catalog.alone(waited):
+        with pytest.raises(Waited), catalog.write_lock(waited):
             pytest.fail("two write at once")
         catalog.commit("s", [written("a", ["one"])])  # nobody is kept from reading, or by force
         other.kill()
         other.wait()
         looks = iter(range(100))  # a server may take a moment to see that the other is gone
-        with catalog.alone(lambda: None if next(looks) < 99 else waited()):
+        with catalog.write_lock(lambda: None if next(looks) < 99 else waited()):
             assert [page.document_id for page in catalog.pages()] == ["a"]
     catalog.close()
 
@@ -152,7 +152,7 @@ def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(url: s
 def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> None:
     first, second = SqlCatalog.open(url), SqlCatalog.open(url)
     turn = ExitStack()
-    turn.enter_context(first.alone(waited))
+    turn.enter_context(first.write_lock(waited))
     looks = 0
 
     def waiting() -> None:
@@ -161,7 +161,7 @@ def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> N
         if looks == 3:
             turn.close()
 
-    with second.alone(waiting), pytest.raises(Waited), first.alone(waited):
+    with second.write_lock(waiting), pytest.raises(Waited), first.write_lock(waited):
         pytest.fail("two write at once")
     assert looks == 3
     first.close()
@@ -170,9 +170,9 @@ def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> N
 
 def test_what_fails_while_writing_is_no_failure_of_the_catalog(url: str) -> None:
     catalog = SqlCatalog.open(url)
-    with pytest.raises(FileNotFoundError), catalog.alone(waited):
+    with pytest.raises(FileNotFoundError), catalog.write_lock(waited):
         raise FileNotFoundError("a page")
-    with catalog.alone(waited):
+    with catalog.write_lock(waited):
         pass
     catalog.close()
 
@@ -180,7 +180,7 @@ def test_what_fails_while_writing_is_no_failure_of_the_catalog(url: str) -> None
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 def test_the_lock_of_a_server_is_outside_of_any_transaction(url: str, plain: sa.Engine) -> None:
     catalog = SqlCatalog.open(url)
-    with catalog.alone(waited), plain.connect() as other:
+    with catalog.write_lock(waited), plain.connect() as other:
         states = other.scalars(
             sa.text("SELECT state FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory%'")
         ).all()

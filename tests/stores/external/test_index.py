@@ -261,7 +261,7 @@ class TestEveryPipeline:
             lambda: catalog.register("theirs", "here"),
             lambda: catalog.forget("theirs"),
             lambda: catalog.set_fingerprint(Fingerprint("", 0, "", "")),
-            lambda: catalog.swap(Fingerprint("", 0, "", ""), []),
+            lambda: catalog.activate_build(Fingerprint("", 0, "", ""), []),
             catalog.forget_previous,
         ]
         for change in changes:

@@ -15,8 +15,7 @@ import sqlalchemy as sa
 from ...identity import storable
 from ...ports import Description, Fingerprint, PageRecord, Written
 from ...types import Chunk, Page
-from . import database
-from . import locks as turns
+from . import database, locks
 from .migrations import migrate
 from .rows import Row, checked, from_chunk, from_page, to_chunk, to_page, unique
 from .tables import documents, meta, pages, pending, sources
@@ -64,7 +63,7 @@ class SqlCatalog:
         """Connect, and make or migrate the tables where that is needed."""
         engine = database.connect(database.parse(url))
         try:
-            with database.translated(engine.url):
+            with database.translate_errors(engine.url):
                 if engine.dialect.name == "sqlite":
                     database.write_ahead(database.reader(engine))
                 migrate(database.reader(engine), database.writer(engine))
@@ -113,7 +112,7 @@ class SqlCatalog:
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Turn an error of the database into ours, a SQLite file that was removed included."""
-        with database.translated(self._engine.url):
+        with database.translate_errors(self._engine.url):
             self._follow_file()
             yield
 
@@ -129,10 +128,14 @@ class SqlCatalog:
             self._file = file
 
     @contextmanager
-    def alone(self, waiting: Callable[[], None]) -> Iterator[None]:
+    def write_lock(self, waiting: Callable[[], None]) -> Iterator[None]:
         """Let no other process write meanwhile; `waiting` is called again and again while one does."""
         on_server = self._engine.dialect.name == "postgresql"
-        turn = turns.of_server(self._reader, self.catalog_id()) if on_server else turns.of_file(self._engine)
+        turn = (
+            locks.postgres_advisory_lock(self._reader, self.catalog_id())
+            if on_server
+            else locks.file_lock(self._engine)
+        )
         with turn as take:
             while not take():
                 waiting()
@@ -172,7 +175,7 @@ class SqlCatalog:
         if rows.chunks:
             connection.execute(_PUT_CHUNK, rows.chunks)
 
-    def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
+    def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
         """Record every page as a new build of the index has it, and that build as the one in use."""
         rows = _Rows.of(pages)
         before = self.fingerprint()

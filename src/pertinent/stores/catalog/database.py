@@ -87,7 +87,7 @@ def connect(url: sa.URL) -> sa.Engine:
 
 
 def _sqlite(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
-    with translated(url):
+    with translate_errors(url):
         Path(url.database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(url, **arguments)
 
@@ -151,7 +151,7 @@ def masked(url: sa.URL) -> str:
 
 
 @contextmanager
-def translated(url: sa.URL) -> Iterator[None]:
+def translate_errors(url: sa.URL) -> Iterator[None]:
     """Turn an error of the database into ours."""
     try:
         yield

@@ -85,7 +85,7 @@ class ForeignCatalog:
     ) -> None:
         self._index.refuse()
 
-    def alone(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
+    def write_lock(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
         self._index.refuse()
 
     def sources(self) -> Mapping[str, str]:
@@ -121,7 +121,7 @@ class ForeignCatalog:
         """None: its collection belongs to no catalog."""
         return ""
 
-    def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:  # noqa: ARG002
+    def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:  # noqa: ARG002
         self._index.refuse()
 
     def ping(self) -> None:

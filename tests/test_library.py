@@ -456,7 +456,7 @@ def test_a_lost_index_is_noticed_also_when_a_page_is_pending(book: Path, tmp_pat
     folder = tmp_path / "data"
     with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
         opened.index(book)
-        opened.workspace.catalog().begin([opened.pages()[0].document_id])
+        opened.workspace.writable_catalog().begin([opened.pages()[0].document_id])
     shutil.rmtree(folder / "index")
     with (
         Pertinent.open(folder, embedder="testing:hashed-words") as opened,

@@ -83,7 +83,7 @@ def run(folder: Path, book: Path, calls: int) -> int:
 def contents(folder: Path) -> Any:
     """All that is stored, but for the time of writing, and what a search makes of it."""
     with Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened:
-        catalog = opened.workspace.catalog()
+        catalog = opened.workspace.writable_catalog()
         rows = [chunk for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
         points = readable_chunks(opened.workspace.index().scan())
         answer = opened.search("passage about limits", top_k=20, ranking="dense")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from ..identity import content_hash, embedding_key, point_id
 from ..indexing.chunking import embedded_text
-from ..ports import Catalog, Embedder, VectorIndex
+from ..ports import CatalogReader, Embedder, IndexReader, IndexWriter
 from ..types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
 
 REPAIR = "`pertinent doctor --repair`, then `pertinent index SOURCE` with the options it was indexed with"
@@ -45,7 +45,7 @@ class Inventory:
     """Points of the index that can't be read as chunks."""
 
 
-def take_inventory(index: VectorIndex, catalog: Catalog) -> Inventory:
+def take_inventory(index: IndexReader, catalog: CatalogReader) -> Inventory:
     """Read all chunks of both stores, and the pages they were cut from."""
     records = catalog.pages()
     pages = {record.document_id: catalog.page(record.document_id) for record in records}
@@ -136,7 +136,7 @@ def positions(stored: Inventory) -> list[Finding]:
     return [Finding(problem, REPAIR, frozenset(chunk.document_id for chunk in wrong))]
 
 
-def vectors(stored: Inventory, index: VectorIndex, embedder: str) -> list[Finding]:
+def vectors(stored: Inventory, index: IndexWriter, embedder: str) -> list[Finding]:
     """Where a vector was made from another text, or by another model, than its chunk's."""
     stale = []
     # A text that was altered is the hashes' finding; it says nothing about its vector.
@@ -153,7 +153,7 @@ def vectors(stored: Inventory, index: VectorIndex, embedder: str) -> list[Findin
     return _finding("{} with a vector that was not made from it", stale)
 
 
-def misplaced(stored: Inventory, index: VectorIndex, embedder: Embedder, most: int = 100) -> list[Finding]:
+def misplaced(stored: Inventory, index: IndexReader, embedder: Embedder, most: int = 100) -> list[Finding]:
     """Where a vector lies far from what its chunk's text gives: embeds some chunks again, spread evenly.
 
     A point keeps from what it was embedded; only this tells that the vector itself is another's.

@@ -25,7 +25,7 @@ from ..errors import (
     PertinentError,
     StoreError,
 )
-from ..ports import Embedder
+from ..ports import Embedder, Fingerprint
 from ..settings import Loaded
 from ..types import Filters, damaged_points, readable_chunks
 from ..workspace.workspace import Workspace
@@ -57,7 +57,7 @@ OWN = (
     "positions",
     "vectors",
 )
-"""What only an index of our own promises; of another pipeline's collection `pertinent inspect` tells."""
+"""Checks of an index that Pertinent made; `pertinent inspect` examines an external collection."""
 
 _PROBE = "Is everything sound?"
 
@@ -91,6 +91,7 @@ class Doctor:
         self._progress = progress or Silent()
         self._workspace: Workspace | None = None
         self._embedder: Embedder | None = None
+        self._made_with: Fingerprint | None = None
         self._inventory: Inventory | None = None
 
     def examine(self) -> Iterator[Check]:
@@ -110,7 +111,7 @@ class Doctor:
             ("positions", lambda: self._audit(positions, "each page's chunks run 0, 1, 2 …"), False),
             ("vectors", self._vectors, False),
         ):
-            if name in OWN and self._workspace and self._workspace.is_foreign:
+            if name in OWN and self._made_with is None:
                 continue
             check = _timed(name, look)
             yield check
@@ -123,7 +124,7 @@ class Doctor:
         """Mark the damaged pages, so that the next sync writes them anew; which they are."""
         damaged = sorted({page for check in checks for one in check.findings for page in one.pages})
         if damaged and self._workspace:
-            self._workspace.catalog().begin(damaged)
+            self._workspace.writable_catalog().begin(damaged)
         return damaged
 
     def close(self) -> None:
@@ -140,6 +141,7 @@ class Doctor:
     def _catalog(self) -> tuple[str, list[Finding]]:
         self._opened.require()
         self._opened.catalog().ping()
+        self._made_with = self._opened.catalog().fingerprint()
         return f"answers; {len(self._opened.catalog().pages()):,} pages", []
 
     def _model(self) -> tuple[str, list[Finding]]:
@@ -168,13 +170,13 @@ class Doctor:
     def _index(self) -> tuple[str, list[Finding]]:
         index = self._opened.index()
         found = self._opened.catalog().fingerprint()
-        if self._embedder and found and found.dimension == self._embedder.dimension:
+        if self._embedder and (found is None or found.dimension == self._embedder.dimension):
             vector = self._embedder.embed_queries([_PROBE])[0]
-            index.candidates(vector, _PROBE, by=("dense", "lexical"), limit=1, filters=Filters())
+            index.candidates(vector, _PROBE, by=index.sides, limit=1, filters=Filters())
         return f"answers; {index.count():,} points", []
 
     def _unfinished(self) -> tuple[str, list[Finding]]:
-        pending = self._opened.catalog().pending()
+        pending = self._opened.writable_catalog().pending()
         if not pending:
             return "none", []
         what = "1 page waits" if len(pending) == 1 else f"{len(pending):,} pages wait"
@@ -204,7 +206,7 @@ class Doctor:
     def _vectors(self) -> tuple[str, list[Finding]]:
         found = self._opened.catalog().fingerprint()
         made_by = found.embedder if found else ""
-        return "each was made from its chunk", vectors(self._taken, self._opened.index(), made_by)
+        return "each was made from its chunk", vectors(self._taken, self._opened.writable_index(), made_by)
 
     def _links(self, anchors_of: links.AnchorsOf) -> Check:
         """Every stored address, asked of the site; that it can't be reached is not that it is wrong."""

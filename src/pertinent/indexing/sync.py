@@ -21,7 +21,7 @@ from .. import identity
 from .._internal.clock import StageTimer, utc_now
 from .._internal.progress import Progress, Silent
 from ..errors import SyncRefused
-from ..ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex, Written
+from ..ports import Catalog, Embedder, Entry, PageRecord, PageWrite, Source, VectorIndex
 from ..types import Chunk, Offer, Page, PassedOver, Unreadable, readable_chunks
 from .chunking import chunk_page, embedded_text
 
@@ -209,7 +209,7 @@ class Indexer:
         self.catalog.forget(source)
         return len(gone)
 
-    def rebuild(self) -> list[tuple[str, Written]]:
+    def rebuild(self) -> list[tuple[str, PageWrite]]:
         """Fill the index, a new one, with every page of the catalog, without the pages' sources.
 
         What a rebuild that broke off has left there is gone on with. Gives back what the catalog has to
@@ -233,7 +233,7 @@ class Indexer:
                 self.index.delete_stale_points(gone, keep=[])
         self.progress.stage("Optimising the index", None)
         self.index.finish()
-        return [(source, _written(change)) for source, change in rebuilt]
+        return [(source, _page_write(change)) for source, change in rebuilt]
 
     def _fill(self, group: Sequence[PageChange]) -> None:
         """Have the index hold these pages as they are now."""
@@ -248,7 +248,7 @@ class Indexer:
     def _write(self, source: str, group: Sequence[PageChange]) -> None:
         self.catalog.begin([change.page.document_id for change in group])
         self._fill(group)
-        self.catalog.commit(source, [_written(change) for change in group])
+        self.catalog.commit(source, [_page_write(change) for change in group])
 
     def _embed(self, entries: Sequence[Entry]) -> None:
         if not entries:
@@ -272,8 +272,8 @@ class Indexer:
         self.catalog.commit(source, [], removed=gone)
 
 
-def _written(change: PageChange) -> Written:
-    return change.page, change.page_hash, [entry.chunk for entry in change.entries]
+def _page_write(change: PageChange) -> PageWrite:
+    return PageWrite(change.page, change.page_hash, [entry.chunk for entry in change.entries])
 
 
 def guard(plan: Plan, *, allow_shrink: bool) -> None:

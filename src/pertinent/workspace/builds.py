@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ..errors import IndexFailure, IndexLocked
-from ..ports import Builds, Catalog, Fingerprint, VectorIndex, Written
+from ..ports import Builds, Catalog, Fingerprint, PageWrite, VectorIndex
 from ..types import Chunk, Page, readable_chunks
 
 
@@ -50,7 +50,7 @@ class Succession:
                 raise
             return None
 
-    def recorded(self, index: VectorIndex) -> list[tuple[str, Written]]:
+    def recorded(self, index: VectorIndex) -> list[tuple[str, PageWrite]]:
         """The catalog's pages with their chunks as a build has them; what it has of others is removed.
 
         Nothing where it has none of them.
@@ -59,14 +59,15 @@ class Succession:
         for chunk in readable_chunks(index.scan()):
             found.setdefault(chunk.document_id, []).append(chunk)
         records = self.catalog().pages()
-        kept: list[tuple[str, Written]] = []
+        kept: list[tuple[str, PageWrite]] = []
         if found.keys().isdisjoint(record.document_id for record in records):
             return kept
         for record in records:
             page = self.catalog().page(record.document_id)
             chunks = sorted(found.pop(record.document_id, []), key=lambda chunk: chunk.position)
             if page is not None:
-                kept.append((record.source, (page, record.page_hash, [_of(page, one) for one in chunks])))
+                chunks = [_of(page, chunk) for chunk in chunks]
+                kept.append((record.source, PageWrite(page, record.page_hash, chunks)))
         for gone in found:
             index.delete_stale_points(gone, keep=())
         return kept

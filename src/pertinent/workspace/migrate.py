@@ -10,9 +10,8 @@ from .. import build
 from ..errors import IndexFailure, InvalidInput, SyncRefused
 from ..identity import embedding_key, point_id
 from ..indexing.chunking import embedded_text
-from ..ports import Catalog, Entry, Fingerprint, PageRecord, Vector, VectorIndex, Written
+from ..ports import Catalog, Entry, Fingerprint, PageRecord, PageWrite, VectorIndex, VectorSource
 from ..settings import Settings
-from ..types import PointId
 from .workspace import Workspace
 
 GROUP = 512
@@ -26,33 +25,26 @@ class Progress(Protocol):
     def advance(self, steps: int = 1) -> None: ...
 
 
-class Giving(VectorIndex, Protocol):
-    """An index that gives its vectors away."""
-
-    def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]: ...
-
-
 def migrate(here: Workspace, there: Settings, progress: Progress) -> int:
     """Take an embedded index to the server that the settings name, and the catalog to its database.
 
     Counts the chunks. What is here stays. Broken off anywhere, it is begun again by the next call: until
     the copy is complete no alias points at it, and the catalog there does not know of it.
     """
-    from ..stores.edge import EdgeIndex
-
     here.require()
-    source, made_with = here.index(), here.catalog().fingerprint()
-    if not isinstance(source, EdgeIndex) or made_with is None:
+    catalog, source = here.writable_catalog(), here.writable_index()
+    made_with = catalog.fingerprint()
+    if not isinstance(source, VectorSource) or made_with is None:
         raise InvalidInput("qdrant_url", "this index is on a server already")
     if there.database_url == here.settings.database_url:
-        return _migrate(here.catalog(), source, None, there, made_with, progress)
+        return _migrate(catalog, source, None, there, made_with, progress)
     with closing(build.catalog(there)) as other:
-        return _migrate(here.catalog(), source, other, there, made_with, progress)
+        return _migrate(catalog, source, other, there, made_with, progress)
 
 
 def _migrate(
     catalog: Catalog,
-    source: Giving,
+    source: VectorSource,
     other: Catalog | None,
     there: Settings,
     made_with: Fingerprint,
@@ -63,7 +55,7 @@ def _migrate(
         name = there.qdrant_collection
         raise InvalidInput("qdrant_collection", f"{name!r} is there already; choose another name")
     arrived = other is not None and _arrived(catalog, other, made_with)
-    if other is not None and other.pages() and not arrived:
+    if other is not None and not other.is_empty() and not arrived:
         raise SyncRefused("the target catalog already holds pages; give Pertinent a database of its own")
     # What is there and not in use is a copy that broke off.
     target.remove(made_with.build)
@@ -82,7 +74,7 @@ def _arrived(source: Catalog, target: Catalog, made_with: Fingerprint) -> bool:
 
 
 def copy_index(
-    catalog: Catalog, source: Giving, target: VectorIndex, made_with: Fingerprint, progress: Progress
+    catalog: Catalog, source: VectorSource, target: VectorIndex, made_with: Fingerprint, progress: Progress
 ) -> int:
     """Every chunk of the catalog with its vector into the target, which is empty; counts them.
 
@@ -121,13 +113,13 @@ def copy_catalog(source: Catalog, target: Catalog, made_with: Fingerprint) -> No
     for name, location in source.sources().items():
         target.register(name, location)
     target.begin(source.pending())
-    pages = [(record.source, written) for record in source.pages() if (written := _written(source, record))]
+    pages = [(record.source, write) for record in source.pages() if (write := _page_write(source, record))]
     target.activate_build(made_with, pages)
 
 
-def _written(catalog: Catalog, record: PageRecord) -> Written | None:
+def _page_write(catalog: Catalog, record: PageRecord) -> PageWrite | None:
     page = catalog.page(record.document_id)
-    return None if page is None else (page, record.page_hash, catalog.chunks(record.document_id))
+    return None if page is None else PageWrite(page, record.page_hash, catalog.chunks(record.document_id))
 
 
 def _entries(catalog: Catalog, records: Sequence[PageRecord], made_with: Fingerprint) -> Iterator[Entry]:

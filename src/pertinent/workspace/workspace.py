@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 
 from .. import build
 from .._internal.disk import refuse_full
@@ -21,14 +22,14 @@ from ..errors import (
     SyncRefused,
 )
 from ..indexing.sync import Indexer
-from ..ports import Catalog, Embedder, Fingerprint, VectorIndex, Written
+from ..ports import Catalog, CatalogReader, Embedder, Fingerprint, IndexReader, PageWrite, VectorIndex
 from ..search.engine import Engine
 from ..settings import Settings
 from .builds import Succession
 
 _LOOKS, _LOOK_SECONDS = 50, 0.1
 
-Accept = Callable[[Engine, Sequence[tuple[str, Written]], Fingerprint], None]
+Accept = Callable[[Engine, Sequence[tuple[str, PageWrite]], Fingerprint], None]
 """Looks at a new build (what answers from it, what it holds, what the old one was made with)."""
 
 
@@ -42,11 +43,13 @@ class Workspace:
         self._catalog: Catalog | None = None
         self._index: VectorIndex | None = None
         self._engine: Engine | None = None
-        self._foreign: bool | None = None
+        self._external: tuple[IndexReader, CatalogReader] | None = None
         self._number = 0
         """Which build the open index is."""
-        self._builds = build.builds(settings, lambda: self.catalog().catalog_id())
-        self._succession = Succession(self._builds, self.catalog, remote=settings.qdrant_url is not None)
+        self._builds = build.builds(settings, lambda: self.writable_catalog().catalog_id())
+        self._succession = Succession(
+            self._builds, self.writable_catalog, remote=settings.qdrant_url is not None
+        )
         self._closed = False
         self._writing = threading.Lock()
 
@@ -55,7 +58,7 @@ class Workspace:
         with self._opening:
             if self._embedder is None:
                 embedder = build.embedder(self.settings)
-                if not self.is_foreign and self._has_catalog():
+                if self._has_catalog():
                     self.check_settings(build.fingerprint(self.settings, embedder))
                 self._embedder = embedder
             return self._embedder
@@ -68,54 +71,68 @@ class Workspace:
         try:
             build.check_fingerprint(existing, wanted)
         except FingerprintMismatch:
-            if self._has_chunks():
+            if self.catalog().has_chunks():
                 raise
 
-    def _has_chunks(self) -> bool:
-        return any(page.chunks for page in self.catalog().pages())
-
     def has_pages(self) -> bool:
-        """Whether pages are indexed; nothing is created to find that out."""
-        return self.is_foreign or (self._has_catalog() and bool(self.catalog().pages()))
+        """Whether pages are indexed; creates nothing to find out."""
+        return self._is_indexed() and not self.catalog().is_empty()
 
-    def catalog(self) -> Catalog:
-        """The catalog, made where there is none."""
+    def catalog(self) -> CatalogReader:
+        """The catalog to read from; one of our own is created where there is none."""
+        external = self._open_readers()
+        return external[1] if external else self.writable_catalog()
+
+    def index(self) -> IndexReader:
+        """The index to search; one of our own is created where there is none."""
+        external = self._open_readers()
+        return external[0] if external else self.writable_index()
+
+    @cached_property
+    def _open_external(self) -> build.OpenReaders | None:
+        """Opens the collection that another pipeline filled; None if the index is our own."""
+        return build.external_readers(self.settings)
+
+    def _open_readers(self) -> tuple[IndexReader, CatalogReader] | None:
         with self._opening:
-            if self._closed:
-                raise StoreError("this was closed; open it again with Pertinent.open")
-            if self._catalog is None and self.is_foreign:
-                self._open_foreign()
+            self._require_open()
+            if self._external is None and self._open_external is not None:
+                self._external = self._open_external(self.embedder())
+            return self._external
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StoreError("this was closed; open it again with Pertinent.open")
+
+    def require_writable(self) -> None:
+        """Raise SyncRefused if the settings name a collection that another pipeline filled."""
+        if self._open_external is not None:
+            raise SyncRefused(
+                f"the collection {self.settings.qdrant_collection} was filled by another pipeline, and "
+                "Pertinent never writes to it: change it with that pipeline, or set QDRANT_COLLECTION_NAME "
+                "to another name for an index of your own"
+            )
+
+    def writable_catalog(self) -> Catalog:
+        """The catalog of our own, created where there is none; SyncRefused for an external collection."""
+        with self._opening:
+            self._require_open()
+            self.require_writable()
             if self._catalog is None:
                 self._catalog = build.catalog(self.settings)
             return self._catalog
 
-    @property
-    def is_foreign(self) -> bool:
-        """Whether the collection is one that another pipeline filled: it is read, and never written to."""
+    def writable_index(self) -> VectorIndex:
+        """The index of our own, created where there is none; SyncRefused for an external collection."""
         with self._opening:
-            if self._foreign is None:
-                self._foreign = self.settings.qdrant_url is not None and build.foreign(self.settings).exists()
-            return self._foreign
-
-    def _open_foreign(self) -> None:
-        self._index, self._catalog = build.foreign(self.settings).open(self.embedder())
-
-    def _refuse_foreign(self) -> None:
-        if self.is_foreign:
-            build.foreign(self.settings).refuse()
-
-    def index(self) -> VectorIndex:
-        """The index, made where there is none."""
-        with self._opening:
-            if self._index is None and self.is_foreign:
-                self._open_foreign()
+            self.require_writable()
             if self._index is None:
                 self._adopt_settings()
             if self._index is None:
-                found = self.catalog().fingerprint()
+                found = self.writable_catalog().fingerprint()
                 if found is None:
                     found = build.fingerprint(self.settings, self.embedder())
-                    self.catalog().set_fingerprint(found)
+                    self.writable_catalog().set_fingerprint(found)
                 opened = self._builds.open(found)
                 if not opened.count():
                     if self._expects_chunks():
@@ -131,7 +148,7 @@ class Workspace:
     def _adopt_settings(self) -> None:
         """Rebuild an index without chunks where the settings have changed: it has nothing to lose."""
         existing = self.catalog().fingerprint()
-        if existing is None or self._has_chunks():
+        if existing is None or self.catalog().has_chunks():
             return
         wanted = build.fingerprint(self.settings, self.embedder())
         if build.same_settings(existing, wanted):
@@ -141,17 +158,26 @@ class Workspace:
             """Another process may be about to fill the index with its own settings."""
             build.check_fingerprint(existing, wanted)
 
-        with nullcontext() if self._writing.locked() else self.catalog().write_lock(refuse):
+        with nullcontext() if self._writing.locked() else self.writable_catalog().write_lock(refuse):
             self.check_settings(wanted)
             self.reindex(Silent())
             self.drop_old()
 
     def _expects_chunks(self) -> bool:
-        broken_off = set(self.catalog().pending())
+        broken_off = set(self.writable_catalog().pending())
         pages = self.catalog().pages()
         return any(page.chunks and page.document_id not in broken_off for page in pages)
 
+    def _is_indexed(self) -> bool:
+        """Whether something was indexed; creates nothing to find out."""
+        if self._has_catalog():
+            return self.catalog().fingerprint() is not None
+        return self._open_external is not None
+
     def _has_catalog(self) -> bool:
+        """Whether there is a catalog of our own."""
+        if self._open_external is not None:
+            return False
         return self.settings.database_url is not None or (self.settings.folder / build.CATALOG_FILE).exists()
 
     def read_texts(self, chunk_ids: Sequence[str]) -> dict[str, str]:
@@ -175,11 +201,11 @@ class Workspace:
 
     def indexer(self, progress: Progress) -> Indexer:
         """What syncs sources; to apply its plans, be `writing`."""
-        self._refuse_foreign()
-        if found := self.catalog().fingerprint():
+        catalog = self.writable_catalog()
+        if found := catalog.fingerprint():
             self.check_settings(build.without_loading(self.settings, found))
             self._follow(found)
-        return Indexer(self.embedder, self.index(), self.catalog(), self.settings.chunk_tokens, progress)
+        return Indexer(self.embedder, self.writable_index(), catalog, self.settings.chunk_tokens, progress)
 
     @contextmanager
     def writing(self, progress: Progress, *, new: bool = False) -> Iterator[None]:
@@ -196,11 +222,11 @@ class Workspace:
                 told = True
             progress.advance(0)
 
-        self._refuse_foreign()
+        self.require_writable()
         if not new:
             self.require()
         refuse_full(self.settings.folder)
-        with self._writing, self.catalog().write_lock(waiting):
+        with self._writing, self.writable_catalog().write_lock(waiting):
             if told:
                 self._await_index()
             yield
@@ -232,18 +258,17 @@ class Workspace:
         it is taken, and refuse it with SyncRefused. One that broke off is kept, and the next with the same
         settings goes on with it.
         """
-        self._refuse_foreign()
         self.require()
-        old = self._held_build()
+        catalog, old = self.writable_catalog(), self._held_build()
         made_by = self._embedder or build.embedder(self.settings)
         new, fresh = self._succession.begin(build.fingerprint(self.settings, made_by))
-        indexer = Indexer(lambda: made_by, fresh, self.catalog(), self.settings.chunk_tokens, progress)
+        indexer = Indexer(lambda: made_by, fresh, catalog, self.settings.chunk_tokens, progress)
         try:
             rebuilt = indexer.rebuild()
             if accept is not None:
-                engine = Engine(made_by, fresh, self.catalog(), ranking=self.settings.ranking)
+                engine = Engine(made_by, fresh, catalog, ranking=self.settings.ranking)
                 accept(engine, rebuilt, old)
-            self.catalog().activate_build(new, rebuilt)
+            catalog.activate_build(new, rebuilt)
         except BaseException as error:
             fresh.close()
             if isinstance(error, SyncRefused):
@@ -260,9 +285,9 @@ class Workspace:
 
         Its chunks are recorded as that build has them, and every page is noted as pending.
         """
-        self._refuse_foreign()
         self.require()
-        present, before = self.catalog().fingerprint(), self.catalog().previous()
+        catalog = self.writable_catalog()
+        present, before = catalog.fingerprint(), catalog.previous()
         if before is None or present is None or before.build not in self._builds.numbers():
             raise NotFound("there is no build to go back to; `pertinent reindex` keeps the one it replaces")
         self._held_build()
@@ -271,8 +296,8 @@ class Workspace:
         if not kept:
             old.close()
             raise NotFound("the build to go back to has none of the pages that are indexed now")
-        self.catalog().begin([page.document_id for _, (page, _, _) in kept])
-        self.catalog().activate_build(before, kept)
+        catalog.begin([write.page.document_id for _, write in kept])
+        catalog.activate_build(before, kept)
         self._take(before, old)
         return before
 
@@ -291,13 +316,12 @@ class Workspace:
 
     def drop_old(self) -> int | None:
         """Remove the build before the one in use; its number, or None where there is none."""
-        self._refuse_foreign()
-        before = self.catalog().previous()
+        before = self.writable_catalog().previous()
         if before is None:
             return None
         with self._opening:
             self._succession.remove(before.build)
-        self.catalog().forget_previous()
+        self.writable_catalog().forget_previous()
         return before.build
 
     def _take(self, made_with: Fingerprint, opened: VectorIndex) -> None:
@@ -327,9 +351,7 @@ class Workspace:
 
     def require(self) -> None:
         """Refuse to go on where nothing was ever indexed; an index without chunks is an index."""
-        if self.is_foreign:
-            return
-        if not self._has_catalog() or not self.catalog().fingerprint():
+        if not self._is_indexed():
             raise NotFound(
                 f"nothing is indexed in {self.settings.folder} yet; `pertinent index PATH` does that"
             )
@@ -337,10 +359,10 @@ class Workspace:
     def close(self) -> None:
         """Close whatever was opened."""
         with self._opening:
-            for part in (self._succession, self._index, self._catalog):
+            for part in (self._succession, self._index, self._catalog, *(self._external or ())):
                 if part is not None:
                     part.close()
             # A hosted model holds connections; a local one holds nothing.
             getattr(self._embedder, "close", lambda: None)()
-            self._index = self._catalog = self._engine = None
+            self._index = self._catalog = self._engine = self._external = None
             self._closed = True

@@ -20,7 +20,7 @@ from pertinent.errors import DimensionMismatch, FingerprintMismatch, IndexFailur
 from pertinent.identity import point_id
 from pertinent.ports import Fingerprint
 from pertinent.stores.qdrant.builds import QdrantBuilds
-from pertinent.stores.qdrant.collection import CollectionOptions, fingerprint, info
+from pertinent.stores.qdrant.collection import CollectionOptions, read_fingerprint, read_info
 from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.stores.qdrant.server import Server
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, by_point, entries, fill
@@ -66,8 +66,8 @@ def search(index: QdrantIndex, query: str = "messages over topics") -> dict[Any,
 def kept_with(qdrant: Place, name: str) -> Fingerprint | None:
     """What a collection was made with, as the server keeps it."""
     with qdrant.connect() as server:
-        present = info(server, name)
-        return None if present is None else fingerprint(present)
+        info = read_info(server, name)
+        return None if info is None else read_fingerprint(info)
 
 
 def many(number: int) -> list[Any]:

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from ...limits import check_count
-from ...ports import Catalog, PageRecord
+from ...ports import CatalogReader, PageRecord
 from ...search.engine import find_neighbours
 from ...types import Chunk
 from ..library import MOST_AROUND
@@ -122,14 +122,14 @@ async def document(request: Request, document_id: Id) -> Response:
     return JSON(await in_thread(request, lambda: _whole(request, document_id)))
 
 
-def _catalog(request: Request) -> Catalog:
+def _catalog(request: Request) -> CatalogReader:
     return service(request).pertinent.workspace.catalog()
 
 
 def _whole(request: Request, document_id: str) -> dict[str, Any]:
     catalog = _catalog(request)
     page = catalog.page(document_id)
-    record = next((one for one in catalog.pages() if one.document_id == document_id), None)
+    record = catalog.page_record(document_id)
     if page is None or record is None:
         raise Problem(404, "not_found", f"no document has the id {document_id!r}")
     return {

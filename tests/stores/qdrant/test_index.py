@@ -349,8 +349,8 @@ FAULTS: dict[str, tuple[Callable[[str], bytes] | None, str]] = {
     ),
     "is overloaded": (lambda _: reply("503 Service Unavailable", b"busy"), "can't be reached"),
     "speaks no HTTP": (lambda _: b"\x00\x01 nothing known\n", "can't be reached.*QDRANT_URL"),
-    "shows a page": (_html, "no Qdrant server.*QDRANT_URL"),
-    "speaks other JSON": (lambda _: reply("200 OK", b'{"ok": true}'), "no Qdrant server.*QDRANT_URL"),
+    "shows a page": (_html, "not a Qdrant server.*QDRANT_URL"),
+    "speaks other JSON": (lambda _: reply("200 OK", b'{"ok": true}'), "not a Qdrant server.*QDRANT_URL"),
     "is old": (
         lambda _: reply("200 OK", GREETING.replace(b"1.16.3", b"1.12.4")),
         r"1\.12\.4, and .* 1\.16 or newer",

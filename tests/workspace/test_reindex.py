@@ -278,7 +278,9 @@ def test_there_is_no_way_back_to_an_index_of_other_pages(indexed: Path, docs: Pa
         assert (hits(pertinent), bool(usual)) == (usual, True)
 
 
-def test_a_stop_after_the_activation_keeps_the_new_build(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_after_the_activation_keeps_the_new_build(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with opened(indexed, chunk_tokens=20) as pertinent:
         catalog: Any = pertinent.workspace.catalog()
         activate_build = type(catalog).activate_build

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from pertinent.errors import CatalogFailure, SettingsError
 from pertinent.identity import content_hash
-from pertinent.ports import Catalog, Description
+from pertinent.ports import Description
 from pertinent.stores.catalog import database as module
 from pertinent.stores.catalog.catalog import SqlCatalog
 from pertinent.stores.catalog.migrations import MIGRATIONS
@@ -108,12 +108,14 @@ def run(script: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", script, *arguments], text=True, **options)
 
 
+@pytest.fixture
+def catalog(url: str) -> Iterator[SqlCatalog]:
+    with closing(SqlCatalog.open(url)) as opened:
+        yield opened
+
+
 class TestSqlCatalog(CatalogSuite):
-    @pytest.fixture
-    def catalog(self, url: str) -> Iterator[Catalog]:
-        catalog = SqlCatalog.open(url)
-        yield catalog
-        catalog.close()
+    """The suite, on SQLite and PostgreSQL."""
 
 
 # Says when it is the only writer, and is that until it is killed.
@@ -134,8 +136,9 @@ def waited() -> None:
     raise Waited
 
 
-def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(url: str) -> None:
-    catalog = SqlCatalog.open(url)
+def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(
+    catalog: SqlCatalog, url: str
+) -> None:
     with run(HOLDS, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "alone\n"
@@ -147,7 +150,6 @@ def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(url: s
         looks = iter(range(100))  # a server may take a moment to see that the other is gone
         with catalog.write_lock(lambda: None if next(looks) < 99 else waited()):
             assert [page.document_id for page in catalog.pages()] == ["a"]
-    catalog.close()
 
 
 def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> None:
@@ -169,24 +171,20 @@ def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> N
     second.close()
 
 
-def test_what_fails_while_writing_is_no_failure_of_the_catalog(url: str) -> None:
-    catalog = SqlCatalog.open(url)
+def test_what_fails_while_writing_is_no_failure_of_the_catalog(catalog: SqlCatalog) -> None:
     with pytest.raises(FileNotFoundError), catalog.write_lock(waited):
         raise FileNotFoundError("a page")
     with catalog.write_lock(waited):
         pass
-    catalog.close()
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
-def test_the_lock_of_a_server_is_outside_of_any_transaction(url: str, plain: sa.Engine) -> None:
-    catalog = SqlCatalog.open(url)
+def test_the_lock_of_a_server_is_outside_of_any_transaction(catalog: SqlCatalog, plain: sa.Engine) -> None:
     with catalog.write_lock(waited), plain.connect() as other:
         states = other.scalars(
             sa.text("SELECT state FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory%'")
         ).all()
     assert states == ["idle"]
-    catalog.close()
 
 
 def test_what_was_committed_is_there_after_opening_again(url: str) -> None:
@@ -201,8 +199,7 @@ def test_what_was_committed_is_there_after_opening_again(url: str) -> None:
     second.close()
 
 
-def test_the_documents_table_is_that_of_the_seed(url: str, plain: sa.Engine) -> None:
-    catalog = SqlCatalog.open(url)
+def test_the_documents_table_is_that_of_the_seed(catalog: SqlCatalog, plain: sa.Engine) -> None:
     write = page_write("a", ["one", "two"])
     catalog.commit("s", [write])
     columns = {column["name"]: column for column in sa.inspect(plain).get_columns("documents")}
@@ -226,7 +223,6 @@ def test_the_documents_table_is_that_of_the_seed(url: str, plain: sa.Engine) -> 
     with plain.connect() as connection:
         rows = connection.execute(sa.text("SELECT order_index, snippet FROM documents ORDER BY 1")).all()
         assert [tuple(row) for row in rows] == [(1, "one"), (2, "two")]
-    catalog.close()
 
 
 def test_the_statement_of_the_seed_runs_as_it_is_written(postgres_url: str) -> None:
@@ -258,8 +254,7 @@ def watched_statements(catalog: SqlCatalog) -> list[str]:
     return statements
 
 
-def test_describe_is_one_statement_that_uses_the_key(url: str) -> None:
-    catalog = SqlCatalog.open(url)
+def test_describe_is_one_statement_that_uses_the_key(catalog: SqlCatalog, url: str) -> None:
     write = page_write("a", [str(number) for number in range(20)])
     chunks = write.chunks
     catalog.commit("s", [write])
@@ -277,11 +272,9 @@ def test_describe_is_one_statement_that_uses_the_key(url: str) -> None:
         with catalog._engine.connect() as connection:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}").all()
         assert any("SEARCH documents USING INDEX" in str(row) for row in plan)
-    catalog.close()
 
 
-def test_lookups_of_one_page_are_one_statement_each(url: str) -> None:
-    catalog = SqlCatalog.open(url)
+def test_lookups_of_one_page_are_one_statement_each(catalog: SqlCatalog, url: str) -> None:
     catalog.commit("s", [page_write(f"page-{number:03}", ["one", "two"]) for number in range(100)])
     statements = watched_statements(catalog)
     lookups: list[Callable[[], object]] = [
@@ -298,11 +291,9 @@ def test_lookups_of_one_page_are_one_statement_each(url: str) -> None:
         if url.startswith("sqlite"):
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statements[0]}").all()
             assert not [row for row in plan if "SCAN" in str(row)]
-    catalog.close()
 
 
-def test_describe_works_again_after_a_failure(url: str) -> None:
-    catalog = SqlCatalog.open(url)
+def test_describe_works_again_after_a_failure(catalog: SqlCatalog) -> None:
     write = page_write("a", ["one"])
     chunks = write.chunks
     catalog.commit("s", [write])
@@ -312,7 +303,6 @@ def test_describe_works_again_after_a_failure(url: str) -> None:
         catalog.describe([chunk.chunk_id])
     catalog._describe = statement
     assert list(catalog.describe([chunk.chunk_id])) == [chunk.chunk_id]
-    catalog.close()
 
 
 def test_a_table_of_another_pipeline_is_adopted_with_its_rows(url: str, plain: sa.Engine) -> None:
@@ -573,11 +563,9 @@ def test_a_deleted_sqlite_file_is_neither_written_nor_created_again(tmp_path: Pa
     catalog.close()
 
 
-def test_ping_fails_where_the_join_of_a_search_fails(url: str, plain: sa.Engine) -> None:
-    catalog = SqlCatalog.open(url)
+def test_ping_fails_where_the_join_of_a_search_fails(catalog: SqlCatalog, plain: sa.Engine) -> None:
     catalog.ping()
     with plain.begin() as connection:
         connection.exec_driver_sql("DROP TABLE documents")
     with pytest.raises(CatalogFailure, match="documents"):
         catalog.ping()
-    catalog.close()

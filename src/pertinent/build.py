@@ -24,6 +24,7 @@ from .ports import Builds, Catalog, CatalogReader, Embedder, Fingerprint, IndexR
 from .settings import Settings, find_plugin
 
 if TYPE_CHECKING:
+    from .stores.catalog.catalog import SqlCatalog
     from .stores.external.opening import ExternalCollection
     from .stores.qdrant.builds import QdrantBuilds
     from .stores.qdrant.server import Server
@@ -61,10 +62,10 @@ def _create_embedder(settings: Settings) -> Embedder:
     from .embedders.local import MINILM, LocalEmbedder
 
     if provider == "onnx":
-        return LocalEmbedder.folder(Path(model).expanduser().resolve())
+        return LocalEmbedder.load_folder(Path(model).expanduser().resolve())
     if model != MINILM:
         raise SettingsError(f"embedder: the local model is local:{MINILM}; onnx:FOLDER loads any other")
-    return LocalEmbedder.minilm()
+    return LocalEmbedder.load_minilm()
 
 
 def _create_plugin_embedder(provider: str, model: str) -> Embedder:
@@ -80,16 +81,18 @@ def _create_plugin_embedder(provider: str, model: str) -> Embedder:
 
 
 def _create_hosted_embedder(settings: Settings, provider: str, model: str) -> Embedder:
-    from .embedders.hosted import Terms
+    from .embedders.hosted import HostedOptions
 
-    terms = Terms(tokens_per_minute=settings.embed_tokens_per_minute or None)
+    options = HostedOptions(tokens_per_minute=settings.embed_tokens_per_minute or None)
     if provider == "cohere":
         from .embedders.cohere import CohereEmbedder
 
-        return CohereEmbedder(model, settings.cohere_api_key, base_url=settings.cohere_base_url, terms=terms)
+        return CohereEmbedder(
+            model, settings.cohere_api_key, base_url=settings.cohere_base_url, options=options
+        )
     from .embedders.openai import OpenAIEmbedder
 
-    return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, terms=terms)
+    return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, options=options)
 
 
 def catalog(settings: Settings) -> Catalog:
@@ -134,6 +137,7 @@ def external_collection(settings: Settings) -> ExternalCollection:
         settings.qdrant_collection,
         settings.qdrant_fields,
         settings.external_base_url or "",
+        lambda: _external_documents(settings),
     )
 
 
@@ -143,6 +147,15 @@ def external_readers(settings: Settings) -> OpenReaders | None:
         return None
     collection = external_collection(settings)
     return collection.open if collection.exists() else None
+
+
+def _external_documents(settings: Settings) -> SqlCatalog | None:
+    """Return the database of the pipeline that filled the collection; only its table `documents` is read."""
+    from .stores.catalog.catalog import SqlCatalog
+
+    if settings.database_url is None:
+        return None
+    return SqlCatalog.attach(settings.database_url.get_secret_value())
 
 
 def _connect(settings: Settings) -> Server:

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Candidates, Chunk, Filters, Offer, Page, PassedOver, PointId, StoredPoint, Unreadable
+from .types import Candidates, Chunk, Filters, LazyPage, Page, PointId, Skipped, StoredPoint, Unreadable
 
 Vector = NDArray[np.float32]
 
@@ -304,5 +304,5 @@ class Source(Protocol):
     def total(self) -> int | None:
         """The number of pages, where it is known before reading."""
 
-    def read(self) -> Iterator[Page | Offer | PassedOver | Unreadable]:
+    def read(self) -> Iterator[Page | LazyPage | Skipped | Unreadable]:
         """Yield every page; an unreadable one is reported with the `source_path` that it had before."""

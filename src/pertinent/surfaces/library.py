@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from .._internal.progress import Progress, Silent
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
-from ..indexing.sync import Plan, Summary
+from ..indexing.plan import Plan
+from ..indexing.sync import Summary
 from ..limits import (
     ENGINE,
     RETRIEVAL_IMPLEMENTATION,
@@ -37,9 +38,9 @@ from .response import query_response
 if TYPE_CHECKING:
     from ..ports import Source
     from ..sources.site import CrawlLimits, PageFilter
-    from ..validation.expectations import ValidationRun
-    from ..validation.golden import GoldenSet
+    from ..validation.golden.golden_set import GoldenSet
     from ..validation.report import ValidationReport
+    from ..validation.seed_tests import ValidationRun
 
 MOST_AROUND = 100
 
@@ -151,9 +152,9 @@ class Pertinent:
         """
         accept = None
         if golden is not None:
-            from .accepting import Acceptance
+            from .reindex_gate import ReindexGate
 
-            accept = Acceptance(self.workspace, golden, told)
+            accept = ReindexGate(self.workspace, golden, told)
         with self.workspace.writing(progress := progress or Silent()):
             return self.workspace.reindex(progress, accept)
 
@@ -209,7 +210,8 @@ class Pertinent:
         """An answer for each text, in order; the options are those of `search`."""
         if isinstance(texts, str):
             raise InvalidInput("texts", "must be a list of texts, not one text")
-        checked_options = check_options(SearchOptions(**options))
+        filters = as_filters(options.pop("filters", None))
+        checked_options = check_options(SearchOptions(filters=filters, **options))
         queries = [(ENGINE.check_query(text), checked_options) for text in texts]
         answers = []
         for outcome in self.workspace.engine().search_batch(queries):
@@ -231,8 +233,8 @@ class Pertinent:
         `concurrency`. Nothing is written; `pertinent.validation.report.save` does that.
         """
         from ..validation.criteria import merged
-        from ..validation.exchange import read
-        from ..validation.golden import GoldenSet
+        from ..validation.golden.formats import read
+        from ..validation.golden.golden_set import GoldenSet
         from ..validation.validate import Options, validate
         from .subjects import Local
 
@@ -242,7 +244,7 @@ class Pertinent:
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
         """Seed 004's validation tests: whether each query finds the chunks that it should."""
-        from ..validation.expectations import read_tests, run_tests
+        from ..validation.seed_tests import read_tests, run_tests
 
         checked = read_tests(tests)
         wanted = RETRIEVAL_IMPLEMENTATION.check_top_k(top_k)

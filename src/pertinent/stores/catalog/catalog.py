@@ -78,6 +78,11 @@ class SqlCatalog:
             raise
         return cls(engine)
 
+    @classmethod
+    def attach(cls, url: str) -> Self:
+        """Take a database as another pipeline made it: nothing is created there, nor connected to yet."""
+        return cls(database.create_engine(database.parse_url(url)))
+
     def __repr__(self) -> str:
         return f"SqlCatalog({database.mask_password(self._engine.url)!r})"
 
@@ -128,7 +133,7 @@ class SqlCatalog:
 
     def find_points(self, chunk_ids: Sequence[str]) -> dict[str, PointId]:
         """Derive each chunk's point id from its chunk id."""
-        return {chunk_id: point_id(chunk_id) for chunk_id in chunk_ids}
+        return {chunk_id: point_id(chunk_id) for chunk_id in chunk_ids if storable(chunk_id)}
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -139,14 +144,14 @@ class SqlCatalog:
 
     def _follow_file(self) -> None:
         """Reconnect when the file at the path is another one: open connections would read the old one."""
-        if self._file is None:
-            return  # PostgreSQL
+        if self._engine.dialect.name != "sqlite":
+            return
         file = database.identify_file(self._engine.url)
         if file != self._file:
             self._engine.dispose()
-            if file is None:
-                raise FileNotFoundError("its file is gone")
             self._file = file
+        if file is None:
+            raise FileNotFoundError("its file is gone")
 
     @contextmanager
     def write_lock(self, waiting: Callable[[], None]) -> Iterator[None]:

@@ -15,6 +15,7 @@ from itertools import groupby
 from ...identity import content_hash
 from ...ports import Description, PageRecord
 from ...types import Block, Chunk, DamagedPoint, Page, PointId, Section
+from ..catalog.catalog import SqlCatalog
 from .index import ExternalIndex
 from .payload import read_start, to_chunk
 
@@ -41,10 +42,14 @@ class _Snapshot:
 class ExternalCatalog:
     """`ports.CatalogReader` over an external collection; it reads all points when a page is first needed."""
 
-    def __init__(self, index: ExternalIndex, embedder: str = "") -> None:
-        """Take the index, and the name of the embedder that is configured for its vectors."""
+    def __init__(self, index: ExternalIndex, embedder: str = "", documents: SqlCatalog | None = None) -> None:
+        """Take the index, and the name of the embedder that is configured for its vectors.
+
+        `documents` is the database of the same pipeline with seed 003's table; it is only read.
+        """
         self._index = index
         self._embedder = embedder
+        self._documents = documents
         self._lock = threading.Lock()
         self._snapshot: _Snapshot | None = None
 
@@ -93,9 +98,9 @@ class ExternalCatalog:
         """Return one chunk with its span."""
         return self._read().chunks_by_id.get(chunk_id)
 
-    def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:  # noqa: ARG002 - see below
-        """Return nothing: the payload of a hit already has all that is known."""
-        return {}
+    def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
+        """Read path, slug and title of each chunk in the table `documents`; empty without a database."""
+        return {} if self._documents is None else self._documents.describe(chunk_ids)
 
     def find_points(self, chunk_ids: Sequence[str]) -> dict[str, PointId]:
         """Return the id of the point from which each chunk was read."""
@@ -119,10 +124,14 @@ class ExternalCatalog:
         }
 
     def ping(self) -> None:
-        """Do nothing: there is no store beside the index that could fail."""
+        """Run the statement that a search uses, where there is a database."""
+        if self._documents is not None:
+            self._documents.ping()
 
     def close(self) -> None:
-        """Do nothing: the index owns the connection."""
+        """Close the database; the index closes the connection to the points."""
+        if self._documents is not None:
+            self._documents.close()
 
     def _read(self) -> _Snapshot:
         with self._lock:

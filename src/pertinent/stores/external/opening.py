@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ...ports import Embedder
+from ..catalog.catalog import SqlCatalog
 from ..qdrant.server import Server
 from .catalog import ExternalCatalog
 from .collection import Examination, examine_collection, is_external
@@ -22,6 +23,8 @@ class ExternalCollection:
     """The payload path of each field, where the user names them; otherwise they are recognised."""
     base_url: str = ""
     """The address to which the source paths of points without a url are relative."""
+    connect_documents: Callable[[], SqlCatalog | None] = lambda: None
+    """Connects to the same pipeline's database with seed 003's table `documents`, where there is one."""
 
     def exists(self) -> bool:
         """Whether the collection exists and Pertinent did not make it."""
@@ -34,7 +37,7 @@ class ExternalCollection:
             return examine_collection(server, self.name, self.fields, self.base_url)
 
     def open(self, embedder: Embedder) -> tuple[ExternalIndex, ExternalCatalog]:
-        """Open the index and the catalog that is derived from it; closing the index closes both."""
+        """Open the index, and the catalog of its pages and the table `documents`; close both."""
         index = ExternalIndex.open(
             self.connect(),
             self.name,
@@ -42,4 +45,4 @@ class ExternalCollection:
             fields=self.fields,
             base_url=self.base_url,
         )
-        return index, ExternalCatalog(index, embedder.name)
+        return index, ExternalCatalog(index, embedder.name, self.connect_documents())

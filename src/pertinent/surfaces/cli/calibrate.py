@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..._internal.messages import count_queries
 from ...types import Ranking, SearchOptions
-from ...validation.phrases import queries
 from .opening import opened
 from .terminal import layout, one_line, print_json, sign, write
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ...validation.calibration import Calibration, Point
-    from ...validation.golden import GoldenSet
+    from ...validation.golden.golden_set import GoldenSet
     from ...validation.subject import Subject
 
 BAR = 13
@@ -59,7 +59,7 @@ def calibrate(
       pertinent calibrate golden.yaml --ranking dense
       pertinent calibrate golden.yaml --json | jq .threshold
     """
-    from ...validation.exchange import read
+    from ...validation.golden.formats import read
     from ..subjects import Local
 
     asked = read(golden)
@@ -73,7 +73,7 @@ def calibrate(
 
 def _run(subject: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
     from ...validation.calibration import calibrate
-    from ...validation.labels import resolve
+    from ...validation.labels.resolve import resolve
     from ...validation.runner import Retrieval, ask_all, read_all
     from .progress import progress
 
@@ -95,8 +95,8 @@ def print_calibration(out: Console, found: Calibration) -> None:
 
     left_out = f"; {len(found.left_out)} gave no score" if found.left_out else ""
     out.print(
-        f"{one_line(found.golden)}, ranking {found.ranking}: {queries(found.answerable)} with an answer, "
-        f"{found.unanswerable} without{left_out}"
+        f"{one_line(found.golden)}, ranking {found.ranking}: {count_queries(found.answerable)} with an "
+        f"answer, {found.unanswerable} without{left_out}"
     )
     out.print()
     out.print(_plot(found))

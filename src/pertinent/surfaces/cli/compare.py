@@ -1,4 +1,4 @@
-"""`pertinent compare`: two reports of one golden set side by side."""
+"""`pertinent compare`: two reports side by side."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..._internal.messages import count_queries
 from ...errors import InvalidInput
-from ...validation.phrases import queries
 from .failures import INCOMPLETE, say
 from .opening import number
 from .terminal import layout, one_line, print_json, sign, write
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ...validation.compare import Change, Comparison, Turn
+    from ...validation.comparison.compare import Change, Comparison, Turn
     from ...validation.report import Latency
 
 COLOURS = {"better": "green", "worse": "bold red"}
@@ -49,8 +49,8 @@ def compare(
     """Compare two reports query by query: what is better, what worse, what chance.
 
     Precision, MRR and nDCG before and after, with the interval of the difference
-    and a paired permutation test; the queries that newly fail, and why. Reports
-    of different golden sets can't be compared, and are refused.
+    and a paired permutation test; the queries that newly fail, and why. Where the
+    golden set changed, the queries in both are scored with the labels of AFTER.
 
     For example:
       cd validation_results
@@ -60,7 +60,7 @@ def compare(
 
     Exit codes: 0; 1 a significant loss beyond --max-regression; 2 refused.
     """
-    from ...validation import compare as comparing
+    from ...validation.comparison import compare as comparing
     from ...validation.report import load
 
     allowed = None if max_regression is None else _allowed(max_regression)
@@ -88,13 +88,15 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
     """Everything, the measures first."""
     from rich.text import Text
 
+    out.print(Text(one_line(compared.scored_with)))
+    out.print()
     out.print(_runs(compared, names))
     out.print()
     out.print(_changes(compared.changes))
     out.print()
     out.print(
-        f"{queries(compared.n)}; {BETTER_SAME_WORSE} counts those that are better, the same and worse. So "
-        f"many show a difference of {compared.visible:.2f} in 4 of 5 trials, and may miss a smaller one."
+        f"{count_queries(compared.n)}; {BETTER_SAME_WORSE} counts those that are better, the same and worse. "
+        f"So many show a difference of {compared.visible:.2f} in 4 of 5 trials, and may miss a smaller one."
     )
     for note in compared.notes:
         out.print(Text(f"{sign('•', '-')} {one_line(note)}", style="yellow"))
@@ -103,7 +105,9 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
         out.print()
         passing = ", ".join(one_line(one.query) for one in compared.newly_passing)
         out.print(
-            Text.assemble((f"{queries(len(compared.newly_passing))} newly passing: ", "bold green"), passing)
+            Text.assemble(
+                (f"{count_queries(len(compared.newly_passing))} newly passing: ", "bold green"), passing
+            )
         )
     if compared.differs:
         out.print()
@@ -154,7 +158,7 @@ def _print_failing(out: Console, turns: Sequence[Turn]) -> None:
 
     if turns:
         out.print()
-        out.print(Text(f"{queries(len(turns))} newly failing", style="bold red"))
+        out.print(Text(f"{count_queries(len(turns))} newly failing", style="bold red"))
     for one in turns:
         text = one_line(one.text)
         asked = text if len(text) <= ASKED else text[:ASKED] + sign("…", "...")

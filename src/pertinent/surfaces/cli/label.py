@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from ..._internal.messages import format_count
 from ...errors import InvalidInput, NotFound
-from ...validation.phrases import counted
 from .failures import INTERRUPTED, say
 from .opening import opened
 from .terminal import clean, layout, one_line, sign, write
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.agreement import Judge, Pair
-    from ...validation.labelling import Candidate, Desk, Tally
+    from ...validation.labels.agreement import Judge, Pair
+    from ...validation.labels.labeling_session import Candidate, Desk, Tally
 
 GRADES = ("0", "1", "2")
 INDENT = 4
@@ -72,8 +72,8 @@ def label(
       pertinent label golden.yaml --judge ben --query qos-default
       pertinent label golden.yaml --agreement
     """
-    from ...validation.judgments import checked_judge
-    from ...validation.labelling import Desk
+    from ...validation.labels.judgments import checked_judge
+    from ...validation.labels.labeling_session import Desk
     from ..subjects import Local
     from .progress import progress
 
@@ -185,7 +185,7 @@ class _Session:
         return candidate
 
     def _take_note(self, words: str) -> None:
-        from ...validation.judgments import checked_note
+        from ...validation.labels.judgments import checked_note
 
         try:
             self._note = checked_note(words)
@@ -225,7 +225,7 @@ class _Session:
     def _farewell(self) -> None:
         progress = self._desk.look(self._judge).progress
         if self._said:
-            times = "1 judgment" if self._said == 1 else f"{self._said} judgments"
+            times = format_count(self._said, "judgment")
             write(f"{times} saved in {one_line(str(self._desk.log.path))}. ")
         write(f"{_counted(progress)}.\n")
 
@@ -261,7 +261,7 @@ def _draw(out: Console, candidate: Candidate, progress: Tally, note: str | None)
 
 
 def _print_agreement(desk: Desk, judge: Judge) -> None:
-    from ...validation.agreement import agreement, judges
+    from ...validation.labels.agreement import agreement, judges
 
     views = desk.views()
     pairs = [pair for pair in agreement(views) if judge is None or judge in (pair.first, pair.second)]
@@ -283,7 +283,7 @@ def _draw_pairs(out: Console, desk: Desk, pairs: Sequence[Pair]) -> None:
         kappa = "not defined: both gave one grade throughout" if pair.kappa is None else f"{pair.kappa:.2f}"
         same = pair.n - len(pair.disagreements)
         out.print(Text(f"{first} and {second}", style="bold"))
-        judged = counted(pair.n, "passage", "passages")
+        judged = format_count(pair.n, "passage", "passages")
         out.print(f"weighted kappa {kappa} over {judged}; the same grade for {same:,}")
         if pair.disagreements:
             table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")

@@ -19,6 +19,7 @@ from .terminal import layout, print_json, write
 from .writing import check_file, check_folder
 
 if TYPE_CHECKING:
+    from ...validation.comparison.compare import Comparison
     from ...validation.report import ValidationReport
     from ...validation.subject import Subject
 
@@ -75,7 +76,9 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="REPORT", help="Fail on a significant loss against this report.", rich_help_panel=_JUDGED
+            metavar="REPORT",
+            help="Fail on a significant loss against this report, on the queries in both.",
+            rich_help_panel=_JUDGED,
         ),
     ] = None,
     max_regression: Annotated[
@@ -148,11 +151,12 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     that the labels can't meet or that ask nothing, a store that is down: nothing
     can be said), or bad input.
     """
-    from ...validation import exchange, report
-    from ...validation.compare import compare, held_to, regressions
+    from ...validation import report
+    from ...validation.comparison.compare import compare, held_to, regressions
+    from ...validation.comparison.golden_change import check_baseline
     from ...validation.criteria import merged
-    from ...validation.golden import fingerprint
-    from ...validation.labels import lasting
+    from ...validation.golden import formats as exchange
+    from ...validation.labels.resolve import lasting
     from ...validation.options import MOST_AT_ONCE, Options
     from ...validation.validate import NoVerdict
     from ...validation.validate import validate as judge
@@ -176,8 +180,8 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     allowed = replace(ENGINE, threshold="max_regression").check_threshold(number(max_regression or "0.0"))
     criteria = merged(settings.criteria, asked.criteria, _required(require or ()), strict=strict)
     before = report.load(baseline) if baseline else None
-    if before and before.fingerprints.get("golden") != fingerprint(asked):
-        raise InvalidInput("baseline", f"{baseline} was made with another golden set than {place}")
+    if before:
+        check_baseline(before, asked)
     check_folder("output", Path(output or settings.reports))
     for option, file in (("junit", junit), ("markdown", markdown), ("pin", pin)):
         if file:
@@ -190,10 +194,16 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     except (NoVerdict, StoreError, EmbedderError) as error:
         say(f"INVALID: {error}")
         raise typer.Exit(BAD_INPUT) from error
-    compared = compare(before, found) if before else None
-    if compared is not None:
-        found = held_to(found, regressions(compared, allowed))
-    written = _write(found, output or settings.reports, junit, markdown)
+    compared = None
+    if before:
+        try:
+            compared = compare(before, found)
+        except InvalidInput as error:
+            # The run itself is not lost.
+            _write(found, output or settings.reports, junit, markdown)
+            raise InvalidInput("baseline", str(error).removeprefix("report: ")) from error
+        found = held_to(found, compared, regressions(compared, allowed))
+    written = _write(found, output or settings.reports, junit, markdown, compared)
     if json_:
         print_json(found.model_dump(mode="json"))
     else:
@@ -206,7 +216,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 def _usual_place(setting: Path | None) -> str:
     place = setting or Path(DEFAULT)
     if not place.exists():
-        from ...validation.golden import HOW_TO_START
+        from ...validation.golden.golden_set import HOW_TO_START
 
         raise InvalidInput(
             "golden", f"there is no {place} here; name a golden set, or set `golden`; {HOW_TO_START}"
@@ -241,18 +251,23 @@ def _subject(context: typer.Context, url: str | None) -> Iterator[Subject]:
 
 
 def _write(
-    found: ValidationReport, folder: str | Path, junit: str | None, markdown: str | None
+    found: ValidationReport,
+    folder: str | Path,
+    junit: str | None,
+    markdown: str | None,
+    compared: Comparison | None = None,
 ) -> list[Path]:
     """The report as JSON and as a page beside it, and whatever else was asked for."""
     from ...validation import rendering, report
 
     path = report.save(found, folder)
-    others = {path.with_suffix(".html"): rendering.html}
+    others = {path.with_suffix(".html"): rendering.html(found)}
     if junit:
-        others[Path(junit)] = rendering.junit
+        others[Path(junit)] = rendering.junit(found)
     if markdown:
-        others[Path(markdown)] = rendering.markdown
-    for place, render in others.items():
+        comparison = f"\n{rendering.markdown_comparison(compared)}" if compared else ""
+        others[Path(markdown)] = rendering.markdown(found) + comparison
+    for place, text in others.items():
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(render(found), encoding="utf-8")
+        place.write_text(text, encoding="utf-8")
     return [path, *others]

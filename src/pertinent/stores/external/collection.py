@@ -242,5 +242,5 @@ def _list_collections(server: Server) -> str:
     names = sorted(qdrant_collection.list_names(server))
     if not names:
         return "it has no collections"
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"there are {', '.join(names[:_LISTED])}{more}"
+    unlisted = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"there are {', '.join(names[:_LISTED])}{unlisted}"

@@ -261,10 +261,12 @@ def _check_named_format(payloads: Sequence[Payload], named: Mapping[str, str]) -
 
 def _list_fields(payloads: Sequence[Payload]) -> str:
     fields = list_paths(payloads)
-    more = f", and {len(fields) - LISTED} more" if len(fields) > LISTED else ""
+    unlisted = f", and {len(fields) - LISTED} more" if len(fields) > LISTED else ""
     if not fields:
         return f"none, the payloads of all {len(payloads)} points are empty"
-    return ", ".join(f"{field.name} ({field.count} of {len(payloads)})" for field in fields[:LISTED]) + more
+    return (
+        ", ".join(f"{field.name} ({field.count} of {len(payloads)})" for field in fields[:LISTED]) + unlisted
+    )
 
 
 def _how_to_name(text: str = "…") -> str:

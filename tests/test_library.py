@@ -246,7 +246,7 @@ class TestSeed002:
             pertinent.retrieve_content_chunks(vector, limit=0)
 
     def test_a_vector_of_another_length_is_an_error_with_both_numbers(self, indexed: Path) -> None:
-        with pytest.raises(ValueError, match=r"1024 elements.*vectors of 64"):
+        with pytest.raises(ValueError, match=r"1024 elements.*made for 64"):
             pertinent.retrieve_content_chunks([0.0] * 1024)
 
     def test_no_results_are_an_empty_list(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

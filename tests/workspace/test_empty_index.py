@@ -173,7 +173,7 @@ class TestAnotherEmbedder:
         assert pertinent.retrieve("joints")["metadata"]["notes"] == [NO_CHUNKS]
         assert pertinent.retrieve_content_chunks([0.1] * 96) == []
         assert len(pertinent.generate_query_embedding("joints").vector) == 96
-        with pytest.raises(ValueError, match="vectors of 96"):
+        with pytest.raises(ValueError, match="made for 96"):
             pertinent.retrieve_content_chunks(VECTOR)
 
     def test_leaves_one_build(self) -> None:

@@ -19,7 +19,7 @@ from pertinent.embedders.local import LocalEmbedder
 from pertinent.ports import Vector
 from pertinent.search.engine import CANDIDATES, Engine
 from pertinent.sources import open_source
-from pertinent.stores import bm25 as lexical
+from pertinent.stores import bm25
 from pertinent.stores.candidates import DENSE, LEXICAL
 from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.library import Pertinent
@@ -119,7 +119,7 @@ def _one(
 
 def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
     """The queries that a hybrid search needs, as one would write them by hand, with nothing of ours."""
-    terms = lexical.query(text)
+    terms = bm25.embed_query(text)
     start = time.perf_counter()
     queries = [
         qdrant.Query.Nearest(vector.tolist(), using=DENSE),

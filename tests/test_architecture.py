@@ -28,8 +28,8 @@ ALLOWED: dict[str, set[str]] = {
     "sources": BASE,
     "embedders": BASE,
     "stores": BASE,
-    "build": BASE | {"settings", "embedders", "stores", "indexing", "testing"},
-    "workspace": BASE | {"settings", "build", "search", "indexing", "stores"},
+    "build": BASE | {"settings", "embedders", "stores", "indexing"},
+    "workspace": BASE | {"settings", "build", "search", "indexing"},
     "health": BASE | {"settings", "build", "workspace", "search", "indexing"},
     "testing": BASE | {"sources", "indexing"},
     "surfaces": BASE

@@ -246,7 +246,7 @@ class TestSeed002:
             pertinent.retrieve_content_chunks(vector, limit=0)
 
     def test_a_vector_of_another_length_is_an_error_with_both_numbers(self, indexed: Path) -> None:
-        with pytest.raises(ValueError, match=r"1024 elements.*vectors of 64"):
+        with pytest.raises(ValueError, match=r"1024 elements.*made for 64"):
             pertinent.retrieve_content_chunks([0.0] * 1024)
 
     def test_no_results_are_an_empty_list(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -507,7 +507,7 @@ def test_a_lost_index_is_noticed_also_when_a_page_is_pending(book: Path, tmp_pat
     folder = tmp_path / "data"
     with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
         opened.index(book)
-        opened.workspace.catalog().begin([opened.pages()[0].document_id])
+        opened.workspace.writable_catalog().begin([opened.pages()[0].document_id])
     shutil.rmtree(folder / "index")
     with (
         Pertinent.open(folder, embedder="testing:hashed-words") as opened,

@@ -1,4 +1,15 @@
-"""Settings to parts: the only place where an adapter is chosen."""
+"""The composition root: turns settings into adapters, and is the only module that chooses one.
+
+An embedder may come from another package. The package names a factory in the entry-point group
+`pertinent.embedders`, under the provider that the settings then use:
+
+    [project.entry-points."pertinent.embedders"]
+    acme = "acme_models:create_embedder"
+
+With `embedder = "acme:small"` in the settings, `create_embedder("small")` is called. It returns a
+`pertinent.ports.Embedder` whose name is `acme:small`, or raises SettingsError for a model that it does not
+have. The tests of this repository use `testing:hashed-words` in the same way.
+"""
 
 from __future__ import annotations
 
@@ -9,44 +20,45 @@ from typing import TYPE_CHECKING
 
 from .errors import FingerprintMismatch, SettingsError
 from .indexing.chunking import CHUNKER_VERSION
-from .ports import Builds, Catalog, Embedder, Fingerprint
-from .settings import Settings
+from .ports import Builds, Catalog, CatalogReader, Embedder, Fingerprint, IndexReader
+from .settings import Settings, find_plugin
 
 if TYPE_CHECKING:
     from .stores.catalog.catalog import SqlCatalog
-    from .stores.external.opening import ForeignCollection
+    from .stores.external.opening import ExternalCollection
     from .stores.qdrant.builds import QdrantBuilds
     from .stores.qdrant.server import Server
 
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
 
+OpenReaders = Callable[[Embedder], tuple[IndexReader, CatalogReader]]
+"""Opens the readers of an external collection, whose vectors must fit the embedder."""
+
 
 def embedder(settings: Settings) -> Embedder:
-    """The embedder that `provider:model` names, with a memory for queries."""
-    made = _embedder(settings)
+    """Create the embedder that `provider:model` names, with a cache for query vectors."""
+    created = _create_embedder(settings)
     if not settings.query_cache:
-        return made
+        return created
     from .embedders.cached import CachedQueries
 
-    return CachedQueries(made, settings.query_cache)
+    return CachedQueries(created, settings.query_cache)
 
 
 def known_dimension(model: str) -> int | None:
-    """How many elements the model's vectors have; None for a model that is not known beforehand."""
+    """Return the dimension of a hosted model's vectors; None for a model that is not listed."""
     from .embedders import sizes
 
     return sizes.known_dimension(model)
 
 
-def _embedder(settings: Settings) -> Embedder:
+def _create_embedder(settings: Settings) -> Embedder:
     provider, _, model = settings.embedder.partition(":")
-    if provider == "testing":
-        from .testing.embedder import HashedWords
-
-        return HashedWords()
     if provider in ("cohere", "openai"):
-        return _hosted(settings, provider, model)
+        return _create_hosted_embedder(settings, provider, model)
+    if provider not in ("local", "onnx"):
+        return _create_plugin_embedder(provider, model)
     from .embedders.local import MINILM, LocalEmbedder
 
     if provider == "onnx":
@@ -56,7 +68,19 @@ def _embedder(settings: Settings) -> Embedder:
     return LocalEmbedder.load_minilm()
 
 
-def _hosted(settings: Settings, provider: str, model: str) -> Embedder:
+def _create_plugin_embedder(provider: str, model: str) -> Embedder:
+    """Create an embedder of another package, by its entry point."""
+    plugin = find_plugin(provider)
+    if plugin is None:
+        raise SettingsError(f"embedder: no installed package has the provider {provider}")
+    try:
+        factory: Callable[[str], Embedder] = plugin.load()
+    except (ImportError, AttributeError) as error:
+        raise SettingsError(f"embedder: {provider} can't be loaded from {plugin.value}: {error}") from error
+    return factory(model)
+
+
+def _create_hosted_embedder(settings: Settings, provider: str, model: str) -> Embedder:
     from .embedders.hosted import HostedOptions
 
     options = HostedOptions(tokens_per_minute=settings.embed_tokens_per_minute or None)
@@ -72,7 +96,7 @@ def _hosted(settings: Settings, provider: str, model: str) -> Embedder:
 
 
 def catalog(settings: Settings) -> Catalog:
-    """The catalog: PostgreSQL where an address is set, or SQLite in the folder."""
+    """Open the catalog: in PostgreSQL if a database URL is set, otherwise in SQLite in the folder."""
     from .stores.catalog.catalog import SqlCatalog
 
     if settings.database_url is not None:
@@ -81,7 +105,7 @@ def catalog(settings: Settings) -> Catalog:
 
 
 def builds(settings: Settings, catalog_id: Callable[[], str]) -> Builds:
-    """Where the builds of the vector index are kept."""
+    """Return the builds of the index: on a Qdrant server if its URL is set, otherwise in the folder."""
     if settings.qdrant_url is None:
         from .stores.edge import EdgeBuilds
 
@@ -90,7 +114,7 @@ def builds(settings: Settings, catalog_id: Callable[[], str]) -> Builds:
 
 
 def server_builds(settings: Settings, catalog_id: Callable[[], str]) -> QdrantBuilds:
-    """The builds on a Qdrant server; none but those that belong to the catalog are ours."""
+    """Return the builds on a Qdrant server that belong to the catalog."""
     from .stores.qdrant.builds import QdrantBuilds
     from .stores.qdrant.collection import CollectionOptions
 
@@ -101,15 +125,15 @@ def server_builds(settings: Settings, catalog_id: Callable[[], str]) -> QdrantBu
         on_disk=settings.qdrant_on_disk,
         quantization=settings.qdrant_quantization,
     )
-    return QdrantBuilds(lambda: _server(settings), settings.qdrant_collection, options, catalog_id)
+    return QdrantBuilds(lambda: _connect(settings), settings.qdrant_collection, options, catalog_id)
 
 
-def foreign(settings: Settings) -> ForeignCollection:
-    """Where a collection of another pipeline may be."""
-    from .stores.external.opening import ForeignCollection
+def external_collection(settings: Settings) -> ExternalCollection:
+    """Return the collection of that name on the server, which another pipeline may have filled."""
+    from .stores.external.opening import ExternalCollection
 
-    return ForeignCollection(
-        lambda: _server(settings),
+    return ExternalCollection(
+        lambda: _connect(settings),
         settings.qdrant_collection,
         settings.qdrant_fields,
         settings.external_base_url or "",
@@ -117,8 +141,16 @@ def foreign(settings: Settings) -> ForeignCollection:
     )
 
 
+def external_readers(settings: Settings) -> OpenReaders | None:
+    """Return what opens the collection that another pipeline filled; None if there is none."""
+    if settings.qdrant_url is None:
+        return None
+    collection = external_collection(settings)
+    return collection.open if collection.exists() else None
+
+
 def _external_documents(settings: Settings) -> SqlCatalog | None:
-    """The database of the pipeline that filled the collection; only its table `documents` is read."""
+    """Return the database of the pipeline that filled the collection; only its table `documents` is read."""
     from .stores.catalog.catalog import SqlCatalog
 
     if settings.database_url is None:
@@ -126,48 +158,51 @@ def _external_documents(settings: Settings) -> SqlCatalog | None:
     return SqlCatalog.attach(settings.database_url.get_secret_value())
 
 
-def _server(settings: Settings) -> Server:
+def _connect(settings: Settings) -> Server:
     from .stores.qdrant.server import Server
 
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
     return Server(settings.qdrant_url or "", key, timeout=settings.qdrant_timeout)
 
 
-def fingerprint(settings: Settings, made_by: Embedder) -> Fingerprint:
-    """What an index made now would carry."""
-    from .stores import bm25 as lexical
+def fingerprint(settings: Settings, embedder: Embedder) -> Fingerprint:
+    """Return the fingerprint of an index that is made with these settings."""
+    from .stores import bm25
 
-    return Fingerprint(made_by.name, made_by.dimension, _chunker(settings), lexical.SETTINGS)
+    return Fingerprint(embedder.name, embedder.dimension, _chunker(settings), bm25.SETTINGS)
 
 
 def _chunker(settings: Settings) -> str:
     return f"structure-{CHUNKER_VERSION} tokens={settings.chunk_tokens}"
 
 
-def without_loading(settings: Settings, found: Fingerprint) -> Fingerprint:
-    """The fingerprint as far as the settings tell it: a run that embeds nothing need not load the model."""
-    from .stores import bm25 as lexical
+def without_loading(settings: Settings, existing: Fingerprint) -> Fingerprint:
+    """Return the fingerprint that the settings ask for, without loading the model.
 
-    # What an ONNX folder holds is known only when it is read.
-    unknown = settings.embedder.startswith("onnx:") and found.embedder.startswith("onnx:")
-    name = found.embedder if unknown else settings.embedder
-    return replace(found, embedder=name, chunker=_chunker(settings), lexical=lexical.SETTINGS)
+    What only the model can tell (its dimension, and the name of the model in an ONNX folder) is taken from
+    the existing fingerprint. A run that embeds nothing need not load the model.
+    """
+    from .stores import bm25
+
+    unknown = settings.embedder.startswith("onnx:") and existing.embedder.startswith("onnx:")
+    name = existing.embedder if unknown else settings.embedder
+    return replace(existing, embedder=name, chunker=_chunker(settings), lexical=bm25.SETTINGS)
 
 
-def same_settings(existing: Fingerprint, wanted: Fingerprint) -> bool:
+def same_settings(existing: Fingerprint, expected: Fingerprint) -> bool:
     """Whether two builds were made with the same settings, whatever their numbers."""
-    return replace(existing, build=wanted.build) == wanted
+    return replace(existing, build=expected.build) == expected
 
 
-def check_fingerprint(found: Fingerprint, wanted: Fingerprint) -> None:
-    """Refuse to go on with an index that was made with other things."""
+def check_fingerprint(existing: Fingerprint, expected: Fingerprint) -> None:
+    """Raise FingerprintMismatch if the index was made with other settings than the present ones."""
     differences = [
-        f"{name} is {getattr(found, name)!r} in the index and {getattr(wanted, name)!r} in the settings"
+        f"{name} is {getattr(existing, name)!r} in the index and {getattr(expected, name)!r} in the settings"
         for name in ("embedder", "dimension", "chunker", "lexical")
-        if getattr(found, name) != getattr(wanted, name)
+        if getattr(existing, name) != getattr(expected, name)
     ]
     if differences:
         raise FingerprintMismatch(
-            f"this index was made with other settings: {'; '.join(differences)}. Go back to those, or make "
-            "the index anew from the texts it holds with `pertinent reindex`"
+            f"this index was made with other settings: {'; '.join(differences)}. Restore those settings, or "
+            "rebuild the index from the stored texts with `pertinent reindex`"
         )

@@ -1,11 +1,16 @@
-"""The four protocols between the core and the world: Embedder, VectorIndex, Catalog, Source."""
+"""The protocols between the core and its adapters: embedders, indexes, catalogs and sources.
+
+Reading and writing are separate protocols, so that every adapter does all that its protocol promises. An
+index of our own implements `VectorIndex` and `Catalog`, which are both; a collection that another pipeline
+filled implements `IndexReader` and `CatalogReader` only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,59 +22,62 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What an index was made with; one made with other things can't answer the same queries."""
+    """The settings that an index was made with; with other settings its scores mean something else."""
 
     embedder: str
     dimension: int
     chunker: str
     lexical: str
     build: int = 1
-    """Which build of the index it speaks of; a new one is made beside the one in use."""
+    """The number of the build; a new build is made beside the one in use."""
 
 
 class Embedder(Protocol):
-    """Text to vectors of unit length; a query and a document are told apart."""
+    """Turns text into vectors of unit length; queries and documents may be embedded differently."""
 
     @property
     def name(self) -> str:
         """`provider:model`, as in the settings."""
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The model without its provider."""
 
     @property
-    def dimension(self) -> int: ...
+    def dimension(self) -> int:
+        """How many elements a vector has."""
 
     @property
     def max_tokens(self) -> int:
-        """The longest document that it reads whole."""
+        """How many tokens of a document are embedded; the model ignores what follows."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """How many tokens each text takes, the special ones included."""
+        """Count the tokens of each text, special tokens included."""
 
     def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector for each text, in order; those that come together may cost less than each alone."""
+        """Embed queries in one batch, which may be faster than one by one."""
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
-        """A vector for each text, in order, as they are made."""
+        """Yield a vector for each document, in order, as they are computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A chunk on its way into the index: what is embedded is `embedded_text`, never the text alone."""
+    """A chunk to be indexed, with the text that is embedded for it (chunk text and headings)."""
 
     chunk: Chunk
     source: str
     embedded_text: str
     embedding_key: str
+    """A hash of the embedder and the embedded text: a point with the same key need not be embedded again."""
 
 
-class VectorIndex(Protocol):
-    """Dense and lexical search over chunks."""
+class IndexReader(Protocol):
+    """Searches chunks by vector and, where the index supports it, by words."""
 
     @property
     def sides(self) -> Sequence[str]:
-        """`dense`, and `lexical` where the index has it: another pipeline's may not."""
+        """`dense`, and `lexical` where the index can be searched by words."""
 
     def candidates(
         self,
@@ -80,57 +88,86 @@ class VectorIndex(Protocol):
         limit: int,
         filters: Filters,
     ) -> Candidates:
-        """The best `limit` points of each side named in `by`, with both raw scores where they exist."""
+        """Return the best points of each side in `by`, with the raw scores of both sides.
+
+        Args:
+            vector: The query's vector, for dense scores.
+            text: The query's text, for lexical scores.
+            by: The sides that propose points; the others only score them.
+            limit: How many points each side proposes.
+            filters: Which points may be proposed.
+        """
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
-        """The chunks behind the points, as the index has them."""
-
-    def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
-        """Which of the points exist, and from what each was embedded."""
-
-    def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None: ...
-
-    def describe(self, entries: Sequence[Entry]) -> None:
-        """Write the chunks' fields anew and leave their vectors."""
-
-    def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
-        """Remove the document's other points; with no ids, all of them."""
+        """Read the chunks of the points that exist."""
 
     def scan(self) -> Iterator[StoredPoint]:
-        """Every point in the index, in no set order."""
+        """Yield every point of the index, in no particular order."""
 
-    def count(self) -> int: ...
-
-    def flush(self) -> None:
-        """Return when all that was written would survive a failure of the power."""
-
-    def finish(self) -> None:
-        """Make searching fast after many writes."""
+    def count(self) -> int:
+        """Count the points."""
 
     @property
     def version(self) -> int | None:
-        """Another number after each change; None where others may change it unseen."""
+        """A number that changes with every write; None where other processes may write too."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release files and connections."""
+
+
+class IndexWriter(Protocol):
+    """Writes points, and tells which of them need not be embedded again."""
+
+    def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
+        """Return the embedding key of each of the points that exist."""
+
+    def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
+        """Insert or replace the points of the entries."""
+
+    def describe(self, entries: Sequence[Entry]) -> None:
+        """Overwrite the payloads of existing points and keep their vectors."""
+
+    def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
+        """Delete the document's points that are not in `keep`; with nothing to keep, all of them."""
+
+    def flush(self) -> None:
+        """Return when everything written so far would survive a power failure."""
+
+    def finish(self) -> None:
+        """Optimise the index for searching after many writes."""
+
+
+class VectorIndex(IndexReader, IndexWriter, Protocol):
+    """An index of our own: read and written."""
+
+
+@runtime_checkable
+class VectorSource(Protocol):
+    """An index whose vectors can be copied to another one."""
+
+    def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
+        """Read the dense vectors of the points that exist."""
 
 
 class Builds(Protocol):
-    """Where the builds of an index are kept, side by side, each under its number."""
+    """The builds of an index, side by side, each under its number."""
 
     def open(self, made_with: Fingerprint) -> VectorIndex:
-        """The build that the fingerprint names, made where there is none."""
+        """Open the build that the fingerprint names; create it where it does not exist."""
 
     def use(self, number: int) -> None:
-        """Have this build be the one in use from now on."""
+        """Make this build the one in use."""
 
-    def numbers(self) -> list[int]: ...
+    def numbers(self) -> list[int]:
+        """List the builds that exist."""
 
-    def remove(self, number: int) -> None: ...
+    def remove(self, number: int) -> None:
+        """Delete a build."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """What the catalog knows of a page without reading it."""
+    """What the catalog knows of a page, without its text."""
 
     document_id: str
     url: str
@@ -143,98 +180,129 @@ class PageRecord:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the catalog says of a chunk in an answer (seed 003's join)."""
+    """Path, slug and title of a chunk, as seed 003's join returns them."""
 
     source_path: str
     slug: str
     title: str | None
 
 
-Written = tuple[Page, str, Sequence[Chunk]]
-"""A page, its hash and its chunks, as the catalog records them."""
+@dataclass(frozen=True, slots=True)
+class PageWrite:
+    """A page with its hash and its chunks, as the catalog records them."""
+
+    page: Page
+    page_hash: str
+    chunks: Sequence[Chunk]
 
 
-class Catalog(Protocol):
-    """The truth about pages: what is known, from where, and its text."""
+class CatalogReader(Protocol):
+    """The pages that are indexed: where each comes from, its text and its chunks."""
 
-    def pages(self, source: str | None = None) -> list[PageRecord]: ...
+    def is_empty(self) -> bool:
+        """Whether there are no pages."""
 
-    def page(self, document_id: str) -> Page | None: ...
+    def has_chunks(self) -> bool:
+        """Whether any page has chunks."""
+
+    def pages(self, source: str | None = None) -> list[PageRecord]:
+        """List all pages, or those of one source, ordered by source and path."""
+
+    def page_record(self, document_id: str) -> PageRecord | None:
+        """Look up one page without its text."""
+
+    def page(self, document_id: str) -> Page | None:
+        """Read one page."""
 
     def chunks(self, document_id: str) -> list[Chunk]:
-        """A page's chunks by position."""
+        """Read a page's chunks, ordered by position."""
 
-    def chunk(self, chunk_id: str) -> Chunk | None: ...
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """Read one chunk."""
 
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
-        """Path, slug and title of each chunk, in one statement."""
+        """Read path, slug and title of the chunks that exist, in one statement."""
 
-    def alone(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
-        """Let nobody else write meanwhile; `waiting` is called again and again while another does."""
-
-    def begin(self, document_ids: Iterable[str]) -> None:
-        """Note that these pages are about to change, so that a broken run can be mended."""
-
-    def pending(self) -> list[str]:
-        """Pages whose change began and did not end."""
-
-    def commit(
-        self,
-        source: str,
-        written: Sequence[Written],
-        removed: Sequence[str] = (),
-    ) -> None:
-        """Record pages (with their hash and chunks) and removals, and end their change: all or nothing."""
+    def find_points(self, chunk_ids: Sequence[str]) -> dict[str, PointId]:
+        """Return the id of the point that holds each chunk in the index."""
 
     def sources(self) -> Mapping[str, str]:
-        """Name and location of each source."""
+        """Return name and location of each source."""
 
-    def register(self, source: str, location: str) -> None: ...
+    def fingerprint(self) -> Fingerprint | None:
+        """Return what Pertinent made the index with; None where it did not make one."""
 
-    def forget(self, source: str) -> None:
-        """No longer know the source; its pages were removed before."""
-
-    def fingerprint(self) -> Fingerprint | None: ...
-
-    def set_fingerprint(self, fingerprint: Fingerprint) -> None: ...
-
-    def previous(self) -> Fingerprint | None:
-        """What the build was made with that the one in use took the place of, while it is kept."""
-
-    def forget_previous(self) -> None: ...
-
-    def building(self) -> Fingerprint | None:
-        """What a build is made with that was begun and has not come into use."""
-
-    def begin_build(self, fingerprint: Fingerprint) -> None:
-        """Note that a build is being made, so that a broken one can be gone on with."""
-
-    def catalog_id(self) -> str:
-        """Tells this catalog from every other: a server's collection belongs to one."""
-
-    def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
-        """Record every page, with its source, as a new build has it, and that build as the one in use."""
+    def provenance(self) -> Mapping[str, str]:
+        """Return what is known of how chunks and vectors were made, for reports."""
 
     def ping(self) -> None:
         """Run the statement that a search uses; raise CatalogFailure if it fails."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release files and connections."""
+
+
+class CatalogWriter(Protocol):
+    """Records pages, the changes in progress, and the builds of the index."""
+
+    def write_lock(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
+        """Keep other processes from writing; `waiting` is called repeatedly while another one writes."""
+
+    def begin(self, document_ids: Iterable[str]) -> None:
+        """Mark pages as pending, so that the next sync repairs them if this one is interrupted."""
+
+    def pending(self) -> list[str]:
+        """List the pages whose change began and was not committed."""
+
+    def commit(self, source: str, writes: Sequence[PageWrite], removed: Sequence[str] = ()) -> None:
+        """Record pages and removals and clear their pending marks, in one transaction."""
+
+    def register(self, source: str, location: str) -> None:
+        """Record a source, and where it was read from this time."""
+
+    def forget(self, source: str) -> None:
+        """Delete a source that has no pages left."""
+
+    def set_fingerprint(self, fingerprint: Fingerprint) -> None:
+        """Record what the index is made with."""
+
+    def previous(self) -> Fingerprint | None:
+        """Return the fingerprint of the build that was in use before, while it is kept."""
+
+    def forget_previous(self) -> None:
+        """Forget the build that was in use before."""
+
+    def building(self) -> Fingerprint | None:
+        """Return the fingerprint of a build that was begun and is not in use yet."""
+
+    def begin_build(self, fingerprint: Fingerprint) -> None:
+        """Record that a build is being filled, so that an interrupted one can be resumed."""
+
+    def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, PageWrite]]) -> None:
+        """Record every page, with its source, as a new build has it, and make that build the one in use."""
+
+    def catalog_id(self) -> str:
+        """Return the id of this catalog; the collections on a server belong to one catalog each."""
+
+
+class Catalog(CatalogReader, CatalogWriter, Protocol):
+    """A catalog of our own: read and written."""
 
 
 class Source(Protocol):
-    """Where pages come from."""
+    """Yields the pages of a folder, a site or a data set."""
 
     @property
     def name(self) -> str:
-        """What identifies it in an index: the same source has the same name on every machine."""
+        """Identifies the source in an index; it is the same on every machine."""
 
     @property
     def location(self) -> str:
-        """Where it was read from this time."""
+        """Where the source is read from this time."""
 
     @property
     def total(self) -> int | None:
-        """How many pages it will give, where that is known beforehand."""
+        """The number of pages, where it is known before reading."""
 
     def read(self) -> Iterator[Page | LazyPage | Skipped | Unreadable]:
-        """Every page; one that can't be read is named by the `source_path` it had when it could."""
+        """Yield every page; an unreadable one is reported with the `source_path` that it had before."""

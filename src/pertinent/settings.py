@@ -12,6 +12,8 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -45,7 +47,10 @@ GIVEN = "given"
 _BASE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^?#\s]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 
-PROVIDERS = ("local", "onnx", "cohere", "openai", "testing")
+PROVIDERS = ("local", "onnx", "cohere", "openai")
+EMBEDDER_PLUGINS = "pertinent.embedders"
+"""The entry-point group in which another package registers an embedder (see `pertinent.build`)."""
+
 DEFAULT_MODELS: Mapping[str, str] = {"cohere": "embed-english-v3.0"}
 """The model of a provider that is named without one."""
 
@@ -195,10 +200,12 @@ class Settings(BaseModel):
         """Return `provider:model`; a provider with a default model may be given alone."""
         provider, _, model = value.partition(":")
         model = model or DEFAULT_MODELS.get(provider, "")
-        known_model = provider != "testing" or model == "hashed-words"
-        if not model or not known_model or provider not in PROVIDERS:
-            providers = ", ".join(f"{name}:…" for name in PROVIDERS if name != "testing")
-            raise ValueError(f"must be provider:model with one of {providers}, not {value!r}")
+        if not model or (provider not in PROVIDERS and find_plugin(provider) is None):
+            providers = ", ".join(f"{name}:…" for name in PROVIDERS)
+            raise ValueError(
+                f"must be provider:model with one of {providers}, or the provider of an installed package, "
+                f"not {value!r}"
+            )
         return f"{provider}:{model}"
 
     @field_validator("database_url")
@@ -208,6 +215,12 @@ class Settings(BaseModel):
         if value is not None and scheme not in ("postgresql", "postgres", "sqlite"):
             raise ValueError("must begin with postgresql:// or sqlite://")
         return value
+
+
+@cache
+def find_plugin(provider: str) -> EntryPoint | None:
+    """Return the entry point of an embedder of another package; None if no package has that provider."""
+    return next(iter(entry_points(group=EMBEDDER_PLUGINS, name=provider)), None)
 
 
 _ALL = ", ".join(Settings.model_fields)

@@ -46,37 +46,39 @@ def entry(chunk: Chunk, key: str | None = None) -> Entry:
 
 def alter_the_payload(folder: Path) -> None:
     with opened(folder) as workspace:
-        workspace.index().describe([entry(replace(a_chunk(workspace), text="Something else."))])
+        workspace.writable_index().describe([entry(replace(a_chunk(workspace), text="Something else."))])
 
 
 def alter_the_address(folder: Path) -> None:
     with opened(folder) as workspace:
-        workspace.index().describe([entry(replace(a_chunk(workspace), url="https://evil.example/"))])
+        workspace.writable_index().describe([entry(replace(a_chunk(workspace), url="https://evil.example/"))])
 
 
 def swap_the_text_and_its_hash(folder: Path) -> None:
     with opened(folder) as workspace:
         chunk = replace(a_chunk(workspace), text="Other.", content_hash=content_hash("Other."))
-        workspace.index().describe([entry(chunk)])
+        workspace.writable_index().describe([entry(chunk)])
 
 
 def change_what_was_embedded(folder: Path) -> None:
     with opened(folder) as workspace:
-        workspace.index().describe([entry(a_chunk(workspace), key="0" * 16)])
+        workspace.writable_index().describe([entry(a_chunk(workspace), key="0" * 16)])
 
 
 def lose_a_point(folder: Path) -> None:
     with opened(folder) as workspace:
         gone = a_chunk(workspace)
         kept = [one for one in workspace.catalog().chunks(gone.document_id) if one != gone]
-        workspace.index().keep_only(gone.document_id, [point_id(one.chunk_id) for one in kept])
+        workspace.writable_index().delete_stale_points(
+            gone.document_id, keep=[point_id(one.chunk_id) for one in kept]
+        )
 
 
 def add_a_stray_point(folder: Path) -> None:
     with opened(folder) as workspace:
         stray = replace(a_chunk(workspace), chunk_id="nowhere-1", document_id="nowhere")
         vector = workspace.embedder().embed_queries(["stray"])[0]
-        workspace.index().put([entry(stray)], [vector])
+        workspace.writable_index().put([entry(stray)], [vector])
 
 
 def sql(folder: Path, statement: str) -> None:
@@ -196,12 +198,12 @@ def test_doctor_alone_changes_nothing(run: Run, indexed: Path) -> None:
     first = findings(run("doctor", "--json").stdout)
     assert findings(run("doctor", "--json").stdout) == first
     with opened(indexed) as workspace:
-        assert workspace.catalog().pending() == []
+        assert workspace.writable_catalog().pending() == []
 
 
 def test_a_change_that_was_broken_off_is_found(run: Run, indexed: Path) -> None:
     with opened(indexed) as workspace:
-        workspace.catalog().begin([workspace.catalog().pages()[0].document_id])
+        workspace.writable_catalog().begin([workspace.catalog().pages()[0].document_id])
     result = run("doctor", "--json")
     assert result.exit_code == 1
     (one,) = findings(result.stdout)["unfinished changes"]

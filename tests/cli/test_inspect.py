@@ -23,7 +23,7 @@ from ..stores.external.pipelines import EMBEDDER, PASSAGES, PIPELINES, SITE, vec
 from .conftest import Run, Start
 
 pytestmark = [
-    pytest.mark.xdist_group("foreign"),
+    pytest.mark.xdist_group("external"),
     pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection"),
 ]
 
@@ -162,9 +162,9 @@ def test_the_settings_file_opens_the_collection(
 
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "page.md").write_text("# Page\n\nText.\n", encoding="utf-8")
-    for command in (("index", tmp_path / "docs"), ("reindex",)):
+    for command in (("index", tmp_path / "docs"), ("index", tmp_path / "docs", "--dry-run"), ("reindex",)):
         refused = run(*command)
-        assert (refused.exit_code, "never written to" in refused.stderr) == (1, True), refused.output
+        assert (refused.exit_code, "never writes to it" in refused.stderr) == (1, True), refused.output
 
 
 def test_a_file_that_is_there_is_replaced_only_when_told(run: Run, client: QdrantClient, name: str) -> None:

@@ -39,7 +39,7 @@ from ..stores.external.pipelines import PASSAGES, PIPELINES, write
 from .conftest import fill, settings_in
 
 pytestmark = [
-    pytest.mark.xdist_group("foreign"),
+    pytest.mark.xdist_group("external"),
     pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection"),
 ]
 
@@ -107,7 +107,7 @@ def opened_doors(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -
             f"PERTINENT_{name.upper()}", json.dumps(value) if isinstance(value, dict) else str(value)
         )
     # What was read of a collection counts no longer than until the next question.
-    monkeypatch.setattr("pertinent.stores.external.catalog.KEPT_SECONDS", -1.0)
+    monkeypatch.setattr("pertinent.stores.external.catalog.CACHE_SECONDS", -1.0)
     with ExitStack() as open_until_done:
         opened = open_until_done.enter_context(Pertinent(Workspace(usual)))
         open_until_done.callback(library.close_default)

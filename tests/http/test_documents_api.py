@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+import sqlalchemy as sa
+
+from pertinent.stores.catalog.catalog import SqlCatalog
 
 from .conftest import Service, problem
 
@@ -101,3 +104,19 @@ def test_document_has_its_text_and_chunks(service: Service) -> None:
 @pytest.mark.parametrize("document_id", ["nope", "%00", "%3Cscript%3E"])
 def test_unknown_document_is_not_found(service: Service, document_id: str) -> None:
     problem(service.client.get(f"/api/v1/documents/{document_id}"), 404, "not_found")
+
+
+def test_one_page_and_one_chunk_are_read_without_listing_all_pages(service: Service) -> None:
+    chunk_id = middle(service)
+    catalog = service.pertinent.workspace.catalog()
+    assert isinstance(catalog, SqlCatalog)
+    chunk = catalog.chunk(chunk_id)
+    assert chunk is not None
+    statements: list[str] = []
+    sa.event.listen(catalog._engine, "before_cursor_execute", lambda *call: statements.append(call[2]))
+    page = service.client.get(f"/api/v1/documents/{chunk.document_id}").json()
+    assert (page["document_id"], page["chunks"]) == (chunk.document_id, len(page["passages"]))
+    assert len(statements) == 3
+    assert service.pertinent.chunk(chunk_id) == [chunk]
+    assert len(statements) <= 5
+    assert all("WHERE" in statement for statement in statements)

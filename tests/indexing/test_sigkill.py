@@ -38,7 +38,7 @@ def fatal(method):
     return call
 
 for kind, names in (
-    (EdgeIndex, ("put", "describe", "keep_only", "finish")),
+    (EdgeIndex, ("put", "describe", "delete_stale_points", "finish")),
     (SqlCatalog, ("begin", "commit", "register", "set_fingerprint")),
 ):
     for name in names:
@@ -83,7 +83,7 @@ def run(folder: Path, book: Path, calls: int) -> int:
 def contents(folder: Path) -> Any:
     """Return all that is stored, without times, and the result of a search."""
     with Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened:
-        catalog = opened.workspace.catalog()
+        catalog = opened.workspace.writable_catalog()
         rows = [chunk for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
         points = readable_chunks(opened.workspace.index().scan())
         answer = opened.search("passage about limits", top_k=20, ranking="dense")

@@ -36,7 +36,7 @@ def contents(workspace: Workspace) -> tuple[list[Chunk], list[Chunk], list[str]]
     def timeless(chunks: object) -> list[Chunk]:
         return sorted((replace(c, created_at="") for c in chunks), key=lambda c: c.chunk_id)  # type: ignore[attr-defined]
 
-    return timeless(points), timeless(rows), catalog.pending()
+    return timeless(points), timeless(rows), workspace.writable_catalog().pending()
 
 
 def embedded(workspace: Workspace) -> int:
@@ -60,7 +60,7 @@ def test_second_sync_writes_and_embeds_nothing(workspace: Workspace, monkeypatch
     writes: list[str] = []
     indexer = workspace.indexer(Silent())
     for kind, names in (
-        (type(indexer.index), ("put", "describe", "keep_only")),
+        (type(indexer.index), ("put", "describe", "delete_stale_points")),
         (type(indexer.catalog), ("begin", "commit")),
     ):
         for name in names:

@@ -16,7 +16,7 @@ import pytest
 
 from pertinent.errors import IndexFailure, IndexLocked
 from pertinent.ports import VectorIndex
-from pertinent.stores.edge import EdgeIndex, _translated
+from pertinent.stores.edge import EdgeIndex, _translate_errors
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, fill
 from pertinent.types import Filters
 
@@ -124,11 +124,11 @@ def test_a_panic_of_the_engine_is_a_failure_of_the_index(tmp_path: Path) -> None
         """As PyO3 raises it."""
 
     def panic() -> None:
-        with _translated(tmp_path):
+        with _translate_errors(tmp_path):
             raise Panic("index out of bounds")
 
     with pytest.raises(IndexFailure, match="index out of bounds"):
         panic()
     for other in (KeyboardInterrupt, SystemExit):
-        with pytest.raises(other), _translated(tmp_path):
+        with pytest.raises(other), _translate_errors(tmp_path):
             raise other

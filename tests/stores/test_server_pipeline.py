@@ -204,15 +204,15 @@ def test_a_sync_that_broke_off_before_a_migration_is_mended_after_it(
     shutil.copytree(embedded, tmp_path / "copy")
     with Pertinent.open(tmp_path / "copy", **FAST, qdrant_collection=collection) as here:
         page, whole = here.pages()[0], here.workspace.index().count()
-        here.workspace.catalog().begin([page.document_id])
-        here.workspace.index().keep_only(page.document_id, [])
+        here.workspace.writable_catalog().begin([page.document_id])
+        here.workspace.writable_index().delete_stale_points(page.document_id, keep=[])
         assert here.migrate_to(qdrant.url, postgres_url) == whole - page.chunks
     servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
     with Pertinent.open(tmp_path / "none", **FAST, **servers) as there:
-        assert there.workspace.catalog().pending() == [page.document_id]
+        assert there.workspace.writable_catalog().pending() == [page.document_id]
         there.index(HANDBOOK)
         assert there.workspace.index().count() == whole
-        assert there.workspace.catalog().pending() == []
+        assert there.workspace.writable_catalog().pending() == []
 
 
 def test_two_catalogs_do_not_share_a_collection(tmp_path: Path, qdrant: Place, collection: str) -> None:

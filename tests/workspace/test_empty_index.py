@@ -46,7 +46,7 @@ def _quick_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def wider(monkeypatch: pytest.MonkeyPatch) -> None:
     """The settings of a user who has chosen another model."""
-    monkeypatch.setattr(build, "_embedder", lambda _: Wider())
+    monkeypatch.setattr(build, "_create_embedder", lambda _: Wider())
     monkeypatch.setenv("PERTINENT_EMBEDDER", WIDER)
 
 
@@ -153,7 +153,7 @@ class TestAnotherEmbedder:
     @pytest.fixture
     def empty(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         with monkeypatch.context() as before:
-            before.setattr(build, "_embedder", lambda _: HashedWords())
+            before.setattr(build, "_create_embedder", lambda _: HashedWords())
             before.setenv("PERTINENT_EMBEDDER", FAST)
             index_page_without_text(tmp_path / "docs")
         return tmp_path / "docs"
@@ -173,7 +173,7 @@ class TestAnotherEmbedder:
         assert pertinent.retrieve("joints")["metadata"]["notes"] == [NO_CHUNKS]
         assert pertinent.retrieve_content_chunks([0.1] * 96) == []
         assert len(pertinent.generate_query_embedding("joints").vector) == 96
-        with pytest.raises(ValueError, match="vectors of 96"):
+        with pytest.raises(ValueError, match="made for 96"):
             pertinent.retrieve_content_chunks(VECTOR)
 
     def test_leaves_one_build(self) -> None:
@@ -184,7 +184,7 @@ class TestAnotherEmbedder:
         assert run("doctor").exit_code == 0
 
     def test_is_refused_while_another_process_writes(self) -> None:
-        with Pertinent.open() as writer, writer.workspace.catalog().alone(lambda: None):
+        with Pertinent.open() as writer, writer.workspace.writable_catalog().write_lock(lambda: None):
             with Pertinent.open() as reader, pytest.raises(FingerprintMismatch):
                 reader.search("joints")
             with sqlite3.connect(".pertinent/catalog.sqlite3") as catalog:

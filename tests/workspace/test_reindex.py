@@ -96,9 +96,9 @@ def indexed(tmp_path: Path, docs: Path, golden: Path) -> Path:
 
 def use(monkeypatch: pytest.MonkeyPatch, model: type[HashedWords]) -> None:
     """Have the name of the other model stand for this one."""
-    usual = build._embedder
+    usual = build._create_embedder
     monkeypatch.setattr(
-        build, "_embedder", lambda settings: model() if settings.embedder == OTHER else usual(settings)
+        build, "_create_embedder", lambda settings: model() if settings.embedder == OTHER else usual(settings)
     )
 
 
@@ -202,7 +202,7 @@ def test_sync_after_a_rollback_repeats_later_changes(indexed: Path, docs: Path) 
         summary = pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
         # Every page is looked at, and only what is new is embedded.
         assert summary.chunks_added == 2
-        assert pertinent.workspace.catalog().pending() == []
+        assert pertinent.workspace.writable_catalog().pending() == []
         texts = {chunk.text for chunk in readable_chunks(pertinent.workspace.index().scan())}
         assert "The knee has a new hinge of brass." in texts
         assert "The ankle has a hinge as well." in texts
@@ -264,7 +264,7 @@ def test_rollback_keeps_a_new_title(indexed: Path, docs: Path) -> None:
         pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
         (best, *_) = pertinent.search("hinge of the other knee").hits
         assert best.chunk.title == "The other knee"
-        assert pertinent.workspace.catalog().pending() == []
+        assert pertinent.workspace.writable_catalog().pending() == []
 
 
 def test_rollback_refuses_a_build_of_other_pages(indexed: Path, docs: Path) -> None:
@@ -274,7 +274,7 @@ def test_rollback_refuses_a_build_of_other_pages(indexed: Path, docs: Path) -> N
         usual = hits(pertinent)
         with pytest.raises(NotFound, match="none of the pages that are indexed now"):
             pertinent.rollback()
-        assert pertinent.workspace.catalog().pending() == []
+        assert pertinent.workspace.writable_catalog().pending() == []
         assert (hits(pertinent), bool(usual)) == (usual, True)
 
 
@@ -283,13 +283,13 @@ def test_interruption_after_activation_keeps_the_new_build(
 ) -> None:
     with opened(indexed, chunk_tokens=20) as pertinent:
         catalog: Any = pertinent.workspace.catalog()
-        swap = type(catalog).swap
+        activate_build = type(catalog).activate_build
 
         def stopped(self: Any, *arguments: Any) -> None:
-            swap(self, *arguments)
+            activate_build(self, *arguments)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(type(catalog), "swap", stopped)
+        monkeypatch.setattr(type(catalog), "activate_build", stopped)
         with pytest.raises(KeyboardInterrupt):
             pertinent.reindex()
     with opened(indexed, chunk_tokens=20) as pertinent:

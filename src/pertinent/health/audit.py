@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from .._internal.messages import format_count, format_list
 from ..identity import content_hash, embedding_key, point_id
 from ..indexing.chunking import embedded_text
-from ..ports import Catalog, Embedder, VectorIndex
+from ..ports import CatalogReader, Embedder, IndexReader, IndexWriter
 from ..types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
 
 REPAIR = "`pertinent doctor --repair`, then `pertinent index SOURCE` with the options it was indexed with"
@@ -46,7 +46,7 @@ class Inventory:
     """Points of the index that can't be read as chunks."""
 
 
-def take_inventory(index: VectorIndex, catalog: Catalog) -> Inventory:
+def take_inventory(index: IndexReader, catalog: CatalogReader) -> Inventory:
     """Read all chunks of both stores, and their pages."""
     records = catalog.pages()
     pages = {record.document_id: catalog.page(record.document_id) for record in records}
@@ -141,7 +141,7 @@ def find_wrong_positions(stored: Inventory) -> list[Finding]:
     ]
 
 
-def find_stale_vectors(stored: Inventory, index: VectorIndex, embedder: str) -> list[Finding]:
+def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> list[Finding]:
     """Find vectors that are recorded as made from another text or by another model."""
     stale = []
     # An altered text has its own finding, and says nothing about the vector.
@@ -159,7 +159,7 @@ def find_stale_vectors(stored: Inventory, index: VectorIndex, embedder: str) -> 
 
 
 def find_wrong_vectors(
-    stored: Inventory, index: VectorIndex, embedder: Embedder, most: int = 100
+    stored: Inventory, index: IndexReader, embedder: Embedder, most: int = 100
 ) -> list[Finding]:
     """Embed a sample of at most `most` chunks again, and find stored vectors that differ.
 

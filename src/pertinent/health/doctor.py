@@ -25,7 +25,7 @@ from ..errors import (
     PertinentError,
     StoreError,
 )
-from ..ports import Embedder
+from ..ports import Embedder, Fingerprint
 from ..settings import GIVEN, Loaded
 from ..types import Filters, damaged_points, readable_chunks
 from ..workspace.workspace import Workspace
@@ -99,6 +99,7 @@ class Doctor:
         self._progress = progress or Silent()
         self._workspace: Workspace | None = None
         self._embedder: Embedder | None = None
+        self._made_with: Fingerprint | None = None
         self._inventory: Inventory | None = None
 
     def examine(self) -> Iterator[Check]:
@@ -118,7 +119,7 @@ class Doctor:
             ("positions", lambda: self._audit(find_wrong_positions, "chunks are numbered 0, 1, 2 …"), False),
             ("vectors", self._vectors, False),
         ):
-            if name in OWN and self._workspace and self._workspace.is_foreign:
+            if name in OWN and self._made_with is None:
                 continue
             result = _run_check(name, check)
             yield result
@@ -131,7 +132,7 @@ class Doctor:
         """Mark the damaged pages, so that the next sync writes them again; return their ids."""
         damaged = sorted({page for check in checks for finding in check.findings for page in finding.pages})
         if damaged and self._workspace:
-            self._workspace.catalog().begin(damaged)
+            self._workspace.writable_catalog().begin(damaged)
         return damaged
 
     def close(self) -> None:
@@ -148,6 +149,7 @@ class Doctor:
     def _catalog(self) -> Result:
         self._opened.require()
         self._opened.catalog().ping()
+        self._made_with = self._opened.catalog().fingerprint()
         return f"answers; {len(self._opened.catalog().pages()):,} pages", []
 
     def _model(self) -> Result:
@@ -176,13 +178,13 @@ class Doctor:
     def _index(self) -> Result:
         index = self._opened.index()
         fingerprint = self._opened.catalog().fingerprint()
-        if self._embedder and fingerprint and fingerprint.dimension == self._embedder.dimension:
+        if self._embedder and (fingerprint is None or fingerprint.dimension == self._embedder.dimension):
             vector = self._embedder.embed_queries([_TEST_QUERY])[0]
-            index.candidates(vector, _TEST_QUERY, by=("dense", "lexical"), limit=1, filters=Filters())
+            index.candidates(vector, _TEST_QUERY, by=index.sides, limit=1, filters=Filters())
         return f"answers; {index.count():,} points", []
 
     def _unfinished(self) -> Result:
-        pending = self._opened.catalog().pending()
+        pending = self._opened.writable_catalog().pending()
         if not pending:
             return "none", []
         pages = format_count(len(pending), "page waits", "pages wait")
@@ -212,7 +214,7 @@ class Doctor:
     def _vectors(self) -> Result:
         fingerprint = self._opened.catalog().fingerprint()
         embedder = fingerprint.embedder if fingerprint else ""
-        findings = find_stale_vectors(self._stored_chunks, self._opened.index(), embedder)
+        findings = find_stale_vectors(self._stored_chunks, self._opened.writable_index(), embedder)
         return "each was made from its chunk", findings
 
     def _check_links(self, read_anchors: links.ReadAnchors) -> Check:

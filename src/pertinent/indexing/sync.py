@@ -15,7 +15,7 @@ from itertools import islice
 
 from .. import identity
 from .._internal.clock import StageTimer
-from ..ports import Entry, Written
+from ..ports import Entry, PageWrite
 from ..types import Skipped, Unreadable, readable_chunks
 from .plan import PageChange, Plan, Planner, check_removals
 
@@ -70,7 +70,7 @@ class Indexer(Planner):
         for group in _group_changes(plan.changes):
             self.catalog.begin([change.page.document_id for change in group])
             self._write_to_index(group)
-            self.catalog.commit(plan.source, [_written(change) for change in group])
+            self.catalog.commit(plan.source, [_page_write(change) for change in group])
         self._delete(plan.source, [*(record.document_id for record in plan.removed), *plan.leftovers])
         if not plan.nothing_to_do:
             self.progress.stage("Optimising the index", None)
@@ -85,7 +85,7 @@ class Indexer(Planner):
         self.catalog.forget(source)
         return len(document_ids)
 
-    def rebuild(self) -> list[tuple[str, Written]]:
+    def rebuild(self) -> list[tuple[str, PageWrite]]:
         """Fill a new index with all pages of the catalog, without reading their sources.
 
         An interrupted rebuild is resumed.
@@ -108,10 +108,10 @@ class Indexer(Planner):
             # The interrupted rebuild may have written pages that have been removed since.
             indexed = {chunk.document_id for chunk in readable_chunks(self.index.scan())}
             for document_id in indexed - {change.page.document_id for _, change in rebuilt}:
-                self.index.keep_only(document_id, [])
+                self.index.delete_stale_points(document_id, keep=[])
         self.progress.stage("Optimising the index", None)
         self.index.finish()
-        return [(source, _written(change)) for source, change in rebuilt]
+        return [(source, _page_write(change)) for source, change in rebuilt]
 
     def _write_to_index(self, group: Sequence[PageChange]) -> None:
         """Write the chunks of these pages, and delete points that they no longer have."""
@@ -124,7 +124,7 @@ class Indexer(Planner):
         self.index.describe(embedded)
         for change in group:
             points = [identity.point_id(entry.chunk.chunk_id) for entry in change.entries]
-            self.index.keep_only(change.page.document_id, points)
+            self.index.delete_stale_points(change.page.document_id, keep=points)
         self.index.flush()
 
     def _embed(self, entries: Sequence[Entry]) -> None:
@@ -144,13 +144,13 @@ class Indexer(Planner):
             return
         self.catalog.begin(document_ids)
         for document_id in document_ids:
-            self.index.keep_only(document_id, [])
+            self.index.delete_stale_points(document_id, keep=[])
         self.index.flush()
         self.catalog.commit(source, [], removed=document_ids)
 
 
-def _written(change: PageChange) -> Written:
-    return change.page, change.page_hash, [entry.chunk for entry in change.entries]
+def _page_write(change: PageChange) -> PageWrite:
+    return PageWrite(change.page, change.page_hash, [entry.chunk for entry in change.entries])
 
 
 def summarise(plan: Plan, seconds: float) -> Summary:

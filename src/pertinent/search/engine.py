@@ -15,7 +15,7 @@ from .._internal.cache import VersionedCache
 from .._internal.clock import StageTimer, utc_now
 from .._internal.messages import format_count, format_list
 from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
-from ..ports import Catalog, Description, Embedder, Vector, VectorIndex
+from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
 from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions
 from .ranking import CANDIDATE_SIDES, Ranked, rank, select
 
@@ -66,8 +66,8 @@ class Engine:
     def __init__(
         self,
         embedder: Embedder,
-        index: VectorIndex,
-        catalog: Catalog,
+        index: IndexReader,
+        catalog: CatalogReader,
         *,
         ranking: Ranking = "hybrid",
         cache_size: int = 0,
@@ -230,7 +230,7 @@ def damage_notes(damaged: Sequence[DamagedPoint]) -> tuple[str, ...]:
     return (f"{points} left out (`pertinent doctor` says what to do): {names}",)
 
 
-def find_neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:
+def find_neighbours(catalog: CatalogReader, chunk_id: str, around: int = 0) -> list[Chunk]:
     """Return the chunk with up to `around` chunks on each side of it, in the order of the page."""
     chunk = catalog.chunk(chunk_id)
     if chunk is None:

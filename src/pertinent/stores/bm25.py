@@ -1,7 +1,7 @@
-"""BM25 as a sparse vector: the lexical side of every index, made in one place so that all agree.
+"""BM25 as sparse vectors, the same for every index.
 
-The weights are term frequencies, saturated and normalised by length; the store multiplies them by
-the inverse document frequency, which it alone knows.
+The weights are term frequencies, saturated and normalised by length. The store multiplies them by the inverse
+document frequency, which only the store knows.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ SETTINGS = f"bm25 k={K:g} b={B:g} avg={AVERAGE_LENGTH:g} {LANGUAGE}"
 _MODEL = Bm25(Bm25Config(k=K, b=B, avg_len=AVERAGE_LENGTH, language=LANGUAGE))
 
 
-def document(text: str) -> SparseVector:
-    """The weights of a document's terms."""
+def embed_document(text: str) -> SparseVector:
+    """Return the weights of a document's terms."""
     return _MODEL.embed_document(text)
 
 
-def query(text: str) -> SparseVector:
-    """The terms of a query, each with weight one; none where it has only stop words."""
+def embed_query(text: str) -> SparseVector:
+    """Return the terms of a query, each with weight 1; none if it has only stop words."""
     return _MODEL.embed_query(text)

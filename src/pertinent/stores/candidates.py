@@ -1,4 +1,4 @@
-"""Candidates of both sides of an index: one algorithm for every store that has dense and lexical vectors."""
+"""Collect the candidates of both sides of an index, for every store with dense and lexical vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEXICAL = "lexical"
 
 @dataclass(frozen=True, slots=True)
 class SideQuery:
-    """A question to one side of the index: its nearest points, of all or `among` the given ones."""
+    """A query to one side of the index: its nearest points, among all points or those in `among`."""
 
     side: str
     limit: int
@@ -37,7 +37,6 @@ def gather_candidates(
         queries: The query for each side; None where it has no terms, so that every point scores 0.
         by: The sides that propose points; the others only score them.
         limit: How many points each side proposes.
-
     """
     scores: dict[str, Scored] = {side: {} for side in queries}
     proposing = [SideQuery(side, limit) for side in by if queries.get(side) is not None]

@@ -1,4 +1,4 @@
-"""The fields of a point, as every store keeps them."""
+"""The payload of a point, the same in every store."""
 
 from __future__ import annotations
 
@@ -12,66 +12,66 @@ from ..types import Chunk, DamagedPoint, Filters, PointId, StoredPoint
 from .point_fields import find_problems
 
 KEYWORDS = ("document_id", "headings", "url_parents", "source_type")
-"""The fields that filters ask for, and so the ones that an index should index."""
+"""The fields that filters use, which every store therefore indexes."""
 
 _CHUNK_FIELDS = tuple(Chunk.__dataclass_fields__)
 _REQUIRED = frozenset(
     ("chunk_id", "document_id", "url", "position", "text", "content_hash", "headings", "url_parents")
 )
-"""What no point of ours lacks: without these it can't be cited, checked, or found by a filter."""
-_UNKNOWN: Mapping[str, Any] = {"start": -1, "end": -1, "created_at": None}
-"""What a field that is missing is read as; any other is then empty."""
+"""The fields without which a point can't be cited, checked, or found by a filter."""
+_MISSING: Mapping[str, Any] = {"start": -1, "end": -1, "created_at": None}
+"""The values of missing fields; any other missing field is empty."""
 
 
 def to_payload(entry: Entry) -> dict[str, Any]:
-    """All that the seeds expect of a point, and what our filters need beside it."""
+    """Build the payload: the fields that the seeds require, and those that filters and syncs use."""
     chunk = entry.chunk
     return {
         **{field: getattr(chunk, field) for field in _CHUNK_FIELDS},
         "order_index": chunk.position + 1,
         "headings": _headings(chunk.section),
-        "url_parents": _parents(chunk.url),
+        "url_parents": _url_parents(chunk.url),
         "source": entry.source,
         "embedding_key": entry.embedding_key,
     }
 
 
 def to_chunk(payload: Mapping[str, Any], point: PointId) -> StoredPoint:
-    """The chunk that a point of ours carries, or what is wrong with its fields."""
+    """Read the chunk of one of our points, or what is wrong with its fields."""
     problems = find_problems(payload, _REQUIRED)
     chunk_id = payload.get("chunk_id")
     if not problems and point_id(payload["chunk_id"]) != point:
-        problems = (f"chunk_id is {shorten(repr(chunk_id), 60)}, not the one that the point was made from",)
+        problems = (f"chunk_id is {shorten(repr(chunk_id), 60)}, which has another point id",)
     if problems:
         return DamagedPoint(point, chunk_id if isinstance(chunk_id, str) else "", problems)
     values: list[Any] = [payload.get(field) for field in _CHUNK_FIELDS]
     if None in values:
         values = [
-            _UNKNOWN.get(field, "") if value is None else value
+            _MISSING.get(field, "") if value is None else value
             for field, value in zip(_CHUNK_FIELDS, values, strict=True)
         ]
     return Chunk(*values)
 
 
-def conditions(filters: Filters) -> dict[str, str]:
-    """Filters as exact matches of payload fields."""
-    wanted = {
+def filter_conditions(filters: Filters) -> dict[str, str]:
+    """Translate filters to exact matches of payload fields."""
+    matches = {
         "document_id": filters.document_id,
         "headings": filters.section,
         "url_parents": canonical_url(filters.url) if filters.url else None,
         "source_type": filters.source_type,
     }
-    return {field: value for field, value in wanted.items() if value}
+    return {field: value for field, value in matches.items() if value}
 
 
 def _headings(section: str) -> list[str]:
-    """Each heading above the chunk, and the whole path: a section may be asked for by either."""
+    """List each heading above the chunk and the whole path: a filter may use either."""
     names = section.split(" › ") if section else []
     return list(dict.fromkeys([*names, section])) if names else []
 
 
-def _parents(url: str) -> list[str]:
-    """The page's address and every address above it."""
+def _url_parents(url: str) -> list[str]:
+    """List the page's address and every address above it."""
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}"
     steps = [step for step in parts.path.split("/") if step]

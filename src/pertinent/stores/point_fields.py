@@ -1,4 +1,4 @@
-"""What the fields of a stored point must be: one check for our points and those of other pipelines."""
+"""Check the fields of a stored point, one of ours or of another pipeline."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ..identity import is_url, shorten
 from ..limits import is_iso_8601
 
 LARGEST: Final = 2**31 - 1
-"""The largest number that a column of seed 003's `documents` holds."""
+"""The largest number that fits in an integer column of seed 003's `documents`."""
 
-_SHOWN: Final = 60
+_VALUE_MAX: Final = 60
 _HASH: Final = re.compile(r"[0-9a-fA-F]{64}")
 
 
-class Check(NamedTuple):
-    """A test of a value, and what a value that fails it should have been."""
+class FieldCheck(NamedTuple):
+    """A test of a value, and a description of the values that pass it."""
 
     passes: Callable[[object], bool]
     expected: str
 
 
 def is_content_hash(value: object) -> bool:
-    """Whether it has the form of a SHA-256 in hex."""
+    """Whether the value has the form of a SHA-256 in hex."""
     return isinstance(value, str) and _HASH.fullmatch(value) is not None
 
 
@@ -52,15 +52,15 @@ def _is_list_of_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(element, str) for element in value)
 
 
-_TEXT = Check(_is_text, "text")
-_FILLED = Check(_is_filled, "text that is not empty")
-_COUNT = Check(_is_count, f"a whole number from 0 to {LARGEST}")
-_TEXTS = Check(_is_list_of_texts, "a list of texts")
+_TEXT = FieldCheck(_is_text, "text")
+_FILLED = FieldCheck(_is_filled, "text that is not empty")
+_COUNT = FieldCheck(_is_count, f"a whole number from 0 to {LARGEST}")
+_TEXTS = FieldCheck(_is_list_of_texts, "a list of texts")
 
-CHECKS: Final[Mapping[str, Check]] = {
+CHECKS: Final[Mapping[str, FieldCheck]] = {
     "chunk_id": _FILLED,
     "document_id": _FILLED,
-    "url": Check(_is_address, "an address like https://example.org/docs"),
+    "url": FieldCheck(_is_address, "an address like https://example.org/docs"),
     "anchor": _TEXT,
     "title": _TEXT,
     "section": _TEXT,
@@ -68,27 +68,33 @@ CHECKS: Final[Mapping[str, Check]] = {
     "start": _COUNT,
     "end": _COUNT,
     "text": _FILLED,
-    "content_hash": Check(is_content_hash, "64 hex digits"),
+    "content_hash": FieldCheck(is_content_hash, "64 hex digits"),
     "source_path": _TEXT,
     "slug": _TEXT,
     "source_type": _TEXT,
-    "created_at": Check(_is_time, "a time in ISO 8601"),
+    "created_at": FieldCheck(_is_time, "a time in ISO 8601"),
     "order_index": _COUNT,
     "headings": _TEXTS,
     "url_parents": _TEXTS,
     "source": _TEXT,
     "embedding_key": _TEXT,
 }
-"""Every field by name; what a point carries beyond them is not looked at."""
+"""The checks by field; other fields of a point are not checked."""
 
 
 def find_problems(
     fields: Mapping[str, object], required: Collection[str], paths: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    """What is wrong with the fields, each problem beginning with the field's name; nothing where all is well.
+    """List what is wrong with the fields of a point; each problem begins with the name of the field.
 
-    A field that is None is missing, which is a problem where it is required. `paths` says where a field
-    stands in the payload, where that is another name.
+    Args:
+        fields: The values; None means missing.
+        required: The fields that must not be missing.
+        paths: The path of each field in the payload, where it has another name there.
+
+    Example:
+        >>> find_problems({"text": " "}, ["text", "url"])
+        ('url is missing', "text is ' ', not text that is not empty")
     """
     problems = []
     for name, check in CHECKS.items():
@@ -97,7 +103,7 @@ def find_problems(
             if name in required:
                 problems.append(f"{_label(name, paths)} is missing")
         elif not check.passes(value):
-            text = shorten(repr(value), _SHOWN)
+            text = shorten(repr(value), _VALUE_MAX)
             problems.append(f"{_label(name, paths)} is {text}, not {check.expected}")
     return tuple(problems)
 

@@ -67,6 +67,7 @@ class Pertinent:
         progress: Progress | None = None,
     ) -> Plan:
         """What indexing the source would do now; nothing is written but what a crawl remembers."""
+        self.workspace.require_writable()
         # Where there is no folder yet, none is made.
         memory = self._crawls if self._crawls.parent.exists() else None
         opened = self._source(source, base_url, name, choice, limits, memory)

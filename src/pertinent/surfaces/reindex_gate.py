@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .. import build
 from ..errors import PertinentError, SyncRefused
-from ..ports import Fingerprint, Written
+from ..ports import Fingerprint, PageWrite
 from ..search.engine import Engine
 from ..validation.comparison.compare import compare, regressions
 from ..validation.criteria import merged
@@ -22,16 +22,17 @@ from .subjects import InProcess, Local
 class NewBuild(InProcess):
     """A build that is not in use yet, for validation."""
 
-    def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]]) -> None:
+    def __init__(self, engine: Engine, writes: Sequence[tuple[str, PageWrite]]) -> None:
         super().__init__(engine)
-        self._written = written
+        self._writes = writes
 
     def facts(self) -> Mapping[str, str]:
         return {"subject": "candidate"}
 
     def pages(self) -> Iterator[PageView]:
-        for _, (page, _, chunks) in self._written:
-            yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, tuple(chunks))
+        for _, write in self._writes:
+            page, chunks = write.page, tuple(write.chunks)
+            yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, chunks)
 
     def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         # The build was filled from these chunks just now.
@@ -58,8 +59,8 @@ class ReindexGate:
         self._criteria = merged(workspace.settings.criteria, self._golden.criteria)
         self._notify = notify
 
-    def __call__(self, engine: Engine, written: Sequence[tuple[str, Written]], old: Fingerprint) -> None:
-        new_build = NewBuild(engine, written)
+    def __call__(self, engine: Engine, writes: Sequence[tuple[str, PageWrite]], old: Fingerprint) -> None:
+        new_build = NewBuild(engine, writes)
         new = validate(new_build, self._golden, Options(diagnose=False), self._criteria)
         self._notify(f"new: {new.summary}")
         if new.verdict != "PASS":

@@ -55,25 +55,25 @@ class Local(InProcess):
         super().__init__(Engine(uncached, workspace.index(), workspace.catalog(), ranking=ranking))
 
     def facts(self) -> Mapping[str, str]:
-        made_with = self._workspace.catalog().fingerprint()
-        known = asdict(made_with) if made_with else {}
         return {
             "subject": "local",
             "pertinent": version("pertinent"),
-            **{name: str(value) for name, value in known.items()},
+            **self._workspace.catalog().provenance(),
             "ranking": self._workspace.settings.ranking,
         }
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         answer = super().search(text, options)
-        if not self._workspace.is_foreign:
+        if all(hit.chunk.start >= 0 for hit in answer.hits):
             return answer
-        return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
+        return replace(
+            answer, hits=tuple(replace(hit, chunk=self._add_span(hit.chunk)) for hit in answer.hits)
+        )
 
-    def _placed(self, chunk: Chunk) -> Chunk:
-        """The chunk with its span: points of others don't tell it, the pages put together from them do."""
-        there = self._workspace.catalog().chunk(chunk.chunk_id)
-        return replace(chunk, start=there.start, end=there.end) if there else chunk
+    def _add_span(self, chunk: Chunk) -> Chunk:
+        """Read a span that the point does not have from the catalog, where the chunk is part of its page."""
+        recorded = self._workspace.catalog().chunk(chunk.chunk_id) if chunk.start < 0 else None
+        return replace(chunk, start=recorded.start, end=recorded.end) if recorded else chunk
 
     def pages(self) -> Iterator[PageView]:
         catalog = self._workspace.catalog()
@@ -84,27 +84,25 @@ class Local(InProcess):
             yield PageView(record.document_id, record.url, record.title, record.source_path, text, chunks)
 
     def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
-        if self._workspace.is_foreign:
-            # Its pages were read from the index itself.
-            return set(chunk_ids)
-        points = [point_id(chunk_id) for chunk_id in chunk_ids]
-        stored = self._workspace.index().chunks(points)
+        points = self._workspace.catalog().find_points(chunk_ids)
+        stored = self._workspace.index().chunks(list(points.values()))
         return {chunk.chunk_id for chunk in readable_chunks(stored.values())}
 
     def audit(self) -> list[str]:
-        index, catalog = self._workspace.index(), self._workspace.catalog()
-        if self._workspace.is_foreign:
-            points = list(index.scan())
+        made_with = self._workspace.catalog().fingerprint()
+        if made_with is None:
+            # Pertinent did not make the index: only what holds for every point can be checked.
+            points = list(self._workspace.index().scan())
             damaged = integrity.damage(damaged_points(points))
             return [*damaged, *integrity.faults(readable_chunks(points))]
-        stored = audit.take_inventory(index, catalog)
-        made_with = catalog.fingerprint()
+        index = self._workspace.writable_index()
+        stored = audit.take_inventory(index, self._workspace.catalog())
         findings = [
             *audit.find_drift(stored),
             *audit.find_altered_texts(stored),
             *audit.find_wrong_slices(stored),
             *audit.find_wrong_positions(stored),
-            *audit.find_stale_vectors(stored, index, made_with.embedder if made_with else ""),
+            *audit.find_stale_vectors(stored, index, made_with.embedder),
             *audit.find_wrong_vectors(stored, index, self._workspace.embedder()),
         ]
         incomplete = integrity.faults(

@@ -1,7 +1,8 @@
-"""An embedder without a model: words hashed into a vector, so that texts that share words are near.
+"""An embedder without a model: hashes words into a vector, so that texts with common words are similar.
 
-For tests of everything but the model. Its vectors rank sensibly, unlike those of a fake that gives
-every text the same one.
+It serves tests of everything but the model, and ranks sensibly: a fake that returns the same vector for
+every text can't test ranking. Its entry point in pyproject.toml makes it available as
+`testing:hashed-words`, which is also the way in which other packages add an embedder.
 """
 
 from __future__ import annotations
@@ -12,13 +13,26 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..errors import SettingsError
 from ..ports import Vector
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
+def create_embedder(model: str) -> HashedWords:
+    """Create the embedder of the provider `testing`.
+
+    Example:
+        >>> create_embedder("hashed-words").name
+        'testing:hashed-words'
+    """
+    if model != HashedWords.model:
+        raise SettingsError(f"embedder: must be {HashedWords.name}, not {f'testing:{model}'!r}")
+    return HashedWords()
+
+
 class HashedWords:
-    """A bag of hashed words, at unit length."""
+    """A bag of hashed words, as a vector of unit length."""
 
     name = "testing:hashed-words"
     model = "hashed-words"
@@ -27,15 +41,18 @@ class HashedWords:
         self.dimension = dimension
         self.max_tokens = max_tokens
         self.embedded = 0
-        """How many documents it was asked to embed."""
+        """How many documents were embedded."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count words and punctuation marks, and two special tokens."""
         return [len(_WORD.findall(text)) + 2 for text in texts]
 
     def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed queries in the same way as documents."""
         return [self._embed(text) for text in texts]
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
+        """Yield a vector for each document, and count it."""
         for text in texts:
             self.embedded += 1
             yield self._embed(text)

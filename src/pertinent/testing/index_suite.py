@@ -1,4 +1,9 @@
-"""The suite that every vector index must pass."""
+"""The suite that every vector index must pass.
+
+class TestMyIndex(IndexSuite):
+    @pytest.fixture
+    def index(self): ...  # empty, with vectors of EMBEDDER.dimension
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ import pytest
 from ..errors import DimensionMismatch
 from ..identity import point_id
 from ..indexing.chunking import chunk_page, embedded_text
-from ..ports import Entry, VectorIndex
+from ..ports import Entry, IndexWriter, VectorIndex
 from ..types import Candidates, Filters, Page, PointId, readable_chunks
 from .embedder import HashedWords
 from .pages import page
@@ -41,7 +46,7 @@ PAGES = [
 
 
 def entries(pages: Sequence[Page] = PAGES, source: str = "book") -> list[Entry]:
-    """Every chunk of the pages, as an index is given them."""
+    """Return every chunk of the pages as an index entry."""
     return [
         Entry(
             replace(chunk, created_at="2026-01-02T03:04:05Z"),
@@ -49,56 +54,58 @@ def entries(pages: Sequence[Page] = PAGES, source: str = "book") -> list[Entry]:
             embedded_text(chunk),
             chunk.content_hash,
         )
-        for one in pages
-        for chunk in chunk_page(one, EMBEDDER.count_tokens, target=60, most=120)
+        for document in pages
+        for chunk in chunk_page(document, EMBEDDER.count_tokens, target=60, most=120)
     ]
 
 
-def fill(index: VectorIndex, given: Sequence[Entry] | None = None) -> list[Entry]:
-    """Put the entries into the index."""
-    given = entries() if given is None else list(given)
-    index.put(given, list(EMBEDDER.embed_documents([entry.embedded_text for entry in given])))
-    return given
+def fill(index: IndexWriter, filled: Sequence[Entry] | None = None) -> list[Entry]:
+    """Embed the entries and put them into the index."""
+    filled = entries() if filled is None else list(filled)
+    index.put(filled, list(EMBEDDER.embed_documents([entry.embedded_text for entry in filled])))
+    return filled
 
 
-def by_point(found: Candidates) -> dict[PointId, tuple[float, float]]:
-    """Cosine and BM25 of each candidate; a side that was not asked for as 0."""
-    nothing = [0.0] * len(found.point_ids)
-    parts = zip(found.cosine or nothing, found.bm25 or nothing, strict=True)
-    return dict(zip(found.point_ids, parts, strict=True))
+def by_point(candidates: Candidates) -> dict[PointId, tuple[float, float]]:
+    """Return cosine and BM25 of each candidate; 0 for a side without a query."""
+    zeros = [0.0] * len(candidates.point_ids)
+    scores = zip(candidates.cosine or zeros, candidates.bm25 or zeros, strict=True)
+    return dict(zip(candidates.point_ids, scores, strict=True))
 
 
 class IndexSuite:
     """Subclass it with a fixture `index`: an empty index of `EMBEDDER.dimension`."""
 
-    def test_gives_back_every_chunk_whole(self, index: VectorIndex) -> None:
-        given = fill(index)
-        assert index.count() == len(given)
-        assert sorted(index.scan(), key=str) == sorted((e.chunk for e in given), key=str)
-        points = [point_id(entry.chunk.chunk_id) for entry in given]
-        assert index.chunks(points) == {p: e.chunk for p, e in zip(points, given, strict=True)}
+    def test_chunks_are_read_back_equal(self, index: VectorIndex) -> None:
+        stored = fill(index)
+        assert index.count() == len(stored)
+        assert sorted(index.scan(), key=str) == sorted((e.chunk for e in stored), key=str)
+        points = [point_id(entry.chunk.chunk_id) for entry in stored]
+        assert index.chunks(points) == {p: e.chunk for p, e in zip(points, stored, strict=True)}
 
     def test_dense_candidates_have_exact_cosines(self, index: VectorIndex) -> None:
-        given = fill(index)
+        stored = fill(index)
         query = EMBEDDER.embed_queries(["messages over topics"])[0]
-        found = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
+        candidates = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
         exact: dict[PointId, float] = {
             point_id(e.chunk.chunk_id): float(EMBEDDER.embed_queries([e.embedded_text])[0] @ query)
-            for e in given
+            for e in stored
         }
-        assert dict(zip(found.point_ids, found.cosine or [], strict=True)) == pytest.approx(exact, abs=1e-5)
-        assert found.bm25 is None
+        assert dict(zip(candidates.point_ids, candidates.cosine or [], strict=True)) == pytest.approx(
+            exact, abs=1e-5
+        )
+        assert candidates.bm25 is None
 
     def test_lexical_candidates_share_a_word_with_the_query(self, index: VectorIndex) -> None:
-        given = fill(index)
-        found = index.candidates(None, "revolute", by=["lexical"], limit=100, filters=Filters())
-        expected = next(point_id(e.chunk.chunk_id) for e in given if "revolute" in e.chunk.text)
-        assert found.point_ids == [expected]
-        assert found.bm25 is not None
-        assert found.bm25[0] > 0
-        assert found.cosine is None
+        stored = fill(index)
+        candidates = index.candidates(None, "revolute", by=["lexical"], limit=100, filters=Filters())
+        expected = next(point_id(e.chunk.chunk_id) for e in stored if "revolute" in e.chunk.text)
+        assert candidates.point_ids == [expected]
+        assert candidates.bm25 is not None
+        assert candidates.bm25[0] > 0
+        assert candidates.cosine is None
 
-    def test_a_candidate_of_one_side_has_the_score_of_the_other(self, index: VectorIndex) -> None:
+    def test_candidates_of_one_side_have_the_score_of_the_other(self, index: VectorIndex) -> None:
         fill(index)
         vector = EMBEDDER.embed_queries(["a service answers one request"])[0]
         both = index.candidates(vector, "revolute joint", by=["dense", "lexical"], limit=1, filters=Filters())
@@ -106,14 +113,14 @@ class IndexSuite:
             vector, "revolute joint", by=["dense", "lexical"], limit=100, filters=Filters()
         )
         assert len(both.point_ids) == 2
-        whole = by_point(everything)
+        scores_of_all = by_point(everything)
         for point, scores in by_point(both).items():
-            assert scores == pytest.approx(whole[point], abs=1e-6)
+            assert scores == pytest.approx(scores_of_all[point], abs=1e-6)
 
-    def test_a_query_of_stop_words_finds_nothing_lexically(self, index: VectorIndex) -> None:
+    def test_query_of_stop_words_has_no_lexical_candidates(self, index: VectorIndex) -> None:
         fill(index)
-        found = index.candidates(None, "the of and", by=["lexical"], limit=10, filters=Filters())
-        assert found.point_ids == []
+        candidates = index.candidates(None, "the of and", by=["lexical"], limit=10, filters=Filters())
+        assert candidates.point_ids == []
 
     @pytest.mark.parametrize(
         ("filters", "expected"),
@@ -129,72 +136,72 @@ class IndexSuite:
             (Filters(source_type="other"), set()),
         ],
     )
-    def test_filters_admit_only_what_they_name(
+    def test_filters_exclude_other_points(
         self, index: VectorIndex, filters: Filters, expected: set[str]
     ) -> None:
         fill(index)
         vector = EMBEDDER.embed_queries(["messages"])[0]
         for by in (["dense"], ["dense", "lexical"]):
-            found = index.candidates(vector, "messages request joint", by=by, limit=100, filters=filters)
-            chunks = index.chunks(found.point_ids)
+            candidates = index.candidates(vector, "messages request joint", by=by, limit=100, filters=filters)
+            chunks = index.chunks(candidates.point_ids)
             assert {chunk.slug for chunk in readable_chunks(chunks.values())} == expected
 
-    def test_putting_a_chunk_again_replaces_it(self, index: VectorIndex) -> None:
-        given = fill(index)
-        fill(index, given)
-        assert index.count() == len(given)
+    def test_put_replaces_an_existing_point(self, index: VectorIndex) -> None:
+        stored = fill(index)
+        fill(index, stored)
+        assert index.count() == len(stored)
 
-    def test_describing_changes_the_fields_and_keeps_the_vector(self, index: VectorIndex) -> None:
+    def test_describe_changes_the_payload_and_keeps_the_vector(self, index: VectorIndex) -> None:
         first = fill(index)[0]
         vector = EMBEDDER.embed_queries([first.embedded_text])[0]
         moved = replace(first, chunk=replace(first.chunk, position=7, title="Renamed"))
         index.describe([moved])
         point = point_id(first.chunk.chunk_id)
         assert index.chunks([point])[point] == moved.chunk
-        found = index.candidates(vector, None, by=["dense"], limit=100, filters=Filters())
-        assert by_point(found)[point][0] == pytest.approx(1.0, abs=1e-5)
+        candidates = index.candidates(vector, None, by=["dense"], limit=100, filters=Filters())
+        assert by_point(candidates)[point][0] == pytest.approx(1.0, abs=1e-5)
 
-    def test_embedding_keys_tell_what_is_there(self, index: VectorIndex) -> None:
-        given = fill(index)
-        point = point_id(given[0].chunk.chunk_id)
-        assert index.embedding_keys([point, point_id("nowhere")]) == {point: given[0].embedding_key}
+    def test_embedding_keys_are_returned_for_existing_points(self, index: VectorIndex) -> None:
+        stored = fill(index)
+        point = point_id(stored[0].chunk.chunk_id)
+        assert index.embedding_keys([point, point_id("nowhere")]) == {point: stored[0].embedding_key}
         assert index.embedding_keys([]) == {}
 
-    def test_keep_only_removes_the_other_points_of_that_page_alone(self, index: VectorIndex) -> None:
-        given = fill(index)
-        topics = [e for e in given if e.chunk.slug == "topics"]
-        index.keep_only(PAGES[0].document_id, [point_id(topics[0].chunk.chunk_id)])
-        left = {chunk.chunk_id for chunk in index.scan()}
-        assert left == {e.chunk.chunk_id for e in given if e not in topics[1:]}
-        index.keep_only(PAGES[0].document_id, [])
+    def test_delete_stale_points_deletes_points_of_that_page_only(self, index: VectorIndex) -> None:
+        stored = fill(index)
+        topics = [e for e in stored if e.chunk.slug == "topics"]
+        index.delete_stale_points(PAGES[0].document_id, keep=[point_id(topics[0].chunk.chunk_id)])
+        remaining = {chunk.chunk_id for chunk in index.scan()}
+        assert remaining == {e.chunk.chunk_id for e in stored if e not in topics[1:]}
+        index.delete_stale_points(PAGES[0].document_id, keep=[])
         assert {chunk.slug for chunk in readable_chunks(index.scan())} == {"services", "guide/joints"}
 
-    def test_a_vector_of_another_length_is_refused_with_both_numbers(self, index: VectorIndex) -> None:
+    def test_vector_of_another_dimension_is_refused_with_both_numbers(self, index: VectorIndex) -> None:
         fill(index)
         with pytest.raises(DimensionMismatch, match=r"3 elements.*64"):
             index.candidates(np.ones(3, dtype=np.float32), None, by=["dense"], limit=5, filters=Filters())
 
-    def test_an_empty_index_has_no_candidates(self, index: VectorIndex) -> None:
+    def test_empty_index_has_no_candidates(self, index: VectorIndex) -> None:
         vector = EMBEDDER.embed_queries(["anything"])[0]
-        found = index.candidates(vector, "anything", by=["dense", "lexical"], limit=5, filters=Filters())
-        assert found.point_ids == []
+        candidates = index.candidates(vector, "anything", by=["dense", "lexical"], limit=5, filters=Filters())
+        assert candidates.point_ids == []
         assert list(index.scan()) == []
         assert index.chunks([]) == {}
 
-    def test_a_version_if_there_is_one_tells_of_every_change(self, index: VectorIndex) -> None:
+    def test_version_changes_with_every_write(self, index: VectorIndex) -> None:
         versions = [index.version]
-        given = fill(index)
+        stored = fill(index)
         versions.append(index.version)
-        index.describe(given[:1])
+        index.describe(stored[:1])
         versions.append(index.version)
-        index.keep_only(PAGES[0].document_id, [])
+        index.delete_stale_points(PAGES[0].document_id, keep=[])
         versions.append(index.version)
         assert versions == [None] * 4 or len(set(versions)) == 4
 
-    def test_nothing_is_lost_by_finishing(self, index: VectorIndex) -> None:
-        given = fill(index)
+    def test_finish_keeps_all_points(self, index: VectorIndex) -> None:
+        stored = fill(index)
         index.finish()
-        assert index.count() == len(given)
+        assert index.count() == len(stored)
 
     def test_many_threads_search_while_one_writes(self, index: VectorIndex) -> None:
         fill(index)
@@ -207,10 +214,10 @@ class IndexSuite:
                 index.finish()
 
         def search(_: int) -> set[PointId]:
-            found = index.candidates(
+            candidates = index.candidates(
                 vector, "messages", by=["dense", "lexical"], limit=100, filters=Filters()
             )
-            return set(found.point_ids)
+            return set(candidates.point_ids)
 
         expected = search(0)
         writer = threading.Thread(target=write)

@@ -1,4 +1,4 @@
-"""Pages and sources made by hand, for tests that need no files."""
+"""Pages and a source in memory, for tests that need no files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..types import Page, Unreadable
 
 
 def page(name: str, sections: Mapping[str, str | Sequence[str]], *, title: str | None = None) -> Page:
-    """A page at https://book.example/docs/NAME with a level-two heading for each section but ""."""
+    """Create a page at https://book.example/docs/NAME; each section but "" gets a level-two heading."""
     url = f"https://book.example/docs/{name}"
     pieces: list[Piece] = []
     for heading, paragraphs in sections.items():
@@ -18,7 +18,7 @@ def page(name: str, sections: Mapping[str, str | Sequence[str]], *, title: str |
             pieces.append(HeadingPiece(2, heading, heading.lower().replace(" ", "-")))
         texts = [paragraphs] if isinstance(paragraphs, str) else paragraphs
         pieces += [BlockPiece("code" if text.startswith("```") else "prose", text) for text in texts]
-    text, found = assemble(pieces, title or name)
+    text, page_sections = assemble(pieces, title or name)
     return Page(
         document_id=document_id(url, name),
         url=url,
@@ -27,12 +27,12 @@ def page(name: str, sections: Mapping[str, str | Sequence[str]], *, title: str |
         slug=name,
         source_type="docusaurus-page",
         text=text,
-        sections=found,
+        sections=page_sections,
     )
 
 
 class Shelf:
-    """A source that gives the pages put on it."""
+    """A source of the given pages."""
 
     def __init__(self, *pages: Page | Unreadable, name: str = "https://book.example/docs") -> None:
         self.name = name
@@ -41,7 +41,9 @@ class Shelf:
 
     @property
     def total(self) -> int:
+        """The number of pages."""
         return len(self.pages)
 
     def read(self) -> Iterator[Page | Unreadable]:
+        """Yield the pages."""
         yield from self.pages

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ..errors import IndexFailure, IndexLocked
-from ..ports import Builds, Catalog, Fingerprint, VectorIndex, Written
+from ..ports import Builds, Catalog, Fingerprint, PageWrite, VectorIndex
 from ..types import Chunk, Page, readable_chunks
 
 
@@ -51,7 +51,7 @@ class IndexBuilds:
                 raise
             return None
 
-    def read_pages(self, index: VectorIndex) -> list[tuple[str, Written]]:
+    def read_pages(self, index: VectorIndex) -> list[tuple[str, PageWrite]]:
         """Return the catalog's pages with their chunks from a build, each with its source.
 
         Chunks of pages that the catalog does not have are deleted from the build. If the build has none of
@@ -61,7 +61,7 @@ class IndexBuilds:
         for chunk in readable_chunks(index.scan()):
             by_page.setdefault(chunk.document_id, []).append(chunk)
         records = self.catalog().pages()
-        pages: list[tuple[str, Written]] = []
+        pages: list[tuple[str, PageWrite]] = []
         if by_page.keys().isdisjoint(record.document_id for record in records):
             return pages
         for record in records:
@@ -69,9 +69,9 @@ class IndexBuilds:
             chunks = sorted(by_page.pop(record.document_id, []), key=lambda chunk: chunk.position)
             if page is not None:
                 updated = [_copy_page_fields(page, chunk) for chunk in chunks]
-                pages.append((record.source, (page, record.page_hash, updated)))
+                pages.append((record.source, PageWrite(page, record.page_hash, updated)))
         for document_id in by_page:
-            index.keep_only(document_id, ())
+            index.delete_stale_points(document_id, keep=())
         return pages
 
     def remove(self, number: int) -> None:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Protocol
 
 from .. import build
 from .._internal.progress import Progress
 from ..errors import IndexFailure, InvalidInput, SyncRefused
 from ..identity import embedding_key, point_id
 from ..indexing.chunking import embedded_text
-from ..ports import Catalog, Entry, Fingerprint, PageRecord, Vector, VectorIndex, Written
+from ..ports import Catalog, Entry, Fingerprint, PageRecord, PageWrite, VectorIndex, VectorSource
 from ..settings import Settings
-from ..types import PointId
 from .workspace import Workspace
 
 COPY_BATCH = 512
 """How many chunks are copied at a time."""
-
-
-class Giving(VectorIndex, Protocol):
-    """An index whose vectors can be read."""
-
-    def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]: ...
 
 
 def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int:
@@ -40,21 +32,20 @@ def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int
     Returns:
         The number of chunks.
     """
-    from ..stores.edge import EdgeIndex
-
     workspace.require()
-    source, made_with = workspace.index(), workspace.catalog().fingerprint()
-    if not isinstance(source, EdgeIndex) or made_with is None:
+    catalog, source = workspace.writable_catalog(), workspace.writable_index()
+    made_with = catalog.fingerprint()
+    if not isinstance(source, VectorSource) or made_with is None:
         raise InvalidInput("qdrant_url", "this index is already on a server")
     if settings.database_url == workspace.settings.database_url:
-        return _migrate(workspace.catalog(), source, None, settings, made_with, progress)
+        return _migrate(catalog, source, None, settings, made_with, progress)
     with closing(build.catalog(settings)) as target_catalog:
-        return _migrate(workspace.catalog(), source, target_catalog, settings, made_with, progress)
+        return _migrate(catalog, source, target_catalog, settings, made_with, progress)
 
 
 def _migrate(
     catalog: Catalog,
-    source: Giving,
+    source: VectorSource,
     target_catalog: Catalog | None,
     settings: Settings,
     made_with: Fingerprint,
@@ -65,7 +56,7 @@ def _migrate(
         name = settings.qdrant_collection
         raise InvalidInput("qdrant_collection", f"{name!r} already exists; choose another name")
     copied = target_catalog is not None and _is_copy(catalog, target_catalog, made_with)
-    if target_catalog is not None and target_catalog.pages() and not copied:
+    if target_catalog is not None and not target_catalog.is_empty() and not copied:
         raise SyncRefused("the target catalog already holds pages; give Pertinent a database of its own")
     # A build that exists and is not in use is an interrupted copy.
     target.remove(made_with.build)
@@ -86,7 +77,7 @@ def _is_copy(source: Catalog, target: Catalog, made_with: Fingerprint) -> bool:
 
 
 def copy_index(
-    catalog: Catalog, source: Giving, target: VectorIndex, made_with: Fingerprint, progress: Progress
+    catalog: Catalog, source: VectorSource, target: VectorIndex, made_with: Fingerprint, progress: Progress
 ) -> int:
     """Copy every chunk of the catalog with its vector into an empty index; return how many.
 
@@ -129,13 +120,13 @@ def copy_catalog(source: Catalog, target: Catalog, made_with: Fingerprint) -> No
     for name, location in source.sources().items():
         target.register(name, location)
     target.begin(source.pending())
-    pages = [(record.source, written) for record in source.pages() if (written := _written(source, record))]
-    target.swap(made_with, pages)
+    pages = [(record.source, write) for record in source.pages() if (write := _page_write(source, record))]
+    target.activate_build(made_with, pages)
 
 
-def _written(catalog: Catalog, record: PageRecord) -> Written | None:
+def _page_write(catalog: Catalog, record: PageRecord) -> PageWrite | None:
     page = catalog.page(record.document_id)
-    return None if page is None else (page, record.page_hash, catalog.chunks(record.document_id))
+    return None if page is None else PageWrite(page, record.page_hash, catalog.chunks(record.document_id))
 
 
 def _read_entries(catalog: Catalog, records: Sequence[PageRecord], made_with: Fingerprint) -> Iterator[Entry]:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 
 from .. import build
 from .._internal.disk import check_free_space
@@ -20,9 +21,8 @@ from ..errors import (
     StoreError,
     SyncRefused,
 )
-from ..identity import point_id, storable
 from ..indexing.sync import Indexer
-from ..ports import Catalog, Embedder, Fingerprint, VectorIndex, Written
+from ..ports import Catalog, CatalogReader, Embedder, Fingerprint, IndexReader, PageWrite, VectorIndex
 from ..search.engine import Engine
 from ..settings import Settings
 from ..types import Chunk
@@ -30,7 +30,7 @@ from .builds import IndexBuilds
 
 _LOCK_ATTEMPTS, _LOCK_WAIT_SECONDS = 50, 0.1
 
-Accept = Callable[[Engine, Sequence[tuple[str, Written]], Fingerprint], None]
+Accept = Callable[[Engine, Sequence[tuple[str, PageWrite]], Fingerprint], None]
 """Judges a new build from its engine, its pages and the fingerprint of the old build."""
 
 
@@ -44,11 +44,13 @@ class Workspace:
         self._catalog: Catalog | None = None
         self._index: VectorIndex | None = None
         self._engine: Engine | None = None
-        self._foreign: bool | None = None
+        self._external: tuple[IndexReader, CatalogReader] | None = None
         self._number = 0
         """The number of the open build."""
-        self._builds = build.builds(settings, lambda: self.catalog().catalog_id())
-        self._index_builds = IndexBuilds(self._builds, self.catalog, remote=settings.qdrant_url is not None)
+        self._builds = build.builds(settings, lambda: self.writable_catalog().catalog_id())
+        self._index_builds = IndexBuilds(
+            self._builds, self.writable_catalog, remote=settings.qdrant_url is not None
+        )
         self._closed = False
         self._writing = threading.Lock()
 
@@ -61,7 +63,7 @@ class Workspace:
         with self._opening:
             if self._embedder is None:
                 embedder = build.embedder(self.settings)
-                if not self.is_foreign and self._has_catalog():
+                if self._has_catalog():
                     self.check_settings(build.fingerprint(self.settings, embedder))
                 self._embedder = embedder
             return self._embedder
@@ -74,54 +76,68 @@ class Workspace:
         try:
             build.check_fingerprint(existing, settings)
         except FingerprintMismatch:
-            if self._has_chunks():
+            if self.catalog().has_chunks():
                 raise
-
-    def _has_chunks(self) -> bool:
-        return any(page.chunks for page in self.catalog().pages())
 
     def has_pages(self) -> bool:
         """Whether pages are indexed; creates nothing to find out."""
-        return self.is_foreign or (self._has_catalog() and bool(self.catalog().pages()))
+        return self._is_indexed() and not self.catalog().is_empty()
 
-    def catalog(self) -> Catalog:
-        """Return the catalog; create it if there is none."""
+    def catalog(self) -> CatalogReader:
+        """Return the catalog to read from; create one of our own if there is none."""
+        external = self._open_readers()
+        return external[1] if external else self.writable_catalog()
+
+    def index(self) -> IndexReader:
+        """Return the index to search; create one of our own if there is none."""
+        external = self._open_readers()
+        return external[0] if external else self.writable_index()
+
+    @cached_property
+    def _open_external(self) -> build.OpenReaders | None:
+        """Opens the collection that another pipeline filled; None if the index is our own."""
+        return build.external_readers(self.settings)
+
+    def _open_readers(self) -> tuple[IndexReader, CatalogReader] | None:
         with self._opening:
-            if self._closed:
-                raise StoreError("this was closed; open it again with Pertinent.open")
-            if self._catalog is None and self.is_foreign:
-                self._open_foreign()
+            self._require_open()
+            if self._external is None and self._open_external is not None:
+                self._external = self._open_external(self.embedder())
+            return self._external
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StoreError("this was closed; open it again with Pertinent.open")
+
+    def require_writable(self) -> None:
+        """Raise SyncRefused if the settings name a collection that another pipeline filled."""
+        if self._open_external is not None:
+            raise SyncRefused(
+                f"the collection {self.settings.qdrant_collection} was filled by another pipeline, and "
+                "Pertinent never writes to it: change it with that pipeline, or set QDRANT_COLLECTION_NAME "
+                "to another name for an index of your own"
+            )
+
+    def writable_catalog(self) -> Catalog:
+        """Return the catalog of our own, created if there is none; raise SyncRefused for an external one."""
+        with self._opening:
+            self._require_open()
+            self.require_writable()
             if self._catalog is None:
                 self._catalog = build.catalog(self.settings)
             return self._catalog
 
-    @property
-    def is_foreign(self) -> bool:
-        """Whether the collection is one that another pipeline filled: it is read, and never written to."""
+    def writable_index(self) -> VectorIndex:
+        """Return the index of our own, created if there is none; raise SyncRefused for an external one."""
         with self._opening:
-            if self._foreign is None:
-                self._foreign = self.settings.qdrant_url is not None and build.foreign(self.settings).exists()
-            return self._foreign
-
-    def _open_foreign(self) -> None:
-        self._index, self._catalog = build.foreign(self.settings).open(self.embedder())
-
-    def _refuse_foreign(self) -> None:
-        if self.is_foreign:
-            build.foreign(self.settings).refuse()
-
-    def index(self) -> VectorIndex:
-        """Return the index; create it if there is none."""
-        with self._opening:
-            if self._index is None and self.is_foreign:
-                self._open_foreign()
+            self.require_writable()
             if self._index is None:
                 self._adopt_settings()
             if self._index is None:
-                fingerprint = self.catalog().fingerprint()
+                fingerprint = self.writable_catalog().fingerprint()
                 if fingerprint is None:
                     fingerprint = build.fingerprint(self.settings, self.embedder())
-                    self.catalog().set_fingerprint(fingerprint)
+                    self.writable_catalog().set_fingerprint(fingerprint)
                 opened = self._builds.open(fingerprint)
                 if not opened.count():
                     if self._expects_chunks():
@@ -137,7 +153,7 @@ class Workspace:
     def _adopt_settings(self) -> None:
         """Rebuild an index without chunks if the settings have changed; it has nothing to lose."""
         existing = self.catalog().fingerprint()
-        if existing is None or self._has_chunks():
+        if existing is None or self.catalog().has_chunks():
             return
         current = build.fingerprint(self.settings, self.embedder())
         if build.same_settings(existing, current):
@@ -147,26 +163,32 @@ class Workspace:
             """Another process may be filling the index with its own settings."""
             build.check_fingerprint(existing, current)
 
-        with nullcontext() if self._writing.locked() else self.catalog().alone(refuse):
+        with nullcontext() if self._writing.locked() else self.writable_catalog().write_lock(refuse):
             self.check_settings(current)
             self.reindex(Silent())
             self.drop_old()
 
     def _expects_chunks(self) -> bool:
         """Whether the catalog has chunks that no interrupted run explains."""
-        interrupted = set(self.catalog().pending())
+        interrupted = set(self.writable_catalog().pending())
         pages = self.catalog().pages()
         return any(page.chunks and page.document_id not in interrupted for page in pages)
 
+    def _is_indexed(self) -> bool:
+        """Whether something was indexed; creates nothing to find out."""
+        if self._has_catalog():
+            return self.catalog().fingerprint() is not None
+        return self._open_external is not None
+
     def _has_catalog(self) -> bool:
+        """Whether there is a catalog of our own."""
+        if self._open_external is not None:
+            return False
         return self.settings.database_url is not None or (self.settings.folder / build.CATALOG_FILE).exists()
 
     def read_texts(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """The text of each of the chunks that the index has; empty where its point is damaged."""
-        if self.is_foreign:
-            chunks = map(self.catalog().chunk, chunk_ids)
-            return {chunk.chunk_id: chunk.text for chunk in chunks if chunk is not None}
-        point_ids = {chunk_id: point_id(chunk_id) for chunk_id in chunk_ids if storable(chunk_id)}
+        """Return the text of each of the chunks that the index has; empty where its point is damaged."""
+        point_ids = self.catalog().find_points(chunk_ids)
         points = self.index().chunks(list(point_ids.values()))
         return {
             chunk_id: stored.text if isinstance(stored := points[point], Chunk) else ""
@@ -194,11 +216,11 @@ class Workspace:
 
     def indexer(self, progress: Progress) -> Indexer:
         """Return what syncs sources; apply its plans inside `writing`."""
-        self._refuse_foreign()
-        if fingerprint := self.catalog().fingerprint():
+        catalog = self.writable_catalog()
+        if fingerprint := catalog.fingerprint():
             self.check_settings(build.without_loading(self.settings, fingerprint))
             self._follow_replacement(fingerprint)
-        return Indexer(self.embedder, self.index(), self.catalog(), self.settings.chunk_tokens, progress)
+        return Indexer(self.embedder, self.writable_index(), catalog, self.settings.chunk_tokens, progress)
 
     @contextmanager
     def writing(self, progress: Progress, *, new: bool = False) -> Iterator[None]:
@@ -217,11 +239,11 @@ class Workspace:
                 waited = True
             progress.advance(0)
 
-        self._refuse_foreign()
+        self.require_writable()
         if not new:
             self.require()
         check_free_space(self.settings.folder)
-        with self._writing, self.catalog().alone(waiting):
+        with self._writing, self.writable_catalog().write_lock(waiting):
             if waited:
                 self._wait_for_index()
             yield
@@ -258,18 +280,17 @@ class Workspace:
         Returns:
             The number of chunks.
         """
-        self._refuse_foreign()
         self.require()
-        old = self._open_current_build()
+        catalog, old = self.writable_catalog(), self._open_current_build()
         made_by = self._embedder or build.embedder(self.settings)
         new, fresh = self._index_builds.begin(build.fingerprint(self.settings, made_by))
-        indexer = Indexer(lambda: made_by, fresh, self.catalog(), self.settings.chunk_tokens, progress)
+        indexer = Indexer(lambda: made_by, fresh, catalog, self.settings.chunk_tokens, progress)
         try:
             rebuilt = indexer.rebuild()
             if accept is not None:
-                engine = Engine(made_by, fresh, self.catalog(), ranking=self.settings.ranking)
+                engine = Engine(made_by, fresh, catalog, ranking=self.settings.ranking)
                 accept(engine, rebuilt, old)
-            self.catalog().swap(new, rebuilt)
+            catalog.activate_build(new, rebuilt)
         except BaseException as error:
             fresh.close()
             if isinstance(error, SyncRefused):
@@ -289,9 +310,9 @@ class Workspace:
         Raises:
             NotFound: There is no previous build, or it has none of the indexed pages.
         """
-        self._refuse_foreign()
         self.require()
-        current, previous = self.catalog().fingerprint(), self.catalog().previous()
+        catalog = self.writable_catalog()
+        current, previous = catalog.fingerprint(), catalog.previous()
         if previous is None or current is None or previous.build not in self._builds.numbers():
             raise NotFound("there is no previous build; `pertinent reindex` keeps the one that it replaces")
         self._open_current_build()
@@ -300,8 +321,8 @@ class Workspace:
         if not pages:
             old.close()
             raise NotFound("the previous build has none of the pages that are indexed now")
-        self.catalog().begin([page.document_id for _, (page, _, _) in pages])
-        self.catalog().swap(previous, pages)
+        catalog.begin([write.page.document_id for _, write in pages])
+        catalog.activate_build(previous, pages)
         self._activate(previous, old)
         return previous
 
@@ -320,13 +341,12 @@ class Workspace:
 
     def drop_old(self) -> int | None:
         """Delete the previous build; return its number, or None if there is none."""
-        self._refuse_foreign()
-        previous = self.catalog().previous()
+        previous = self.writable_catalog().previous()
         if previous is None:
             return None
         with self._opening:
             self._index_builds.remove(previous.build)
-        self.catalog().forget_previous()
+        self.writable_catalog().forget_previous()
         return previous.build
 
     def _activate(self, fingerprint: Fingerprint, opened: VectorIndex) -> None:
@@ -356,9 +376,7 @@ class Workspace:
 
     def require(self) -> None:
         """Raise NotFound if nothing was ever indexed; an index without chunks is fine."""
-        if self.is_foreign:
-            return
-        if not self._has_catalog() or not self.catalog().fingerprint():
+        if not self._is_indexed():
             message = f"nothing is indexed in {self.settings.folder} yet; run `pertinent index PATH`"
             if self.settings.qdrant_url is not None:
                 message += (
@@ -370,10 +388,11 @@ class Workspace:
     def close(self) -> None:
         """Close all that is open."""
         with self._opening:
-            for store in (self._index_builds, self._index, self._catalog):
+            stores = (self._index_builds, self._index, self._catalog, *(self._external or ()))
+            for store in stores:
                 if store is not None:
                     store.close()
             # Only a hosted model has connections to close.
             getattr(self._embedder, "close", lambda: None)()
-            self._index = self._catalog = self._engine = None
+            self._index = self._catalog = self._engine = self._external = None
             self._closed = True

@@ -6,9 +6,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -18,11 +18,11 @@ import sqlalchemy as sa
 
 from pertinent.errors import CatalogFailure, SettingsError
 from pertinent.identity import content_hash
-from pertinent.ports import Catalog, Description
+from pertinent.ports import Description
 from pertinent.stores.catalog import database as module
 from pertinent.stores.catalog.catalog import SqlCatalog
 from pertinent.stores.catalog.migrations import MIGRATIONS
-from pertinent.testing.catalog_suite import CatalogSuite, written
+from pertinent.testing.catalog_suite import CatalogSuite, page_write
 
 SEED_TABLE = """
     CREATE TABLE documents (
@@ -46,10 +46,10 @@ DIES_AT = """
 import os, signal, sys
 import sqlalchemy as sa
 from pertinent.stores.catalog.catalog import SqlCatalog
-from pertinent.testing.catalog_suite import written
+from pertinent.testing.catalog_suite import page_write
 
 def version(number):
-    return [written(name, [f"{number} {i}" for i in range(20)], title=str(number)) for name in "abcd"]
+    return [page_write(name, [f"{number} {i}" for i in range(20)], title=str(number)) for name in "abcd"]
 
 url, last = sys.argv[1], int(sys.argv[2])
 catalog = SqlCatalog.open(url)
@@ -64,18 +64,19 @@ def die(*_):
     if count == last:
         os.kill(os.getpid(), signal.SIGKILL)
 
-catalog.commit("s", version(2) + [written("e", ["e"])])
+catalog.commit("s", version(2) + [page_write("e", ["e"])])
 """
 
 # Commits one version after the other until it is killed.
 NEVER_ENDS = """
 import sys
 from pertinent.stores.catalog.catalog import SqlCatalog
-from pertinent.testing.catalog_suite import written
+from pertinent.testing.catalog_suite import page_write
 
 catalog = SqlCatalog.open(sys.argv[1])
 for number in range(1_000_000):
-    catalog.commit("s", [written(n, [f"{number} {i}" for i in range(20)], title=str(number)) for n in "abcd"])
+    texts = [f"{number} {i}" for i in range(20)]
+    catalog.commit("s", [page_write(name, texts, title=str(number)) for name in "abcd"])
     print(number, flush=True)
 """
 
@@ -107,19 +108,21 @@ def run(script: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", script, *arguments], text=True, **options)
 
 
+@pytest.fixture
+def catalog(url: str) -> Iterator[SqlCatalog]:
+    with closing(SqlCatalog.open(url)) as opened:
+        yield opened
+
+
 class TestSqlCatalog(CatalogSuite):
-    @pytest.fixture
-    def catalog(self, url: str) -> Iterator[Catalog]:
-        catalog = SqlCatalog.open(url)
-        yield catalog
-        catalog.close()
+    """The suite, on SQLite and PostgreSQL."""
 
 
 # Says when it is the only writer, and is that until it is killed.
 HOLDS = """
 import sys
 from pertinent.stores.catalog.catalog import SqlCatalog
-with SqlCatalog.open(sys.argv[1]).alone(lambda: None):
+with SqlCatalog.open(sys.argv[1]).write_lock(lambda: None):
     print("alone", flush=True)
     sys.stdin.read()
 """
@@ -133,26 +136,26 @@ def waited() -> None:
     raise Waited
 
 
-def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(url: str) -> None:
-    catalog = SqlCatalog.open(url)
+def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(
+    catalog: SqlCatalog, url: str
+) -> None:
     with run(HOLDS, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "alone\n"
-        with pytest.raises(Waited), catalog.alone(waited):
+        with pytest.raises(Waited), catalog.write_lock(waited):
             pytest.fail("two write at once")
-        catalog.commit("s", [written("a", ["one"])])  # nobody is kept from reading, or by force
+        catalog.commit("s", [page_write("a", ["one"])])  # nobody is kept from reading, or by force
         other.kill()
         other.wait()
         looks = iter(range(100))  # a server may take a moment to see that the other is gone
-        with catalog.alone(lambda: None if next(looks) < 99 else waited()):
+        with catalog.write_lock(lambda: None if next(looks) < 99 else waited()):
             assert [page.document_id for page in catalog.pages()] == ["a"]
-    catalog.close()
 
 
 def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> None:
     first, second = SqlCatalog.open(url), SqlCatalog.open(url)
     turn = ExitStack()
-    turn.enter_context(first.alone(waited))
+    turn.enter_context(first.write_lock(waited))
     looks = 0
 
     def waiting() -> None:
@@ -161,48 +164,44 @@ def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> N
         if looks == 3:
             turn.close()
 
-    with second.alone(waiting), pytest.raises(Waited), first.alone(waited):
+    with second.write_lock(waiting), pytest.raises(Waited), first.write_lock(waited):
         pytest.fail("two write at once")
     assert looks == 3
     first.close()
     second.close()
 
 
-def test_what_fails_while_writing_is_no_failure_of_the_catalog(url: str) -> None:
-    catalog = SqlCatalog.open(url)
-    with pytest.raises(FileNotFoundError), catalog.alone(waited):
+def test_what_fails_while_writing_is_no_failure_of_the_catalog(catalog: SqlCatalog) -> None:
+    with pytest.raises(FileNotFoundError), catalog.write_lock(waited):
         raise FileNotFoundError("a page")
-    with catalog.alone(waited):
+    with catalog.write_lock(waited):
         pass
-    catalog.close()
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
-def test_the_lock_of_a_server_is_outside_of_any_transaction(url: str, plain: sa.Engine) -> None:
-    catalog = SqlCatalog.open(url)
-    with catalog.alone(waited), plain.connect() as other:
+def test_the_lock_of_a_server_is_outside_of_any_transaction(catalog: SqlCatalog, plain: sa.Engine) -> None:
+    with catalog.write_lock(waited), plain.connect() as other:
         states = other.scalars(
             sa.text("SELECT state FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory%'")
         ).all()
     assert states == ["idle"]
-    catalog.close()
 
 
 def test_what_was_committed_is_there_after_opening_again(url: str) -> None:
-    page, page_hash, chunks = written("a", ["one", "two"])
+    write = page_write("a", ["one", "two"])
+    chunks = write.chunks
     first = SqlCatalog.open(url)
-    first.commit("s", [(page, page_hash, chunks)])
+    first.commit("s", [write])
     first.close()
     second = SqlCatalog.open(url)
-    assert second.page("a") == page
+    assert second.page("a") == write.page
     assert second.chunks("a") == chunks
     second.close()
 
 
-def test_the_documents_table_is_that_of_the_seed(url: str, plain: sa.Engine) -> None:
-    catalog = SqlCatalog.open(url)
-    page, _, chunks = written("a", ["one", "two"])
-    catalog.commit("s", [(page, "", chunks)])
+def test_the_documents_table_is_that_of_the_seed(catalog: SqlCatalog, plain: sa.Engine) -> None:
+    write = page_write("a", ["one", "two"])
+    catalog.commit("s", [write])
     columns = {column["name"]: column for column in sa.inspect(plain).get_columns("documents")}
     assert {name: (str(column["type"]), column["nullable"]) for name, column in columns.items()} == {
         "chunk_id": ("VARCHAR(50)", plain.dialect.name == "sqlite"),
@@ -224,22 +223,24 @@ def test_the_documents_table_is_that_of_the_seed(url: str, plain: sa.Engine) -> 
     with plain.connect() as connection:
         rows = connection.execute(sa.text("SELECT order_index, snippet FROM documents ORDER BY 1")).all()
         assert [tuple(row) for row in rows] == [(1, "one"), (2, "two")]
-    catalog.close()
 
 
 def test_the_statement_of_the_seed_runs_as_it_is_written(postgres_url: str) -> None:
     import psycopg
 
     catalog = SqlCatalog.open(postgres_url)
-    page, _, chunks = written("a", ["one", "two"])
-    catalog.commit("s", [(page, "", chunks)])
+    write = page_write("a", ["one", "two"])
+    chunks = write.chunks
+    catalog.commit("s", [write])
     catalog.close()
     ids = [chunk.chunk_id for chunk in chunks]
     with psycopg.connect(postgres_url, cursor_factory=psycopg.RawCursor) as connection:
         rows = connection.execute(
             "SELECT chunk_id, source_path, slug, title FROM documents WHERE chunk_id = ANY($1)", [ids]
         ).fetchall()
-    assert sorted(rows) == sorted((chunk_id, page.source_path, page.slug, page.title) for chunk_id in ids)
+    assert sorted(rows) == sorted(
+        (chunk_id, write.page.source_path, write.page.slug, write.page.title) for chunk_id in ids
+    )
 
 
 def watched_statements(catalog: SqlCatalog) -> list[str]:
@@ -253,10 +254,10 @@ def watched_statements(catalog: SqlCatalog) -> list[str]:
     return statements
 
 
-def test_describe_is_one_statement_that_uses_the_key(url: str) -> None:
-    catalog = SqlCatalog.open(url)
-    page, _, chunks = written("a", [str(number) for number in range(20)])
-    catalog.commit("s", [(page, "", chunks)])
+def test_describe_is_one_statement_that_uses_the_key(catalog: SqlCatalog, url: str) -> None:
+    write = page_write("a", [str(number) for number in range(20)])
+    chunks = write.chunks
+    catalog.commit("s", [write])
     statements = watched_statements(catalog)
     assert len(catalog.describe([chunk.chunk_id for chunk in chunks])) == 20
     (statement,) = statements
@@ -271,20 +272,37 @@ def test_describe_is_one_statement_that_uses_the_key(url: str) -> None:
         with catalog._engine.connect() as connection:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}").all()
         assert any("SEARCH documents USING INDEX" in str(row) for row in plan)
-    catalog.close()
 
 
-def test_describe_works_again_after_a_failure(url: str) -> None:
-    catalog = SqlCatalog.open(url)
-    page, _, chunks = written("a", ["one"])
-    catalog.commit("s", [(page, "", chunks)])
+def test_lookups_of_one_page_are_one_statement_each(catalog: SqlCatalog, url: str) -> None:
+    catalog.commit("s", [page_write(f"page-{number:03}", ["one", "two"]) for number in range(100)])
+    statements = watched_statements(catalog)
+    lookups: list[Callable[[], object]] = [
+        lambda: catalog.page_record("page-042"),
+        lambda: catalog.page("page-042"),
+        lambda: catalog.chunks("page-042"),
+        catalog.is_empty,
+        catalog.has_chunks,
+    ]
+    for number, lookup in enumerate(lookups, start=1):
+        lookup()
+        assert len(statements) == number
+    with catalog._engine.connect() as connection:
+        if url.startswith("sqlite"):
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statements[0]}").all()
+            assert not [row for row in plan if "SCAN" in str(row)]
+
+
+def test_describe_works_again_after_a_failure(catalog: SqlCatalog) -> None:
+    write = page_write("a", ["one"])
+    chunks = write.chunks
+    catalog.commit("s", [write])
     (chunk,) = chunks
     statement, catalog._describe = catalog._describe, "SELECT chunk_id FROM nowhere"
     with pytest.raises(CatalogFailure):
         catalog.describe([chunk.chunk_id])
     catalog._describe = statement
     assert list(catalog.describe([chunk.chunk_id])) == [chunk.chunk_id]
-    catalog.close()
 
 
 def test_a_table_of_another_pipeline_is_adopted_with_its_rows(url: str, plain: sa.Engine) -> None:
@@ -304,7 +322,7 @@ def test_a_table_of_another_pipeline_is_adopted_with_its_rows(url: str, plain: s
     assert (chunk.content_hash, chunk.document_id) == (content_hash("Physical AI …"), "")
     assert chunk.created_at is not None
     assert chunk.created_at.endswith("Z")
-    catalog.commit("s", [written("a", ["one"])])
+    catalog.commit("s", [page_write("a", ["one"])])
     catalog.commit("s", [], removed=["a"])
     assert catalog.pages() == []
     with plain.connect() as connection:
@@ -422,7 +440,7 @@ class TestFailures:
     def test_a_damaged_file(self, tmp_path: Path) -> None:
         path = tmp_path / "catalog.sqlite3"
         catalog = SqlCatalog.open(f"sqlite:///{path}")
-        catalog.commit("s", [written("a", ["text " * 5000])])
+        catalog.commit("s", [page_write("a", ["text " * 5000])])
         catalog.close()
         data = bytearray(path.read_bytes())
         data[4096:] = b"\xff" * (len(data) - 4096)
@@ -496,7 +514,7 @@ class TestFailures:
         import psycopg
 
         catalog = SqlCatalog.open(postgres_url)
-        catalog.commit("s", [written("a", ["one"])])
+        catalog.commit("s", [page_write("a", ["one"])])
         with psycopg.connect(postgres_server, autocommit=True) as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -546,11 +564,9 @@ def test_a_deleted_sqlite_file_is_neither_written_nor_created_again(tmp_path: Pa
     catalog.close()
 
 
-def test_ping_fails_where_the_join_of_a_search_fails(url: str, plain: sa.Engine) -> None:
-    catalog = SqlCatalog.open(url)
+def test_ping_fails_where_the_join_of_a_search_fails(catalog: SqlCatalog, plain: sa.Engine) -> None:
     catalog.ping()
     with plain.begin() as connection:
         connection.exec_driver_sql("DROP TABLE documents")
     with pytest.raises(CatalogFailure, match="documents"):
         catalog.ping()
-    catalog.close()

@@ -272,10 +272,10 @@ def haystack(client: QdrantClient, name: str) -> None:
 
 
 class Pipeline(NamedTuple):
-    """A pipeline, what its shape is called, and which of seed 000's fields its points have."""
+    """A pipeline, what its payload format is called, and which of seed 000's fields its points have."""
 
     fill: Fill
-    shape: str
+    payload_format: str
     complete: bool = False
     hashed: bool = False
     named_by: str = "url"

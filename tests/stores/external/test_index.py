@@ -22,16 +22,15 @@ from pertinent.errors import (
     InvalidInput,
     NotFound,
     SettingsError,
-    SyncRefused,
 )
 from pertinent.identity import content_hash
 from pertinent.ports import Fingerprint
 from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbours
-from pertinent.stores.external.catalog import OVERLAP, ForeignCatalog, put_together
-from pertinent.stores.external.collection import examine, is_foreign
-from pertinent.stores.external.index import ForeignIndex
-from pertinent.stores.external.opening import ForeignCollection
-from pertinent.stores.external.payload import Shape, to_chunk
+from pertinent.stores.external.catalog import MIN_OVERLAP, ExternalCatalog, assemble_page
+from pertinent.stores.external.collection import examine_collection, is_external
+from pertinent.stores.external.index import ExternalIndex
+from pertinent.stores.external.opening import ExternalCollection
+from pertinent.stores.external.payload import PayloadFormat, to_chunk
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.server import Server
 from pertinent.surfaces import library
@@ -50,7 +49,7 @@ from .pipelines import EMBEDDER, PAGES, PASSAGES, PIPELINES, SITE, Pipeline, vec
 
 # LlamaIndex and Haystack take seconds to import: one worker does.
 pytestmark = [
-    pytest.mark.xdist_group("foreign"),
+    pytest.mark.xdist_group("external"),
     pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection"),
 ]
 
@@ -92,7 +91,7 @@ def seed_000(client: QdrantClient) -> Iterator[str]:
         yield name
 
 
-Open = Callable[..., ForeignIndex]
+Open = Callable[..., ExternalIndex]
 
 
 @pytest.fixture
@@ -100,8 +99,8 @@ def opened(qdrant: Place) -> Iterator[Open]:
     """Opens collections, and closes them at the end."""
     indexes = []
 
-    def connect(name: str, dimension: int | None = EMBEDDER.dimension, **options: Any) -> ForeignIndex:
-        indexes.append(ForeignIndex.open(qdrant.connect(), name, dimension=dimension, **options))
+    def connect(name: str, dimension: int | None = EMBEDDER.dimension, **options: Any) -> ExternalIndex:
+        indexes.append(ExternalIndex.open(qdrant.connect(), name, dimension=dimension, **options))
         return indexes[-1]
 
     yield connect
@@ -109,8 +108,8 @@ def opened(qdrant: Place) -> Iterator[Open]:
         one.close()
 
 
-def engine(index: ForeignIndex) -> Engine:
-    return Engine(EMBEDDER, index, ForeignCatalog(index, EMBEDDER.name))
+def engine(index: ExternalIndex) -> Engine:
+    return Engine(EMBEDDER, index, ExternalCatalog(index, EMBEDDER.name))
 
 
 @pytest.mark.parametrize("hashed", [True, False])
@@ -140,10 +139,10 @@ def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
 class Collected:
     """A collection as something to be validated."""
 
-    def __init__(self, index: ForeignIndex) -> None:
+    def __init__(self, index: ExternalIndex) -> None:
         self._engine = engine(index)
         self._index = index
-        self._catalog = ForeignCatalog(index, EMBEDDER.name)
+        self._catalog = ExternalCatalog(index, EMBEDDER.name)
 
     def facts(self) -> Mapping[str, str]:
         return {"subject": self._index.name}
@@ -171,10 +170,10 @@ class Collected:
 
 
 class TestEveryPipeline:
-    def test_its_shape_is_recognised(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_its_payload_format_is_recognised(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
         pipeline, name = theirs
         index = opened(name)
-        assert index.shape.name == pipeline.shape
+        assert index.payload_format.name == pipeline.payload_format
         assert index.count() == len(PASSAGES)
 
     def test_a_search_finds_the_passage_and_says_that_it_went_by_meaning(
@@ -212,7 +211,7 @@ class TestEveryPipeline:
 
     def test_its_pages_are_put_together_in_order(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
         _, name = theirs
-        catalog = ForeignCatalog(opened(name))
+        catalog = ExternalCatalog(opened(name))
         pages = [catalog.page(record.document_id) for record in catalog.pages()]
         texts = [" ".join(page.text.split()) for page in pages if page]
         assert sorted(texts) == sorted(" ".join(passages) for _, passages in PAGES.values())
@@ -233,7 +232,7 @@ class TestEveryPipeline:
         assert report.hash_validation_pass_rate == (1.0 if pipeline.hashed else 0.0)
         assert all(case.metrics["span_recall@5"] == 1.0 for case in report.test_cases)
 
-    def test_nothing_writes_to_it(
+    def test_reading_and_validating_write_nothing(
         self,
         theirs: tuple[Pipeline, str],
         opened: Open,
@@ -245,28 +244,12 @@ class TestEveryPipeline:
         before = everything(client, name)
         sent = requests(monkeypatch)
         index = opened(name)
-        catalog = ForeignCatalog(index)
+        catalog = ExternalCatalog(index)
         with qdrant.connect() as server:
-            examine(server, name)
+            examine_collection(server, name)
         validate(Collected(index), golden(pipeline.named_by))
-        index.flush()
-        index.finish()
-        index.embedding_keys([known for known, _ in index.points()])
-        changes: list[Callable[[], None]] = [
-            lambda: index.put([], []),
-            lambda: index.describe([]),
-            lambda: index.keep_only("topics", []),
-            lambda: catalog.begin(["topics"]),
-            lambda: catalog.commit("theirs", []),
-            lambda: catalog.register("theirs", "here"),
-            lambda: catalog.forget("theirs"),
-            lambda: catalog.set_fingerprint(Fingerprint("", 0, "", "")),
-            lambda: catalog.swap(Fingerprint("", 0, "", ""), []),
-            catalog.forget_previous,
-        ]
-        for change in changes:
-            with pytest.raises(SyncRefused, match="another pipeline's and is never written to"):
-                change()
+        catalog.pages()
+        list(index.scan())
         assert {one for one in sent if one not in READS} == set()
         assert ("POST", "points/query") in sent
         assert everything(client, name) == before
@@ -324,13 +307,13 @@ def test_a_server_that_allows_reading_alone_is_enough(tmp_path: Path) -> None:
         writer = QdrantClient(url=node.url, api_key=node.key)
         PIPELINES["seed 000"].fill(writer, "theirs")
         writer.close()
-        index = ForeignIndex.open(Server(node.url, ReadOnly.READING), "theirs", dimension=EMBEDDER.dimension)
+        index = ExternalIndex.open(Server(node.url, ReadOnly.READING), "theirs", dimension=EMBEDDER.dimension)
         report = validate(Collected(index), golden("url"))
         assert report.mrr == 1.0
         index.close()
         with Server(node.url, ReadOnly.READING) as server:
-            assert examine(server, "theirs").problems == ()
-            with pytest.raises(IndexFailure, match="does not allow this"):
+            assert examine_collection(server, "theirs").problems == ()
+            with pytest.raises(IndexFailure, match="does not permit this"):
                 server.write(lambda peer: peer.writing.delete_collection("theirs"))
     finally:
         node.stop()
@@ -389,12 +372,14 @@ class TestVectors:
         name = made(
             models.VectorParams(size=64, distance=distance), lambda one: [2 * element for element in one]
         )
-        with pytest.raises(SettingsError, match=f"{distance.value} tells a cosine only .* length 2"):
+        with pytest.raises(
+            SettingsError, match=f"with {distance.value} only vectors of length 1 .* length 2"
+        ):
             opened(name)
 
     def test_a_distance_that_is_no_cosine_is_refused(self, made: Callable[..., str], opened: Open) -> None:
         name = made(models.VectorParams(size=64, distance=models.Distance.MANHATTAN))
-        with pytest.raises(SettingsError, match="Manhattan distance can't be turned into a cosine"):
+        with pytest.raises(SettingsError, match="Manhattan distance can't be converted to a cosine"):
             opened(name)
 
     def test_several_vectors_for_a_point_are_refused(self, made: Callable[..., str], opened: Open) -> None:
@@ -472,7 +457,7 @@ class TestFilters:
     @pytest.mark.parametrize(
         "indexed", [None, models.PayloadSchemaType.KEYWORD, models.PayloadSchemaType.TEXT]
     )
-    def test_filters_go_by_the_shapes_own_fields(
+    def test_filters_use_the_fields_of_the_payload_format(
         self, client: QdrantClient, opened: Open, indexed: models.PayloadSchemaType | None
     ) -> None:
         """However its pipeline has indexed the address: not, whole, or by its words."""
@@ -565,9 +550,9 @@ class TestOpening:
         # Where a passage stands on its page was not stored.
         assert {one.position for one in results} == {0}
 
-    def test_an_empty_collection_has_no_shape_and_no_hits(self, client: QdrantClient, opened: Open) -> None:
+    def test_an_empty_collection_has_no_fields_and_no_hits(self, client: QdrantClient, opened: Open) -> None:
         with filled(client, lambda c, n: write(c, n, [], [])) as name:
-            assert opened(name).shape.fields == {}
+            assert opened(name).payload_format.fields == {}
             assert engine(opened(name)).search("anything").hits == ()
             assert engine(opened(name, fields={"text": "body"})).search("anything").hits == ()
 
@@ -578,25 +563,23 @@ class TestOpening:
         fill_index(ours)
         builds.use(made_with.build)
         with qdrant.connect() as server:
-            assert not is_foreign(server, collection)
-            assert not is_foreign(server, "nowhere")
-            assert is_foreign(server, seed_000)
-            found = examine(server, collection)
+            assert not is_external(server, collection)
+            assert not is_external(server, "nowhere")
+            assert is_external(server, seed_000)
+            found = examine_collection(server, collection)
         assert found.collection.made_with == made_with
         assert found.recognition is not None
-        assert found.recognition.shape.name == "pertinent"
+        assert found.recognition.payload_format.name == "pertinent"
         ours.close()
 
     def test_a_name_on_a_server_leads_to_index_and_catalog(self, qdrant: Place, seed_000: str) -> None:
-        there = ForeignCollection(qdrant.connect, seed_000)
+        there = ExternalCollection(qdrant.connect, seed_000)
         assert there.exists()
-        assert not ForeignCollection(qdrant.connect, "nowhere").exists()
+        assert not ExternalCollection(qdrant.connect, "nowhere").exists()
         assert there.examine().collection.points == len(PASSAGES)
         index, catalog = there.open(EMBEDDER)
         assert index.count() == sum(page.chunks for page in catalog.pages())
         index.close()
-        with pytest.raises(SyncRefused, match=seed_000):
-            there.refuse()
         with pytest.raises(DimensionMismatch):
             there.open(HashedWords(dimension=8))
 
@@ -607,31 +590,45 @@ class TestOpening:
         create = models.CreateAlias(collection_name=seed_000, alias_name=alias)
         client.update_collection_aliases([models.CreateAliasOperation(create_alias=create)])
         with qdrant.connect() as server:
-            assert is_foreign(server, alias)
+            assert is_external(server, alias)
         assert engine(opened(alias)).search("joint").hits
 
 
 class TestCatalog:
     def test_pages_are_listed_with_the_collection_for_a_source(self, seed_000: str, opened: Open) -> None:
         index = opened(seed_000)
-        catalog = ForeignCatalog(index, "testing:hashed-words")
+        catalog = ExternalCatalog(index, "testing:hashed-words")
         assert [(page.url, page.chunks) for page in catalog.pages()] == sorted(
             (f"{SITE}/{slug}", len(texts)) for slug, (_, texts) in PAGES.items()
         )
         assert catalog.sources() == {seed_000: index.url}
         assert len(catalog.pages(seed_000)) == len(PAGES)
         assert catalog.pages("another") == []
-        assert (catalog.pending(), catalog.previous(), catalog.describe(["1"])) == ([], None, {})
+        assert catalog.describe(["1"]) == {}
+        assert [catalog.page_record(page.document_id) for page in catalog.pages()] == catalog.pages()
+        assert catalog.page_record("nowhere") is None
         assert catalog.page("nowhere") is None
         assert catalog.chunk("nowhere") is None
-        made_with = catalog.fingerprint()
-        assert made_with is not None
-        assert (made_with.embedder, made_with.dimension) == ("testing:hashed-words", 64)
+        assert (catalog.is_empty(), catalog.has_chunks()) == (False, True)
+        provenance = catalog.provenance()
+        assert (provenance["embedder"], provenance["dimension"]) == ("testing:hashed-words", "64")
+        assert "retrieval-validation" in provenance["chunker"]
         catalog.ping()
         catalog.close()
 
+    def test_find_points_names_the_point_of_each_chunk(
+        self, theirs: tuple[Pipeline, str], opened: Open
+    ) -> None:
+        index = opened(theirs[1])
+        catalog = ExternalCatalog(index)
+        chunk_ids = [chunk.chunk_id for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
+        points = catalog.find_points([*chunk_ids, "nowhere"])
+        assert list(points) == chunk_ids
+        stored = readable_chunks(index.chunks(list(points.values())).values())
+        assert {chunk.chunk_id for chunk in stored} == set(chunk_ids)
+
     def test_a_passage_is_shown_with_what_stands_around_it(self, seed_000: str, opened: Open) -> None:
-        catalog = ForeignCatalog(opened(seed_000))
+        catalog = ExternalCatalog(opened(seed_000))
         around = find_neighbours(catalog, "2", around=1)
         assert [chunk.text for chunk in around] == PAGES["topics"][1]
 
@@ -639,17 +636,17 @@ class TestCatalog:
         self, client: QdrantClient, opened: Open, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with filled(client, PIPELINES["seed 000"].fill) as name:
-            catalog = ForeignCatalog(opened(name))
+            catalog = ExternalCatalog(opened(name))
             assert len(catalog.pages()) == 3
             client.delete(name, models.PointIdsList(points=[6]), wait=True)
             assert len(catalog.pages()) == 3
-            monkeypatch.setattr("pertinent.stores.external.catalog.KEPT_SECONDS", 0.0)
+            monkeypatch.setattr("pertinent.stores.external.catalog.CACHE_SECONDS", 0.0)
             assert len(catalog.pages()) == 2
 
 
 def chunks_of(texts: Sequence[str]) -> list[Chunk]:
-    shape = Shape("named", {"text": "t", "url": "u"})
-    points = (to_chunk({"t": text, "u": SITE}, number, shape) for number, text in enumerate(texts))
+    payload_format = PayloadFormat("named", {"text": "t", "url": "u"})
+    points = (to_chunk({"t": text, "u": SITE}, number, payload_format) for number, text in enumerate(texts))
     return list(readable_chunks(points))
 
 
@@ -657,18 +654,20 @@ def chunks_of(texts: Sequence[str]) -> list[Chunk]:
 def test_every_chunk_is_a_slice_of_its_page(texts: list[str]) -> None:
     texts = [text for text in texts if text.strip()]
     assume(texts)
-    page, placed = put_together(chunks_of(texts))
+    page, placed = assemble_page(chunks_of(texts))
     assert [page.text[chunk.start : chunk.end] for chunk in placed] == texts
     assert [chunk.position for chunk in placed] == list(range(len(texts)))
 
 
-@given(st.text(min_size=200, max_size=400), st.integers(OVERLAP, 60))
+@given(st.text(min_size=200, max_size=400), st.integers(MIN_OVERLAP, 60))
 def test_chunks_that_overlap_give_back_the_text_that_they_were_cut_from(text: str, overlap: int) -> None:
     """Or a shorter one, where the text repeats itself so that it can't be told."""
     size = 100
     texts = [text[start : start + size] for start in range(0, len(text) - overlap, size - overlap)]
     assume(all(part.strip() for part in texts))
-    page, _ = put_together(chunks_of(texts))
+    page, _ = assemble_page(chunks_of(texts))
     assert len(page.text) <= len(text)
-    repeats = len({text[n : n + OVERLAP] for n in range(len(text) - OVERLAP)}) < len(text) - OVERLAP
+    repeats = (
+        len({text[n : n + MIN_OVERLAP] for n in range(len(text) - MIN_OVERLAP)}) < len(text) - MIN_OVERLAP
+    )
     assert repeats or page.text == text

@@ -1,4 +1,4 @@
-"""The shapes of other pipelines: each is recognised, and reading a point never fails."""
+"""The payload formats of other pipelines: each is recognised, and reading a point never fails."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pertinent.errors import SettingsError
 from pertinent.identity import content_hash, is_url
-from pertinent.stores.external.payload import start_of
-from pertinent.stores.external.payload_formats import FIELDS, Shape, keys, recognise, to_chunk
+from pertinent.stores.external.payload import PayloadFormat, read_start, to_chunk
+from pertinent.stores.external.payload_formats import FIELDS, list_paths, recognise_format
 from pertinent.stores.payload import to_payload
 from pertinent.testing.index_suite import entries
 from pertinent.types import Chunk, DamagedPoint, PointId
@@ -25,9 +25,9 @@ TEXT = "Nodes exchange messages over topics."
 Payload = dict[str, Any]
 
 
-def read_chunk(payload: Payload, point: PointId, shape: Shape) -> Chunk:
+def read_chunk(payload: Payload, point: PointId, payload_format: PayloadFormat) -> Chunk:
     """The chunk of a point that is not damaged."""
-    stored = to_chunk(payload, point, shape)
+    stored = to_chunk(payload, point, payload_format)
     assert isinstance(stored, Chunk), stored
     return stored
 
@@ -144,24 +144,24 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_each_shape_is_recognised_with_its_fields(name: str) -> None:
+def test_each_format_is_recognised_with_its_fields(name: str) -> None:
     make, expected = SHAPES[name]
-    found = recognise([make(number) for number in range(20)])
-    assert found.shape.name == name
-    assert {field: found.shape.fields.get(field) for field in expected} == expected
+    found = recognise_format([make(number) for number in range(20)])
+    assert found.payload_format.name == name
+    assert {field: found.payload_format.fields.get(field) for field in expected} == expected
     assert found.points == 20
-    seen = {one.name: one for one in found.seen}
-    assert list(seen) == list(FIELDS)
-    assert seen["text"].count == 20
-    assert seen["text"].example == TEXT
+    usage = {field.name: field for field in found.fields}
+    assert list(usage) == list(FIELDS)
+    assert usage["text"].count == 20
+    assert usage["text"].example == TEXT
     assert not {one.name for one in found.missing} & expected.keys()
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_each_shape_gives_its_chunk(name: str) -> None:
+def test_each_format_gives_its_chunk(name: str) -> None:
     make, _ = SHAPES[name]
     payloads = [make(number) for number in range(3)]
-    chunk = read_chunk(payloads[2], POINT, recognise(payloads).shape)
+    chunk = read_chunk(payloads[2], POINT, recognise_format(payloads).payload_format)
     assert chunk.text == TEXT
     assert chunk.url == ("file:///docs/nodes.md" if name == "retrieval-api" else URL)
     assert chunk.position == (-1 if name in ("langchain", "langchain-js", "llama-index") else 2)
@@ -172,9 +172,9 @@ def test_each_shape_gives_its_chunk(name: str) -> None:
 def test_our_own_points_are_known_by_all_their_fields() -> None:
     given_entries = entries()
     payloads = [to_payload(entry) for entry in given_entries]
-    found = recognise(payloads)
-    assert (found.shape.name, found.shape.position_base) == ("pertinent", 0)
-    chunk = read_chunk(payloads[0], POINT, found.shape)
+    found = recognise_format(payloads)
+    assert (found.payload_format.name, found.payload_format.position_base) == ("pertinent", 0)
+    chunk = read_chunk(payloads[0], POINT, found.payload_format)
     assert chunk.position == given_entries[0].chunk.position
     assert chunk.chunk_id == given_entries[0].chunk.chunk_id
 
@@ -182,9 +182,9 @@ def test_our_own_points_are_known_by_all_their_fields() -> None:
 def test_a_position_that_counts_from_one_is_told_from_one_that_does_not() -> None:
     make, _ = SHAPES["retrieval-api"]
     counted_from_one = [make(number) for number in range(3)]
-    assert recognise(counted_from_one).shape.position_base == 1
+    assert recognise_format(counted_from_one).payload_format.position_base == 1
     counted_from_zero = [{**one, "order_index": one["order_index"] - 1} for one in counted_from_one]
-    assert recognise(counted_from_zero).shape.position_base == 0
+    assert recognise_format(counted_from_zero).payload_format.position_base == 0
 
 
 def test_what_is_missing_is_counted_and_not_made_up() -> None:
@@ -192,18 +192,18 @@ def test_what_is_missing_is_counted_and_not_made_up() -> None:
     payloads = [make(number) for number in range(10)]
     for one in payloads[:4]:
         del one["content_hash"]
-    found = recognise(payloads)
+    found = recognise_format(payloads)
     missing = {one.name: one for one in found.missing}
     assert (missing["content_hash"].path, missing["content_hash"].count) == ("content_hash", 6)
     assert (missing["section"].path, missing["section"].count) == (None, 0)
-    chunk = read_chunk(payloads[0], POINT, found.shape)
+    chunk = read_chunk(payloads[0], POINT, found.payload_format)
     assert chunk.content_hash == ""
 
 
 def test_a_chunk_without_ids_has_the_points_and_its_pages() -> None:
-    shape = Shape("named", {"text": "t", "url": "u"})
+    payload_format = PayloadFormat("named", {"text": "t", "url": "u"})
     one, other, elsewhere = (
-        read_chunk({"t": TEXT, "u": url}, point, shape)
+        read_chunk({"t": TEXT, "u": url}, point, payload_format)
         for point, url in ((1, URL + "#topics"), (2, URL + "/"), (3, "https://book.example/docs/other"))
     )
     assert (one.chunk_id, other.chunk_id) == ("1", "2")
@@ -215,27 +215,27 @@ def test_an_id_that_many_points_share_is_not_the_chunks() -> None:
     payloads = [
         {"page_content": TEXT, "metadata": {"source": URL, "chunk_id": f"c-{n % 2}"}} for n in range(20)
     ]
-    assert "chunk_id" not in recognise(payloads).shape.fields
+    assert "chunk_id" not in recognise_format(payloads).payload_format.fields
 
 
 def test_a_source_is_an_address_or_a_file_as_it_looks() -> None:
     files = [{"page_content": TEXT, "metadata": {"source": f"docs/{n}.md"}} for n in range(5)]
-    fields = recognise(files).shape.fields
+    fields = recognise_format(files).payload_format.fields
     assert fields["source_path"] == "metadata.source"
     assert "url" not in fields
 
 
 def test_a_node_without_a_document_is_of_the_page_at_its_address() -> None:
     payload = {**llama_index(1), "document_id": "None", "doc_id": "None"}
-    shape = recognise([llama_index(n) for n in range(3)]).shape
-    assert read_chunk(payload, POINT, shape).document_id.startswith("nodes-")
+    payload_format = recognise_format([llama_index(n) for n in range(3)]).payload_format
+    assert read_chunk(payload, POINT, payload_format).document_id.startswith("nodes-")
 
 
 def test_where_a_passage_began_is_read_for_its_order() -> None:
     payloads = [llama_index(n) for n in range(3)]
-    shape = recognise(payloads).shape
-    assert [start_of(one, shape) for one in payloads] == [0, 40, 80]
-    assert start_of({}, shape) == -1
+    payload_format = recognise_format(payloads).payload_format
+    assert [read_start(one, payload_format) for one in payloads] == [0, 40, 80]
+    assert read_start({}, payload_format) == -1
 
 
 @pytest.mark.parametrize(
@@ -257,11 +257,11 @@ def test_where_a_passage_began_is_read_for_its_order() -> None:
 def test_rule_5_times_of_other_pipelines_are_in_utc_ending_in_z_and_a_missing_one_is_none(
     value: object, shown: str | None
 ) -> None:
-    shape = Shape("named", {"text": "t", "url": "u", "created_at": "when"})
-    assert read_chunk({"t": TEXT, "u": URL, "when": value}, POINT, shape).created_at == shown
+    payload_format = PayloadFormat("named", {"text": "t", "url": "u", "created_at": "when"})
+    assert read_chunk({"t": TEXT, "u": URL, "when": value}, POINT, payload_format).created_at == shown
 
 
-ALL = Shape("same", {name: name for name in FIELDS})
+ALL = PayloadFormat("same", {name: name for name in FIELDS})
 HEALTHY: Payload = {
     "text": TEXT,
     "url": URL,
@@ -320,8 +320,8 @@ def test_rule_29_a_field_of_the_wrong_type_is_damage_that_names_it(field: str, v
 
 
 def test_rule_29_a_problem_says_where_the_field_stands() -> None:
-    shape = Shape("named", {"text": "t", "url": "info.link"})
-    point = to_chunk({"t": TEXT, "info": {"link": "nowhere"}}, 7, shape)
+    payload_format = PayloadFormat("named", {"text": "t", "url": "info.link"})
+    point = to_chunk({"t": TEXT, "info": {"link": "nowhere"}}, 7, payload_format)
     assert isinstance(point, DamagedPoint)
     assert point.problems == ("url (info.link) is 'nowhere', not an address like https://example.org/docs",)
 
@@ -344,27 +344,37 @@ def test_rule_29_a_problem_says_where_the_field_stands() -> None:
 def test_rule_29_a_point_without_a_url_gets_one_from_its_source_path(
     path: str, base_url: str, url: str
 ) -> None:
-    shape = Shape("named", {"text": "t", "url": "u", "source_path": "p"}, base_url=base_url)
-    chunk = read_chunk({"t": TEXT, "p": path}, POINT, shape)
+    payload_format = PayloadFormat("named", {"text": "t", "url": "u", "source_path": "p"}, base_url=base_url)
+    chunk = read_chunk({"t": TEXT, "p": path}, POINT, payload_format)
     assert (chunk.url, chunk.source_path) == (url, path)
 
 
 def test_rule_29_a_stored_url_stands_before_one_made_from_the_path() -> None:
-    shape = Shape("named", {"text": "t", "url": "u", "source_path": "p"}, base_url="https://other.example")
-    assert read_chunk({"t": TEXT, "u": URL, "p": "docs/a.md"}, POINT, shape).url == URL
+    payload_format = PayloadFormat(
+        "named", {"text": "t", "url": "u", "source_path": "p"}, base_url="https://other.example"
+    )
+    assert read_chunk({"t": TEXT, "u": URL, "p": "docs/a.md"}, POINT, payload_format).url == URL
 
 
 @pytest.mark.parametrize("payload", [{"t": TEXT}, {"t": TEXT, "p": ""}, {"t": TEXT, "p": "/"}])
 def test_rule_29_a_point_without_url_and_path_is_left_out(payload: Payload) -> None:
-    point = to_chunk(payload, POINT, Shape("named", {"text": "t", "url": "url", "source_path": "p"}))
+    point = to_chunk(payload, POINT, PayloadFormat("named", {"text": "t", "url": "url", "source_path": "p"}))
     assert isinstance(point, DamagedPoint)
     assert point.problems == ("url is missing",)
 
 
 def test_a_document_keeps_its_id_under_another_base_url() -> None:
     fields = {"text": "t", "source_path": "p"}
-    shapes = [Shape("named", fields, base_url=base) for base in ("", "https://book.example")]
-    assert len({read_chunk({"t": TEXT, "p": "docs/a.md"}, POINT, shape).document_id for shape in shapes}) == 1
+    formats = [PayloadFormat("named", fields, base_url=base) for base in ("", "https://book.example")]
+    assert (
+        len(
+            {
+                read_chunk({"t": TEXT, "p": "docs/a.md"}, POINT, payload_format).document_id
+                for payload_format in formats
+            }
+        )
+        == 1
+    )
 
 
 def test_one_field_may_hold_addresses_and_files() -> None:
@@ -372,8 +382,8 @@ def test_one_field_may_hold_addresses_and_files() -> None:
         {"page_content": TEXT, "metadata": {"source": URL if number % 2 else f"docs/{number}.md"}}
         for number in range(10)
     ]
-    shape = recognise(payloads).shape
-    file, page = (read_chunk(payloads[number], number, shape) for number in (0, 1))
+    payload_format = recognise_format(payloads).payload_format
+    file, page = (read_chunk(payloads[number], number, payload_format) for number in (0, 1))
     assert (file.url, file.source_path) == ("file:///docs/0.md", "docs/0.md")
     assert (page.url, page.source_path) == (URL, "")
 
@@ -389,7 +399,7 @@ def test_a_passage_that_was_not_found_in_its_page_is_no_damage() -> None:
 
 def test_unknown_fields_are_an_error_that_shows_them_and_how_to_name_them() -> None:
     with pytest.raises(SettingsError) as told:
-        recognise([{"body": TEXT, "info": {"href": URL}}, {"body": TEXT}])
+        recognise_format([{"body": TEXT, "info": {"href": URL}}, {"body": TEXT}])
     message = str(told.value)
     assert "body (2 of 2)" in message
     assert "info.href (1 of 2)" in message
@@ -399,25 +409,27 @@ def test_unknown_fields_are_an_error_that_shows_them_and_how_to_name_them() -> N
 def test_two_fields_that_may_be_the_text_are_an_error_that_names_both() -> None:
     both = {"text": TEXT, "content": TEXT, "url": URL, "chunk_id": "c", "position": 0, "created_at": "now"}
     with pytest.raises(SettingsError, match=r"'content' .*'text' "):
-        recognise([both])
+        recognise_format([both])
 
 
 def test_no_points_are_an_error_unless_the_fields_are_named() -> None:
     with pytest.raises(SettingsError, match="no points"):
-        recognise([])
-    assert recognise([], {"text": "body"}).shape == Shape("named", {"text": "body"})
+        recognise_format([])
+    assert recognise_format([], {"text": "body"}).payload_format == PayloadFormat("named", {"text": "body"})
 
 
 def test_empty_payloads_are_told() -> None:
     with pytest.raises(SettingsError, match="all 3 points are empty"):
-        recognise([{}, {}, {}])
+        recognise_format([{}, {}, {}])
 
 
 def test_named_fields_are_taken_as_they_are_and_nothing_is_guessed_beside_them() -> None:
     payload = {"body": {"plain": TEXT}, "at": URL, "title": "Nodes", "nth": 1}
-    found = recognise([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
-    assert found.shape == Shape("named", {"text": "body.plain", "url": "at", "position": "nth"}, 1)
-    chunk = read_chunk(payload, POINT, found.shape)
+    found = recognise_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
+    assert found.payload_format == PayloadFormat(
+        "named", {"text": "body.plain", "url": "at", "position": "nth"}, 1
+    )
+    chunk = read_chunk(payload, POINT, found.payload_format)
     assert (chunk.text, chunk.url, chunk.title, chunk.position) == (TEXT, URL, "", 0)
 
 
@@ -427,16 +439,16 @@ def test_named_fields_are_taken_as_they_are_and_nothing_is_guessed_beside_them()
         ({"text": "body", "colour": "c"}, r"colour is none of text, url"),
         ({"url": "at"}, "text must be named"),
         ({"text": "content"}, r"no point has a text at 'content'; there are body \(1 of 1\)"),
-        ({"text": "body", "position": "a", "order_index": "b"}, "name one of them"),
+        ({"text": "body", "position": "a", "order_index": "b"}, "name only one of them"),
     ],
 )
 def test_names_that_can_not_be_are_refused(named: dict[str, str], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
-        recognise([{"body": TEXT}], named)
+        recognise_format([{"body": TEXT}], named)
 
 
 def test_keys_are_listed_by_how_many_points_have_them() -> None:
-    found = keys([{"a": {"b": 1, "c": None}, "d": "x"}, {"a": {"b": 2}, "e": [1]}])
+    found = list_paths([{"a": {"b": 1, "c": None}, "d": "x"}, {"a": {"b": 2}, "e": [1]}])
     assert [(one.name, one.count, one.example) for one in found] == [
         ("a.b", 2, "1"),
         ("d", 1, "x"),
@@ -464,7 +476,7 @@ STRANGE = ANY_TEXT | st.sampled_from(
 def test_any_payload_gives_a_chunk_or_names_what_is_wrong(
     payload: Payload, fields: dict[str, str], base: int, point: int | UUID
 ) -> None:
-    stored = to_chunk(payload, point, Shape("any", fields, base))
+    stored = to_chunk(payload, point, PayloadFormat("any", fields, base))
     if isinstance(stored, DamagedPoint):
         assert stored.point_id == point
         assert all(problem.startswith(FIELDS) for problem in stored.problems)
@@ -487,7 +499,7 @@ def test_strange_texts_give_a_chunk_or_name_what_is_wrong(payload: Payload) -> N
 def test_any_points_are_recognised_or_refused_with_a_reason(payloads: list[Payload]) -> None:
     refusal = ""
     try:
-        found = recognise(payloads)
+        found = recognise_format(payloads)
     except SettingsError as error:
         refusal = str(error)
-    assert "qdrant_fields" in refusal or all(0 <= one.count <= len(payloads) for one in found.seen)
+    assert "qdrant_fields" in refusal or all(0 <= one.count <= len(payloads) for one in found.fields)

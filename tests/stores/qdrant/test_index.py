@@ -20,7 +20,7 @@ from pertinent.errors import DimensionMismatch, FingerprintMismatch, IndexFailur
 from pertinent.identity import point_id
 from pertinent.ports import Fingerprint
 from pertinent.stores.qdrant.builds import QdrantBuilds
-from pertinent.stores.qdrant.collection import CollectionOptions, fingerprint, info
+from pertinent.stores.qdrant.collection import CollectionOptions, read_fingerprint, read_info
 from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.stores.qdrant.server import Server
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, by_point, entries, fill
@@ -66,8 +66,8 @@ def search(index: QdrantIndex, query: str = "messages over topics") -> dict[Any,
 def kept_with(qdrant: Place, name: str) -> Fingerprint | None:
     """What a collection was made with, as the server keeps it."""
     with qdrant.connect() as server:
-        present = info(server, name)
-        return None if present is None else fingerprint(present)
+        info = read_info(server, name)
+        return None if info is None else read_fingerprint(info)
 
 
 def many(number: int) -> list[Any]:
@@ -157,7 +157,11 @@ class TestBuilds:
             for name in ("one that only looks", "one that writes")
         )
         given = fill(second)
-        for call in (fill, lambda index: index.keep_only("page-1", []), lambda index: index.describe(given)):
+        for call in (
+            fill,
+            lambda index: index.delete_stale_points("page-1", keep=[]),
+            lambda index: index.describe(given),
+        ):
             with pytest.raises(IndexFailure, match="another catalog"):
                 call(first)
         assert second.count() == len(given)
@@ -345,8 +349,8 @@ FAULTS: dict[str, tuple[Callable[[str], bytes] | None, str]] = {
     ),
     "is overloaded": (lambda _: reply("503 Service Unavailable", b"busy"), "can't be reached"),
     "speaks no HTTP": (lambda _: b"\x00\x01 nothing known\n", "can't be reached.*QDRANT_URL"),
-    "shows a page": (_html, "no Qdrant server.*QDRANT_URL"),
-    "speaks other JSON": (lambda _: reply("200 OK", b'{"ok": true}'), "no Qdrant server.*QDRANT_URL"),
+    "shows a page": (_html, "not a Qdrant server.*QDRANT_URL"),
+    "speaks other JSON": (lambda _: reply("200 OK", b'{"ok": true}'), "not a Qdrant server.*QDRANT_URL"),
     "is old": (
         lambda _: reply("200 OK", GREETING.replace(b"1.16.3", b"1.12.4")),
         r"1\.12\.4, and .* 1\.16 or newer",

@@ -12,17 +12,16 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from ...identity import storable
-from ...ports import Description, Fingerprint, PageRecord, Written
-from ...types import Chunk, Page
-from . import database
-from . import locks as turns
+from ...identity import point_id, storable
+from ...ports import Description, Fingerprint, PageRecord, PageWrite
+from ...types import Chunk, Page, PointId
+from . import database, locks
 from .migrations import migrate
-from .rows import Row, checked, from_chunk, from_page, to_chunk, to_page, unique
+from .rows import Row, check_row, collect_unique, from_chunk, from_page, to_chunk, to_page
 from .tables import documents, meta, pages, pending, sources
 
-LOOK_SECONDS = 0.2
-"""How often it is looked whether another writer has ended."""
+LOCK_POLL_SECONDS = 0.2
+"""How often a waiting writer tries to take the write lock."""
 
 
 class _Rows(NamedTuple):
@@ -34,13 +33,14 @@ class _Rows(NamedTuple):
     chunk_ids: set[str]
 
     @classmethod
-    def of(cls, pages: Iterable[tuple[str, Written]]) -> Self:
+    def from_writes(cls, writes: Iterable[tuple[str, PageWrite]]) -> Self:
         page_rows: list[Row] = []
         chunk_rows: list[Row] = []
-        for source, (page, page_hash, chunks) in pages:
-            page_rows.append(from_page(source, page, page_hash))
-            chunk_rows += (from_chunk(page, chunk) for chunk in chunks)
-        return cls(page_rows, chunk_rows, unique("document_id", page_rows), unique("chunk_id", chunk_rows))
+        for source, write in writes:
+            page_rows.append(from_page(source, write.page, write.page_hash))
+            chunk_rows += (from_chunk(write.page, chunk) for chunk in write.chunks)
+        document_ids = collect_unique("document_id", page_rows)
+        return cls(page_rows, chunk_rows, document_ids, collect_unique("chunk_id", chunk_rows))
 
 
 class SqlCatalog:
@@ -49,25 +49,30 @@ class SqlCatalog:
     def __init__(self, engine: sa.Engine) -> None:
         """Take an engine whose database is migrated; `open` makes one from a URL."""
         self._engine = engine
-        self._reader, self._writer = database.reader(engine), database.writer(engine)
+        self._reader, self._writer = database.reading_engine(engine), database.writing_engine(engine)
         dialect = engine.dialect.name
         self._describe = _DESCRIBE[dialect]
         self._file = database.identify_file(engine.url)
         self._chunks_of = sa.select(documents.c.chunk_id).where(_among(documents.c.document_id, dialect))
-        self._drop_chunks = sa.delete(documents).where(_among(documents.c.chunk_id, dialect))
-        # A page's chunks go with it: the foreign key cascades.
-        self._drop_pages = sa.delete(pages).where(_among(pages.c.document_id, dialect))
-        self._drop_pending = sa.delete(pending).where(_among(pending.c.document_id, dialect))
+        self._delete_chunks = sa.delete(documents).where(_among(documents.c.chunk_id, dialect))
+        # The foreign key cascades: a page's chunks are deleted with it.
+        self._delete_pages = sa.delete(pages).where(_among(pages.c.document_id, dialect))
+        self._delete_pending = sa.delete(pending).where(_among(pending.c.document_id, dialect))
 
     @classmethod
     def open(cls, url: str) -> Self:
-        """Connect, and make or migrate the tables where that is needed."""
-        engine = database.connect(database.parse(url))
+        """Connect to the database, and create or migrate its tables.
+
+        Example:
+            >>> catalog = SqlCatalog.open("sqlite:////tmp/catalog.sqlite3")  # doctest: +SKIP
+        """
+        engine = database.create_engine(database.parse_url(url))
         try:
-            with database.translated(engine.url):
+            with database.translate_errors(engine.url):
+                reader = database.reading_engine(engine)
                 if engine.dialect.name == "sqlite":
-                    database.write_ahead(database.reader(engine))
-                migrate(database.reader(engine), database.writer(engine))
+                    database.enable_write_ahead_log(reader)
+                migrate(reader, database.writing_engine(engine))
         except BaseException:
             engine.dispose()
             raise
@@ -76,54 +81,69 @@ class SqlCatalog:
     @classmethod
     def attach(cls, url: str) -> Self:
         """Take a database as another pipeline made it: nothing is created there, nor connected to yet."""
-        return cls(database.connect(database.parse(url)))
+        return cls(database.create_engine(database.parse_url(url)))
 
     def __repr__(self) -> str:
-        return f"SqlCatalog({database.masked(self._engine.url)!r})"
+        return f"SqlCatalog({database.mask_password(self._engine.url)!r})"
+
+    def is_empty(self) -> bool:
+        """Whether there are no pages."""
+        return not self._read(_ANY_PAGE)
+
+    def has_chunks(self) -> bool:
+        """Whether any page has chunks; rows that another pipeline wrote do not count."""
+        return bool(self._read(_ANY_CHUNK))
 
     def pages(self, source: str | None = None) -> list[PageRecord]:
-        """Every page, or those of one source, by source and path."""
-        if source is not None and not storable(source):
-            return []
-        wanted = _PAGES if source is None else _PAGES.where(pages.c.source == source)
+        """List all pages, or those of one source, ordered by source and path."""
+        rows = self._read(_PAGES) if source is None else self._read(_PAGES_OF_SOURCE, source=source)
         # Sorted here, since databases differ in how they order text.
-        found = [PageRecord(*row) for row in self._read(wanted)]
-        return sorted(found, key=lambda page: (page.source, page.source_path, page.document_id))
+        records = [PageRecord(*row) for row in rows]
+        return sorted(records, key=lambda page: (page.source, page.source_path, page.document_id))
+
+    def page_record(self, document_id: str) -> PageRecord | None:
+        """Look up one page without its text, in one statement."""
+        rows = self._read(_PAGE_RECORD, document_id=document_id)
+        return PageRecord(*rows[0]) if rows else None
 
     def page(self, document_id: str) -> Page | None:
-        """Give back the page as it was committed."""
+        """Read one page as it was committed."""
         rows = self._read(_PAGE, document_id=document_id)
         return to_page(rows[0]) if rows else None
 
     def chunks(self, document_id: str) -> list[Chunk]:
-        """List a page's chunks by position."""
+        """Read a page's chunks, ordered by position."""
         return [to_chunk(row) for row in self._read(_CHUNKS, document_id=document_id)]
 
     def chunk(self, chunk_id: str) -> Chunk | None:
-        """One chunk; a row of another pipeline has no page, so its url and document id are empty."""
+        """Read one chunk; a row that another pipeline wrote has no page, so its url is empty."""
         rows = self._read(_CHUNK, chunk_id=chunk_id)
         return to_chunk(rows[0]) if rows else None
 
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
-        """Path, slug and title of each chunk that there is, in one statement."""
+        """Read path, slug and title of the chunks that exist, in one statement."""
         ids = [chunk_id for chunk_id in chunk_ids if storable(chunk_id)]
         if not ids:
             return {}
         # PostgreSQL takes the ids as an array, SQLite as JSON.
         parameter = ids if self._engine.dialect.name == "postgresql" else json.dumps(ids)
-        with self._translated(), self._reader.connect() as connection:
+        with self._translate_errors(), self._reader.connect() as connection:
             rows = connection.exec_driver_sql(self._describe, (parameter,)).all()
         return {chunk_id: Description(*description) for chunk_id, *description in rows}
 
+    def find_points(self, chunk_ids: Sequence[str]) -> dict[str, PointId]:
+        """Derive each chunk's point id from its chunk id."""
+        return {chunk_id: point_id(chunk_id) for chunk_id in chunk_ids if storable(chunk_id)}
+
     @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Turn an error of the database into ours, a SQLite file that was removed included."""
-        with database.translated(self._engine.url):
+    def _translate_errors(self) -> Iterator[None]:
+        """Translate database errors, and notice that the SQLite file was removed or replaced."""
+        with database.translate_errors(self._engine.url):
             self._follow_file()
             yield
 
     def _follow_file(self) -> None:
-        """Read from the file that is at the path now: a removed one would be read until the process ends."""
+        """Reconnect when the file at the path is another one: open connections would read the old one."""
         if self._engine.dialect.name != "sqlite":
             return
         file = database.identify_file(self._engine.url)
@@ -134,113 +154,115 @@ class SqlCatalog:
             raise FileNotFoundError("its file is gone")
 
     @contextmanager
-    def alone(self, waiting: Callable[[], None]) -> Iterator[None]:
-        """Let no other process write meanwhile; `waiting` is called again and again while one does."""
-        on_server = self._engine.dialect.name == "postgresql"
-        turn = turns.of_server(self._reader, self.catalog_id()) if on_server else turns.of_file(self._engine)
-        with turn as take:
-            while not take():
+    def write_lock(self, waiting: Callable[[], None]) -> Iterator[None]:
+        """Keep other processes from writing; `waiting` is called repeatedly while another one writes."""
+        if self._engine.dialect.name == "postgresql":
+            lock = locks.postgres_advisory_lock(self._reader, self.catalog_id())
+        else:
+            lock = locks.file_lock(self._engine)
+        with lock as try_acquire:
+            while not try_acquire():
                 waiting()
-                time.sleep(LOOK_SECONDS)
+                time.sleep(LOCK_POLL_SECONDS)
             yield
 
     def begin(self, document_ids: Iterable[str]) -> None:
-        """Note that these pages are about to change."""
-        rows = [checked({"document_id": document_id}) for document_id in document_ids]
+        """Mark pages as pending."""
+        rows = [check_row({"document_id": document_id}) for document_id in document_ids]
         if rows:
             with self._write() as connection:
                 connection.execute(_PUT_PENDING, rows)
 
     def pending(self) -> list[str]:
-        """Pages whose change began and did not end."""
+        """List the pages whose change began and was not committed."""
         return sorted(row[0] for row in self._read(sa.select(pending.c.document_id)))
 
-    def commit(
-        self,
-        source: str,
-        written: Sequence[Written],
-        removed: Sequence[str] = (),
-    ) -> None:
-        """Record pages and removals and end their change, in one transaction."""
-        rows = _Rows.of((source, one) for one in written)
-        gone = [document_id for document_id in removed if storable(document_id)]
+    def commit(self, source: str, writes: Sequence[PageWrite], removed: Sequence[str] = ()) -> None:
+        """Record pages and removals and clear their pending marks, in one transaction."""
+        rows = _Rows.from_writes((source, write) for write in writes)
+        removed = [document_id for document_id in removed if storable(document_id)]
         with self._write() as connection:
-            connection.execute(self._drop_pages, {"among": gone})
+            connection.execute(self._delete_pages, {"among": removed})
             self._record(connection, rows)
-            connection.execute(self._drop_pending, {"among": [*rows.document_ids, *gone]})
+            connection.execute(self._delete_pending, {"among": [*rows.document_ids, *removed]})
 
     def _record(self, connection: sa.Connection, rows: _Rows) -> None:
         if rows.pages:
             connection.execute(_PUT_PAGE, rows.pages)
-            known = connection.scalars(self._chunks_of, {"among": list(rows.document_ids)})
-            connection.execute(self._drop_chunks, {"among": list(set(known) - rows.chunk_ids)})
+            existing = connection.scalars(self._chunks_of, {"among": list(rows.document_ids)})
+            connection.execute(self._delete_chunks, {"among": list(set(existing) - rows.chunk_ids)})
         if rows.chunks:
             connection.execute(_PUT_CHUNK, rows.chunks)
 
-    def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:
-        """Record every page as a new build of the index has it, and that build as the one in use."""
-        rows = _Rows.of(pages)
-        before = self.fingerprint()
+    def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, PageWrite]]) -> None:
+        """Record every page as a new build has it, and make that build the one in use."""
+        rows = _Rows.from_writes(pages)
+        current = self.fingerprint()
         with self._write() as connection:
             self._record(connection, rows)
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
-            # A second process may have made the same build: it is no build to go back to.
-            if before is not None and before.build != fingerprint.build:
-                connection.execute(_PUT_META, _fingerprint_row(before, "previous"))
+            # Another process may have activated the same build: then there is no other one to go back to.
+            if current is not None and current.build != fingerprint.build:
+                connection.execute(_PUT_META, _fingerprint_row(current, "previous"))
             connection.execute(sa.delete(meta).where(meta.c.key == "building"))
 
     def sources(self) -> Mapping[str, str]:
-        """Name and location of each source."""
+        """Return name and location of each source."""
         return dict(sorted((row.name, row.location) for row in self._read(sa.select(sources))))
 
     def register(self, source: str, location: str) -> None:
-        """Remember a source, or where it was read from this time."""
-        row = checked({"name": source, "location": location})
+        """Record a source, and where it was read from this time."""
+        row = check_row({"name": source, "location": location})
         with self._write() as connection:
             connection.execute(_PUT_SOURCE, row)
 
     def forget(self, source: str) -> None:
-        """No longer know a source."""
+        """Delete a source that has no pages left."""
         with self._write() as connection:
             connection.execute(sa.delete(sources).where(sources.c.name == source))
 
     def fingerprint(self) -> Fingerprint | None:
-        """Say what the index was made with; None before the first run."""
-        return self._fingerprint("fingerprint")
+        """Return what the index was made with; None before the first run."""
+        return self._read_fingerprint("fingerprint")
+
+    def provenance(self) -> Mapping[str, str]:
+        """Return the fingerprint as text."""
+        fingerprint = self.fingerprint()
+        return {name: str(value) for name, value in asdict(fingerprint).items()} if fingerprint else {}
 
     def previous(self) -> Fingerprint | None:
-        """What the build was made with that the one in use took the place of."""
-        return self._fingerprint("previous")
+        """Return the fingerprint of the build that was in use before, while it is kept."""
+        return self._read_fingerprint("previous")
 
     def forget_previous(self) -> None:
-        """No longer know the build before the one in use; its index was removed."""
+        """Forget the build that was in use before."""
         with self._write() as connection:
             connection.execute(sa.delete(meta).where(meta.c.key == "previous"))
 
     def building(self) -> Fingerprint | None:
-        """What the build was begun with that has not come into use."""
-        return self._fingerprint("building")
+        """Return the fingerprint of a build that was begun and is not in use yet."""
+        return self._read_fingerprint("building")
 
     def begin_build(self, fingerprint: Fingerprint) -> None:
-        """Note that a build is being made."""
+        """Record that a build is being filled."""
         with self._write() as connection:
             connection.execute(_PUT_META, _fingerprint_row(fingerprint, "building"))
 
     def catalog_id(self) -> str:
-        """Tell this catalog from every other; the id is made when it is first asked for."""
+        """Return the id of this catalog; it is created on the first call."""
         if not (rows := self._read(_META, key="catalog_id")):
             with self._write() as connection:
-                # Two processes may ask at once: the first one's stays.
+                # Two processes may do this at once: the first id stays.
                 connection.execute(_NEW_META, {"key": "catalog_id", "value": uuid4().hex})
             rows = self._read(_META, key="catalog_id")
         return str(rows[0][0])
 
-    def _fingerprint(self, key: str) -> Fingerprint | None:
+    def _read_fingerprint(self, key: str) -> Fingerprint | None:
         rows = self._read(_META, key=key)
         return Fingerprint(**json.loads(rows[0][0])) if rows else None
 
     def set_fingerprint(self, fingerprint: Fingerprint) -> None:
-        """Record what the index is made with from now on."""
+        """Record what the index is made with."""
         with self._write() as connection:
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
 
@@ -249,19 +271,19 @@ class SqlCatalog:
         self.describe(["ping"])
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close all connections."""
         self._engine.dispose()
 
     def _read(self, statement: sa.Executable, **values: object) -> Sequence[Any]:
-        # Nothing can be stored under such a key, so there is nothing to find.
+        # A key that can't be stored matches nothing; PostgreSQL would raise an error for it.
         if any(isinstance(value, str) and not storable(value) for value in values.values()):
             return []
-        with self._translated(), self._reader.connect() as connection:
+        with self._translate_errors(), self._reader.connect() as connection:
             return connection.execute(statement, values).all()
 
     @contextmanager
     def _write(self) -> Iterator[sa.Connection]:
-        with self._translated(), self._writer.begin() as connection:
+        with self._translate_errors(), self._writer.begin() as connection:
             yield connection
 
 
@@ -270,15 +292,15 @@ def _fingerprint_row(fingerprint: Fingerprint, key: str = "fingerprint") -> dict
 
 
 def _among(column: sa.Column[Any], dialect: str) -> sa.ColumnElement[bool]:
-    """`column` is one of the parameter `among`, however many there are, in one constant statement."""
+    """Match the column against the list parameter `among`; the statement is the same for any length."""
     if dialect == "postgresql":
         return column == sa.any_(sa.bindparam("among", type_=sa.ARRAY(sa.Text)))
-    each = sa.func.json_each(sa.bindparam("among", type_=sa.JSON)).table_valued("value")
-    return column.in_(sa.select(each.c.value))
+    elements = sa.func.json_each(sa.bindparam("among", type_=sa.JSON)).table_valued("value")
+    return column.in_(sa.select(elements.c.value))
 
 
 def _upsert(table: sa.Table, *, keep: Sequence[str] = ()) -> sa.TextClause:
-    """Insert a row, or overwrite all of the one with its key but the columns in `keep`."""
+    """Insert a row, or overwrite the columns of the existing row except its key and those in `keep`."""
     names = [column.name for column in table.c]
     (key,) = (column.name for column in table.primary_key)
     changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in (key, *keep))
@@ -318,7 +340,11 @@ _PAGES = sa.select(
     .where(documents.c.document_id == pages.c.document_id)
     .scalar_subquery(),
 )
-# What a chunk shares with its page is read from the page, where the title is whole.
+_PAGES_OF_SOURCE = _PAGES.where(pages.c.source == sa.bindparam("source"))
+_PAGE_RECORD = _PAGES.where(pages.c.document_id == sa.bindparam("document_id"))
+_ANY_PAGE = sa.select(pages.c.document_id).limit(1)
+_ANY_CHUNK = sa.select(documents.c.chunk_id).where(documents.c.document_id.is_not(None)).limit(1)
+# The title is read from the page: in `documents` a long one is truncated.
 _CHUNKS_AND_PAGES = sa.select(
     documents, pages.c.url, pages.c.title.label("page_title"), pages.c.source_type
 ).select_from(documents.outerjoin(pages, documents.c.document_id == pages.c.document_id))

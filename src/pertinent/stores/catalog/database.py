@@ -1,4 +1,4 @@
-"""Connections to the catalog's database: how it is opened, read and written, and how it fails."""
+"""Connect to the catalog's database, and translate its errors."""
 
 from __future__ import annotations
 
@@ -22,52 +22,53 @@ _DRIVERS = {
     "postgresql+psycopg": "postgresql+psycopg",
 }
 
-# More than the threads that search at once: a pool that is used up hands connections out unfairly, and
-# under 50 busy readers a writer waited for 30 s. Only as many are opened as are in use at one time.
+# More than the threads that search at once: an exhausted pool hands connections out unfairly, and with 50
+# busy readers a writer waited for 30 s. The pool opens only as many connections as are in use.
 _CONNECTIONS = 64
 _WAIT_SECONDS = 30
 
-# What to do, by a part of what the database says.
+# What to do, by a part of the database's error message.
 _ADVICE = {
     "its file is gone": "put it back from a backup, or stop what uses it and run `pertinent index` again",
-    "[errno": "check that its folder can be made and written",
-    "file is not a database": "move the file away and run `pertinent index` to make it anew",
-    "malformed": "the file is damaged; move it away and run `pertinent index` to make it anew",
-    "unable to open": "check that its folder can be written and that it is no folder itself",
+    "[errno": "check that its folder can be created and written",
+    "file is not a database": "move the file away and run `pertinent index` to recreate it",
+    "malformed": "the file is damaged; move it away and run `pertinent index` to recreate it",
+    "unable to open": "check that its folder can be written and that the path is not a folder",
     "readonly": "check that the file and its folder can be written",
     "database is locked": "another process is writing; try again when it is done",
-    "disk is full": "make room on the disk and run the command again",
+    "disk is full": "free space on the disk and run the command again",
     "already exists": "give Pertinent a database or schema of its own",
-    "permission denied": "grant the user what it needs",
+    "permission denied": "grant the user the permissions it needs",
     "must be owner": "let the owner of the table run `pertinent index` once, or grant ownership",
     "password authentication": "check the user and the password in DATABASE_URL",
-    "fatal:  database": "make the database first, with `createdb`, or correct DATABASE_URL",
-    "does not support ssl": "turn TLS on there, or take sslmode out of DATABASE_URL",
-    "certificate verify failed": "name the certificate of who signed it, as sslrootcert in DATABASE_URL",
-    "queuepool limit": "ask from fewer threads at once",
+    "fatal:  database": "create the database with `createdb`, or correct DATABASE_URL",
+    "does not support ssl": "turn TLS on at the server, or remove sslmode from DATABASE_URL",
+    "certificate verify failed": "set sslrootcert in DATABASE_URL to the certificate of its authority",
+    "queuepool limit": "search from fewer threads at once",
     "connection": "check that the server runs and that DATABASE_URL names it",
 }
 
 
-def parse(url: str) -> sa.URL:
+def parse_url(url: str) -> sa.URL:
+    """Parse the URL of a catalog and choose its driver; raise SettingsError if it is not usable."""
     try:
         parsed = sa.make_url(url)
     except (sa.exc.ArgumentError, ValueError):
-        # Not chained: the reason may quote a part of the address, and so of its password.
+        # Not chained: the cause may quote a part of the URL, and so of its password.
         raise SettingsError(
-            "the catalog's address can't be read; write sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME,"
+            "the URL of the catalog can't be parsed; write sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME,"
             " with special characters of the password percent-encoded"
         ) from None
     if parsed.drivername not in _DRIVERS:
-        raise SettingsError(f"the catalog can't be kept in {parsed.drivername}: use sqlite or postgresql")
+        raise SettingsError(f"the catalog can't be stored in {parsed.drivername}: use sqlite or postgresql")
     if parsed.drivername.startswith("sqlite") and parsed.database in (None, "", ":memory:"):
-        # Each connection would have a memory of its own.
+        # In memory each connection would have a database of its own.
         raise SettingsError("the catalog needs a file: write sqlite:///PATH")
     return parsed.set(drivername=_DRIVERS[parsed.drivername])
 
 
-def connect(url: sa.URL) -> sa.Engine:
-    """Make an engine for 50 threads that never puts a value into an error message."""
+def create_engine(url: sa.URL) -> sa.Engine:
+    """Create an engine for 50 threads; its error messages contain no values."""
     arguments: dict[str, Any] = {
         "hide_parameters": True,
         "pool_size": _CONNECTIONS,
@@ -76,88 +77,90 @@ def connect(url: sa.URL) -> sa.Engine:
         "pool_use_lifo": True,
     }
     if url.drivername == "sqlite":
-        return _sqlite(url, arguments)
+        return _create_sqlite_engine(url, arguments)
     if "connect_timeout" not in url.query:
         arguments["connect_args"] = {"connect_timeout": 10}
     try:
-        # A server may have closed an idle connection; asking costs less than a failed search.
+        # The server may have closed an idle connection; a ping costs less than a failed search.
         return sa.create_engine(url, pool_pre_ping=True, **arguments)
     except ImportError as error:
         raise SettingsError("PostgreSQL needs its driver: pip install 'pertinent[postgres]'") from error
 
 
-def _sqlite(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
-    with translated(url):
+def _create_sqlite_engine(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
+    with translate_errors(url):
         Path(url.database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(url, **arguments)
 
     @sa.event.listens_for(engine, "connect")
     def configure(connection: Any, _record: object) -> None:
-        # Transactions begin where we say, not where the driver guesses.
+        # We begin transactions ourselves; the driver would guess where they begin.
         connection.isolation_level = None
         connection.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
         connection.execute("PRAGMA foreign_keys = ON")
-        # NORMAL may lose the last commits when the power fails. The index would have dropped the
-        # superseded points by then, and no pending note would be left to say so.
+        # With NORMAL a power failure may lose the last commits. The index would have deleted stale points
+        # by then, and no pending mark would be left to repair that.
         connection.execute("PRAGMA synchronous = FULL")
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        # A reader is one statement, which SQLite answers from one snapshot without a transaction.
+        # A read is one statement, which SQLite answers from one snapshot without a transaction.
         if connection.get_execution_options().get("writes"):
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
 
 
-def write_ahead(engine: sa.Engine) -> None:
-    """Let readers go on while one writes; a new file takes that once, for good."""
+def enable_write_ahead_log(engine: sa.Engine) -> None:
+    """Let readers continue while one process writes; the file keeps this setting."""
     deadline = time.monotonic() + _WAIT_SECONDS
     with engine.connect() as connection:
         while connection.exec_driver_sql("PRAGMA journal_mode").scalar() != "wal":
             try:
                 connection.exec_driver_sql("PRAGMA journal_mode = WAL")
             except sa.exc.OperationalError:
-                # Another process is at the same: SQLite does not wait for this statement's lock.
+                # Another process does the same: SQLite does not wait for the lock of this statement.
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
 
 
 def identify_file(url: sa.URL) -> tuple[int, int] | None:
-    """Device and inode of SQLite's file; None where there is no file, as with a server."""
+    """Return device and inode of the SQLite file; None if it does not exist, and for PostgreSQL."""
     if not url.drivername.startswith("sqlite"):
         return None
     try:
-        status = os.stat(url.database or "")  # noqa: PTH116 - with a Path each search would take longer
+        status = os.stat(url.database or "")  # noqa: PTH116 - faster than Path.stat, and called for each search
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
 
 
-def reader(engine: sa.Engine) -> sa.Engine:
+def reading_engine(engine: sa.Engine) -> sa.Engine:
+    """Return an engine for single statements, without transactions."""
     if engine.dialect.name == "postgresql":
         return engine.execution_options(isolation_level="AUTOCOMMIT")
     return engine
 
 
-def writer(engine: sa.Engine) -> sa.Engine:
+def writing_engine(engine: sa.Engine) -> sa.Engine:
+    """Return an engine whose transactions begin with the write lock."""
     return engine.execution_options(writes=True)
 
 
-def masked(url: sa.URL) -> str:
-    """Show the address without its password, and without options that may hold one."""
+def mask_password(url: sa.URL) -> str:
+    """Format the URL without its password, and without options that may contain one."""
     return url.set(query={}).render_as_string(hide_password=True)
 
 
 @contextmanager
-def translated(url: sa.URL) -> Iterator[None]:
-    """Turn an error of the database into ours."""
+def translate_errors(url: sa.URL) -> Iterator[None]:
+    """Raise database errors as CatalogFailure, with advice where there is some."""
     try:
         yield
-    # ValueError: SQLite keeps any text in a TIMESTAMP, also one that another program wrote and is no time.
+    # ValueError: in SQLite a TIMESTAMP column may hold text from another program that is not a time.
     except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError, OverflowError, ValueError) as error:
         reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         advice = next((advice for part, advice in _ADVICE.items() if part in reason.lower()), None)
-        message = f"the catalog {masked(url)} failed: {reason}"
+        message = f"the catalog {mask_password(url)} failed: {reason}"
         raise CatalogFailure(f"{message}; {advice}" if advice else message) from error

@@ -1,4 +1,8 @@
-"""One writer at a time: a lock beside the catalog that ends with the process that holds it."""
+"""The write lock of a catalog: one writer at a time, released when its process ends.
+
+Each lock is a context manager that yields `try_acquire`: it takes the lock unless another process holds
+it, and says whether it did.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +14,47 @@ import sqlalchemy as sa
 
 from . import database
 
-Take = Callable[[], bool]
-"""Takes the lock, unless another has it; says whether."""
+TryAcquire = Callable[[], bool]
 
-_TRY = sa.text("SELECT pg_try_advisory_lock(hashtextextended('pertinent ' || :catalog, 0))")
+_TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(hashtextextended('pertinent ' || :catalog, 0))")
 
 
 @contextmanager
-def of_server(engine: sa.Engine, catalog_id: str) -> Iterator[Take]:
-    """The lock of a catalog in PostgreSQL: held by a connection of its own, which needs no transactions."""
-    with database.translated(engine.url):
+def postgres_advisory_lock(engine: sa.Engine, catalog_id: str) -> Iterator[TryAcquire]:
+    """Lock a catalog in PostgreSQL, on a connection of its own that holds no transaction open."""
+    with database.translate_errors(engine.url):
         connection = engine.connect()
-        connection.detach()  # so that its end is the lock's end
+        connection.detach()  # PostgreSQL releases the lock when this connection closes
 
-    def take() -> bool:
-        with database.translated(engine.url):
-            return bool(connection.scalar(_TRY, {"catalog": catalog_id}))
+    def try_acquire() -> bool:
+        with database.translate_errors(engine.url):
+            return bool(connection.scalar(_TRY_LOCK, {"catalog": catalog_id}))
 
     with connection:
-        yield take
+        yield try_acquire
 
 
 @contextmanager
-def of_file(engine: sa.Engine) -> Iterator[Take]:
-    """The lock of SQLite's file: on another beside it, since SQLite loses its own when that one is closed."""
-    with database.translated(engine.url):
-        file = os.open(f"{engine.url.database}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+def file_lock(engine: sa.Engine) -> Iterator[TryAcquire]:
+    """Lock a catalog in SQLite, on a file beside it.
+
+    A lock on SQLite's own file would be lost as soon as any connection to that file is closed.
+    """
+    with database.translate_errors(engine.url):
+        descriptor = os.open(f"{engine.url.database}.lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        yield lambda: _take(file)
+        yield lambda: _lock_file(descriptor)
     finally:
-        os.close(file)
+        os.close(descriptor)
 
 
-def _take(file: int) -> bool:
+def _lock_file(descriptor: int) -> bool:
     try:
         import fcntl
-    except ImportError:  # Windows, where the index, which is embedded, keeps others out
+    except ImportError:  # Windows, where the lock of the embedded index keeps other processes out
         return True
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

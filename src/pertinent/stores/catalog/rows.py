@@ -1,4 +1,4 @@
-"""Pages and chunks as rows of the tables, and what is refused on the way there."""
+"""Convert pages and chunks to table rows and back; reject values that no database can store."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ Row = dict[str, Any]
 
 
 def to_page(row: Any) -> Page:
+    """Build a page from a row of `pages`."""
     sections = tuple(
-        Section(tuple(each["path"]), each["anchor"], tuple(Block(*block) for block in each["blocks"]))
-        for each in row.sections
+        Section(
+            tuple(section["path"]), section["anchor"], tuple(Block(*block) for block in section["blocks"])
+        )
+        for section in row.sections
     )
     return Page(
         row.document_id, row.url, row.title, row.source_path, row.slug, row.source_type, row.text, sections
@@ -25,10 +28,11 @@ def to_page(row: Any) -> Page:
 
 
 def from_page(source: str, page: Page, page_hash: str) -> Row:
+    """Build a row of `pages`."""
     for section in page.sections:
         for text in (section.anchor, *section.path):
-            checked({"sections": text})
-    return checked(
+            check_row({"sections": text})
+    return check_row(
         {
             "document_id": page.document_id,
             "url": page.url,
@@ -53,7 +57,7 @@ def from_page(source: str, page: Page, page_hash: str) -> Row:
 
 
 def to_chunk(row: Any) -> Chunk:
-    # What falls back to something is null in a row of another pipeline.
+    """Build a chunk from a row of `documents` joined with its page; another pipeline's row has no page."""
     return Chunk(
         chunk_id=row.chunk_id,
         document_id=row.document_id or "",
@@ -74,14 +78,15 @@ def to_chunk(row: Any) -> Chunk:
 
 
 def from_chunk(page: Page, chunk: Chunk) -> Row:
+    """Build a row of `documents`; the chunk must agree with its page."""
     for name in ("document_id", "url", "title", "source_path", "slug", "source_type"):
         if getattr(chunk, name) != getattr(page, name):
-            raise InvalidInput(name, f"of chunk {chunk.chunk_id!r} is not that of its page")
+            raise InvalidInput(name, f"of chunk {chunk.chunk_id!r} differs from that of its page")
     if len(chunk.chunk_id) > CHUNK_ID_MAX:
         raise InvalidInput("chunk_id", f"{chunk.chunk_id!r} is longer than {CHUNK_ID_MAX} characters")
     if len(chunk.slug) > SLUG_MAX:
         raise InvalidInput("slug", f"{chunk.slug!r} is longer than {SLUG_MAX} characters")
-    return checked(
+    return check_row(
         {
             "chunk_id": chunk.chunk_id,
             "source_path": chunk.source_path,
@@ -89,7 +94,7 @@ def from_chunk(page: Page, chunk: Chunk) -> Row:
             "title": shorten(chunk.title, TITLE_MAX),
             "order_index": chunk.position + 1,
             "snippet": chunk.text,
-            "created_at": _utc(chunk.created_at) if chunk.created_at else utc_now(),
+            "created_at": _check_utc(chunk.created_at) if chunk.created_at else utc_now(),
             "document_id": chunk.document_id,
             "start_char": chunk.start,
             "end_char": chunk.end,
@@ -100,7 +105,7 @@ def from_chunk(page: Page, chunk: Chunk) -> Row:
     )
 
 
-def _utc(time: str) -> str:
+def _check_utc(time: str) -> str:
     try:
         if time.endswith("Z") and datetime.fromisoformat(time):
             return time
@@ -109,19 +114,19 @@ def _utc(time: str) -> str:
     raise InvalidInput("created_at", f"{time!r} is not a time in ISO 8601, in UTC, ending in Z")
 
 
-def checked(row: Row) -> Row:
-    """Give the row back, or refuse it for a string that can't be stored."""
+def check_row(row: Row) -> Row:
+    """Return the row; raise InvalidInput if a string in it can't be stored."""
     for name, value in row.items():
         if isinstance(value, str) and not storable(value):
             raise InvalidInput(name, f"{shorten(value, 60)!r} has a NUL or half a surrogate pair in it")
     return row
 
 
-def unique(name: str, rows: Sequence[Row]) -> set[str]:
-    """Gather the values of a column that must not hold one twice."""
+def collect_unique(name: str, rows: Sequence[Row]) -> set[str]:
+    """Return the values of a column; raise InvalidInput if one of them occurs twice."""
     seen: set[str] = set()
     for row in rows:
         if row[name] in seen:
-            raise InvalidInput(name, f"{row[name]!r} is there twice")
+            raise InvalidInput(name, f"{row[name]!r} occurs twice")
         seen.add(row[name])
     return seen

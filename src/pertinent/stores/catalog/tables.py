@@ -1,4 +1,4 @@
-"""The tables as the last migration leaves them, and how a time is written into them."""
+"""The tables as the last migration leaves them, and the type of their times."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import sqlalchemy as sa
 
 
 class UtcTime(sa.TypeDecorator[str]):
-    """A time as ISO 8601 in UTC ending in Z, in seed 003's TIMESTAMP, which knows no time zone."""
+    """A time in ISO 8601, in UTC, ending in Z; seed 003's TIMESTAMP column has no time zone."""
 
     impl = sa.TIMESTAMP
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002 - the base class's shape
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002 - the signature of the base class
         return None if value is None else datetime.fromisoformat(value).replace(tzinfo=None)
 
-    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> str:  # noqa: ARG002 - the base class's shape
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> str:  # noqa: ARG002 - the signature of the base class
         if value is None:
             return ""
-        # On SQLite another pipeline may have written an offset; its column takes any text.
+        # In SQLite the column takes any text: another pipeline may have stored an offset.
         naive = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
         return naive.isoformat() + "Z"
 

@@ -1,1 +1,1 @@
-"""Collections that another pipeline filled: read, and never written to."""
+"""Read collections that another pipeline filled."""

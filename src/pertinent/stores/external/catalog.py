@@ -1,133 +1,127 @@
-"""The pages behind a collection that another pipeline filled: put together from their chunks.
+"""The pages of a collection that another pipeline filled, assembled from their chunks.
 
-Nobody kept the pages, so a page's text is its chunks in order, each where the one before it ends; what
-two of them share, as overlapping chunks do, stands there once. So every chunk is a slice of its page.
+The collection has no page texts. A page's text is its chunks in order, joined; where consecutive chunks
+overlap, the common text occurs once. So every chunk is a slice of its page.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from ...identity import content_hash
-from ...ports import Description, Fingerprint, PageRecord, Written
-from ...types import Block, Chunk, DamagedPoint, Page, Section
+from ...ports import Description, PageRecord
+from ...types import Block, Chunk, DamagedPoint, Page, PointId, Section
 from ..catalog.catalog import SqlCatalog
-from .index import ForeignIndex
-from .payload import start_of, to_chunk
+from .index import ExternalIndex
+from .payload import read_start, to_chunk
 
-KEPT_SECONDS = 60.0
-"""How long what was read counts: the pipeline may write at any time, and nobody tells us."""
+CACHE_SECONDS = 60.0
+"""How long the assembled pages are cached; the pipeline may change the collection at any time."""
 
-OVERLAP = 20
-"""From how many characters on an end that is also the next beginning counts as the same text."""
+MIN_OVERLAP = 20
+"""The shortest common text, in characters, that counts as an overlap of two chunks."""
 
-BETWEEN = "\n\n"
+SEPARATOR = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """All that the collection held at a time."""
+class _Snapshot:
+    """All pages and chunks of the collection at one time."""
 
-    at: float
+    read_at: float
     pages: Mapping[str, Page]
     chunks: Mapping[str, list[Chunk]]
-    by_id: Mapping[str, Chunk]
+    chunks_by_id: Mapping[str, Chunk]
+    point_ids: Mapping[str, PointId]
 
 
-class ForeignCatalog:
-    """`ports.Catalog` made from the points; it reads all of them when the first page is asked for."""
+class ExternalCatalog:
+    """`ports.CatalogReader` over an external collection; it reads all points when a page is first needed."""
 
-    def __init__(self, index: ForeignIndex, embedder: str = "", documents: SqlCatalog | None = None) -> None:
-        """Take the index, and the name of the embedder that its vectors are said to be made by.
+    def __init__(self, index: ExternalIndex, embedder: str = "", documents: SqlCatalog | None = None) -> None:
+        """Take the index, and the name of the embedder that is configured for its vectors.
 
         `documents` is the database of the same pipeline with seed 003's table; it is only read.
         """
         self._index = index
         self._embedder = embedder
         self._documents = documents
-        self._reading = threading.Lock()
-        self._kept: _Read | None = None
+        self._lock = threading.Lock()
+        self._snapshot: _Snapshot | None = None
+
+    def is_empty(self) -> bool:
+        """Whether the collection has no points."""
+        return not self._index.count()
+
+    def has_chunks(self) -> bool:
+        """Whether the collection has points."""
+        return not self.is_empty()
 
     def pages(self, source: str | None = None) -> list[PageRecord]:
-        """Every page by path and address; they all have one source, the collection."""
+        """List all pages by path and address; the collection is their only source."""
         if source not in (None, self._index.name):
             return []
-        read = self._read()
-        records = [
-            _record(page, self._index.name, len(read.chunks[name])) for name, page in read.pages.items()
-        ]
-        return sorted(records, key=lambda one: (one.source_path, one.url, one.document_id))
+        snapshot = self._read()
+        records = [self._record(page, snapshot) for page in snapshot.pages.values()]
+        return sorted(records, key=lambda record: (record.source_path, record.url, record.document_id))
+
+    def page_record(self, document_id: str) -> PageRecord | None:
+        """Look up one page without its text."""
+        snapshot = self._read()
+        page = snapshot.pages.get(document_id)
+        return None if page is None else self._record(page, snapshot)
+
+    def _record(self, page: Page, snapshot: _Snapshot) -> PageRecord:
+        return PageRecord(
+            page.document_id,
+            page.url,
+            page.title,
+            self._index.name,
+            page.source_path,
+            content_hash(page.text),
+            len(snapshot.chunks[page.document_id]),
+        )
 
     def page(self, document_id: str) -> Page | None:
+        """Return one assembled page."""
         return self._read().pages.get(document_id)
 
     def chunks(self, document_id: str) -> list[Chunk]:
+        """Return a page's chunks with their spans, ordered by position."""
         return list(self._read().chunks.get(document_id, ()))
 
     def chunk(self, chunk_id: str) -> Chunk | None:
-        return self._read().by_id.get(chunk_id)
+        """Return one chunk with its span."""
+        return self._read().chunks_by_id.get(chunk_id)
 
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
-        """Path, slug and title of each chunk in the table `documents`; nothing where there is no database."""
+        """Read path, slug and title of each chunk in the table `documents`; empty without a database."""
         return {} if self._documents is None else self._documents.describe(chunk_ids)
 
-    def begin(self, document_ids: Iterable[str]) -> None:  # noqa: ARG002
-        self._index.refuse()
-
-    def pending(self) -> list[str]:
-        return []
-
-    def commit(
-        self,
-        source: str,  # noqa: ARG002
-        written: Sequence[Written],  # noqa: ARG002
-        removed: Sequence[str] = (),  # noqa: ARG002
-    ) -> None:
-        self._index.refuse()
-
-    def alone(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
-        self._index.refuse()
+    def find_points(self, chunk_ids: Sequence[str]) -> dict[str, PointId]:
+        """Return the id of the point from which each chunk was read."""
+        point_ids = self._read().point_ids
+        return {chunk_id: point_ids[chunk_id] for chunk_id in chunk_ids if chunk_id in point_ids}
 
     def sources(self) -> Mapping[str, str]:
+        """Return the collection and the address of its server."""
         return {self._index.name: self._index.url}
 
-    def register(self, source: str, location: str) -> None:  # noqa: ARG002
-        self._index.refuse()
+    def fingerprint(self) -> None:
+        """Return None: Pertinent did not make this index."""
 
-    def forget(self, source: str) -> None:  # noqa: ARG002
-        self._index.refuse()
-
-    def fingerprint(self) -> Fingerprint | None:
-        """What is known of how it was made: not who cut the chunks."""
-        chunker = f"another pipeline's ({self._index.shape.name})"
-        return Fingerprint(self._embedder, self._index.dense.dimension, chunker, "none")
-
-    def set_fingerprint(self, fingerprint: Fingerprint) -> None:  # noqa: ARG002
-        self._index.refuse()
-
-    def previous(self) -> Fingerprint | None:
-        return None
-
-    def forget_previous(self) -> None:
-        self._index.refuse()
-
-    def building(self) -> Fingerprint | None:
-        return None
-
-    def begin_build(self, fingerprint: Fingerprint) -> None:  # noqa: ARG002
-        self._index.refuse()
-
-    def catalog_id(self) -> str:
-        """None: its collection belongs to no catalog."""
-        return ""
-
-    def swap(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, Written]]) -> None:  # noqa: ARG002
-        self._index.refuse()
+    def provenance(self) -> Mapping[str, str]:
+        """Return the configured embedder, and the dimension and the payload format of the points."""
+        return {
+            "embedder": self._embedder,
+            "dimension": str(self._index.dense.dimension),
+            "chunker": f"another pipeline's ({self._index.payload_format.name})",
+            "lexical": "none",
+        }
 
     def ping(self) -> None:
         """Run the statement that a search uses, where there is a database."""
@@ -135,54 +129,63 @@ class ForeignCatalog:
             self._documents.ping()
 
     def close(self) -> None:
-        """Close the database; the connection to the points is the index's."""
+        """Close the database; the index closes the connection to the points."""
         if self._documents is not None:
             self._documents.close()
 
-    def _read(self) -> _Read:
-        with self._reading:
-            if self._kept is None or time.monotonic() - self._kept.at > KEPT_SECONDS:
-                self._kept = self._all()
-            return self._kept
+    def _read(self) -> _Snapshot:
+        with self._lock:
+            snapshot = self._snapshot
+            if snapshot is None or time.monotonic() - snapshot.read_at > CACHE_SECONDS:
+                snapshot = self._snapshot = self._read_all()
+            return snapshot
 
-    def _all(self) -> _Read:
-        shape = self._index.shape
+    def _read_all(self) -> _Snapshot:
+        payload_format = self._index.payload_format
         by_page: dict[str, list[tuple[int, int, Chunk]]] = {}
-        for point, payload in self._index.points():
-            chunk = to_chunk(payload, point, shape)
+        point_ids = {}
+        for point_id, payload in self._index.points():
+            chunk = to_chunk(payload, point_id, payload_format)
             if isinstance(chunk, DamagedPoint):
                 continue
+            point_ids[chunk.chunk_id] = point_id
             by_page.setdefault(chunk.document_id, []).append(
-                (chunk.position, start_of(payload, shape), chunk)
+                (chunk.position, read_start(payload, payload_format), chunk)
             )
         pages, chunks = {}, {}
-        for name, found in by_page.items():
-            # A chunk that does not tell its place stays where the ids put it.
-            found.sort(key=lambda one: one[:2])
-            pages[name], chunks[name] = put_together([chunk for *_, chunk in found])
-        every = {chunk.chunk_id: chunk for some in chunks.values() for chunk in some}
-        return _Read(time.monotonic(), pages, chunks, every)
+        for document_id, positioned in by_page.items():
+            # The sort is stable: chunks without position and start stay in the order of their point ids.
+            positioned.sort(key=lambda entry: entry[:2])
+            pages[document_id], chunks[document_id] = assemble_page([chunk for *_, chunk in positioned])
+        by_id = {chunk.chunk_id: chunk for page_chunks in chunks.values() for chunk in page_chunks}
+        return _Snapshot(time.monotonic(), pages, chunks, by_id, point_ids)
 
 
-def put_together(chunks: Sequence[Chunk]) -> tuple[Page, list[Chunk]]:
-    """The page that the chunks are of, in their order, and the chunks as slices of its text."""
-    counted = all(chunk.position < 0 for chunk in chunks)
+def assemble_page(chunks: Sequence[Chunk]) -> tuple[Page, list[Chunk]]:
+    """Join a page's chunks, in order, to its text.
+
+    Args:
+        chunks: The chunks of one page; at least one.
+
+    Returns:
+        The page, and the chunks with their spans in its text. Chunks without a position are numbered.
+    """
+    unnumbered = all(chunk.position < 0 for chunk in chunks)
     text = ""
     placed = []
     for number, chunk in enumerate(chunks):
-        shared = _shared(text, chunk.text)
-        if text and not shared:
-            text += BETWEEN
-        start = len(text) - shared
-        text += chunk.text[shared:]
-        place = number if counted else chunk.position
-        placed.append(replace(chunk, position=place, start=start, end=start + len(chunk.text)))
+        overlap = _overlap(text, chunk.text)
+        if text and not overlap:
+            text += SEPARATOR
+        start = len(text) - overlap
+        text += chunk.text[overlap:]
+        position = number if unnumbered else chunk.position
+        placed.append(replace(chunk, position=position, start=start, end=start + len(chunk.text)))
     first = chunks[0]
-    title = next((chunk.title for chunk in chunks if chunk.title), "")
     page = Page(
         document_id=first.document_id,
         url=first.url,
-        title=title,
+        title=next((chunk.title for chunk in chunks if chunk.title), ""),
         source_path=first.source_path,
         slug=first.slug,
         source_type=first.source_type,
@@ -192,16 +195,16 @@ def put_together(chunks: Sequence[Chunk]) -> tuple[Page, list[Chunk]]:
     return page, placed
 
 
-def _shared(text: str, following: str) -> int:
-    """How many characters at the end of the text are the beginning of what follows."""
-    beginning = following[:OVERLAP]
-    if len(beginning) < OVERLAP:
+def _overlap(text: str, following: str) -> int:
+    """Count the characters at the end of the text that are also the beginning of the following text."""
+    beginning = following[:MIN_OVERLAP]
+    if len(beginning) < MIN_OVERLAP:
         return 0
-    at = text.find(beginning, max(0, len(text) - len(following)))
-    while at >= 0:
-        if following.startswith(text[at:]):
-            return len(text) - at
-        at = text.find(beginning, at + 1)
+    start = text.find(beginning, max(0, len(text) - len(following)))
+    while start >= 0:
+        if following.startswith(text[start:]):
+            return len(text) - start
+        start = text.find(beginning, start + 1)
     return 0
 
 
@@ -209,15 +212,3 @@ def _sections(chunks: Sequence[Chunk]) -> Iterable[Section]:
     for (section, anchor), run in groupby(chunks, key=lambda chunk: (chunk.section, chunk.anchor)):
         blocks = tuple(Block("prose", chunk.start, chunk.end) for chunk in run)
         yield Section(tuple(section.split(" › ")) if section else (), anchor, blocks)
-
-
-def _record(page: Page, source: str, chunks: int) -> PageRecord:
-    return PageRecord(
-        page.document_id,
-        page.url,
-        page.title,
-        source,
-        page.source_path,
-        content_hash(page.text),
-        chunks,
-    )

@@ -1,4 +1,4 @@
-"""A collection that another pipeline filled, as it is found on a server: its vectors and its points."""
+"""Describe a collection that another pipeline filled: its vectors, its fields, and what prevents a search."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from ..qdrant import collection as qdrant_collection
 from ..qdrant.points import parse_point_id
 from ..qdrant.server import Server
 from .payload import Payload, to_chunk
-from .payload_formats import Recognition, Seen, keys, recognise
+from .payload_formats import FieldUsage, Recognition, list_paths, recognise_format
 
 SAMPLE: Final = 200
-"""How many points are looked at to recognise what a collection holds."""
+"""How many points are read to recognise the payload format."""
 
-UNIT: Final = 1e-3
-"""How far from 1 a vector's length may be for a dot product to be a cosine."""
+LENGTH_TOLERANCE: Final = 1e-3
+"""How far from 1 the length of a unit vector may be."""
 
 VECTOR: Final = "vector"
-"""Under this name a caller names the vector, beside the fields."""
+"""The key under which the user names the vector to search, among the fields."""
 
-_COMPARABLE: Final = ("Cosine", "Dot", "Euclid")
-_TOLD: Final = 10
+_SUPPORTED_DISTANCES: Final = ("Cosine", "Dot", "Euclid")
+_LISTED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Dense:
-    """A dense vector that the points have; the one without a name is called ''."""
+class DenseVector:
+    """A dense vector of the points; the unnamed one has the name ''."""
 
     name: str
     dimension: int
     distance: str
     refusal: str = ""
-    """Why it can't be searched here, where it can't."""
+    """Why it can't be searched; empty if it can."""
 
     def __str__(self) -> str:
         return f"{self.name!r} ({self.dimension}, {self.distance})"
@@ -49,68 +49,75 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What the server says of a collection."""
+    """A collection as the server describes it."""
 
     name: str
     points: int
     shards: int
     replicas: int
-    dense: tuple[Dense, ...]
+    dense: tuple[DenseVector, ...]
     sparse: tuple[str, ...]
     made_with: Fingerprint | None
-    """What Pertinent made it with; None where another pipeline did."""
+    """What Pertinent made it with; None if another pipeline made it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """All that can be told of a collection without searching it."""
+class Examination:
+    """All that is known of a collection without searching it."""
 
     server: str
     collection: Collection
     points: int
-    """How many points were looked at."""
-    keys: tuple[Seen, ...]
+    """How many points were sampled."""
+    keys: tuple[FieldUsage, ...]
     recognition: Recognition | None
-    searched: Dense | None
+    searched: DenseVector | None
     hashes: int
-    """How many of the points have the hash of their text."""
+    """How many of the sampled points have the hash of their text."""
     damaged: tuple[DamagedPoint, ...]
-    """Those of the points that searches leave out."""
+    """The sampled points that searches leave out."""
     problems: tuple[str, ...]
-    """Why it can't be searched; nothing where it can."""
+    """Why it can't be searched; empty if it can."""
 
 
-def examine(
+def examine_collection(
     server: Server, name: str, fields: Mapping[str, str] | None = None, base_url: str = ""
-) -> Examined:
-    """Look at a collection, and go on where something about it is of no use."""
-    vector, named = split(fields)
-    found = look_at(server, name)
-    points = sample(server, name)
+) -> Examination:
+    """Describe a collection; what makes it unsearchable is listed in `problems`, not raised.
+
+    Args:
+        server: The server of the collection.
+        name: The collection, or an alias of it.
+        fields: The payload path of each field, and under `vector` the name of the vector to search.
+        base_url: The address to which the source paths of points without a url are relative.
+    """
+    vector, named_fields = split_fields(fields)
+    collection = read_collection(server, name)
+    points = sample_points(server, name)
     payloads = [payload for _, payload in points]
     problems = []
     recognition = searched = None
     try:
-        chosen = choose(found.dense, vector, None)
-        check_lengths(server, name, chosen)
+        chosen = choose_vector(collection.dense, vector, None)
+        check_unit_length(server, name, chosen)
         searched = chosen
     except SettingsError as error:
         problems.append(str(error))
     try:
-        recognition = recognise(payloads, named)
+        recognition = recognise_format(payloads, named_fields)
     except SettingsError as error:
         problems.append(str(error))
     stored: list[StoredPoint] = []
-    if found.made_with is not None:
+    if collection.made_with is not None:
         stored = [read_own_point(payload, point) for point, payload in points]
     elif recognition is not None:
-        shape = replace(recognition.shape, base_url=base_url)
-        stored = [to_chunk(payload, point, shape) for point, payload in points]
-    return Examined(
+        payload_format = replace(recognition.payload_format, base_url=base_url)
+        stored = [to_chunk(payload, point, payload_format) for point, payload in points]
+    return Examination(
         server=server.url,
-        collection=found,
+        collection=collection,
         points=len(points),
-        keys=tuple(keys(payloads)),
+        keys=tuple(list_paths(payloads)),
         recognition=recognition,
         searched=searched,
         hashes=sum(content_hash(chunk.text) == chunk.content_hash for chunk in readable_chunks(stored)),
@@ -119,50 +126,50 @@ def examine(
     )
 
 
-def split(fields: Mapping[str, str] | None) -> tuple[str | None, Mapping[str, str]]:
-    """What a caller names: the vector to search by, and the fields of the payload."""
-    named = dict(fields or {})
-    return named.pop(VECTOR, None), named
+def split_fields(fields: Mapping[str, str] | None) -> tuple[str | None, Mapping[str, str]]:
+    """Separate the name of the vector from the payload fields that the user names."""
+    payload_fields = dict(fields or {})
+    return payload_fields.pop(VECTOR, None), payload_fields
 
 
-def look_at(server: Server, name: str) -> Collection:
-    """The collection, or the one that the alias points at; an error that says which there are."""
-    found = qdrant_collection.info(server, name)
-    if found is None:
-        raise NotFound(f"{server.url} has no collection {name}; {_others(server)}")
-    params = found.config.params
+def read_collection(server: Server, name: str) -> Collection:
+    """Describe a collection or alias; raise NotFound, with the names that exist, if it is missing."""
+    info = qdrant_collection.read_info(server, name)
+    if info is None:
+        raise NotFound(f"{server.url} has no collection {name}; {_list_collections(server)}")
+    params = info.config.params
     return Collection(
         name=name,
         points=server.read(lambda peer: peer.reading.count(name, exact=True)).count,
         shards=params.shard_number or 1,
         replicas=params.replication_factor or 1,
-        dense=tuple(_dense(params.vectors)),
+        dense=tuple(_dense_vectors(params.vectors)),
         sparse=tuple(sorted(params.sparse_vectors or {})),
-        made_with=qdrant_collection.fingerprint(found),
+        made_with=qdrant_collection.read_fingerprint(info),
     )
 
 
-def is_foreign(server: Server, name: str) -> bool:
-    """Whether there is a collection of that name, and another pipeline made it."""
-    found = qdrant_collection.info(server, name)
-    return found is not None and qdrant_collection.fingerprint(found) is None
+def is_external(server: Server, name: str) -> bool:
+    """Whether the collection exists and another pipeline made it."""
+    info = qdrant_collection.read_info(server, name)
+    return info is not None and qdrant_collection.read_fingerprint(info) is None
 
 
-def sample(server: Server, name: str) -> list[tuple[PointId, Payload]]:
-    """The first points in the order of their ids: the same ones each time."""
+def sample_points(server: Server, name: str) -> list[tuple[PointId, Payload]]:
+    """Read the first points by id, the same ones each time."""
     records, _ = server.read(lambda peer: peer.reading.scroll(name, limit=SAMPLE))
     return [(parse_point_id(record.id), record.payload or {}) for record in records]
 
 
-def choose(dense: Sequence[Dense], wanted: str | None, dimension: int | None) -> Dense:
-    """The vector to search by: the one that is named, else the only one that fits the embedder."""
-    able = _named(dense, wanted) if wanted is not None else _fitting(dense, dimension)
-    if len(able) > 1:
+def choose_vector(dense: Sequence[DenseVector], name: str | None, dimension: int | None) -> DenseVector:
+    """Return the vector with the given name, or the only one that fits the dimension of the embedder."""
+    matching = _vectors_named(dense, name) if name is not None else _vectors_fitting(dense, dimension)
+    if len(matching) > 1:
         raise SettingsError(
-            f"the points have several dense vectors, {_list(able)}: name one in pertinent.toml, "
+            f"the points have several dense vectors, {_join(matching)}: name one in pertinent.toml, "
             '[qdrant_fields] with vector = "…"'
         )
-    (chosen,) = able
+    (chosen,) = matching
     if chosen.refusal:
         raise SettingsError(f"the vector {chosen} can't be searched: {chosen.refusal}")
     if dimension is not None and dimension != chosen.dimension:
@@ -170,26 +177,26 @@ def choose(dense: Sequence[Dense], wanted: str | None, dimension: int | None) ->
     return chosen
 
 
-def _named(dense: Sequence[Dense], wanted: str) -> Sequence[Dense]:
-    found = [one for one in dense if one.name == wanted]
-    if not found:
-        raise SettingsError(f"the points have no dense vector {wanted!r}; there are {_list(dense) or 'none'}")
-    return found
+def _vectors_named(dense: Sequence[DenseVector], name: str) -> Sequence[DenseVector]:
+    matching = [vector for vector in dense if vector.name == name]
+    if not matching:
+        raise SettingsError(f"the points have no dense vector {name!r}; there are {_join(dense) or 'none'}")
+    return matching
 
 
-def _fitting(dense: Sequence[Dense], dimension: int | None) -> Sequence[Dense]:
+def _vectors_fitting(dense: Sequence[DenseVector], dimension: int | None) -> Sequence[DenseVector]:
     if not dense:
-        raise SettingsError("the points have no dense vector, so nothing can be searched by meaning")
-    sound = [one for one in dense if not one.refusal] or dense
-    return [one for one in sound if one.dimension == dimension] or sound
+        raise SettingsError("the points have no dense vector, so they can't be searched by meaning")
+    searchable = [vector for vector in dense if not vector.refusal] or dense
+    return [vector for vector in searchable if vector.dimension == dimension] or searchable
 
 
-def _list(dense: Sequence[Dense]) -> str:
+def _join(dense: Sequence[DenseVector]) -> str:
     return ", ".join(map(str, dense))
 
 
-def check_lengths(server: Server, name: str, dense: Dense) -> None:
-    """Refuse distances that can't be turned into a cosine: only between unit vectors can they."""
+def check_unit_length(server: Server, name: str, dense: DenseVector) -> None:
+    """Raise SettingsError if the distance can't be converted to a cosine: the vectors must have length 1."""
     if dense.distance == "Cosine":
         return
     records, _ = server.read(
@@ -197,40 +204,43 @@ def check_lengths(server: Server, name: str, dense: Dense) -> None:
             name, limit=SAMPLE, with_payload=False, with_vectors=[dense.name] if dense.name else True
         )
     )
-    found = [_vector(record.vector, dense.name) for record in records]
-    lengths = [float(np.linalg.norm(np.asarray(one, dtype=np.float64))) for one in found if one is not None]
-    off = next((length for length in lengths if abs(length - 1) > UNIT), None)
-    if off is not None:
+    vectors = [_vector(record.vector, dense.name) for record in records]
+    lengths = [float(np.linalg.norm(np.asarray(v, dtype=np.float64))) for v in vectors if v is not None]
+    wrong = next((length for length in lengths if abs(length - 1) > LENGTH_TOLERANCE), None)
+    if wrong is not None:
         raise SettingsError(
-            f"the vector {dense} can't be searched: {dense.distance} tells a cosine only between vectors of "
-            f"length 1, and there is one of length {off:.3g}. Copy the collection into one with Cosine"
+            f"the vector {dense} can't be searched: with {dense.distance} only vectors of length 1 have a "
+            f"cosine, and there is one of length {wrong:.3g}. Copy the collection into one with Cosine"
         )
 
 
-def _dense(config: Any) -> list[Dense]:
-    """The dense vectors by name; a collection may have a single one without."""
+def _dense_vectors(config: Any) -> list[DenseVector]:
+    """List the dense vectors by name; a collection may have a single one without a name."""
     params: Mapping[str, models.VectorParams]
     params = {"": config} if isinstance(config, models.VectorParams) else config or {}
-    return [Dense(name, one.size, one.distance.value, _refusal(one)) for name, one in sorted(params.items())]
+    return [
+        DenseVector(name, vector.size, vector.distance.value, _refusal(vector))
+        for name, vector in sorted(params.items())
+    ]
 
 
 def _refusal(params: models.VectorParams) -> str:
     if params.multivector_config is not None:
         return "it has several vectors for each point"
     if params.datatype == models.Datatype.UINT8:
-        return "its elements are whole numbers, which no embedder gives"
-    if params.distance.value not in _COMPARABLE:
-        return f"a {params.distance.value} distance can't be turned into a cosine"
+        return "its elements are whole numbers, which no embedder returns"
+    if params.distance.value not in _SUPPORTED_DISTANCES:
+        return f"a {params.distance.value} distance can't be converted to a cosine"
     return ""
 
 
-def _vector(found: Any, name: str) -> Any:
-    return found.get(name) if isinstance(found, Mapping) else found
+def _vector(stored: Any, name: str) -> Any:
+    return stored.get(name) if isinstance(stored, Mapping) else stored
 
 
-def _others(server: Server) -> str:
-    names = sorted(one.name for one in server.read(lambda peer: peer.reading.get_collections()).collections)
+def _list_collections(server: Server) -> str:
+    names = sorted(qdrant_collection.list_names(server))
     if not names:
-        return "it has none at all"
-    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
-    return f"there are {', '.join(names[:_TOLD])}{more}"
+        return "it has no collections"
+    unlisted = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"there are {', '.join(names[:_LISTED])}{unlisted}"

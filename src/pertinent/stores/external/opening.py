@@ -1,52 +1,48 @@
-"""Where a collection may be that another pipeline filled: whether it is there, what it holds, its parts."""
+"""Find, examine and open a collection that another pipeline filled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from ...ports import Embedder
 from ..catalog.catalog import SqlCatalog
 from ..qdrant.server import Server
-from .catalog import ForeignCatalog
-from .collection import Examined, examine, is_foreign
-from .index import ForeignIndex, refusal
+from .catalog import ExternalCatalog
+from .collection import Examination, examine_collection, is_external
+from .index import ExternalIndex
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignCollection:
-    """A name on a server, under which another pipeline may have a collection."""
+class ExternalCollection:
+    """The name of a collection on a server, which another pipeline may have filled."""
 
     connect: Callable[[], Server]
     name: str
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Which field of its points is which, where that is not to be recognised."""
+    """The payload path of each field, where the user names them; otherwise they are recognised."""
     base_url: str = ""
-    """The address below which the source paths of points without a url stand."""
+    """The address to which the source paths of points without a url are relative."""
     connect_documents: Callable[[], SqlCatalog | None] = lambda: None
     """Connects to the same pipeline's database with seed 003's table `documents`, where there is one."""
 
     def exists(self) -> bool:
-        """Whether there is one, and it is not ours."""
+        """Whether the collection exists and Pertinent did not make it."""
         with self.connect() as server:
-            return is_foreign(server, self.name)
+            return is_external(server, self.name)
 
-    def examine(self) -> Examined:
+    def examine(self) -> Examination:
+        """Describe the collection and its fields, and why it can't be searched if it can't."""
         with self.connect() as server:
-            return examine(server, self.name, self.fields, self.base_url)
+            return examine_collection(server, self.name, self.fields, self.base_url)
 
-    def open(self, embedder: Embedder) -> tuple[ForeignIndex, ForeignCatalog]:
-        """The index, and the catalog that is made from it and the table `documents`; close both."""
-        index = ForeignIndex.open(
+    def open(self, embedder: Embedder) -> tuple[ExternalIndex, ExternalCatalog]:
+        """Open the index, and the catalog of its pages and the table `documents`; close both."""
+        index = ExternalIndex.open(
             self.connect(),
             self.name,
             dimension=embedder.dimension,
             fields=self.fields,
             base_url=self.base_url,
         )
-        return index, ForeignCatalog(index, embedder.name, self.connect_documents())
-
-    def refuse(self) -> NoReturn:
-        """Say that nothing is written there, and what to do."""
-        raise refusal(self.name)
+        return index, ExternalCatalog(index, embedder.name, self.connect_documents())

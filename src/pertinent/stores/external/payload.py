@@ -1,7 +1,7 @@
-"""The fields of a point that another pipeline wrote: read where a shape says that they stand.
+"""Read the fields of a point of another pipeline, at the paths that its payload format names.
 
-Reading is lenient where a value is only written otherwise (a number as text, a time in seconds) and never
-fails: a point whose fields can't be what they should be is a `DamagedPoint` that names them.
+Values in another notation are converted (a number as text, a time in seconds). Reading never fails: a point
+with unusable fields is a `DamagedPoint` that names them.
 """
 
 from __future__ import annotations
@@ -23,43 +23,44 @@ Payload = Mapping[str, Any]
 _REQUIRED = ("text", "url")
 _NUMBERS = ("position", "start")
 _MILLISECONDS = 1e11
+"""Numbers above this are times in milliseconds, not seconds."""
 _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """Where each thing stands in a payload, as a dotted path; what has no place is not stored."""
+class PayloadFormat:
+    """The dotted path of each field in a payload; a field without a path is not stored."""
 
     name: str
     fields: Mapping[str, str]
     position_base: int = 0
     base_url: str = ""
-    """Below this address the source paths stand; without it they are files."""
+    """The address to which source paths are relative; without it they are files."""
 
 
-def to_chunk(payload: Payload, point_id: PointId, shape: Shape) -> StoredPoint:
-    """The chunk that a point carries, or what is wrong with its fields.
+def to_chunk(payload: Payload, point_id: PointId, payload_format: PayloadFormat) -> StoredPoint:
+    """Read the chunk of a point, or what is wrong with its fields.
 
-    Without a url it has the address of its `source_path`. Without an id of its own it has the point's, and
-    without a document it is of the page at its address. Where it stands in its page's text is not known.
+    A missing url is derived from `source_path`, a missing chunk id is the point's id, and a missing document
+    id is derived from the url. The span in the page's text is unknown.
     """
-    fields = _read_fields(payload, shape)
+    fields = _read_fields(payload, payload_format)
     stored_url, source_path = fields.get("url"), fields.get("source_path")
     if stored_url is None and isinstance(source_path, str):
-        fields["url"] = url_of_path(source_path, shape.base_url) or None
+        fields["url"] = url_of_path(source_path, payload_format.base_url) or None
     if fields.get("chunk_id") is None:
         fields["chunk_id"] = str(point_id)
-    if problems := find_problems(fields, _REQUIRED, shape.fields):
+    if problems := find_problems(fields, _REQUIRED, payload_format.fields):
         chunk_id = fields["chunk_id"]
         return DamagedPoint(point_id, chunk_id if isinstance(chunk_id, str) else "", problems)
-    # All that is there has its type from here on.
+    # find_problems has checked the type of every value.
     values: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     url, _, fragment = values["url"].partition("#")
     page_url = url if stored_url is not None else ""
     return Chunk(
         chunk_id=values["chunk_id"],
         document_id=values.get("document_id")
-        or _page_of(page_url, values.get("source_path", ""), values["chunk_id"]),
+        or _derive_document_id(page_url, values.get("source_path", ""), values["chunk_id"]),
         url=url,
         anchor=values.get("anchor") or fragment,
         title=values.get("title", ""),
@@ -76,41 +77,47 @@ def to_chunk(payload: Payload, point_id: PointId, shape: Shape) -> StoredPoint:
     )
 
 
-def _read_fields(payload: Payload, shape: Shape) -> dict[str, object]:
-    fields = {name: read_field(name, value_at(payload, path)) for name, path in shape.fields.items()}
+def _read_fields(payload: Payload, payload_format: PayloadFormat) -> dict[str, object]:
+    paths = payload_format.fields
+    fields = {name: read_field(name, read_path(payload, path)) for name, path in paths.items()}
     position = fields.get("position")
     if isinstance(position, int) and not isinstance(position, bool):
-        fields["position"] = position - shape.position_base
+        fields["position"] = position - payload_format.position_base
     if isinstance(fields.get("content_hash"), str) and not is_content_hash(fields["content_hash"]):
-        # Another hash than SHA-256 is none that can be checked.
+        # Only a SHA-256 hash can be checked.
         fields["content_hash"] = None
-    if "url" in fields and shape.fields["url"] == shape.fields.get("source_path"):
-        # One field holds an address in one point and a file in the next.
+    if "url" in fields and paths["url"] == paths.get("source_path"):
+        # One field holds an address in some points and a file in others.
         fields["source_path" if "://" in str(fields["url"]) else "url"] = None
     return fields
 
 
-def start_of(payload: Payload, shape: Shape) -> int:
-    """Where the passage began in the text that it was cut from; -1 where that is not stored."""
-    return number_of(value_at(payload, shape.fields.get("start")))
+def read_start(payload: Payload, payload_format: PayloadFormat) -> int:
+    """Read where the chunk starts in its page; -1 if that is not stored."""
+    return read_number(read_path(payload, payload_format.fields.get("start")))
 
 
-def value_at(payload: object, path: str | None) -> object:
-    """What stands at a dotted path; JSON that is kept as text is looked into."""
+def read_path(payload: object, path: str | None) -> object:
+    """Read the value at a dotted path; JSON that is stored as text is parsed on the way.
+
+    Example:
+        >>> read_path({"metadata": {"url": "https://a.example/"}}, "metadata.url")
+        'https://a.example/'
+    """
     if path is None:
         return None
-    here = payload
-    for step in path.split("."):
-        if isinstance(here, str):
-            here = parsed(here)
-        if not isinstance(here, Mapping):
+    value = payload
+    for key in path.split("."):
+        if isinstance(value, str):
+            value = parse_json_object(value)
+        if not isinstance(value, Mapping):
             return None
-        here = here.get(step)
-    return here
+        value = value.get(key)
+    return value
 
 
-def parsed(text: str) -> object:
-    """The JSON object in a text; None where it holds none."""
+def parse_json_object(text: str) -> object:
+    """Parse a JSON object; None if the text is not one."""
     try:
         return orjson.loads(text) if text.startswith("{") else None
     except ValueError:
@@ -118,14 +125,14 @@ def parsed(text: str) -> object:
 
 
 def read_field(name: str, value: object) -> object:
-    """The value as the field should have it; None where it is empty, and as it is where it can't be read."""
+    """Convert a value to the field's type; None if it is empty, unchanged if it can't be converted."""
     if isinstance(value, str):
-        # LlamaIndex writes the word where a node has no document.
+        # LlamaIndex stores "None" for a node without a document.
         text = "" if value.strip() == "None" and name != "text" else value.strip()
         value = (value if name == "text" else text) if text else None
     if name in _NUMBERS:
-        number = number_of(value)
-        # LangChain writes -1 where it did not find the passage in its page.
+        number = read_number(value)
+        # LangChain stores -1 if it did not find the chunk in its page.
         return number if number >= 0 else None if name == "start" and value == -1 else value
     if name == "section" and isinstance(value, list) and all(isinstance(part, str) for part in value):
         return " › ".join(part.strip() for part in value if part.strip()) or None
@@ -136,14 +143,14 @@ def read_field(name: str, value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-def words_of(name: str, value: object) -> str:
-    """The value as text; empty where it can't be read as that."""
+def read_text(name: str, value: object) -> str:
+    """Convert a value to text; empty if that is not possible."""
     text = read_field(name, value)
     return text if isinstance(text, str) else ""
 
 
-def number_of(value: object) -> int:
-    """A value as a number from 0 on; -1 where it is none."""
+def read_number(value: object) -> int:
+    """Convert a value to a whole number from 0; -1 if that is not possible."""
     if isinstance(value, bool):
         return -1
     if isinstance(value, float) and value.is_integer():
@@ -154,7 +161,7 @@ def number_of(value: object) -> int:
 
 
 def _read_time(value: str | float) -> str:
-    """A stored time as ISO 8601 in UTC, ending in Z; empty where the value is no time.
+    """Read a stored time as ISO 8601 in UTC, ending in Z; empty where the value is no time.
 
     A time without a zone is taken for UTC, a number for seconds or milliseconds since 1970.
     """
@@ -174,8 +181,8 @@ def _read_time(value: str | float) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def _page_of(url: str, source_path: str, chunk_id: str) -> str:
-    """The id of the page that an address or a path names; a chunk without either is a page of its own."""
+def _derive_document_id(url: str, source_path: str, chunk_id: str) -> str:
+    """Derive the id of the page from its url or path; a chunk without either is a page of its own."""
     key = _canonical(url) or source_path or f"point {chunk_id}"
     key = key.encode("utf-8", "replace").decode()
     return document_id(key, key.rstrip("/").rpartition("/")[2] or "page")

@@ -1,7 +1,7 @@
-"""The shapes in which other pipelines store a passage: recognised by looking at points, or named.
+"""Recognise the payload format of another pipeline from sample points, or check the one that a user names.
 
-A shape says where in a point's payload the things stand that we have names for. Everything here is a
-pure function of payloads.
+A payload format says at which path of the payload each of our fields is stored. Everything here is a pure
+function of payloads.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from ...errors import SettingsError
 from ...identity import shorten
-from .payload import Payload, Shape, number_of, parsed, to_chunk, value_at, words_of
-
-__all__ = ["FIELDS", "Recognition", "Seen", "Shape", "keys", "recognise", "to_chunk"]
+from .payload import Payload, PayloadFormat, parse_json_object, read_number, read_path, read_text
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "url": ("url", "source_url", "page_url", "link", "source"),
@@ -32,30 +30,31 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "content_hash": ("content_hash",),
     "start": ("start_index", "start_char_idx", "split_idx_start"),
 }
-"""What pipelines call each thing, the likeliest first; the text is each shape's own."""
+"""The names that pipelines use for each field, the likeliest first; each format has its own for the text."""
 
 FIELDS = ("text", *_NAMES)
-"""All that a shape may have a place for; `start` is read for the order of a page's chunks alone."""
+"""All fields of a format; `start` is only used to order the chunks of a page."""
 
 ONE_BASED = "order_index"
-"""A position that counts from 1 (seed 003); under this name a caller names one, too."""
+"""The name of a position that counts from 1 (seed 003), also in the settings."""
 
-ENOUGH = 0.5
-"""The share of a shape's marks, and of the points with a text, from which on it is recognised."""
+MIN_SHARE = 0.5
+"""A format is recognised if the points have this share of its marks, and this share of them a text."""
 
 MARGIN = 0.25
-"""A shape that takes another field for the text must score this much less than the best."""
+"""A format that reads the text from another field must score this much less than the best one."""
 
-DISTINCT = 0.9
+MIN_DISTINCT = 0.9
 """The share of ids that must differ: an id that many points share is not the chunk's."""
 
-TOLD = 20
-_DEEP = 3
+LISTED = 20
+"""How many fields an error message lists."""
+_MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was seen of one thing: where it stands, in how many of the points, and what it looks like."""
+class FieldUsage:
+    """A field: its path, how many of the points have it, and an example of its value."""
 
     name: str
     path: str | None
@@ -65,57 +64,57 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """A shape, and how well the points that were looked at fill it."""
+    """A payload format, and how many of the sampled points have each field."""
 
-    shape: Shape
+    payload_format: PayloadFormat
     points: int
-    seen: tuple[Seen, ...]
+    fields: tuple[FieldUsage, ...]
 
     @property
-    def missing(self) -> tuple[Seen, ...]:
-        """What some points, or all, do not have."""
-        return tuple(one for one in self.seen if one.count < self.points)
+    def missing(self) -> tuple[FieldUsage, ...]:
+        """The fields that some or all of the points lack."""
+        return tuple(field for field in self.fields if field.count < self.points)
 
 
 @dataclass(frozen=True, slots=True)
-class _Family:
-    """A known shape: the fields that mark it, where its text stands, and below which keys all else does."""
+class _KnownFormat:
+    """A known format: its characteristic fields, the paths of its text, and the prefixes of other fields."""
 
     name: str
     marks: tuple[str, ...]
     text: tuple[str, ...]
-    roots: tuple[str, ...] = ("",)
+    prefixes: tuple[str, ...] = ("",)
 
 
-# Of equal scores the one with more marks counts: our own points have all that seeds 002 and 003 ask for.
-_FAMILIES = (
-    _Family(
+# Between equal scores the format with more marks wins: our own points have all fields of seeds 002 and 003.
+_KNOWN_FORMATS = (
+    _KnownFormat(
         "pertinent",
         ("text", "url", "title", "position", "chunk_id", "document_id", "content_hash", "embedding_key"),
         ("text",),
     ),
-    _Family("langchain", ("page_content", "metadata"), ("page_content",), ("metadata.", "")),
-    _Family("langchain-js", ("content", "metadata", "metadata.loc"), ("content",), ("metadata.", "")),
-    _Family(
+    _KnownFormat("langchain", ("page_content", "metadata"), ("page_content",), ("metadata.", "")),
+    _KnownFormat("langchain-js", ("content", "metadata", "metadata.loc"), ("content",), ("metadata.", "")),
+    _KnownFormat(
         "llama-index",
         ("_node_content", "_node_type"),
         ("_node_content.text", "text", "_node_content.text_resource.text"),
         ("", "_node_content."),
     ),
-    _Family("haystack", ("id", "content", "meta"), ("content",), ("meta.", "")),
-    _Family(
+    _KnownFormat("haystack", ("id", "content", "meta"), ("content",), ("meta.", "")),
+    _KnownFormat(
         "retrieval-validation",
         ("content", "url", "title", "chunk_index", "timestamp", "content_hash"),
         ("content",),
     ),
-    _Family("retrieval-testing", ("content", "url", "position", "chunk_id", "created_at"), ("content",)),
-    _Family("retrieval-layer", ("text", "url|source_url", "chunk_id", "position", "title"), ("text",)),
-    _Family(
+    _KnownFormat("retrieval-testing", ("content", "url", "position", "chunk_id", "created_at"), ("content",)),
+    _KnownFormat("retrieval-layer", ("text", "url|source_url", "chunk_id", "position", "title"), ("text",)),
+    _KnownFormat(
         "retrieval-api",
         ("text", "chunk_id", "source_path", "slug", "title", "order_index"),
         ("text",),
     ),
-    _Family(
+    _KnownFormat(
         "retrieval-implementation",
         ("content", "chunk_id", "position", "metadata.url", "metadata.section", "metadata.document_id"),
         ("content",),
@@ -128,149 +127,169 @@ class _Fit(NamedTuple):
     score: float
     marks: int
     text: str
-    family: _Family
+    known_format: _KnownFormat
 
 
-def recognise(payloads: Sequence[Payload], named: Mapping[str, str] | None = None) -> Recognition:
-    """The shape of the points, or the one that the caller names; an error that shows the keys otherwise.
+def recognise_format(payloads: Sequence[Payload], named: Mapping[str, str] | None = None) -> Recognition:
+    """Recognise the payload format of points.
 
-    A known shape scores the share of its marks that the points have. The best is taken where it has
-    enough of them and no other comes near that would read the text from another field.
+    The score of a known format is the share of its marks that the points have. The best one is chosen if its
+    score is high enough and no other format with a similar score reads the text from another field.
+
+    Args:
+        payloads: The payloads of a sample of points.
+        named: The path of each field, if the user names them; then nothing is recognised.
+
+    Raises:
+        SettingsError: If no format fits or several do; the message lists the fields of the points.
     """
-    shape = _named_shape(payloads, named) if named else _known_shape(payloads)
-    return Recognition(shape, len(payloads), tuple(_seen(payloads, name, shape) for name in FIELDS))
+    payload_format = _check_named_format(payloads, named) if named else _choose_format(payloads)
+    fields = tuple(_count_field(payloads, name, payload_format) for name in FIELDS)
+    return Recognition(payload_format, len(payloads), fields)
 
 
-def keys(payloads: Sequence[Payload]) -> list[Seen]:
-    """Every path that stands in the points, by how many have it."""
+def list_paths(payloads: Sequence[Payload]) -> list[FieldUsage]:
+    """List every path of the payloads, the most frequent first."""
     counts: Counter[str] = Counter()
     examples: dict[str, str] = {}
     for payload in payloads:
         for path, value in _leaves(payload):
             counts[path] += 1
             if not examples.get(path):
-                examples[path] = _example(value)
-    found = [Seen(path, path, count, examples[path]) for path, count in counts.items()]
-    return sorted(found, key=lambda one: (-one.count, one.name))
+                examples[path] = _format_example(value)
+    fields = [FieldUsage(path, path, count, examples[path]) for path, count in counts.items()]
+    return sorted(fields, key=lambda field: (-field.count, field.name))
 
 
-def _known_shape(payloads: Sequence[Payload]) -> Shape:
+def _choose_format(payloads: Sequence[Payload]) -> PayloadFormat:
     if not payloads:
-        raise SettingsError(f"there are no points to recognise the fields by; {_how_to_name('…')}")
+        raise SettingsError(f"there are no points to recognise the fields from; {_how_to_name('…')}")
     fits = sorted(
-        (fit for family in _FAMILIES if (fit := _fit(family, payloads)) and fit.score >= ENOUGH),
+        (
+            fit
+            for known_format in _KNOWN_FORMATS
+            if (fit := _fit_format(known_format, payloads)) and fit.score >= MIN_SHARE
+        ),
         key=lambda fit: (-fit.score, -fit.marks),
     )
     if not fits:
-        raise SettingsError(f"these fields are of no known shape: {_told(payloads)}. {_how_to_name()}")
+        raise SettingsError(
+            f"the payload format is not recognised: {_list_fields(payloads)}. {_how_to_name()}"
+        )
     best = fits[0]
-    rival = next((one for one in fits if one.text != best.text and one.score > best.score - MARGIN), None)
+    rival = next((fit for fit in fits if fit.text != best.text and fit.score > best.score - MARGIN), None)
     if rival:
         raise SettingsError(
-            f"the text may be {best.text!r} (as in {best.family.name}) or {rival.text!r} (as in "
-            f"{rival.family.name}): {_told(payloads)}. {_how_to_name(best.text)}"
+            f"the text may be {best.text!r} (as in {best.known_format.name}) or {rival.text!r} (as in "
+            f"{rival.known_format.name}): {_list_fields(payloads)}. {_how_to_name(best.text)}"
         )
-    places = {"text": best.text, **_places(best.family, payloads)}
-    return Shape(best.family.name, places, _base(payloads, places.get("position")))
+    paths = {"text": best.text, **_find_paths(best.known_format, payloads)}
+    return PayloadFormat(best.known_format.name, paths, _position_base(payloads, paths.get("position")))
 
 
-def _fit(family: _Family, payloads: Sequence[Payload]) -> _Fit | None:
-    """How well a known shape fits; not at all where too few points have its text."""
-    text, count = _fullest("text", family.text, payloads)
-    if count < ENOUGH * len(payloads):
+def _fit_format(known_format: _KnownFormat, payloads: Sequence[Payload]) -> _Fit | None:
+    """Score a known format; None if too few points have its text."""
+    text, count = _most_frequent_path("text", known_format.text, payloads)
+    if count < MIN_SHARE * len(payloads):
         return None
     shares = [
-        sum(any(value_at(one, path) is not None for path in mark.split("|")) for one in payloads)
+        sum(any(read_path(payload, path) is not None for path in mark.split("|")) for payload in payloads)
         / len(payloads)
-        for mark in family.marks
+        for mark in known_format.marks
     ]
-    return _Fit(sum(shares) / len(shares), len(shares), text, family)
+    return _Fit(sum(shares) / len(shares), len(shares), text, known_format)
 
 
-def _places(family: _Family, payloads: Sequence[Payload]) -> dict[str, str]:
-    """Where most of the points have each thing."""
-    places = {}
-    for name, called in _NAMES.items():
-        path, count = _fullest(name, [root + one for root in family.roots for one in called], payloads)
+def _find_paths(known_format: _KnownFormat, payloads: Sequence[Payload]) -> dict[str, str]:
+    """Find the path at which most of the points have each field."""
+    paths = {}
+    for field, names in _NAMES.items():
+        candidates = [prefix + name for prefix in known_format.prefixes for name in names]
+        path, count = _most_frequent_path(field, candidates, payloads)
         if count:
-            places[name] = path
-    return places
+            paths[field] = path
+    return paths
 
 
-def _fullest(name: str, paths: Sequence[str], payloads: Sequence[Payload]) -> tuple[str, int]:
-    """The path at which most points have a value that the thing may have; the first of equals."""
-    counted = [(path, _count(name, path, payloads)) for path in paths]
+def _most_frequent_path(name: str, paths: Sequence[str], payloads: Sequence[Payload]) -> tuple[str, int]:
+    """Return the path at which most points have a usable value, and their number; the first of equals."""
+    counted = [(path, _count_values(name, path, payloads)) for path in paths]
     return max(counted, key=lambda pair: pair[1])
 
 
-def _count(name: str, path: str, payloads: Sequence[Payload]) -> int:
-    values = [value for one in payloads if (value := _usable(name, value_at(one, path), path))]
-    if name == "chunk_id" and len(set(values)) < DISTINCT * len(values):
+def _count_values(name: str, path: str, payloads: Sequence[Payload]) -> int:
+    values = [value for payload in payloads if (value := _usable_value(name, read_path(payload, path), path))]
+    if name == "chunk_id" and len(set(values)) < MIN_DISTINCT * len(values):
         return 0
     return len(values)
 
 
-def _usable(name: str, value: object, path: str) -> str:
-    """The value as the thing would show it; nothing where it can't be that."""
+def _usable_value(name: str, value: object, path: str) -> str:
+    """Convert the value to text; empty if the field can't have it."""
     if name in ("position", "start"):
-        number = number_of(value)
+        number = read_number(value)
         return "" if number < 0 else str(number)
-    words = words_of(name, value)
-    # What is called `source` is an address in one collection and a file in the next.
-    if path.rpartition(".")[2] == "source" and (name == "url") != ("://" in words):
+    text = read_text(name, value)
+    # `source` is an address in some collections and a file in others.
+    if path.rpartition(".")[2] == "source" and (name == "url") != ("://" in text):
         return ""
-    return words
+    return text
 
 
-def _base(payloads: Sequence[Payload], path: str | None) -> int:
+def _position_base(payloads: Sequence[Payload], path: str | None) -> int:
     if path is None or path.rpartition(".")[2] != ONE_BASED:
         return 0
-    return 0 if any(number_of(value_at(one, path)) == 0 for one in payloads) else 1
+    return 0 if any(read_number(read_path(payload, path)) == 0 for payload in payloads) else 1
 
 
-def _named_shape(payloads: Sequence[Payload], named: Mapping[str, str]) -> Shape:
-    """The shape that a caller names: what it does not name is not looked for."""
+def _check_named_format(payloads: Sequence[Payload], named: Mapping[str, str]) -> PayloadFormat:
+    """Return the format that the user names; fields without a name are not searched for."""
     unknown = [name for name in named if name not in (*FIELDS, ONE_BASED)]
     if unknown:
         raise SettingsError(f"fields: {', '.join(unknown)} is none of {', '.join((*FIELDS, ONE_BASED))}")
     if "position" in named and ONE_BASED in named:
-        raise SettingsError(f"fields: position counts from 0 and {ONE_BASED} from 1; name one of them")
+        raise SettingsError(f"fields: position counts from 0 and {ONE_BASED} from 1; name only one of them")
     if not named.get("text"):
         raise SettingsError("fields: text must be named")
-    places = {"position" if name == ONE_BASED else name: path for name, path in named.items()}
-    if payloads and not _count("text", places["text"], payloads):
-        raise SettingsError(f"fields: no point has a text at {places['text']!r}; there are {_told(payloads)}")
-    return Shape("named", places, 1 if ONE_BASED in named else 0)
+    paths = {"position" if name == ONE_BASED else name: path for name, path in named.items()}
+    if payloads and not _count_values("text", paths["text"], payloads):
+        raise SettingsError(
+            f"fields: no point has a text at {paths['text']!r}; there are {_list_fields(payloads)}"
+        )
+    return PayloadFormat("named", paths, 1 if ONE_BASED in named else 0)
 
 
-def _told(payloads: Sequence[Payload]) -> str:
-    found = keys(payloads)
-    more = f", and {len(found) - TOLD} more" if len(found) > TOLD else ""
-    if not found:
+def _list_fields(payloads: Sequence[Payload]) -> str:
+    fields = list_paths(payloads)
+    unlisted = f", and {len(fields) - LISTED} more" if len(fields) > LISTED else ""
+    if not fields:
         return f"none, the payloads of all {len(payloads)} points are empty"
-    return ", ".join(f"{one.name} ({one.count} of {len(payloads)})" for one in found[:TOLD]) + more
+    return (
+        ", ".join(f"{field.name} ({field.count} of {len(payloads)})" for field in fields[:LISTED]) + unlisted
+    )
 
 
 def _how_to_name(text: str = "…") -> str:
     return f'Name them in pertinent.toml: [qdrant_fields] with text = "{text}", url = "…", title = "…"'
 
 
-def _seen(payloads: Sequence[Payload], name: str, shape: Shape) -> Seen:
-    path = shape.fields.get(name)
+def _count_field(payloads: Sequence[Payload], name: str, payload_format: PayloadFormat) -> FieldUsage:
+    path = payload_format.fields.get(name)
     if path is None:
-        return Seen(name, None)
-    values = [value for one in payloads if (value := _usable(name, value_at(one, path), ""))]
-    return Seen(name, path, len(values), shorten(values[0], 200) if values else "")
+        return FieldUsage(name, None)
+    values = [value for payload in payloads if (value := _usable_value(name, read_path(payload, path), ""))]
+    return FieldUsage(name, path, len(values), shorten(values[0], 200) if values else "")
 
 
 def _leaves(value: object, path: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
-    here = parsed(value) if isinstance(value, str) and path == "_node_content" else value
-    if isinstance(here, Mapping) and depth < _DEEP and here:
-        for key, below in here.items():
-            yield from _leaves(below, f"{path}.{key}" if path else str(key), depth + 1)
+    """Yield path and value of every leaf; LlamaIndex stores its node as JSON in `_node_content`."""
+    parsed = parse_json_object(value) if isinstance(value, str) and path == "_node_content" else value
+    if isinstance(parsed, Mapping) and depth < _MAX_DEPTH and parsed:
+        for key, child in parsed.items():
+            yield from _leaves(child, f"{path}.{key}" if path else str(key), depth + 1)
     elif path and value is not None:
         yield path, value
 
 
-def _example(value: object) -> str:
+def _format_example(value: object) -> str:
     return shorten(value if isinstance(value, str) else repr(value), 200)

@@ -1,4 +1,4 @@
-"""The builds of an index on a Qdrant server, side by side, and which of them is in use."""
+"""The builds of an index on a Qdrant server, a collection each; an alias names the one in use."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from ...ports import Fingerprint
 from .collection import (
     DEFAULT,
     CollectionOptions,
-    belongs,
-    ensure,
-    info,
-    oversampling,
-    refuse_old,
-    refuse_other,
-    remove,
+    check_owner,
+    check_server_version,
+    choose_oversampling,
+    delete_collection,
+    ensure_collection,
+    is_owned,
+    list_names,
+    read_info,
 )
 from .index import QdrantIndex
 from .server import Peer, Server
@@ -26,83 +27,84 @@ from .server import Peer, Server
 
 @dataclass(frozen=True, slots=True)
 class QdrantBuilds:
-    """The builds of an index on a server, a collection each.
+    """`ports.Builds` on a server.
 
-    Build 3 of the index `book` is the collection `book_003`. The alias `book` points at the build in use,
-    for whoever else looks at the server; here the catalog says which that is.
+    Build 3 of the index `book` is the collection `book_003`. The alias `book` points at the build in use, for
+    other clients of the server; Pertinent itself reads from its catalog which one is in use.
     """
 
     connect: Callable[[], Server]
     name: str
     options: CollectionOptions = DEFAULT
     catalog: Callable[[], str] = str
-    """The id of the catalog that the builds belong to; no other's builds are listed, opened or removed."""
+    """Returns the id of the catalog that owns the builds; no other catalog's builds are touched."""
 
     def open(self, made_with: Fingerprint) -> QdrantIndex:
+        """Open a build; create its collection if it does not exist."""
         server = self.connect()
         try:
-            refuse_old(server)
-            self._refuse_homonym(server)
-            self._refuse_neighbour(server)
+            check_server_version(server)
+            self._check_name_is_free(server)
+            self._check_alias_owner(server)
             name = self._collection(made_with.build)
-            present = ensure(server, name, made_with, self.options, self.catalog())
+            info = ensure_collection(server, name, made_with, self.options, self.catalog())
         except BaseException:
             server.close()
             raise
-        return QdrantIndex(server, name, made_with, self.catalog(), oversampling(present))
+        return QdrantIndex(server, name, made_with, self.catalog(), choose_oversampling(info))
 
     def use(self, number: int) -> None:
-        """Point the alias at the build, at once for everybody."""
+        """Point the alias at the build, in one atomic change."""
         with self.connect() as server:
-            server.write(self._point_at, number)
+            server.write(self._set_alias, number)
 
     def in_use(self) -> int | None:
-        """The build that the alias points at."""
+        """Return the build that the alias points at."""
         with self.connect() as server:
-            return self._in_use(server)
+            return self._read_alias(server)
 
     def numbers(self) -> list[int]:
+        """List the builds of this catalog."""
         with self.connect() as server:
-            found = server.read(lambda peer: peer.reading.get_collections()).collections
-            candidates = [(number, one.name) for one in found if (number := self._number(one.name))]
-            return sorted(number for number, name in candidates if self._is_ours(server, name))
+            builds = [(number, name) for name in list_names(server) if (number := self._number(name))]
+            return sorted(number for number, name in builds if self._is_ours(server, name))
 
     def remove(self, number: int) -> None:
+        """Delete the collection of a build."""
         with self.connect() as server:
-            remove(server, self._collection(number), self.catalog())
+            delete_collection(server, self._collection(number), self.catalog())
 
     def _collection(self, number: int) -> str:
         return f"{self.name}_{number:03}"
 
     def _number(self, collection: str) -> int | None:
-        tail = collection.removeprefix(f"{self.name}_")
-        return int(tail) if tail.isdecimal() and self._collection(int(tail)) == collection else None
+        suffix = collection.removeprefix(f"{self.name}_")
+        return int(suffix) if suffix.isdecimal() and self._collection(int(suffix)) == collection else None
 
     def _is_ours(self, server: Server, collection: str) -> bool:
-        present = info(server, collection)
-        return present is not None and belongs(present, self.catalog())
+        info = read_info(server, collection)
+        return info is not None and is_owned(info, self.catalog())
 
-    def _refuse_homonym(self, server: Server) -> None:
-        """The alias can't have the name of a collection."""
-        found = server.read(lambda peer: peer.reading.get_collections()).collections
-        if self.name in [one.name for one in found]:
+    def _check_name_is_free(self, server: Server) -> None:
+        """Raise IndexFailure if a collection has the name of the alias."""
+        if self.name in list_names(server):
             raise IndexFailure(
                 f"{server.url} has a collection {self.name} that Pertinent did not make, so an index can't "
-                "go by that name: set QDRANT_COLLECTION_NAME to another"
+                "have that name: set QDRANT_COLLECTION_NAME to another name"
             )
 
-    def _refuse_neighbour(self, server: Server) -> None:
-        """Another catalog's builds may have other numbers than ours; the alias is one for all."""
-        number = self._in_use(server)
-        present = None if number is None else info(server, self._collection(number))
-        if number is not None and present is not None:
-            refuse_other(self._collection(number), present, self.catalog())
+    def _check_alias_owner(self, server: Server) -> None:
+        """Raise IndexFailure if the alias points at a build of another catalog."""
+        number = self._read_alias(server)
+        info = None if number is None else read_info(server, self._collection(number))
+        if number is not None and info is not None:
+            check_owner(self._collection(number), info, self.catalog())
 
-    def _in_use(self, server: Server) -> int | None:
+    def _read_alias(self, server: Server) -> int | None:
         aliases = server.read(lambda peer: peer.reading.get_aliases()).aliases
-        target = next((one.collection_name for one in aliases if one.alias_name == self.name), "")
+        target = next((alias.collection_name for alias in aliases if alias.alias_name == self.name), "")
         return self._number(target)
 
-    def _point_at(self, peer: Peer, number: int) -> None:
+    def _set_alias(self, peer: Peer, number: int) -> None:
         target = models.CreateAlias(collection_name=self._collection(number), alias_name=self.name)
         peer.writing.update_collection_aliases([models.CreateAliasOperation(create_alias=target)])

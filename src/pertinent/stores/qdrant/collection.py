@@ -1,8 +1,9 @@
-"""A build of an index as a collection on a Qdrant server: how it is made, and told from another's.
+"""A build of an index as a collection on a Qdrant server: how it is created, and who owns it.
 
-What the build was made with is kept in the collection's metadata, under `pertinent`, and from the first
-write on the id of the catalog that it belongs to. A collection without that mark is another's, and is
-neither written to nor removed; nor is one of another catalog: each sync would undo the other's.
+The metadata of the collection has the fingerprint of the build, under `pertinent`, and from the first write
+on the id of the catalog that owns it. A collection without that metadata belongs to another pipeline, and is
+neither written to nor deleted. The same holds for a collection of another catalog: each sync would undo the
+other's.
 """
 
 from __future__ import annotations
@@ -24,94 +25,101 @@ from .server import Peer, Server
 MARK = "pertinent"
 CATALOG = "catalog"
 OLDEST = (1, 16)
-"""The first version that keeps metadata with a collection."""
+"""The first version of Qdrant that stores metadata with a collection."""
 
 _FIELDS = tuple(Fingerprint.__dataclass_fields__)
 
 Quantization = Literal["none", "scalar", "binary"]
 
 OVERSAMPLING = 2.0
-OVERSAMPLING_BITS = 8.0
-"""How many times as many small vectors as hits are scored again with the whole ones, so that a score stays
-a cosine; of those with a bit a dimension more, or every tenth of the best ten hits would be missed."""
+"""How many candidates of the quantised vectors are rescored with the exact vectors, per hit."""
+BINARY_OVERSAMPLING = 8.0
+"""The same for binary quantisation; with less, one in ten of the best ten hits would be missed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionOptions:
-    """How a new collection is kept; one that exists stays as it was made."""
+    """Options of a new collection; an existing one keeps those it was created with."""
 
     shards: int = 1
-    """BM25 counts words in each shard by itself: with several shards lexical scores differ a little."""
+    """Each shard has its own document frequencies: with several shards lexical scores differ a little."""
 
     replicas: int = 1
-    """How many peers of a cluster have each shard: with two, any one may be lost."""
+    """How many peers of a cluster have a copy of each shard: with two, one peer may fail."""
 
     write_consistency: int = 1
-    """How many replicas must have a write before it is acknowledged."""
+    """How many replicas must apply a write before it is acknowledged."""
 
     on_disk: bool = False
-    """Read vectors and their indexes from the disk when they are asked for: little memory, slower."""
+    """Read vectors and their indexes from the disk: less memory, slower searches."""
 
     quantization: Quantization = "none"
-    """Search with vectors of a quarter (scalar) or a 32nd (binary) of the size, then score exactly."""
+    """Search with vectors of a quarter (scalar) or a 32nd (binary) of the size, then rescore exactly."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.write_consistency <= self.replicas or self.shards < 1:
             raise SettingsError(
-                "a collection needs 1 shard or more, and from 1 to all of its replicas for a write, not "
-                f"{self.shards} shards, {self.replicas} replicas and {self.write_consistency} for a write"
+                "a collection needs at least 1 shard, and a write consistency from 1 to the number of "
+                f"replicas, not {self.shards} shards, {self.replicas} replicas and write consistency "
+                f"{self.write_consistency}"
             )
 
 
 DEFAULT = CollectionOptions()
 
 
-def refuse_old(server: Server) -> None:
-    """An old server would take an index and forget what it was made with."""
+def check_server_version(server: Server) -> None:
+    """Raise IndexFailure if the server is too old to store the fingerprint of a build."""
     version = server.version()
     if version < OLDEST:
-        found, oldest = (".".join(map(str, one)) for one in (version, OLDEST))
+        actual, oldest = (".".join(map(str, numbers)) for numbers in (version, OLDEST))
         raise IndexFailure(
-            f"the Qdrant server at {server.url} is version {found}, and an index needs {oldest} or newer"
+            f"the Qdrant server at {server.url} is version {actual}, and an index needs {oldest} or newer"
         )
 
 
-def ensure(
+def ensure_collection(
     server: Server, name: str, made_with: Fingerprint, options: CollectionOptions, catalog: str
 ) -> models.CollectionInfo:
-    """Have the collection, and refuse one that is something else, or another catalog's."""
-    present = info(server, name)
-    if present is None:
+    """Create the collection if it does not exist; raise an error if it is not this build of this catalog."""
+    info = read_info(server, name)
+    if info is None:
         server.write(_create, name, made_with, options)
-        present = info(server, name)
-        if present is None:
-            raise IndexFailure(f"the collection {name} was made at {server.url}, and is gone again")
-    refuse_other(name, present, catalog)
-    _check(name, present, made_with)
-    # Also on opening: the run that made the collection may have been killed before this.
+        info = read_info(server, name)
+        if info is None:
+            raise IndexFailure(f"the collection {name} was created at {server.url}, and is gone again")
+    check_owner(name, info, catalog)
+    _check_build(name, info, made_with)
+    # Also for an existing collection: the run that created it may have been killed before this.
     for field in KEYWORDS:
-        if field not in present.payload_schema:
+        if field not in info.payload_schema:
             server.write(_index_field, name, field)
-    return present
+    return info
 
 
-def remove(server: Server, name: str, catalog: str) -> None:
-    """Remove the collection, if there is one; another's is refused."""
-    present = info(server, name)
-    if present is None:
+def delete_collection(server: Server, name: str, catalog: str) -> None:
+    """Delete the collection if it exists; raise IndexFailure if it is not this catalog's."""
+    info = read_info(server, name)
+    if info is None:
         return
-    if fingerprint(present) is None:
-        raise IndexFailure(_foreign(name))
-    refuse_other(name, present, catalog)
+    if read_fingerprint(info) is None:
+        raise _not_ours(name)
+    check_owner(name, info, catalog)
     server.write(_delete, name)
 
 
-def info(server: Server, name: str) -> models.CollectionInfo | None:
-    """What the server says of a collection, or of the one that an alias points at; None if there is none."""
-    return server.read(_found, name)
+def list_names(server: Server) -> list[str]:
+    """List the names of all collections on the server."""
+    collections = server.read(lambda peer: peer.reading.get_collections()).collections
+    return [collection.name for collection in collections]
 
 
-def _found(peer: Peer, name: str) -> models.CollectionInfo | None:
+def read_info(server: Server, name: str) -> models.CollectionInfo | None:
+    """Read the description of a collection or alias; None if it does not exist."""
+    return server.read(_get_collection, name)
+
+
+def _get_collection(peer: Peer, name: str) -> models.CollectionInfo | None:
     try:
         return peer.reading.get_collection(name)
     except UnexpectedResponse as error:
@@ -120,71 +128,73 @@ def _found(peer: Peer, name: str) -> models.CollectionInfo | None:
         raise
 
 
-def fingerprint(present: models.CollectionInfo) -> Fingerprint | None:
-    """What the build in a collection was made with; None where the collection is another's."""
-    kept = (present.config.metadata or {}).get(MARK)
-    # A field that another version of Pertinent did not know is empty, and so no present one's.
-    return Fingerprint(**{name: kept.get(name, "") for name in _FIELDS}) if isinstance(kept, dict) else None
+def read_fingerprint(info: models.CollectionInfo) -> Fingerprint | None:
+    """Read the fingerprint of the build in a collection; None if Pertinent did not make the collection."""
+    metadata = (info.config.metadata or {}).get(MARK)
+    if not isinstance(metadata, dict):
+        return None
+    # A field that an older version did not store is empty, so that it matches no present value.
+    return Fingerprint(**{name: metadata.get(name, "") for name in _FIELDS})
 
 
-def belongs(present: models.CollectionInfo, catalog: str) -> bool:
-    """Whether a collection is a build of this catalog's, or of none yet."""
-    return fingerprint(present) is not None and _owner(present) in ("", catalog)
+def is_owned(info: models.CollectionInfo, catalog: str) -> bool:
+    """Whether a collection is a build of this catalog, or of no catalog yet."""
+    return read_fingerprint(info) is not None and _owner(info) in ("", catalog)
 
 
-def claim(server: Server, name: str, made_with: Fingerprint, catalog: str) -> None:
-    """Have the collection belong to the catalog; refused where it is another's."""
-    present = info(server, name)
-    if present is None:
+def claim_collection(server: Server, name: str, made_with: Fingerprint, catalog: str) -> None:
+    """Record the catalog as the owner of the collection; raise IndexFailure if another catalog owns it."""
+    info = read_info(server, name)
+    if info is None:
         return
-    if catalog and fingerprint(present) is not None and not _owner(present):
-        server.write(_mark, name, {**asdict(made_with), CATALOG: catalog})
-        present = info(server, name) or present
-    refuse_other(name, present, catalog)
+    if catalog and read_fingerprint(info) is not None and not _owner(info):
+        server.write(_set_metadata, name, {**asdict(made_with), CATALOG: catalog})
+        info = read_info(server, name) or info
+    check_owner(name, info, catalog)
 
 
-def _owner(present: models.CollectionInfo) -> str:
-    return str((present.config.metadata or {}).get(MARK, {}).get(CATALOG, ""))
+def _owner(info: models.CollectionInfo) -> str:
+    return str((info.config.metadata or {}).get(MARK, {}).get(CATALOG, ""))
 
 
-def _mark(peer: Peer, name: str, mark: Mapping[str, Any]) -> None:
-    peer.writing.update_collection(name, metadata={MARK: mark})
+def _set_metadata(peer: Peer, name: str, metadata: Mapping[str, Any]) -> None:
+    peer.writing.update_collection(name, metadata={MARK: metadata})
 
 
-def refuse_other(name: str, present: models.CollectionInfo, catalog: str) -> None:
-    """Refuse the collection that another catalog fills."""
-    if fingerprint(present) is not None and not belongs(present, catalog):
+def check_owner(name: str, info: models.CollectionInfo, catalog: str) -> None:
+    """Raise IndexFailure if another catalog owns the collection."""
+    if read_fingerprint(info) is not None and not is_owned(info, catalog):
         raise IndexFailure(
             f"the collection {name} belongs to another catalog, on another machine or in another folder, and "
-            "is left alone: set QDRANT_COLLECTION_NAME to another, or DATABASE_URL to the catalog that both "
-            "are to share. If that catalog is lost, remove the collection from the server"
+            "was not changed: set QDRANT_COLLECTION_NAME to another name, or DATABASE_URL to the catalog "
+            "that both share. If that catalog is lost, delete the collection from the server"
         )
 
 
-def _check(name: str, present: models.CollectionInfo, made_with: Fingerprint) -> None:
-    """Refuse a collection of another's, and one that was made with other things."""
-    found = fingerprint(present)
-    dense = present.config.params.vectors
-    if found is None or not isinstance(dense, Mapping) or DENSE not in dense:
-        raise IndexFailure(_foreign(name))
+def _check_build(name: str, info: models.CollectionInfo, made_with: Fingerprint) -> None:
+    """Raise an error if the collection is not the build that the fingerprint names."""
+    existing = read_fingerprint(info)
+    dense = info.config.params.vectors
+    if existing is None or not isinstance(dense, Mapping) or DENSE not in dense:
+        raise _not_ours(name)
     if dense[DENSE].size != made_with.dimension:
         raise DimensionMismatch(made_with.dimension, dense[DENSE].size, "dimension")
-    if found != made_with:
+    if existing != made_with:
         differences = [
-            f"{field} {getattr(found, field)!r} there and {getattr(made_with, field)!r} here"
+            f"{field} {getattr(existing, field)!r} there and {getattr(made_with, field)!r} here"
             for field in _FIELDS
-            if getattr(found, field) != getattr(made_with, field)
+            if getattr(existing, field) != getattr(made_with, field)
         ]
         raise FingerprintMismatch(
             f"the collection {name} is that of another index: {'; '.join(differences)}. Set "
-            "QDRANT_COLLECTION_NAME to another"
+            "QDRANT_COLLECTION_NAME to another name"
         )
 
 
-def _foreign(name: str) -> str:
-    return (
-        f"the collection {name} was not made by Pertinent, and is left alone: set QDRANT_COLLECTION_NAME "
-        "to another"
+def _not_ours(name: str) -> IndexFailure:
+    return IndexFailure(
+        f"the collection {name} was not made by Pertinent, and was not changed: set QDRANT_COLLECTION_NAME "
+        "to another name"
     )
 
 
@@ -210,13 +220,13 @@ def _create(peer: Peer, name: str, made_with: Fingerprint, options: CollectionOp
             metadata={MARK: asdict(made_with)},
         )
     except UnexpectedResponse as error:
-        # Another process, or our own attempt before this one, was faster.
+        # Another process, or an earlier attempt of ours that timed out, has created it.
         if error.status_code != HTTPStatus.CONFLICT:
             raise
 
 
 def _quantization(options: CollectionOptions) -> Any:
-    # The small vectors are what is searched, so they stay in memory.
+    # The quantised vectors are searched, so they stay in memory.
     if options.quantization == "scalar":
         scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
         return models.ScalarQuantization(scalar=scalar)
@@ -225,14 +235,14 @@ def _quantization(options: CollectionOptions) -> Any:
     return None
 
 
-def oversampling(present: models.CollectionInfo) -> float:
-    """How many times as many points as are wanted must be looked at for the collection's quantisation."""
-    of_bits = isinstance(present.config.quantization_config, models.BinaryQuantization)
-    return OVERSAMPLING_BITS if of_bits else OVERSAMPLING
+def choose_oversampling(info: models.CollectionInfo) -> float:
+    """Return the oversampling that the quantisation of the collection needs."""
+    is_binary = isinstance(info.config.quantization_config, models.BinaryQuantization)
+    return BINARY_OVERSAMPLING if is_binary else OVERSAMPLING
 
 
 def _index_field(peer: Peer, name: str, field: str) -> None:
-    # Not waited for: it is made before whatever is written next.
+    # No need to wait: the server creates it before it applies the next write.
     peer.writing.create_payload_index(name, field, models.PayloadSchemaType.KEYWORD, wait=False)
 
 

@@ -1,4 +1,4 @@
-"""The vector index on a Qdrant server or cluster: the same points and scores as the embedded one."""
+"""The vector index on a Qdrant server or cluster, with the same points and scores as the embedded one."""
 
 from __future__ import annotations
 
@@ -13,39 +13,40 @@ from ...errors import DimensionMismatch, IndexFailure
 from ...identity import point_id
 from ...ports import Entry, Fingerprint, Vector
 from ...types import Candidates, Filters, PointId, StoredPoint
-from .. import bm25 as lexical
+from .. import bm25
 from ..candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
-from ..payload import conditions, to_chunk, to_payload
-from .collection import OVERSAMPLING, claim
+from ..payload import filter_conditions, to_chunk, to_payload
+from .collection import OVERSAMPLING, claim_collection
 from .points import format_point_id, match_field, parse_point_id
 from .server import Peer, Server
 
 if TYPE_CHECKING:
     from qdrant_edge import SparseVector
 
-PAGE = 512
-"""How many points are read at once."""
+PAGE_SIZE = 512
+"""How many points are read with one request."""
 
 BATCH = 64
-"""How many points are written at once, and by how many writers."""
+"""How many points are written with one request."""
 WRITERS = 4
+"""How many requests write at the same time."""
 
 FINISH_SECONDS = 600.0
-"""How long the server may take to make its indexes before we no longer wait for it."""
+"""How long to wait until the server has built its indexes."""
 
 _IN_ORDER = models.WriteOrdering.MEDIUM
-"""Writes of a cluster go through one replica of a shard: a put that was late can't undo a removal."""
+"""Writes of a cluster go through one replica of a shard, so that a late put can't undo a deletion."""
 
 
 class QdrantIndex:
-    """One build of an index, in a collection of its own. Safe to use from many threads.
+    """`ports.VectorIndex` on a server: one build in a collection of its own; thread-safe.
 
-    A write is acknowledged when it can be found and the server has it on its disk. Closing the index
-    closes the connection that it was given.
+    A write returns when its points can be found and are on the server's disk. Closing the index closes the
+    server connection that it was given.
     """
 
     version = None
-    """Others may write to the server too."""
+    """Other processes may write to the server too."""
 
     def __init__(
         self,
@@ -64,6 +65,7 @@ class QdrantIndex:
 
     @property
     def sides(self) -> tuple[str, ...]:
+        """Dense and lexical."""
         return (DENSE, LEXICAL)
 
     def candidates(
@@ -75,9 +77,10 @@ class QdrantIndex:
         limit: int,
         filters: Filters,
     ) -> Candidates:
+        """Return the best points of each side in `by`, with the raw scores of both sides."""
         queries = self._queries(vector, text)
         allowed: list[models.Condition] = [
-            match_field(field, value) for field, value in conditions(filters).items()
+            match_field(field, value) for field, value in filter_conditions(filters).items()
         ]
 
         def ask(side_queries: Sequence[SideQuery]) -> list[Scored]:
@@ -99,14 +102,14 @@ class QdrantIndex:
                 raise DimensionMismatch(len(vector), self._made_with.dimension)
             queries[DENSE] = models.NearestQuery(nearest=vector.tolist())
         if text is not None:
-            terms = lexical.query(text)
+            terms = bm25.embed_query(text)
             queries[LEXICAL] = models.NearestQuery(nearest=_sparse(terms)) if terms.indices else None
         return queries
 
     def _request(
         self, query: SideQuery, nearest: models.NearestQuery | None, allowed: list[models.Condition]
     ) -> models.QueryRequest:
-        # With quantised vectors the best are scored again with the exact ones: a score stays a cosine.
+        # Quantised vectors only preselect; rescoring with the exact vectors keeps a score a cosine.
         rescoring = models.QuantizationSearchParams(
             rescore=True, oversampling=1.0 if query.among else self._oversampling
         )
@@ -124,17 +127,19 @@ class QdrantIndex:
         )
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
+        """Read the chunks of the points that exist."""
         return {point: to_chunk(payload, point) for point, payload in self._retrieve(point_ids, fields=True)}
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
-        found = self._retrieve(point_ids, fields=["embedding_key"])
-        return {point: str(payload.get("embedding_key", "")) for point, payload in found}
+        """Return the embedding key of each of the points that exist."""
+        records = self._retrieve(point_ids, fields=["embedding_key"])
+        return {point: str(payload.get("embedding_key", "")) for point, payload in records}
 
     def _retrieve(
         self, point_ids: Sequence[PointId], *, fields: bool | list[str]
     ) -> Iterator[tuple[PointId, dict[str, Any]]]:
-        for start in range(0, len(point_ids), PAGE):
-            names = [format_point_id(point) for point in point_ids[start : start + PAGE]]
+        for start in range(0, len(point_ids), PAGE_SIZE):
+            names = [format_point_id(point) for point in point_ids[start : start + PAGE_SIZE]]
             for record in self._server.read(self._records, names, fields):
                 yield parse_point_id(record.id), record.payload or {}
 
@@ -147,6 +152,7 @@ class QdrantIndex:
         return peer.reading.retrieve(self._collection, names, with_payload=fields)
 
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
+        """Insert or replace the points of the entries, several batches at a time."""
         self._claim()
         points = [_point(entry, vector) for entry, vector in zip(entries, vectors, strict=True)]
         batches = [points[start : start + BATCH] for start in range(0, len(points), BATCH)]
@@ -157,9 +163,9 @@ class QdrantIndex:
                 list(pool.map(self._put, batches))
 
     def _claim(self) -> None:
-        """Before anything is written: whoever only looks claims nothing."""
+        """Claim the collection for the catalog before the first write; reading claims nothing."""
         if not self._claimed:
-            claim(self._server, self._collection, self._made_with, self._catalog)
+            claim_collection(self._server, self._collection, self._made_with, self._catalog)
             self._claimed = True
 
     def _put(self, points: list[models.PointStruct]) -> None:
@@ -168,6 +174,7 @@ class QdrantIndex:
         )
 
     def describe(self, entries: Sequence[Entry]) -> None:
+        """Overwrite the payloads of existing points and keep their vectors."""
         self._claim()
         for start in range(0, len(entries), BATCH):
             changes: list[models.UpdateOperation] = [
@@ -183,17 +190,19 @@ class QdrantIndex:
     def _change(self, peer: Peer, changes: list[models.UpdateOperation]) -> None:
         peer.writing.batch_update_points(self._collection, changes, wait=True, ordering=_IN_ORDER)
 
-    def keep_only(self, document_id: str, point_ids: Sequence[PointId]) -> None:
+    def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
+        """Delete the document's points that are not in `keep`."""
         self._claim()
-        kept = models.HasIdCondition(has_id=[format_point_id(point) for point in point_ids])
-        others = models.Filter(must=[match_field("document_id", document_id)], must_not=[kept])
+        current = models.HasIdCondition(has_id=[format_point_id(point) for point in keep])
+        stale = models.Filter(must=[match_field("document_id", document_id)], must_not=[current])
         self._server.write(
             lambda peer: peer.writing.delete(
-                self._collection, models.FilterSelector(filter=others), wait=True, ordering=_IN_ORDER
+                self._collection, models.FilterSelector(filter=stale), wait=True, ordering=_IN_ORDER
             )
         )
 
     def scan(self) -> Iterator[StoredPoint]:
+        """Yield every point."""
         offset: Any = None
         while True:
             records, offset = self._server.read(self._scroll, offset)
@@ -202,22 +211,23 @@ class QdrantIndex:
                 return
 
     def _scroll(self, peer: Peer, offset: Any) -> tuple[list[models.Record], Any]:
-        return peer.reading.scroll(self._collection, limit=PAGE, offset=offset)
+        return peer.reading.scroll(self._collection, limit=PAGE_SIZE, offset=offset)
 
     def count(self) -> int:
+        """Count the points."""
         return self._server.read(lambda peer: peer.reading.count(self._collection, exact=True)).count
 
     def flush(self) -> None:
-        """Nothing: a server writes its log to the disk before it acknowledges a write that it waited for."""
+        """Do nothing: the server writes its log to the disk before it acknowledges a write."""
 
     def finish(self) -> None:
-        """Wait until the server has made its indexes; it goes on by itself where that takes very long."""
-        until = time.monotonic() + FINISH_SECONDS
+        """Wait until the server has built its indexes; after a time limit it continues by itself."""
+        deadline = time.monotonic() + FINISH_SECONDS
         pause = 0.02
-        while (status := self._status()) != models.CollectionStatus.GREEN and time.monotonic() < until:
+        while (status := self._status()) != models.CollectionStatus.GREEN and time.monotonic() < deadline:
             if status == models.CollectionStatus.GREY:
-                # It has work to do from before it was started, and begins at the next change.
-                self._server.write(self._wake)
+                # After a restart the server resumes pending optimisations only at the next change.
+                self._server.write(self._resume_optimisation)
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
 
@@ -230,17 +240,18 @@ class QdrantIndex:
             )
         return info.status
 
-    def _wake(self, peer: Peer) -> None:
+    def _resume_optimisation(self, peer: Peer) -> None:
         peer.writing.update_collection(self._collection, optimizers_config=models.OptimizersConfigDiff())
 
     def close(self) -> None:
+        """Close the connections to the server."""
         self._server.close()
 
 
 def _point(entry: Entry, vector: Vector) -> models.PointStruct:
     return models.PointStruct(
         id=str(point_id(entry.chunk.chunk_id)),
-        vector={DENSE: vector.tolist(), LEXICAL: _sparse(lexical.document(entry.embedded_text))},
+        vector={DENSE: vector.tolist(), LEXICAL: _sparse(bm25.embed_document(entry.embedded_text))},
         payload=to_payload(entry),
     )
 

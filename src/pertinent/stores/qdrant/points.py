@@ -1,4 +1,4 @@
-"""Point ids and conditions as qdrant-client writes them."""
+"""Point ids and conditions in the types of qdrant-client."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def match_field(key: str, value: str) -> models.FieldCondition:
 
 
 def format_point_id(point: PointId) -> str | int:
-    """Return a point's id as it stands in JSON."""
+    """Format a point's id for JSON."""
     return point if isinstance(point, int) else str(point)
 
 
 def parse_point_id(name: str | int | UUID) -> PointId:
-    """Return a point's id from JSON."""
+    """Parse a point's id from JSON."""
     return UUID(name) if isinstance(name, str) else name

@@ -1,7 +1,7 @@
-"""A Qdrant server at one address or several: which peer is asked, for how long, and how often.
+"""A Qdrant server at one address or several: retries, timeouts and failover.
 
-A failure that may pass (no connection, no answer in time, 429, 5xx) is tried again, each time at the next
-address; a cluster whose addresses are all given so goes on answering when a peer dies.
+A temporary failure (no connection, timeout, 429, 5xx) is retried, each time at the next address. A cluster
+with all its addresses configured so keeps answering when a peer fails.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from qdrant_client import QdrantClient
 
 from ...errors import IndexFailure, SettingsError
 from ...identity import is_loopback
-from .errors import Passing, translated
+from .errors import TemporaryFailure, translate_errors
 
 ATTEMPTS = 3
-"""How often a read is tried before it is given up: somebody waits for it."""
+"""How often a read is tried; few times, since a caller waits for it."""
 
 WRITE_ATTEMPTS = 8
-"""How often a write is tried: ten seconds are enough for a server to be started again."""
+"""How often a write is tried; for some ten seconds, in which a server may restart."""
 
-WRITING = 6
-"""How many times as long a write may take as a read: the server may be busy with indexing."""
+WRITE_TIMEOUT_FACTOR = 6
+"""How much longer a write may take than a read; the server may be busy with indexing."""
 
 DEFAULT_PORT = 6333
 
@@ -37,39 +37,48 @@ P = ParamSpec("P")
 
 
 class Peer:
-    """One address, and the clients that speak to it: writes may take longer than reads."""
+    """One address, with a client for reads and one with a longer timeout for writes."""
 
     def __init__(self, address: SplitResult, key: str | None, *, limits: tuple[float, float]) -> None:
-        self.url: Final = f"{address.scheme}://{_host(address)}:{address.port or DEFAULT_PORT}{address.path}"
+        self.url: Final = (
+            f"{address.scheme}://{_format_host(address)}:{address.port or DEFAULT_PORT}{address.path}"
+        )
         read_limit, write_limit = limits
-        self.reading = _client(self.url, key, read_limit)
-        self.writing = _client(self.url, key, write_limit)
+        self.reading = _create_client(self.url, key, read_limit)
+        self.writing = _create_client(self.url, key, write_limit)
         self.version = ""
 
-    def greet(self) -> None:
-        """See once that a Qdrant answers here, and which version."""
+    def read_version(self) -> None:
+        """Check, on the first call only, that a Qdrant answers, and read its version."""
         if not self.version:
             self.version = self.reading.info().version
 
     def close(self) -> None:
+        """Close both clients."""
         self.reading.close()
         self.writing.close()
 
 
 class Server:
-    """A Qdrant server or cluster. Safe to use from many threads."""
+    """A Qdrant server or cluster; thread-safe."""
 
     def __init__(self, urls: str, key: str | None = None, *, timeout: float = 10.0) -> None:
-        """Take one address or several with commas; a read may take `timeout` seconds, retries included."""
-        addresses = _addresses(urls)
-        self._key = _checked_key(key)
+        """Connect to no peer yet.
+
+        Args:
+            urls: One address, or several separated by commas.
+            key: The API key.
+            timeout: The seconds that a read may take, retries included.
+        """
+        addresses = _parse_urls(urls)
+        self._key = _check_key(key)
         self._timeout = timeout
         self._attempts = max(ATTEMPTS, len(addresses))
-        # One that hangs must leave time for the others.
-        limits = (timeout / self._attempts, WRITING * timeout / self._attempts)
-        self._peers = [Peer(one, self._key, limits=limits) for one in addresses]
-        self._turn = 0
-        self._turning = threading.Lock()
+        # A peer that hangs must leave time for the others.
+        limits = (timeout / self._attempts, WRITE_TIMEOUT_FACTOR * timeout / self._attempts)
+        self._peers = [Peer(address, self._key, limits=limits) for address in addresses]
+        self._current = 0
+        self._switching = threading.Lock()
         self._closed = False
 
     def __repr__(self) -> str:
@@ -77,28 +86,30 @@ class Server:
 
     @property
     def url(self) -> str:
-        """The address that is asked first now."""
-        return self._peers[self._turn].url
+        """The address of the peer that is used now."""
+        return self._peers[self._current].url
 
     def read(self, call: Callable[Concatenate[Peer, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What a peer answers."""
-        return self._tried(lambda peer: call(peer, *args, **kwargs), self._attempts, self._timeout)
+        """Call a peer with retries, and return its answer."""
+        return self._retry(lambda peer: call(peer, *args, **kwargs), self._attempts, self._timeout)
 
     def write(self, call: Callable[Concatenate[Peer, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What a peer answers to a change, which must be one that can be made twice."""
+        """Call a peer with retries to change something; the change must be idempotent."""
         attempts = max(WRITE_ATTEMPTS, self._attempts)
-        return self._tried(lambda peer: call(peer, *args, **kwargs), attempts, WRITING * self._timeout)
+        return self._retry(
+            lambda peer: call(peer, *args, **kwargs), attempts, WRITE_TIMEOUT_FACTOR * self._timeout
+        )
 
     def version(self) -> tuple[int, ...]:
-        """The server's version; an error where none answers."""
-        said = self.read(lambda peer: peer.version)
-        return tuple(int(part) for part in re.findall(r"\d+", said)[:3])
+        """Return the server's version; raise IndexFailure if no peer answers."""
+        version = self.read(lambda peer: peer.version)
+        return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
-    def _tried(self, call: Callable[[Peer], T], attempts: int, limit: float) -> T:
+    def _retry(self, call: Callable[[Peer], T], attempts: int, limit: float) -> T:
         if self._closed:
             raise IndexFailure(f"the connection to {self.url} was closed; open it again")
         retries = stamina.retry_context(
-            lambda error: _again(error, limit),
+            lambda error: _retry_delay(error, limit),
             attempts=attempts,
             timeout=limit,
             wait_initial=0.2,
@@ -106,28 +117,30 @@ class Server:
             wait_jitter=0.1,
         )
         for attempt in retries:
-            turn = self._turn
+            number = self._current
+            peer = self._peers[number]
             with (
                 attempt,
-                self._turned_from(turn),
-                translated(self._peers[turn].url, has_key=self._key is not None),
+                self._switch_peer_on_failure(number),
+                translate_errors(peer.url, has_key=self._key is not None),
             ):
-                self._peers[turn].greet()
-                return call(self._peers[turn])
-        raise AssertionError("stamina gives an attempt or raises")
+                peer.read_version()
+                return call(peer)
+        raise AssertionError("stamina yields an attempt or raises")
 
     @contextmanager
-    def _turned_from(self, turn: int) -> Iterator[None]:
-        """After a failure that may pass, the next address has its turn."""
+    def _switch_peer_on_failure(self, number: int) -> Iterator[None]:
+        """After a temporary failure, use the next peer, unless another thread has switched already."""
         try:
             yield
-        except Passing:
-            with self._turning:
-                if self._turn == turn:
-                    self._turn = (turn + 1) % len(self._peers)
+        except TemporaryFailure:
+            with self._switching:
+                if self._current == number:
+                    self._current = (number + 1) % len(self._peers)
             raise
 
     def close(self) -> None:
+        """Close the connections to all peers."""
         self._closed = True
         for peer in self._peers:
             peer.close()
@@ -139,53 +152,57 @@ class Server:
         self.close()
 
 
-def _again(error: Exception, limit: float) -> bool | float:
-    """Whether to try again, and after how long where the server has said it."""
-    if not isinstance(error, Passing):
+def _retry_delay(error: Exception, limit: float) -> bool | float:
+    """Return whether to retry, or after how many seconds if the server has said so."""
+    if not isinstance(error, TemporaryFailure):
         return False
-    return True if error.after is None else min(error.after, limit / ATTEMPTS)
+    return True if error.retry_after is None else min(error.retry_after, limit / ATTEMPTS)
 
 
-def _client(url: str, key: str | None, timeout: float) -> QdrantClient:
+def _create_client(url: str, key: str | None, timeout: float) -> QdrantClient:
     parts = urlsplit(url)
     with warnings.catch_warnings():
         if is_loopback(parts.hostname or ""):
-            # Nobody can listen in on this machine; on a network the client's warning is right.
+            # On this machine nobody can listen in; on a network the client's warning is right.
             warnings.filterwarnings("ignore", "Api key is used with an insecure connection")
         return QdrantClient(
             url=url,
             api_key=key,
             timeout=max(1, int(timeout)),
             check_compatibility=False,
-            # Without TLS there is nothing to verify, and reading the certificates takes 30 ms.
+            # Without TLS there is nothing to verify, and loading the certificates takes 30 ms.
             verify=parts.scheme == "https",
         )
 
 
-def _addresses(urls: str) -> list[SplitResult]:
-    """The addresses, checked; the value is not shown, for a password may be in it."""
+def _parse_urls(urls: str) -> list[SplitResult]:
+    """Parse and check the addresses; error messages don't contain them, since they may have a password."""
     try:
-        found = [urlsplit(url.strip().rstrip("/")) for url in urls.split(",") if url.strip()]
-        good = [one for one in found if one.scheme in ("http", "https") and one.hostname and one.port != 0]
+        addresses = [urlsplit(url.strip().rstrip("/")) for url in urls.split(",") if url.strip()]
+        usable = [
+            address
+            for address in addresses
+            if address.scheme in ("http", "https") and address.hostname and address.port != 0
+        ]
     except ValueError:
-        found, good = [], []
-    if not good or len(good) != len(found):
+        addresses, usable = [], []
+    if not usable or len(usable) != len(addresses):
         raise SettingsError(
             "qdrant_url: must be http://HOST:6333 or https://HOST:6333, or several of them with commas"
         )
-    if any(one.username or one.password for one in good):
-        raise SettingsError("qdrant_url: must have no user name or password; a key goes to QDRANT_API_KEY")
-    return good
+    if any(address.username or address.password for address in usable):
+        raise SettingsError("qdrant_url: must have no user name or password; set QDRANT_API_KEY to the key")
+    return usable
 
 
-def _host(address: SplitResult) -> str:
+def _format_host(address: SplitResult) -> str:
     host = address.hostname or ""
     return f"[{host}]" if ":" in host else host
 
 
-def _checked_key(key: str | None) -> str | None:
-    """The key without the line end that a file gave it; one that no header can carry is not passed on."""
+def _check_key(key: str | None) -> str | None:
+    """Strip the key, which may have the line end of a file; raise SettingsError if no header can carry it."""
     key = (key or "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise SettingsError("qdrant_api_key: has a character that is in no key; check QDRANT_API_KEY")
+        raise SettingsError("qdrant_api_key: has a character that no key has; check QDRANT_API_KEY")
     return key or None

@@ -19,7 +19,7 @@ from .terminal import write as show
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ...stores.external.collection import Examined
+    from ...stores.external.collection import Examination
 
 EXAMPLE = 60
 """How much of an example is shown."""
@@ -89,7 +89,7 @@ def inspect(
         raise InvalidInput("url", "name the Qdrant server with --url, or set QDRANT_URL")
     target = _target(write, overwrite=overwrite) if write else None
     retries_on_stderr()
-    found = build.foreign(settings).examine()
+    found = build.external_collection(settings).examine()
     if as_json:
         print_json(as_data(found))
     else:
@@ -114,7 +114,7 @@ def _target(name: str, *, overwrite: bool) -> Path:
     return path
 
 
-def _show(out: Console, found: Examined, *, hint: bool) -> None:
+def _show(out: Console, found: Examination, *, hint: bool) -> None:
     from rich.text import Text
 
     collection = found.collection
@@ -143,7 +143,7 @@ def _show(out: Console, found: Examined, *, hint: bool) -> None:
         out.print("`pertinent inspect --write pertinent.toml` makes a settings file of this.")
 
 
-def _show_vectors(out: Console, found: Examined) -> None:
+def _show_vectors(out: Console, found: Examination) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -159,12 +159,12 @@ def _show_vectors(out: Console, found: Examined) -> None:
     out.print(table)
 
 
-def _show_fields(out: Console, found: Examined) -> None:
+def _show_fields(out: Console, found: Examination) -> None:
     from rich.table import Table
     from rich.text import Text
 
     assert found.recognition is not None  # noqa: S101 - the caller has looked
-    shape = found.recognition.shape
+    shape = found.recognition.payload_format
     known = (
         "Fields as the settings name them" if shape.name == "named" else f"Fields recognised as {shape.name}"
     )
@@ -175,7 +175,7 @@ def _show_fields(out: Console, found: Examined) -> None:
     table.add_column("it stands at", overflow="fold")
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("for example", overflow="fold")
-    for one in found.recognition.seen:
+    for one in found.recognition.fields:
         if one.path is not None:
             note = " (from 1)" if one.name == "position" and shape.position_base else ""
             table.add_row(
@@ -187,7 +187,7 @@ def _show_fields(out: Console, found: Examined) -> None:
     out.print(table)
 
 
-def _show_missing(out: Console, found: Examined) -> None:
+def _show_missing(out: Console, found: Examination) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -200,7 +200,7 @@ def _show_missing(out: Console, found: Examined) -> None:
         out.print(Padding(Text(f"{name}: {meaning}"), (0, 0, 0, 2)))
 
 
-def _show_damaged(out: Console, found: Examined) -> None:
+def _show_damaged(out: Console, found: Examination) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -216,7 +216,7 @@ def _show_damaged(out: Console, found: Examined) -> None:
         out.print(Padding(Text("`pertinent doctor` names the others"), (0, 0, 0, 2)))
 
 
-def _show_keys(out: Console, found: Examined) -> None:
+def _show_keys(out: Console, found: Examination) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -234,14 +234,14 @@ def _show_keys(out: Console, found: Examined) -> None:
     out.print(table)
 
 
-def missing(found: Examined) -> dict[str, str]:
+def missing(found: Examination) -> dict[str, str]:
     """What some points lack, and what that means."""
     told = {}
     if found.recognition is not None:
         for one in found.recognition.missing:
             if one.name in MEANING:
                 told[one.name] = f"{_lack(one.count, found.points)}; {MEANING[one.name]}"
-        hashed = sum(one.count for one in found.recognition.seen if one.name == "content_hash")
+        hashed = sum(one.count for one in found.recognition.fields if one.name == "content_hash")
         if hashed and found.hashes < hashed:
             wrong = (
                 f"{hashed - found.hashes:,} of {found.points:,} points looked at have another than SHA-256 of"
@@ -256,10 +256,10 @@ def _lack(have: int, points: int) -> str:
     return f"missing in {points - have:,} of {format_count(points, 'point')} looked at"
 
 
-def as_data(found: Examined) -> dict[str, Any]:
+def as_data(found: Examination) -> dict[str, Any]:
     """All that was found, as plain data."""
     collection = found.collection
-    shape = found.recognition.shape if found.recognition else None
+    shape = found.recognition.payload_format if found.recognition else None
     return {
         "server": found.server,
         "collection": collection.name,
@@ -272,7 +272,7 @@ def as_data(found: Examined) -> dict[str, Any]:
         "looked_at": found.points,
         "shape": shape.name if shape else None,
         "position_base": shape.position_base if shape else None,
-        "fields": [asdict(one) for one in found.recognition.seen] if found.recognition else [],
+        "fields": [asdict(one) for one in found.recognition.fields] if found.recognition else [],
         "missing": missing(found),
         "damaged": [str(point) for point in found.damaged],
         "keys": [{"path": one.name, "count": one.count, "example": one.example} for one in found.keys],
@@ -280,11 +280,11 @@ def as_data(found: Examined) -> dict[str, Any]:
     }
 
 
-def settings_file(found: Examined, url: str) -> str:
+def settings_file(found: Examination, url: str) -> str:
     """A pertinent.toml that opens the collection as it was recognised, whatever is written to it later."""
     assert found.recognition is not None  # noqa: S101 - without problems, it is there
     assert found.searched is not None  # noqa: S101 - the same
-    shape = found.recognition.shape
+    shape = found.recognition.payload_format
     model = EMBEDDERS.get(found.searched.dimension, "provider:model")
     fields = {
         "order_index" if name == "position" and shape.position_base else name: path

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
 from ...limits import check_count
-from ...ports import Catalog, PageRecord
+from ...ports import CatalogReader, PageRecord
 from ...search.engine import find_neighbours
 from ...types import Chunk
 from ..library import MOST_AROUND
@@ -133,14 +133,14 @@ async def read_document(request: Request, document_id: PathId) -> Response:
     return JSONResponse(await service.run_in_thread(lambda: _load_document(request, document_id)))
 
 
-def _catalog(request: Request) -> Catalog:
+def _catalog(request: Request) -> CatalogReader:
     return get_service(request).pertinent.workspace.catalog()
 
 
 def _load_document(request: Request, document_id: str) -> dict[str, Any]:
     catalog = _catalog(request)
     page = catalog.page(document_id)
-    record = next((record for record in catalog.pages() if record.document_id == document_id), None)
+    record = catalog.page_record(document_id)
     if page is None or record is None:
         raise ApiError(404, "not_found", f"no document has the id {document_id!r}")
     chunks = [_render_chunk(chunk) for chunk in catalog.chunks(document_id)]

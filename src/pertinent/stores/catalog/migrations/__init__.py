@@ -1,7 +1,7 @@
-"""The catalog's schema, step by step: numbered migrations, each applied once with its record.
+"""Numbered migrations of the catalog's schema; each is applied once and recorded.
 
-A new step is a new module with `apply(connection)`, added at the end of `MIGRATIONS`; a step that
-was released never changes. `tables.py` describes the tables as the last step leaves them.
+A new migration is a module with `apply(connection)`, added at the end of `MIGRATIONS`. A released migration
+never changes. `tables.py` describes the tables as the last migration leaves them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MIGRATIONS: Mapping[int, tuple[str, Callable[[sa.Connection], None]]] = {
     1: ("first tables", m0001_first_tables.apply),
 }
 
-# Any constant will do, as long as every version uses the same one.
+# An arbitrary constant; every version must use the same one.
 _ADVISORY_LOCK = 7305821940113
 
 _RECORD = sa.Table(
@@ -31,37 +31,37 @@ _RECORD = sa.Table(
 
 
 def migrate(reader: sa.Engine, writer: sa.Engine) -> None:
-    """Bring the database to the last step; one that is there already is only read.
+    """Apply the missing migrations; an up-to-date database is only read.
 
-    `writer` begins its transactions with the database's write lock (SQLite). PostgreSQL takes an
-    advisory lock instead, so either way the second of two processes waits and then finds it done.
+    Two processes may do this at once: the second waits, for the write lock of SQLite with which `writer`
+    begins its transactions or for an advisory lock of PostgreSQL, and then finds nothing left to do.
     """
     with reader.connect() as connection:
-        missing = _missing(connection)
+        missing = _find_missing(connection)
     while missing:
         with writer.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
-            missing = _missing(connection)
+            missing = _find_missing(connection)
             if missing:
                 _apply(connection, missing.pop(0))
 
 
-def _missing(connection: sa.Connection) -> list[int]:
-    """List the steps that were not applied yet, in order."""
+def _find_missing(connection: sa.Connection) -> list[int]:
+    """List the migrations that were not applied yet, in order."""
     applied: set[int] = set()
     if sa.inspect(connection).has_table(_RECORD.name):
         applied.update(connection.scalars(sa.select(_RECORD.c.number)))
     if unknown := applied - MIGRATIONS.keys():
         raise CatalogFailure(
-            f"the catalog was made by a newer version of Pertinent (its schema is at step {max(unknown)}, "
+            f"the catalog was made by a newer version of Pertinent (its last migration is {max(unknown)}, "
             f"this version knows {max(MIGRATIONS)}): upgrade with `pip install --upgrade pertinent`"
         )
     return sorted(MIGRATIONS.keys() - applied)
 
 
 def _apply(connection: sa.Connection, number: int) -> None:
-    """Apply one step and record it, in the transaction of the connection."""
+    """Apply one migration and record it, in the transaction of the connection."""
     name, apply = MIGRATIONS[number]
     _RECORD.create(connection, checkfirst=True)
     apply(connection)

@@ -1,4 +1,4 @@
-"""Step 1: pages, their chunks in seed 003's `documents`, sources, pending changes and meta."""
+"""Migration 1: pages, their chunks in seed 003's `documents`, sources, pending changes and meta."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from ....errors import CatalogFailure
 
-# The long columns stand last: SQLite then lists pages without reading their text.
+# The long columns come last, so that SQLite lists pages without reading their text.
 _TABLES = (
     """
     CREATE TABLE pages (
@@ -28,7 +28,7 @@ _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
 
-# Seed 003, word for word but for NOW(), which SQLite spells otherwise.
+# Seed 003's statement; only NOW() has another name in SQLite.
 _DOCUMENTS = """
     CREATE TABLE documents (
         chunk_id      VARCHAR(50)   PRIMARY KEY,
@@ -42,7 +42,7 @@ _DOCUMENTS = """
 """
 _SEED_COLUMNS = {"chunk_id", "source_path", "slug", "title", "order_index", "snippet", "created_at"}
 
-# Ours, beside the seed's; rows of another pipeline have none of them.
+# Our additional columns; they are null in rows of another pipeline.
 _OUR_COLUMNS = {
     "document_id": "TEXT REFERENCES pages (document_id) ON DELETE CASCADE",
     "start_char": "INTEGER",
@@ -54,7 +54,7 @@ _OUR_COLUMNS = {
 
 
 def apply(connection: sa.Connection) -> None:
-    """Make the tables; a `documents` table that another pipeline made is kept with its rows."""
+    """Create the tables; an existing `documents` table of another pipeline keeps its rows."""
     for statement in _TABLES:
         connection.execute(sa.text(statement))
     inspector = sa.inspect(connection)
@@ -65,7 +65,7 @@ def apply(connection: sa.Connection) -> None:
     present = {column["name"] for column in inspector.get_columns("documents")}
     if lacking := _SEED_COLUMNS - present:
         raise CatalogFailure(
-            f"the database has a table `documents` of another kind (without {', '.join(sorted(lacking))}): "
+            f"the database has a different table `documents` (without {', '.join(sorted(lacking))}): "
             "give Pertinent a database or schema of its own"
         )
     for name, kind in _OUR_COLUMNS.items():

@@ -96,12 +96,12 @@ def test_debug_shows_the_traceback_and_the_line(run: Run, indexed: Path) -> None
 
 
 def test_what_nobody_expected_is_a_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pertinent.surfaces.cli import opening
+    from pertinent.surfaces.cli import global_options
 
     def fail(_: object) -> None:
         raise ZeroDivisionError("by\nzero")
 
-    monkeypatch.setattr(opening.Choices, "load", fail)
+    monkeypatch.setattr(global_options.Choices, "load", fail)
     result = run("settings")
     assert result.exit_code == 70
     assert result.stderr == (

@@ -28,7 +28,7 @@ from pertinent.errors import EmbedderError, SettingsError
 from pertinent.indexing.chunking import chunk_page
 from pertinent.ports import Vector
 from pertinent.sources import open_source
-from pertinent.surfaces.cli.opening import retries_on_stderr
+from pertinent.surfaces.cli.global_options import retries_on_stderr
 from pertinent.testing.pages import page
 from pertinent.types import Page
 

@@ -29,7 +29,7 @@ from pertinent.surfaces.cli.app import app as command_line
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Remote
+from pertinent.surfaces.validation_targets import Remote
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace

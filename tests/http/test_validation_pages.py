@@ -20,7 +20,7 @@ from pertinent.surfaces.http import label_desk
 from pertinent.surfaces.http.problems import KINDS
 from pertinent.surfaces.http.report_list import MOST, ReportList
 from pertinent.surfaces.http.reports_pages import REPORT_POLICY
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import Local
 from pertinent.validation import exchange, report
 from pertinent.validation import golden as files
 from pertinent.validation.criteria import Criteria

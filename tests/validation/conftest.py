@@ -10,7 +10,7 @@ import pytest
 
 from pertinent._internal.progress import Silent
 from pertinent.settings import Settings
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import Local
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
 from pertinent.validation.golden import GoldenSet

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import Local
 from pertinent.validation.assembly import SEED
 from pertinent.validation.golden import GoldenSet
 from pertinent.validation.statistics import intervals, wilson

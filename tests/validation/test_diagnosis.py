@@ -13,7 +13,7 @@ import qdrant_edge as qdrant
 
 from pertinent._internal.progress import Silent
 from pertinent.identity import point_id
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import Local
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Answer, Page, SearchOptions
 from pertinent.validation.diagnosis import Diagnosis

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import Local
 from pertinent.validation.golden import GoldenSet, load
 from pertinent.validation.labels import resolve
 from pertinent.validation.report import ValidationReport

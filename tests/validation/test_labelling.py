@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pertinent.errors import InvalidInput, NotFound, StoreError
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import Local
 from pertinent.testing.pages import page
 from pertinent.types import Answer, Chunk, Hit, Ranking, Scores, SearchOptions
 from pertinent.validation import exchange

@@ -19,7 +19,7 @@ from pertinent._internal.progress import Silent
 from pertinent.embedders.cached import CachedQueries
 from pertinent.errors import IndexFailure, InvalidInput
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import Local
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf
 from pertinent.types import Answer, SearchOptions

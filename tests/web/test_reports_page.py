@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from pertinent import Pertinent
 from pertinent.settings import Settings
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import Local
 from pertinent.surfaces.web import STATIC
 from pertinent.types import Ranking
 from pertinent.validation import report

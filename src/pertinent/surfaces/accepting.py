@@ -16,7 +16,7 @@ from ..validation.report import ValidationReport
 from ..validation.subject import PageView
 from ..validation.validate import Options, validate
 from ..workspace.workspace import Workspace
-from .subjects import InProcess, Local
+from .validation_targets import InProcess, Local
 
 
 class NewBuild(InProcess):

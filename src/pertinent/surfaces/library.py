@@ -32,7 +32,7 @@ from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
 from ..workspace.workspace import Workspace
 from .entities import QueryEmbedding, RetrievalResult, to_retrieval_result
-from .response import query_response
+from .query_response import query_response
 
 if TYPE_CHECKING:
     from ..ports import Source
@@ -233,7 +233,7 @@ class Pertinent:
         from ..validation.exchange import read
         from ..validation.golden import GoldenSet
         from ..validation.validate import Options, validate
-        from .subjects import Local
+        from .validation_targets import Local
 
         asked = golden if isinstance(golden, GoldenSet) else read(os.fspath(golden))
         criteria = merged(self.workspace.settings.criteria, asked.criteria)

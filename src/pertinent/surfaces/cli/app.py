@@ -17,8 +17,8 @@ from . import (
     index,
     inspect,
     label,
-    migrate,
-    pages,
+    list_pages,
+    migrate_to,
     reindex,
     remove,
     search,
@@ -27,8 +27,8 @@ from . import (
     show,
     validate,
 )
-from .failures import EXIT_CODES, guarded
-from .opening import Choices
+from .error_reporting import EXIT_CODES, guarded
+from .global_options import Choices
 from .terminal import prepare_streams
 
 _FLAGS = ("--debug",)
@@ -159,7 +159,7 @@ def pertinent(
 app.command("index", cls=Command)(index.index)
 app.command("search", cls=Command)(search.search)
 app.command("show", cls=Command)(show.show)
-app.command("list", cls=Command)(pages.list_pages)
+app.command("list", cls=Command)(list_pages.list_pages)
 app.command("settings", cls=Command)(settings.settings)
 app.command("inspect", cls=Command)(inspect.inspect)
 app.command("doctor", cls=Command)(doctor.doctor)
@@ -170,4 +170,4 @@ app.command("label", cls=Command)(label.label)
 app.command("serve", cls=Command)(serve.serve)
 app.command("remove", cls=Command)(remove.remove)
 app.command("reindex", cls=Command)(reindex.reindex)
-app.command("migrate-to", cls=Command)(migrate.migrate_to)
+app.command("migrate-to", cls=Command)(migrate_to.migrate_to)

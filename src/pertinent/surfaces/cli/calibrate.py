@@ -8,7 +8,7 @@ import typer
 
 from ...types import Ranking, SearchOptions
 from ...validation.phrases import queries
-from .opening import opened
+from .global_options import opened
 from .terminal import layout, one_line, print_json, sign, write
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def calibrate(
       pertinent calibrate golden.yaml --json | jq .threshold
     """
     from ...validation.exchange import read
-    from ..subjects import Local
+    from ..validation_targets import Local
 
     asked = read(golden)
     with opened(context) as pertinent:

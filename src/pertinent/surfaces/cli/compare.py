@@ -9,8 +9,8 @@ import typer
 
 from ...errors import InvalidInput
 from ...validation.phrases import queries
-from .failures import INCOMPLETE, say
-from .opening import number
+from .error_reporting import INCOMPLETE, say
+from .global_options import number
 from .terminal import layout, one_line, print_json, sign, write
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .failures import INCOMPLETE, PART_FAILED
-from .opening import choices
+from .error_reporting import INCOMPLETE, PART_FAILED
+from .global_options import choices
 from .terminal import layout, one_line, print_json, sign, write
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
-from .failures import INCOMPLETE, INTERRUPTED, say
-from .opening import opened
+from .error_reporting import INCOMPLETE, INTERRUPTED, say
+from .global_options import opened
 from .terminal import console, layout, one_line, write
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _index(
     pertinent: Pertinent, source: str, how: Mapping[str, Any], *, allow_shrink: bool
 ) -> Sequence[Unreadable]:
     from .progress import progress
-    from .report import print_summary
+    from .sync_output import print_summary
 
     with progress() as told:
         summary = pertinent.index(source, **how, allow_shrink=allow_shrink, progress=told)
@@ -186,7 +186,7 @@ def _plan(
 ) -> Sequence[Unreadable]:
     from ...indexing.sync import guard
     from .progress import progress
-    from .report import print_plan
+    from .sync_output import print_plan
 
     with progress() as told:
         plan = pertinent.plan(source, **how, progress=told)

@@ -10,8 +10,8 @@ import typer
 
 from ...errors import InvalidInput
 from ...identity import shorten
-from .failures import BAD_INPUT, say
-from .opening import choices, retries_on_stderr
+from .error_reporting import BAD_INPUT, say
+from .global_options import choices, retries_on_stderr
 from .terminal import clean, layout, one_line, print_json
 from .terminal import write as show
 

@@ -9,8 +9,8 @@ import typer
 
 from ...errors import InvalidInput, NotFound
 from ...validation.phrases import counted
-from .failures import INTERRUPTED, say
-from .opening import opened
+from .error_reporting import INTERRUPTED, say
+from .global_options import opened
 from .terminal import clean, layout, one_line, sign, write
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def label(
     """
     from ...validation.judgments import checked_judge
     from ...validation.labelling import Desk
-    from ..subjects import Local
+    from ..validation_targets import Local
     from .progress import progress
 
     name = checked_judge(judge)

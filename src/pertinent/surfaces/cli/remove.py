@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .opening import opened
+from .global_options import opened
 from .terminal import write
 
 

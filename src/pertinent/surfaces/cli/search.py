@@ -11,8 +11,8 @@ from ..._internal.clock import StageTimer
 from ...errors import InvalidInput
 from ...limits import RETRIEVAL_TESTING, check_count
 from ...types import Answer, Ranking
-from .failures import say
-from .opening import number, opened
+from .error_reporting import say
+from .global_options import number, opened
 from .terminal import as_json, layout, write
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def parse_filters(given: Sequence[str]) -> dict[str, str]:
 
 
 def _print_text(answer: Answer, opening_ms: float, *, explain: bool, filtered: bool) -> None:
-    from .explain import print_explanation
+    from .explain_output import print_explanation
 
     watch = StageTimer()
     text = layout(lambda out: _lay_out(out, answer, explain=explain, filtered=filtered))
@@ -158,7 +158,7 @@ def _print_text(answer: Answer, opening_ms: float, *, explain: bool, filtered: b
 
 
 def _lay_out(out: Console, answer: Answer, *, explain: bool, filtered: bool) -> None:
-    from .hits import print_hits, print_none
+    from .search_output import print_hits, print_none
 
     if answer.hits:
         print_hits(out, answer, parts=explain)
@@ -167,8 +167,8 @@ def _lay_out(out: Console, answer: Answer, *, explain: bool, filtered: bool) -> 
 
 
 def _print_json(answer: Answer, opening_ms: float, *, explain: bool, include_metadata: bool) -> None:
-    from ..response import query_response
-    from .explain import explanation
+    from ..query_response import query_response
+    from .explain_output import explanation
 
     response = query_response(answer, include_metadata=include_metadata)
     watch = StageTimer()

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from ...identity import is_loopback
-from .failures import say
-from .opening import opened
+from .error_reporting import say
+from .global_options import opened
 
 
 def serve(

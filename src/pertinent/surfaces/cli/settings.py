@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .opening import choices
+from .global_options import choices
 from .terminal import clean, layout, print_json, write
 
 

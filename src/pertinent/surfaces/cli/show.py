@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...limits import check_count
-from .opening import number, opened
+from .global_options import number, opened
 from .terminal import clean, layout, one_line, print_json, write
 
 if TYPE_CHECKING:

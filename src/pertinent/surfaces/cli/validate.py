@@ -13,10 +13,10 @@ import typer
 from ...errors import EmbedderError, InvalidInput, StoreError
 from ...limits import ENGINE, check_count
 from ...types import Ranking
-from .failures import BAD_INPUT, say
-from .opening import choices, number, opened
+from .error_reporting import BAD_INPUT, say
+from .global_options import choices, number, opened
+from .output_paths import check_file, check_folder
 from .terminal import layout, print_json, write
-from .writing import check_file, check_folder
 
 if TYPE_CHECKING:
     from ...validation.report import ValidationReport
@@ -197,7 +197,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     if json_:
         print_json(found.model_dump(mode="json"))
     else:
-        from .verdict import print_verdict
+        from .validation_output import print_verdict
 
         write(layout(lambda out: print_verdict(out, found, written, compared)))
     raise typer.Exit(EXIT[found.verdict])
@@ -228,7 +228,7 @@ def _required(given: Sequence[str]) -> dict[str, float]:
 
 @contextmanager
 def _subject(context: typer.Context, url: str | None) -> Iterator[Subject]:
-    from ..subjects import Local, Remote
+    from ..validation_targets import Local, Remote
 
     if url is None:
         with opened(context) as pertinent:

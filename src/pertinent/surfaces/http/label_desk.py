@@ -20,7 +20,7 @@ from ...errors import InvalidInput, SettingsError, StoreError
 from ...validation import exchange
 from ...validation.labelling import Desk
 from ..library import Pertinent
-from ..subjects import Local
+from ..validation_targets import Local
 from .answering import in_thread, service
 from .problems import Problem
 

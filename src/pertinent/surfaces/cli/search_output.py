@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .marking import pattern
+from .highlight import pattern
 from .terminal import clean, one_line, sign
 
 if TYPE_CHECKING:

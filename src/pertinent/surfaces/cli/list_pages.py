@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .opening import opened
+from .global_options import opened
 from .terminal import layout, one_line, print_json, write
 
 if TYPE_CHECKING:

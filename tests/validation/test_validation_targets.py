@@ -15,7 +15,7 @@ from pertinent.errors import IndexFailure, InvalidInput, SettingsError
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Local, Remote
+from pertinent.surfaces.validation_targets import Local, Remote
 from pertinent.types import SearchOptions
 from pertinent.validation.validate import NoVerdict, Options, validate
 from pertinent.workspace.workspace import Workspace
@@ -91,7 +91,7 @@ def test_a_service_that_asks_for_patience_is_given_it(
     def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr("pertinent.surfaces.subjects.time.sleep", sleep)
+    monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", sleep)
     with running(stored, rate_limit=1) as url:
         remote = Remote.at(url)
         with remote.client:

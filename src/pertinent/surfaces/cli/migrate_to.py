@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...errors import InvalidInput
-from .opening import choices, retries_on_stderr
+from .global_options import choices, retries_on_stderr
 from .terminal import write
 
 

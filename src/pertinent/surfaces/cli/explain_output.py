@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from .hits import INDENT, components, print_head
+from .search_output import INDENT, components, print_head
 from .terminal import one_line, sign
 
 if TYPE_CHECKING:

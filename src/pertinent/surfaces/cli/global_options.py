@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .failures import say
+from .error_reporting import say
 
 if TYPE_CHECKING:
     import typer

@@ -29,7 +29,7 @@ from pertinent.surfaces.cli.app import app as command_line
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observing import Observer
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.validation_targets import Remote
+from pertinent.surfaces.validation_targets import RemoteService
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
@@ -184,7 +184,7 @@ class TestSeed003Payload:
             for page in listed:
                 doors.get(f"/api/v1/documents/{page['document_id']}", "/api/v1/documents/{document_id}")
             assert doors.run("doctor", "--json")["sound"] is True
-            remote = Remote(doors.api)  # type: ignore[arg-type]  # the same requests, in this process
+            remote = RemoteService(doors.api)  # type: ignore[arg-type]  # the same requests, in this process
             assert {hit.chunk.url for hit in remote.search(QUERY, SearchOptions(top_k=20)).hits} == expected
 
     def test_rule_29_a_point_without_url_and_source_path_is_left_out_and_counted(

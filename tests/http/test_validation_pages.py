@@ -20,7 +20,7 @@ from pertinent.surfaces.http import label_desk
 from pertinent.surfaces.http.problems import KINDS
 from pertinent.surfaces.http.report_list import MOST, ReportList
 from pertinent.surfaces.http.reports_pages import REPORT_POLICY
-from pertinent.surfaces.validation_targets import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation import exchange, report
 from pertinent.validation import golden as files
 from pertinent.validation.criteria import Criteria
@@ -107,7 +107,7 @@ class TestLabelling:
         assert judge(labelling, then, 0).json()["passage"] is None
 
     def test_two_browsers_at_once_lose_nothing(self, labelling: Service, golden: Path) -> None:
-        desk = Desk.open(Local(labelling.pertinent.workspace), str(golden))
+        desk = Desk.open(LocalPipeline(labelling.pertinent.workspace), str(golden))
 
         def sit(name: str) -> int:
             shown, count = following(labelling, name), 0
@@ -340,7 +340,7 @@ def reported(book: Workspace) -> ValidationReport:
         GoldenQuery(id="markup", text="<script>alert(1)</script> is a script tag", labels=labels),
     )
     asked = GoldenSet(name='<b>"robots"', queries=queries, criteria=Criteria(precision_at_5=0.2, mrr=1.0))
-    return validate(Local(book), asked, Options(together=False))
+    return validate(LocalPipeline(book), asked, Options(together=False))
 
 
 def saved(folder: Path, found: ValidationReport, day: int, **changes: Any) -> str:

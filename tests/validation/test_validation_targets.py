@@ -15,7 +15,7 @@ from pertinent.errors import IndexFailure, InvalidInput, SettingsError
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.validation_targets import Local, Remote
+from pertinent.surfaces.validation_targets import LocalPipeline, RemoteService
 from pertinent.types import SearchOptions
 from pertinent.validation.validate import NoVerdict, Options, validate
 from pertinent.workspace.workspace import Workspace
@@ -42,9 +42,9 @@ def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
 
 
 def test_a_service_gets_the_verdict_of_the_pipeline_behind_it(stored: Workspace) -> None:
-    here = validate(Local(stored), golden(), Options(audit=True))
+    here = validate(LocalPipeline(stored), golden(), Options(audit=True))
     with running(stored) as url:
-        remote = Remote.at(url + "/")
+        remote = RemoteService.at(url + "/")
         with remote.client:
             there = validate(remote, golden(), Options(audit=True, concurrency=4))
     assert there.verdict == here.verdict == "PASS"
@@ -63,7 +63,7 @@ def test_filters_and_ranking_reach_the_service(stored: Workspace) -> None:
     data["queries"][2]["filters"] = {"section": "The motor"}
     asked = golden().model_validate(data)
     with running(stored) as url:
-        remote = Remote.at(url)
+        remote = RemoteService.at(url)
         with remote.client:
             report = validate(remote, asked, Options(ranking="lexical"))
     (case,) = (case for case in report.test_cases if case.query.id == "knee")
@@ -74,7 +74,7 @@ def test_filters_and_ranking_reach_the_service(stored: Workspace) -> None:
 def test_a_key_is_shown_where_one_is_wanted(stored: Workspace) -> None:
     with running(stored, api_keys=["a-secret-key"]) as url:
         for key, accepted in (("a-secret-key", True), (None, False), ("another-key", False)):
-            remote = Remote.at(url, key)
+            remote = RemoteService.at(url, key)
             with remote.client:
                 if accepted:
                     assert remote.search("knee", SearchOptions(top_k=1)).hits
@@ -93,7 +93,7 @@ def test_a_service_that_asks_for_patience_is_given_it(
 
     monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", sleep)
     with running(stored, rate_limit=1) as url:
-        remote = Remote.at(url)
+        remote = RemoteService.at(url)
         with remote.client:
             remote.search("knee", SearchOptions(top_k=1))
             with pytest.raises(IndexFailure, match="429"):
@@ -103,7 +103,7 @@ def test_a_service_that_asks_for_patience_is_given_it(
 
 
 def test_a_service_that_is_not_there_gives_no_verdict() -> None:
-    remote = Remote.at("http://127.0.0.1:1")
+    remote = RemoteService.at("http://127.0.0.1:1")
     with remote.client, pytest.raises(NoVerdict, match="does not answer"):
         validate(remote, golden())
 
@@ -111,7 +111,7 @@ def test_a_service_that_is_not_there_gives_no_verdict() -> None:
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://x", ""])
 def test_an_address_must_be_one(url: str) -> None:
     with pytest.raises(InvalidInput, match="http"):
-        Remote.at(url)
+        RemoteService.at(url)
 
 
 def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPRequestHandler]:
@@ -135,7 +135,7 @@ def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPReq
 def test_something_else_at_the_address_is_told(body: bytes, status: int, said: str) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        remote = Remote.at(f"http://127.0.0.1:{server.server_port}")
+        remote = RemoteService.at(f"http://127.0.0.1:{server.server_port}")
         with remote.client, pytest.raises(IndexFailure, match=said):
             list(remote.pages())
         server.shutdown()

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from pertinent import Pertinent
 from pertinent.settings import Settings
-from pertinent.surfaces.validation_targets import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.surfaces.web import STATIC
 from pertinent.types import Ranking
 from pertinent.validation import report
@@ -54,7 +54,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings = Settings(folder=place / "data", embedder=FAST, chunk_tokens=60, reports=folder)
     with Pertinent(Workspace(settings)) as pertinent:
         pertinent.index(place / "docs", base_url=SITE, name="robots")
-        subject = Local(pertinent.workspace)
+        subject = LocalPipeline(pertinent.workspace)
         for day, ranking in enumerate(RANKINGS):
             found = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
             _save(folder, found.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)

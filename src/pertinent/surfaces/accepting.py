@@ -16,10 +16,10 @@ from ..validation.report import ValidationReport
 from ..validation.subject import PageView
 from ..validation.validate import Options, validate
 from ..workspace.workspace import Workspace
-from .validation_targets import InProcess, Local
+from .validation_targets import InProcessPipeline, LocalPipeline
 
 
-class NewBuild(InProcess):
+class NewBuild(InProcessPipeline):
     """A build that is not in use yet, as something to be judged."""
 
     def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]]) -> None:
@@ -71,7 +71,7 @@ class Acceptance:
         try:
             made_by = build.embedder(settings)
             return validate(
-                Local(self._workspace, made_by), self._golden, Options(diagnose=False), self._criteria
+                LocalPipeline(self._workspace, made_by), self._golden, Options(diagnose=False), self._criteria
             )
         except PertinentError as error:
             raise SyncRefused(

@@ -233,11 +233,11 @@ class Pertinent:
         from ..validation.exchange import read
         from ..validation.golden import GoldenSet
         from ..validation.validate import Options, validate
-        from .validation_targets import Local
+        from .validation_targets import LocalPipeline
 
         asked = golden if isinstance(golden, GoldenSet) else read(os.fspath(golden))
         criteria = merged(self.workspace.settings.criteria, asked.criteria)
-        return validate(Local(self.workspace), asked, Options(**options), criteria, progress)
+        return validate(LocalPipeline(self.workspace), asked, Options(**options), criteria, progress)
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
         """Seed 004's validation tests: whether each query finds the chunks that it should."""

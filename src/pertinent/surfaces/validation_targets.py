@@ -31,7 +31,7 @@ PATIENCE = 5
 """How often a service that says it is asked too often is asked again."""
 
 
-class InProcess:
+class InProcessPipeline:
     """An engine in this process."""
 
     def __init__(self, engine: Engine) -> None:
@@ -41,7 +41,7 @@ class InProcess:
         return self._engine.search(ENGINE.check_query(text), check_options(options))
 
 
-class Local(InProcess):
+class LocalPipeline(InProcessPipeline):
     """The pipeline that the settings name, in this process."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder | None = None) -> None:
@@ -113,13 +113,13 @@ class Local(InProcess):
 
 
 @dataclass(frozen=True, slots=True)
-class Remote:
+class RemoteService:
     """A service that speaks our HTTP API."""
 
     client: httpx.Client
 
     @classmethod
-    def at(cls, url: str, key: str | None = None) -> Remote:
+    def at(cls, url: str, key: str | None = None) -> RemoteService:
         """The service at an address."""
         import httpx
 

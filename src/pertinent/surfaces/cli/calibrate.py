@@ -60,11 +60,11 @@ def calibrate(
       pertinent calibrate golden.yaml --json | jq .threshold
     """
     from ...validation.exchange import read
-    from ..validation_targets import Local
+    from ..validation_targets import LocalPipeline
 
     asked = read(golden)
     with opened(context) as pertinent:
-        found = _run(Local(pertinent.workspace), asked, ranking)
+        found = _run(LocalPipeline(pertinent.workspace), asked, ranking)
     if json_:
         print_json(found.model_dump(mode="json"))
     else:

@@ -74,7 +74,7 @@ def label(
     """
     from ...validation.judgments import checked_judge
     from ...validation.labelling import Desk
-    from ..validation_targets import Local
+    from ..validation_targets import LocalPipeline
     from .progress import progress
 
     name = checked_judge(judge)
@@ -82,7 +82,7 @@ def label(
         raise InvalidInput("judge", "must not be empty")
     # The index is given back before the first passage is shown: judging may take an afternoon.
     with opened(context) as pertinent:
-        subject = Local(pertinent.workspace)
+        subject = LocalPipeline(pertinent.workspace)
         if agreement:
             desk = Desk.open(subject, golden, pooled=False)
         else:

@@ -228,14 +228,14 @@ def _required(given: Sequence[str]) -> dict[str, float]:
 
 @contextmanager
 def _subject(context: typer.Context, url: str | None) -> Iterator[Subject]:
-    from ..validation_targets import Local, Remote
+    from ..validation_targets import LocalPipeline, RemoteService
 
     if url is None:
         with opened(context) as pertinent:
-            yield Local(pertinent.workspace)
+            yield LocalPipeline(pertinent.workspace)
         return
     keys = choices(context).load().settings.api_keys
-    remote = Remote.at(url, keys[0].get_secret_value() if keys else None)
+    remote = RemoteService.at(url, keys[0].get_secret_value() if keys else None)
     with remote.client:
         yield remote
 

@@ -20,7 +20,7 @@ from ...errors import InvalidInput, SettingsError, StoreError
 from ...validation import exchange
 from ...validation.labelling import Desk
 from ..library import Pertinent
-from ..validation_targets import Local
+from ..validation_targets import LocalPipeline
 from .answering import in_thread, service
 from .problems import Problem
 
@@ -101,7 +101,7 @@ class LabelDesk:
         try:
             self._asked = 0
             self._queries = len(exchange.read(str(self._golden)).queries)
-            desk = Desk.open(Local(self._pertinent.workspace), str(self._golden), advance=advance)
+            desk = Desk.open(LocalPipeline(self._pertinent.workspace), str(self._golden), advance=advance)
         except BaseException as error:  # whatever it is, it is told to whoever waits
             making.set_exception(error)
         else:

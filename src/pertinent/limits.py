@@ -20,6 +20,9 @@ EXAMPLE_TIME = "2026-01-31T09:30:00Z"
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
+MAX_NEIGHBOURS = 100
+"""How many neighbours of a chunk can be requested on each side."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -94,7 +94,6 @@ def test_a_golden_set_without_unanswerable_queries_is_refused(run: Run, golden: 
     [
         (["nowhere.yaml"], "nowhere.yaml can't be read"),
         (["golden.docx"], "no known kind"),
-        (["golden.yaml", "--ranking", "best"], "hybrid"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(run: Run, golden: Path, arguments: list[str], said: str) -> None:

@@ -121,7 +121,7 @@ def test_a_sound_index_has_no_findings(run: Run, indexed: Path) -> None:
     assert result.exit_code == 0
     assert "✗" not in result.stdout
     assert result.stdout.count("✓") == 13
-    assert "All is sound." in result.stdout
+    assert "No problems found." in result.stdout
     report = json.loads(run("doctor", "--json").stdout)
     assert report["sound"] is True
     assert all(check["seconds"] >= 0 for check in report["checks"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.surfaces.cli.terminal import as_json, clean, one_line
+from pertinent.surfaces.cli.terminal import clean, one_line, to_json
 
 from .conftest import Run
 
@@ -66,4 +66,4 @@ def test_clean_leaves_ordinary_text_alone(text: str) -> None:
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
 def test_json_is_the_same_text_once_read(text: str) -> None:
-    assert json.loads(as_json({"text": text})) == {"text": text}
+    assert json.loads(to_json({"text": text})) == {"text": text}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.surfaces.cli import index as command
-from pertinent.surfaces.cli.progress import Lines, progress
+from pertinent.surfaces.cli.progress import ProgressLines, show_progress
 from pertinent.surfaces.library import Pertinent
 
 from .conftest import PAGES, Run
@@ -46,7 +46,7 @@ def test_without_a_terminal_progress_is_plain_lines_on_stderr(run: Run, docs: Pa
 
 def test_progress_lines_tell_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
     clock = iter([0.0, 1.0, 12.0])
-    told = Lines(lambda: next(clock))
+    told = ProgressLines(lambda: next(clock))
     told.stage("Embedding", 100)
     told.advance()
     told.advance(29)
@@ -115,7 +115,7 @@ def test_ctrl_c_exits_with_130_and_says_that_the_next_run_goes_on(
     monkeypatch.setattr(command, "_index", stop)
     result = run("index", docs)
     assert result.exit_code == 130
-    assert "goes on from there" in result.stderr
+    assert "the same command resumes the rest" in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -123,7 +123,7 @@ def test_ctrl_c_waits_for_the_step_under_way() -> None:
     reached = []
 
     def work() -> None:
-        with progress() as told:
+        with show_progress() as told:
             told.stage("Embedding", 3)
             signal.raise_signal(signal.SIGINT)
             reached.append("the end of the step")
@@ -141,7 +141,7 @@ def test_ctrl_c_pressed_twice_does_not_wait() -> None:
     reached = []
 
     def work() -> None:
-        with progress():
+        with show_progress():
             signal.raise_signal(signal.SIGINT)
             reached.append("between")
             signal.raise_signal(signal.SIGINT)

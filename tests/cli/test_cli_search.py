@@ -110,7 +110,7 @@ def test_no_hit_in_json_is_an_empty_list(run: Run) -> None:
 
 
 def test_a_filter_that_admits_nothing_says_so(run: Run) -> None:
-    assert "No passage passes the filter" in run("search", "nodes", "--filter", "section=Nowhere").stdout
+    assert "No passage matches the filter" in run("search", "nodes", "--filter", "section=Nowhere").stdout
 
 
 @pytest.mark.parametrize(

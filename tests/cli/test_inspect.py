@@ -69,13 +69,13 @@ def test_shows_the_collection_field_by_field(run: Run, client: QdrantClient, nam
     said = " ".join(result.stdout.split())
     assert f"{name} at http" in said
     assert "6 points, 1 shard, 1 replica" in said
-    assert "without a name 64 Cosine searched" in said
-    assert "Fields recognised as retrieval-api, in 6 points looked at:" in said
+    assert "unnamed 64 Cosine searched" in said
+    assert "Fields recognised as retrieval-api, in 6 points examined:" in said
     assert "position order_index (from 1) 6 1" in said
     assert "text text 6 Nodes exchange messages over topics." in said
-    missing = "content_hash: missing in all 6 points looked at; hash validation will count them as failed"
+    missing = "content_hash: missing in all 6 points examined; hash validation counts them as failed"
     assert missing in said
-    assert "url: missing in all 6 points looked at; their address is made from source_path" in said
+    assert "url: missing in all 6 points examined; their address is made from source_path" in said
     assert "title:" not in said
     assert "--write pertinent.toml" in said
 
@@ -108,8 +108,8 @@ def test_counts_what_only_some_points_lack(run: Run, client: QdrantClient, name:
     payloads[1]["content_hash"] = "5d41402abc4b2a76b9719d911017c592"
     write(client, name, payloads, [one.text for one in PASSAGES])
     found = data(run)
-    assert found["missing"]["title"].startswith("missing in 1 of 6 points looked at; ")
-    assert found["missing"]["content_hash"].startswith("1 of 6 points looked at have another than SHA-256")
+    assert found["missing"]["title"].startswith("missing in 1 of 6 points examined; ")
+    assert found["missing"]["content_hash"].startswith("1 of 6 points examined lack the SHA-256")
 
 
 @pytest.mark.parametrize("pipeline", ["seed 003", "langchain", "llama-index"])
@@ -126,7 +126,7 @@ def test_the_settings_file_opens_the_collection(
     PIPELINES[pipeline].fill(client, name)
     done = run("inspect", "--write", "pertinent.toml")
     assert done.exit_code == 0, done.output
-    assert "pertinent.toml is written" in done.stderr
+    assert "wrote pertinent.toml" in done.stderr
     written = tomllib.loads(Path("pertinent.toml").read_text(encoding="utf-8"))
     assert (written["qdrant_url"], written["qdrant_collection"]) == (qdrant.url, name)
     assert written["qdrant_fields"]["text"]
@@ -158,7 +158,7 @@ def test_the_settings_file_opens_the_collection(
     assert any("lacks" in one for one in report["audit"])
 
     checked = run("doctor")
-    assert (checked.exit_code, "All is sound." in checked.stdout) == (0, True), checked.output
+    assert (checked.exit_code, "No problems found." in checked.stdout) == (0, True), checked.output
 
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "page.md").write_text("# Page\n\nText.\n", encoding="utf-8")
@@ -240,7 +240,7 @@ def test_our_own_collection_is_told(run: Run, client: QdrantClient, qdrant: Plac
     builds.open(made_with).close()
     builds.use(made_with.build)
     result = run("inspect", "--collection", collection)
-    assert "Pertinent made it, with testing:hashed-words" in " ".join(result.stdout.split())
+    assert "Pertinent created it, with testing:hashed-words" in " ".join(result.stdout.split())
 
 
 def test_without_a_server_or_a_collection_it_says_what_to_give(run: Run, qdrant: Place) -> None:
@@ -253,10 +253,10 @@ def test_without_a_server_or_a_collection_it_says_what_to_give(run: Run, qdrant:
 
 
 def test_no_password_of_an_address_is_written() -> None:
-    from pertinent.surfaces.cli.inspect import without_password
+    from pertinent.surfaces.cli.inspect import remove_passwords
 
     given = "https://me:s3cret@a:6333, https://b:6333"
-    assert without_password(given) == "https://a:6333,https://b:6333"
+    assert remove_passwords(given) == "https://a:6333,https://b:6333"
 
 
 def test_the_installed_command_inspects(start: Start, client: QdrantClient, name: str, qdrant: Place) -> None:

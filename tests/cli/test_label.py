@@ -80,7 +80,7 @@ def test_a_note_goes_with_the_next_judgment_and_is_given_back_by_undo(run: Run, 
         "on the next line",
     ]
     done = run("label", golden, stdin="u\n0\n")
-    assert "Taken back: your 2." in done.stdout
+    assert "Undone: your 2." in done.stdout
     assert "note: on the next line" in done.stdout
     assert [(one.label and (one.label.grade, one.label.note)) for one in Log.beside(golden).standing()] == [
         (1, "on one line"),
@@ -96,8 +96,8 @@ def test_a_note_that_is_too_long_is_refused_and_the_passage_stays(run: Run, gold
 
 def test_undo_skip_and_going_on(run: Run, golden: Path) -> None:
     first = run("label", golden, stdin="u\ns\nu\nu\n2\n")
-    assert first.stdout.count("There is nothing to take back.") == 2
-    assert "Taken back: your skip." in first.stdout
+    assert first.stdout.count("There is nothing to undo.") == 2
+    assert "Undone: your skip." in first.stdout
     assert grades(golden) == [2]
     again = run("label", golden, stdin="0\n")
     assert re.search(r"^1 of \d+ passages judged", again.stdout, re.M)
@@ -107,7 +107,7 @@ def test_undo_skip_and_going_on(run: Run, golden: Path) -> None:
 def test_to_the_end_and_back(run: Run, golden: Path) -> None:
     done = run("label", golden, "--query", "joints", stdin="1\n" * 30 + "u\n")
     assert "Everything is judged." in done.stdout
-    assert "Taken back: your 1." in done.stdout
+    assert "Undone: your 1." in done.stdout
     (total,) = {int(one) for one in re.findall(r"of (\d+) passages", done.stdout)}
     assert len(grades(golden)) == total - 1
     assert {one.query for one in Log.beside(golden).standing()} == {"joints"}
@@ -239,9 +239,9 @@ def test_single_keys_on_a_terminal(golden: Path) -> None:
         opened.press("\x1b[A", "Nothing was judged.")
         opened.press("n", "note: ")
         opened.type("by hand\r")
-        opened.until("The note goes with your next key.")
+        opened.until("The note will be saved with your next judgment.")
         opened.press("1", "2 of ")
-        opened.press("u", "Taken back: your 1.")
+        opened.press("u", "Undone: your 1.")
         opened.press("0", "2 of ")
         opened.press("q", "2 judgments saved")
         assert opened.process.wait(30) == 0

@@ -106,7 +106,7 @@ def test_a_failed_query_has_a_line_that_says_what_to_do_next(run: Run) -> None:
     away = {"id": "friction", "text": "revolute joint", "labels": QUERIES[1]["labels"]}
     write_golden(queries=[*QUERIES[:2], away], criteria={"queries_reaching": 0, "mrr": 0.1})
     printed = " ".join(run("validate", "--threshold", "0.9").stdout.split())
-    failed = printed.partition("Failed queries")[2].partition("What stands out")[0]
+    failed = printed.partition("Failed queries")[2].partition("Issues")[0]
     assert "friction The answer scores below the threshold: " in failed
     assert "Next: lower the threshold; `pertinent calibrate` proposes one" in failed
 
@@ -187,17 +187,13 @@ def test_nothing_indexed_is_bad_input(run: Run) -> None:
     ("arguments", "said"),
     [
         (["nowhere.yaml"], "nowhere.yaml can't be read"),
-        (["golden.yaml", "--concurrency", "0"], "concurrency"),
-        (["golden.yaml", "--limit", "none"], "limit"),
-        (["golden.yaml", "--threshold", "2"], "threshold"),
-        (["golden.yaml", "--max-regression", "0.1"], "goes with --baseline"),
+        (["golden.yaml", "--max-regression", "0.1"], "--max-regression: needs --baseline"),
         (["golden.yaml", "--require", "ndcg"], "NAME=VALUE"),
         (["golden.yaml", "--require", "bogus@3=0.5"], "'bogus@3' is not known; there are p@3, p@5"),
         (["golden.yaml", "--require", "span_recall@7=0.5"], "span_recall@5"),
         (["golden.yaml", "--require", "p@5=7"], "criteria.at_least"),
         (["golden.yaml", "--baseline", "nowhere.json"], "nowhere.json can't be read"),
         (["golden.yaml", "--url", "localhost"], "http://"),
-        (["golden.yaml", "--ranking", "best"], "ranking"),
     ],
 )
 def test_bad_input_is_named_and_nothing_is_written(run: Run, arguments: list[str], said: str) -> None:
@@ -222,7 +218,7 @@ def test_what_can_not_be_written_is_found_before_anything_is_asked(
     monkeypatch.setattr("pertinent.validation.validate.validate", _never)
     result = run("validate", option, place)
     assert result.exit_code == 2
-    assert f"{option.removeprefix('--')}: can't write" in result.stderr
+    assert f"{option}: can't write" in result.stderr
     assert not Path("validation_results").exists()
 
 
@@ -238,7 +234,7 @@ def test_a_file_that_may_not_be_changed_is_found_before_anything_is_asked(
     monkeypatch.setattr("os.access", lambda path, _: Path(path).name != "results.xml")
     result = run("validate", "--junit", "results.xml")
     assert result.exit_code == 2
-    assert "can't write results.xml: it may not be changed" in result.stderr
+    assert "can't write results.xml: no permission to change it" in result.stderr
     assert Path("results.xml").read_text() == "kept"
 
 
@@ -259,7 +255,7 @@ def test_a_narrow_terminal_cuts_no_word_short(run: Run, monkeypatch: pytest.Monk
     monkeypatch.setenv("COLUMNS", "80")
     narrow = run("validate").stdout
     assert max(len(line) for line in narrow.splitlines() if not line.startswith("Written")) <= 80
-    assert "…" not in narrow.partition("Means")[2].partition("What stands out")[0]
+    assert "…" not in narrow.partition("Means")[2].partition("Issues")[0]
     for kind, category in kinds:
         assert kind in narrow.partition("Means by type")[2]
         assert category in narrow.partition("Means by category")[2]

@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 
 import pertinent
 from pertinent.identity import is_url
-from pertinent.surfaces import library
+from pertinent.surfaces import seed_functions
 from pertinent.surfaces.cli.app import app as command_line
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observing import Observer
@@ -122,7 +122,7 @@ def opened_doors(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -
     monkeypatch.setattr("pertinent.stores.external.catalog.KEPT_SECONDS", -1.0)
     with ExitStack() as open_until_done:
         opened = open_until_done.enter_context(Pertinent(Workspace(usual)))
-        open_until_done.callback(library.close_default)
+        open_until_done.callback(seed_functions.close_shared)
         log = structlog.wrap_logger(structlog.ReturnLogger(), processors=[])
         app = create_app(opened, Observer(log))
         api = open_until_done.enter_context(TestClient(app, raise_server_exceptions=False))

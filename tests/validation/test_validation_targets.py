@@ -79,7 +79,7 @@ def test_a_key_is_shown_where_one_is_wanted(stored: Workspace) -> None:
                 if accepted:
                     assert remote.search("knee", SearchOptions(top_k=1)).hits
                 else:
-                    with pytest.raises(SettingsError, match="wants a key"):
+                    with pytest.raises(SettingsError, match="requires an API key"):
                         remote.search("knee", SearchOptions(top_k=1))
 
 

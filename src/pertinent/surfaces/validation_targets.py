@@ -1,4 +1,4 @@
-"""What can be validated: the pipeline of this process, and a service at an address."""
+"""What a validation can judge: the pipeline in this process, or a service at an address."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from ..workspace.workspace import Workspace
 if TYPE_CHECKING:
     import httpx
 
-SECONDS = 60.0
-ANEW = {"cache-control": "no-cache"}
-"""What was answered before must not be measured."""
-PATIENCE = 5
-"""How often a service that says it is asked too often is asked again."""
+TIMEOUT_SECONDS = 60.0
+NO_CACHE = {"cache-control": "no-cache"}
+"""Cached answers must not be measured."""
+MAX_RETRIES = 5
+"""How often a request is retried if the service answers that its rate limit is reached."""
 
 
 class InProcessPipeline:
-    """An engine in this process."""
+    """A search engine in this process."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -42,24 +42,24 @@ class InProcessPipeline:
 
 
 class LocalPipeline(InProcessPipeline):
-    """The pipeline that the settings name, in this process."""
+    """The pipeline of a workspace: its embedder, its index and its catalog."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder | None = None) -> None:
         workspace.require()
         self._workspace = workspace
-        made_by = embedder or workspace.embedder()
-        # Cached answers and vectors must not be measured.
-        uncached = getattr(made_by, "inner", made_by)
+        embedder = embedder or workspace.embedder()
+        # Cached vectors must not be measured; the engine has no cache either.
+        uncached = getattr(embedder, "inner", embedder)
         ranking = workspace.settings.ranking
         super().__init__(Engine(uncached, workspace.index(), workspace.catalog(), ranking=ranking))
 
     def facts(self) -> Mapping[str, str]:
-        made_with = self._workspace.catalog().fingerprint()
-        known = asdict(made_with) if made_with else {}
+        fingerprint = self._workspace.catalog().fingerprint()
+        parts = asdict(fingerprint) if fingerprint else {}
         return {
             "subject": "local",
             "pertinent": version("pertinent"),
-            **{name: str(value) for name, value in known.items()},
+            **{name: str(value) for name, value in parts.items()},
             "ranking": self._workspace.settings.ranking,
         }
 
@@ -67,12 +67,13 @@ class LocalPipeline(InProcessPipeline):
         answer = super().search(text, options)
         if not self._workspace.is_foreign:
             return answer
-        return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
+        hits = tuple(replace(hit, chunk=self._add_span(hit.chunk)) for hit in answer.hits)
+        return replace(answer, hits=hits)
 
-    def _placed(self, chunk: Chunk) -> Chunk:
-        """The chunk with its span: points of others don't tell it, the pages put together from them do."""
-        there = self._workspace.catalog().chunk(chunk.chunk_id)
-        return replace(chunk, start=there.start, end=there.end) if there else chunk
+    def _add_span(self, chunk: Chunk) -> Chunk:
+        """Add the span: external points lack it, but the pages assembled from them have it."""
+        stored = self._workspace.catalog().chunk(chunk.chunk_id)
+        return replace(chunk, start=stored.start, end=stored.end) if stored else chunk
 
     def pages(self) -> Iterator[PageView]:
         catalog = self._workspace.catalog()
@@ -84,7 +85,7 @@ class LocalPipeline(InProcessPipeline):
 
     def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         if self._workspace.is_foreign:
-            # Its pages were read from the index itself.
+            # The pages of an external collection are read from the index itself.
             return set(chunk_ids)
         points = [point_id(chunk_id) for chunk_id in chunk_ids]
         stored = self._workspace.index().chunks(points)
@@ -96,37 +97,38 @@ class LocalPipeline(InProcessPipeline):
             points = list(index.scan())
             damaged = integrity.damage(damaged_points(points))
             return [*damaged, *integrity.faults(readable_chunks(points))]
-        stored = audit.take_inventory(index, catalog)
-        made_with = catalog.fingerprint()
+        inventory = audit.take_inventory(index, catalog)
+        fingerprint = catalog.fingerprint()
         findings = [
-            *audit.drift(stored),
-            *audit.hashes(stored),
-            *audit.slices(stored),
-            *audit.positions(stored),
-            *audit.vectors(stored, index, made_with.embedder if made_with else ""),
-            *audit.misplaced(stored, index, self._workspace.embedder()),
+            *audit.drift(inventory),
+            *audit.hashes(inventory),
+            *audit.slices(inventory),
+            *audit.positions(inventory),
+            *audit.vectors(inventory, index, fingerprint.embedder if fingerprint else ""),
+            *audit.misplaced(inventory, index, self._workspace.embedder()),
         ]
         incomplete = integrity.faults(
-            chunk for chunk in stored.in_index.values() if integrity.find_damage(chunk)
+            chunk for chunk in inventory.in_index.values() if integrity.find_damage(chunk)
         )
-        return [*integrity.damage(stored.damaged), *incomplete, *(finding.problem for finding in findings)]
+        problems = [finding.problem for finding in findings]
+        return [*integrity.damage(inventory.damaged), *incomplete, *problems]
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteService:
-    """A service that speaks our HTTP API."""
+    """A service with Pertinent's HTTP API."""
 
     client: httpx.Client
 
     @classmethod
     def at(cls, url: str, key: str | None = None) -> RemoteService:
-        """The service at an address."""
+        """Create a client of the service at an address; nothing is requested yet."""
         import httpx
 
         if not url.startswith(("http://", "https://")):
             raise InvalidInput("url", f"must begin with http:// or https://, not {url!r}")
         headers = {"authorization": f"Bearer {key}"} if key else {}
-        return cls(httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=SECONDS))
+        return cls(httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=TIMEOUT_SECONDS))
 
     def facts(self) -> Mapping[str, str]:
         health = self._get("/api/v1/health")
@@ -142,88 +144,95 @@ class RemoteService:
             "filters": {name: value for name, value in asdict(options.filters).items() if value} or None,
             "distinct": None if options.distinct else False,
         }
-        body = {name: value for name, value in fields.items() if value is not None}
-        found = self._told(lambda: self.client.post("/api/v1/search", json=body, headers=ANEW))
-        with self._understood():
+        request = {name: value for name, value in fields.items() if value is not None}
+        response = self._send(lambda: self.client.post("/api/v1/search", json=request, headers=NO_CACHE))
+        with self._reading_response():
             return Answer(
                 query=text,
-                ranking=found["search_params"]["ranking"],
-                hits=tuple(_hit(one) for one in found["results"]),
+                ranking=response["search_params"]["ranking"],
+                hits=tuple(_parse_hit(result) for result in response["results"]),
                 top_k=options.top_k,
                 threshold=options.threshold,
-                created_at=found["created_at"],
-                timings={"remote": found["query_time_ms"]},
-                damaged=tuple(_damaged_point(point) for point in found.get("damaged", ())),
+                created_at=response["created_at"],
+                timings={"remote": response["query_time_ms"]},
+                damaged=tuple(_parse_damaged_point(point) for point in response.get("damaged", ())),
             )
 
     def pages(self) -> Iterator[PageView]:
-        listed = self._get("/api/v1/documents")
-        with self._understood():
-            names = [record["document_id"] for record in listed["documents"]]
-        for name in names:
-            page = self._get(f"/api/v1/documents/{name}")
-            with self._understood():
-                chunks = tuple(_passage(one, page) for one in page["passages"])
+        listing = self._get("/api/v1/documents")
+        with self._reading_response():
+            document_ids = [record["document_id"] for record in listing["documents"]]
+        for document_id in document_ids:
+            page = self._get(f"/api/v1/documents/{document_id}")
+            with self._reading_response():
+                chunks = tuple(_parse_passage(passage, page) for passage in page["passages"])
                 view = PageView(
                     page["document_id"], page["url"], page["title"], page["source_path"], page["text"], chunks
                 )
             yield view
 
     def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
-        # The service does not tell its stores apart.
+        # The API does not tell the index and the catalog apart.
         return set(chunk_ids)
 
     def audit(self) -> list[str]:
         pages = list(self.pages())
-        wrong = integrity.gaps(pages)
-        gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in wrong]
+        gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in integrity.gaps(pages)]
         return [*integrity.faults(chunk for page in pages for chunk in page.chunks), *gaps]
 
     @contextmanager
-    def _understood(self) -> Iterator[None]:
+    def _reading_response(self) -> Iterator[None]:
+        """Raise IndexFailure if the response lacks a field or has one of the wrong type."""
         try:
             yield
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise IndexFailure(
-                f"{self.client.base_url} is no service of ours: {error!r} is missing"
+                f"{self.client.base_url} is not a Pertinent service: unexpected response ({error!r})"
             ) from error
 
     def _get(self, path: str) -> dict[str, Any]:
-        return self._told(lambda: self.client.get(path))
+        return self._send(lambda: self.client.get(path))
 
-    def _told(self, ask: Callable[[], httpx.Response]) -> dict[str, Any]:
-        """What the service answers; its errors become ours."""
+    def _send(self, request: Callable[[], httpx.Response]) -> dict[str, Any]:
+        """Send a request, retry it while the rate limit is reached, and return the JSON of the response.
+
+        Raises:
+            PertinentError: The error that the service reports, or IndexFailure if it does not answer.
+        """
         import httpx
 
         try:
-            answer = ask()
-            for _ in range(PATIENCE):
-                if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+            response = request()
+            for _ in range(MAX_RETRIES):
+                if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
                     break
-                time.sleep(_patience(answer.headers.get("retry-after", "1")))
-                answer = ask()
-            body = answer.json()
+                time.sleep(_parse_retry_after(response.headers.get("retry-after", "1")))
+                response = request()
+            body = response.json()
         except httpx.HTTPError as error:
             raise IndexFailure(f"{self.client.base_url} does not answer: {error}") from error
         except ValueError as error:
             raise IndexFailure(f"{self.client.base_url} gave an answer that is not JSON") from error
-        if answer.is_success and isinstance(body, dict):
+        if response.is_success and isinstance(body, dict):
             return body
         message = str(body.get("message", body) if isinstance(body, dict) else body)
-        raise _error(answer.status_code, message)
+        raise _make_error(response.status_code, message)
 
 
-def _patience(said: str) -> float:
-    """The seconds to wait; a date is not reckoned with."""
-    return min(float(said), SECONDS) if said.isdecimal() else 1.0
+def _parse_retry_after(header: str) -> float:
+    """Return the seconds to wait; a date in the header counts as one second."""
+    return min(float(header), TIMEOUT_SECONDS) if header.isdecimal() else 1.0
 
 
-def _error(status: int, message: str) -> PertinentError:
+def _make_error(status: int, message: str) -> PertinentError:
+    """Return the error that the service meant by its status and message."""
     match status:
         case 400:
-            return InvalidInput(*_split(message))
+            field, colon, problem = message.partition(": ")
+            names_field = colon and " " not in field
+            return InvalidInput(field, problem) if names_field else InvalidInput("query", message)
         case 401:
-            return SettingsError(f"the service wants a key: {message}")
+            return SettingsError(f"the service requires an API key: {message}")
         case 404:
             return NotFound(message)
         case 502:
@@ -231,59 +240,44 @@ def _error(status: int, message: str) -> PertinentError:
     return IndexFailure(f"the service failed with {status}: {message}")
 
 
-def _split(message: str) -> tuple[str, str]:
-    field, colon, rest = message.partition(": ")
-    return (field, rest) if colon and " " not in field else ("query", message)
+def _parse_hit(result: Mapping[str, Any]) -> Hit:
+    metadata = result["metadata"]
+    fields = {**metadata, "position": result["position"], "content": result["content"]}
+    chunk = _parse_chunk(fields, result["chunk_id"], metadata["source_path"], metadata["source_type"])
+    scores = Scores(result["scores"]["cosine"], result["scores"]["lexical"])
+    return Hit(chunk, result["similarity_score"], scores, point_id(chunk.chunk_id))
 
 
-def _hit(found: Mapping[str, Any]) -> Hit:
-    source = found["metadata"]
-    chunk = Chunk(
-        chunk_id=found["chunk_id"],
-        document_id=source["document_id"],
-        url=source["url"],
-        anchor=source["anchor"],
-        title=source["document_title"],
-        section=source["section"],
-        position=found["position"],
-        start=_number(source["start"]),
-        end=_number(source["end"]),
-        text=found["content"],
-        content_hash=source["content_hash"],
-        source_path=source["source_path"],
-        slug="",
-        source_type=source["source_type"],
-        created_at=source["created_at"],
-    )
-    parts = Scores(found["scores"]["cosine"], found["scores"]["lexical"])
-    return Hit(chunk, found["similarity_score"], parts, point_id(chunk.chunk_id))
+def _parse_passage(passage: Mapping[str, Any], page: Mapping[str, Any]) -> Chunk:
+    return _parse_chunk(passage, passage["chunk_id"], page["source_path"], source_type="")
 
 
-def _damaged_point(body: Mapping[str, Any]) -> DamagedPoint:
-    name = str(body["point_id"])
-    point = int(name) if name.isdecimal() else UUID(name)
-    return DamagedPoint(point, body["chunk_id"], tuple(body["problems"]))
-
-
-def _number(value: int | None) -> int:
-    return -1 if value is None else value
-
-
-def _passage(found: Mapping[str, Any], page: Mapping[str, Any]) -> Chunk:
+def _parse_chunk(fields: Mapping[str, Any], chunk_id: str, source_path: str, source_type: str) -> Chunk:
     return Chunk(
-        chunk_id=found["chunk_id"],
-        document_id=found["document_id"],
-        url=found["url"],
-        anchor=found["anchor"],
-        title=found["document_title"],
-        section=found["section"],
-        position=found["position"],
-        start=_number(found["start"]),
-        end=_number(found["end"]),
-        text=found["content"],
-        content_hash=found["content_hash"],
-        source_path=page["source_path"],
+        chunk_id=chunk_id,
+        document_id=fields["document_id"],
+        url=fields["url"],
+        anchor=fields["anchor"],
+        title=fields["document_title"],
+        section=fields["section"],
+        position=fields["position"],
+        start=_parse_offset(fields["start"]),
+        end=_parse_offset(fields["end"]),
+        text=fields["content"],
+        content_hash=fields["content_hash"],
+        source_path=source_path,
         slug="",
-        source_type="",
-        created_at=found["created_at"],
+        source_type=source_type,
+        created_at=fields["created_at"],
     )
+
+
+def _parse_offset(offset: int | None) -> int:
+    """Return the offset in the page's text; a chunk whose place is unknown has -1."""
+    return -1 if offset is None else offset
+
+
+def _parse_damaged_point(point: Mapping[str, Any]) -> DamagedPoint:
+    name = str(point["point_id"])
+    identifier = int(name) if name.isdecimal() else UUID(name)
+    return DamagedPoint(identifier, point["chunk_id"], tuple(point["problems"]))

@@ -1,33 +1,35 @@
-"""How an answer came about: its stages against their budgets, and what was left out."""
+"""The output of `pertinent search --explain`: stages against their budgets, scores, excluded hits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from .search_output import INDENT, components, print_head
-from .terminal import one_line, sign
+from .search_output import INDENT, format_scores, print_hit_heading
+from .terminal import make_table, one_line, symbol
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     from ...types import Answer, Hit
 
 BUDGETS_MS: Final[Mapping[str, float]] = {"embedded": 2000, "searched": 1000, "formatted": 50}
-"""Seed 001's limits on the time of a stage."""
+"""Seed 001's time limits for the stages of a query."""
 
-MEANING: Final[Mapping[str, str]] = {
-    "received": "the query was checked",
-    "embedded": "the query became a vector",
-    "searched": "both sides of the index proposed candidates",
-    "filtered": "ranked; threshold, per page and top k applied",
-    "formatted": "laid out for reading",
-    "returned": "written out",
+STAGES: Final[Mapping[str, str]] = {
+    "received": "check the query",
+    "embedded": "embed the query",
+    "searched": "fetch candidates by meaning and by words",
+    "filtered": "rank; apply threshold, --per-page and --top-k",
+    "formatted": "format the answer",
+    "returned": "write it to stdout",
 }
 
 
-def formula(answer: Answer) -> str:
-    """What the score of this ranking is."""
+def score_formula(answer: Answer) -> str:
+    """Return the formula of the score for this ranking."""
     from ...search.ranking import COSINE_SHARES
 
     share = COSINE_SHARES["hybrid"]
@@ -36,68 +38,62 @@ def formula(answer: Answer) -> str:
 
 
 def print_explanation(out: Console, answer: Answer, stages: Mapping[str, float], opening_ms: float) -> None:
-    """Stages, score, and what was left out and why."""
+    """Print the stages, the formula of the score, notes, and excluded hits with the reason for each."""
     from rich.padding import Padding
     from rich.text import Text
 
     out.print()
-    out.print(Text("How this came about", style="bold"))
-    out.print(_stages(stages, opening_ms))
-    out.print(f"score ({answer.algorithm}) = {formula(answer)}")
+    out.print(Text("Explanation", style="bold"))
+    out.print(_make_stage_table(stages, opening_ms))
+    out.print(f"score ({answer.algorithm}) = {score_formula(answer)}")
     for note in answer.notes:
         out.print(Text(one_line(note), style="yellow"))
     if answer.excluded:
         out.print()
-        out.print(Text("Left out, best first", style="bold"))
-    for one in answer.excluded:
-        print_head(out, "", one.hit)
-        why = Text(f"{components(one.hit.scores)}; {one.reason}", style="dim")
-        out.print(Padding(why, (0, 0, 0, INDENT)))
+        out.print(Text("Excluded, best first", style="bold"))
+    for excluded in answer.excluded:
+        print_hit_heading(out, "", excluded.hit)
+        reason = Text(f"{format_scores(excluded.hit.scores)}; {excluded.reason}", style="dim")
+        out.print(Padding(reason, (0, 0, 0, INDENT)))
 
 
-def _stages(stages: Mapping[str, float], opening_ms: float) -> Any:
-    from rich.table import Table
+def _make_stage_table(stages: Mapping[str, float], opening_ms: float) -> Table:
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("stage", no_wrap=True)
-    table.add_column("ms", justify="right", no_wrap=True)
-    table.add_column("budget", justify="right", no_wrap=True)
-    table.add_column("")
-    table.add_row("opened", f"{opening_ms:.1f}", "", Text("model and stores, once a process", style="dim"))
+    table = make_table("stage", ">ms", ">budget", "")
+    description = Text("load model and stores, once per process", style="dim")
+    table.add_row("opened", f"{opening_ms:.1f}", "", description)
     for stage, ms in stages.items():
         budget = BUDGETS_MS.get(stage)
-        table.add_row(
-            stage,
-            f"{ms:.1f}",
-            "" if budget is None else _against(ms, budget),
-            Text(MEANING.get(stage, ""), style="dim"),
-        )
+        comparison = "" if budget is None else _compare_to_budget(ms, budget)
+        table.add_row(stage, f"{ms:.1f}", comparison, Text(STAGES.get(stage, ""), style="dim"))
     return table
 
 
-def _against(ms: float, budget: float) -> Any:
+def _compare_to_budget(ms: float, budget: float) -> Text:
     from rich.text import Text
 
     if ms < budget:
-        return Text(f"< {budget:g} {sign('✓', 'ok')}", style="green")
-    return Text(f"< {budget:g} {sign('✗', 'over')}", style="red")
+        return Text(f"< {budget:g} {symbol('✓', 'ok')}", style="green")
+    return Text(f"< {budget:g} {symbol('✗', 'over')}", style="red")
 
 
-def explanation(answer: Answer, stages: Mapping[str, float], opening_ms: float) -> dict[str, Any]:
-    """The same as plain data."""
+def explain_as_dict(answer: Answer, stages: Mapping[str, float], opening_ms: float) -> dict[str, Any]:
+    """Return the explanation as JSON-ready data."""
     return {
         "opening_ms": round(opening_ms, 3),
         "stages_ms": {stage: round(ms, 3) for stage, ms in stages.items()},
         "budgets_ms": dict(BUDGETS_MS),
-        "score": formula(answer),
-        "hits": [_scored(hit) for hit in answer.hits],
-        "left_out": [_scored(one.hit) | {"reason": one.reason} for one in answer.excluded],
+        "score": score_formula(answer),
+        "hits": [_scores_as_dict(hit) for hit in answer.hits],
+        "left_out": [
+            _scores_as_dict(excluded.hit) | {"reason": excluded.reason} for excluded in answer.excluded
+        ],
         "notes": list(answer.notes),
     }
 
 
-def _scored(hit: Hit) -> dict[str, Any]:
+def _scores_as_dict(hit: Hit) -> dict[str, Any]:
     return {
         "chunk_id": hit.chunk.chunk_id,
         "citation": hit.chunk.citation,

@@ -1,71 +1,83 @@
-"""From the global options to an open Pertinent."""
+"""The options that commands share, and how a command opens Pertinent with them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from .error_reporting import say
+import typer
+
+from ...types import Ranking
+from .error_reporting import print_notice
 
 if TYPE_CHECKING:
-    import typer
     from stamina.instrumentation import RetryDetails
 
     from ...settings import Loaded
     from ..library import Pertinent
 
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+GoldenArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GOLDEN",
+        help="A golden set: a YAML, JSON, CSV or TREC qrels file.",
+        show_default=False,
+    ),
+]
+RankingOption = Annotated[
+    Ranking | None,
+    typer.Option(
+        metavar="NAME",
+        help="hybrid (meaning and words), dense (meaning) or lexical (words). Default: hybrid, or the "
+        "setting `ranking`.",
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What the global options say; None leaves a setting to the environment and pertinent.toml."""
+class GlobalOptions:
+    """The values of `--folder`, `--embedder` and `--debug`.
+
+    None leaves a setting to the environment and pertinent.toml.
+    """
 
     folder: str | None = None
     embedder: str | None = None
     debug: bool = False
 
-    def load(self) -> Loaded:
-        """The settings that hold, with these before all others."""
+    def load_settings(self, **flags: object) -> Loaded:
+        """Load the settings; these options and the given flags take precedence."""
         from ...settings import load
 
-        return load({"folder": self.folder, "embedder": self.embedder})
+        return load({"folder": self.folder, "embedder": self.embedder, **flags})
 
 
-def choices(context: typer.Context) -> Choices:
-    """The global options of this run."""
-    found = context.obj
-    return found if isinstance(found, Choices) else Choices()
+def get_global_options(context: typer.Context) -> GlobalOptions:
+    """Return the global options of this run."""
+    return context.obj if isinstance(context.obj, GlobalOptions) else GlobalOptions()
 
 
 @contextmanager
-def opened(context: typer.Context, **settings: object) -> Iterator[Pertinent]:
-    """Pertinent with the settings of this run, closed at the end."""
+def open_pertinent(context: typer.Context, **flags: object) -> Iterator[Pertinent]:
+    """Open Pertinent with the settings of this run, and close it at the end."""
     from ..library import Pertinent
 
-    chosen = choices(context)
-    with Pertinent.open(chosen.folder, embedder=chosen.embedder, **settings) as pertinent:
+    options = get_global_options(context)
+    with Pertinent.open(options.folder, embedder=options.embedder, **flags) as pertinent:
         if pertinent.workspace.settings.asks_servers:
-            retries_on_stderr()
+            print_retries()
         yield pertinent
 
 
-def retries_on_stderr() -> None:
-    """Whoever waits while a server is asked again is told why, apart from what is printed."""
+def print_retries() -> None:
+    """Print a line on stderr for every retry of a request to a server, from now on."""
     from stamina.instrumentation import set_on_retry_hooks
 
-    set_on_retry_hooks([_asked_again])
+    set_on_retry_hooks([_print_retry])
 
 
-def _asked_again(details: RetryDetails) -> None:
-    say(f"{details.caused_by}; asking again in {details.wait_for:.1f} s")
-
-
-def number(text: str) -> int | float | str:
-    """What was typed, as a number if it is one; the limits say what is wrong with it if not."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+def _print_retry(details: RetryDetails) -> None:
+    print_notice(f"{details.caused_by}; retrying in {details.wait_for:.1f} s")

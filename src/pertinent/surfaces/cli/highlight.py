@@ -1,11 +1,11 @@
-"""Which words of a passage to mark for a query: pure functions."""
+"""Which words of a passage to highlight for a query: pure functions."""
 
 from __future__ import annotations
 
 import re
 
 _WORD = re.compile(r"\w+")
-_ENDINGS = ("ings", "ing", "edly", "ed", "ies", "es", "s", "ly", "e", "y")
+_SUFFIXES = ("ings", "ing", "edly", "ed", "ies", "es", "s", "ly", "e", "y")
 _SHORTEST_STEM = 4
 
 _STOP_WORDS = frozenset(
@@ -18,18 +18,25 @@ _STOP_WORDS = frozenset(
 )
 
 
-def pattern(query: str) -> re.Pattern[str] | None:
-    """What finds the query's words, in their other forms too; None where there is no word to find."""
+def compile_query_pattern(query: str) -> re.Pattern[str] | None:
+    """Compile a pattern that matches the query's words in any inflection; None without words.
+
+    Stop words are matched only where the query has no other words.
+
+    Example:
+        >>> compile_query_pattern("what limits a joint").findall("The limit of two joints.")
+        ['limit', 'joints']
+    """
     words = list(dict.fromkeys(_WORD.findall(query.lower())))
-    telling = [word for word in words if word not in _STOP_WORDS] or words
-    if not telling:
+    content_words = [word for word in words if word not in _STOP_WORDS] or words
+    if not content_words:
         return None
-    # The longest first, since the first alternative that fits wins.
-    parts = sorted({_forms(word) for word in telling}, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)", re.IGNORECASE)
+    # The longest first: the first alternative that matches wins.
+    alternatives = sorted({_inflections(word) for word in content_words}, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?!\w)", re.IGNORECASE)
 
 
-def _forms(word: str) -> str:
+def _inflections(word: str) -> str:
     stem = _stem(word)
     if len(stem) < _SHORTEST_STEM:
         return rf"{re.escape(word)}s?"
@@ -37,7 +44,7 @@ def _forms(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word.removesuffix(ending)
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            return word.removesuffix(suffix)
     return word

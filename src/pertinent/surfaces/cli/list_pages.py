@@ -1,15 +1,16 @@
-"""`pertinent list`: the pages that are indexed."""
+"""`pertinent list`: print the indexed pages."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import typer  # noqa: TC002 - Typer evaluates the annotations
 
-from .global_options import opened
-from .terminal import layout, one_line, print_json, write
+from ...validation.phrases import counted
+from .global_options import JsonFlag, open_pertinent
+from .terminal import one_line, print_json, render, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,56 +22,48 @@ if TYPE_CHECKING:
 _INDENT = 8
 
 
-def list_pages(
-    context: typer.Context,
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
-) -> None:
-    """List the indexed pages by source, with their numbers of chunks.
+def list_pages(context: typer.Context, *, as_json: JsonFlag = False) -> None:
+    """List the indexed pages of each source, with their numbers of chunks.
 
     For example: pertinent list --json | jq '.pages | length'
     """
-    with opened(context) as pertinent:
+    with open_pertinent(context) as pertinent:
         records = pertinent.pages()
         locations = pertinent.workspace.catalog().sources()
     if as_json:
         print_json(
             {
-                "sources": [{"name": name, "location": place} for name, place in locations.items()],
+                "sources": [{"name": name, "location": location} for name, location in locations.items()],
                 "pages": [asdict(record) for record in records],
             }
         )
     else:
-        write(layout(lambda out: _show(out, records, locations)))
+        write(render(lambda out: _print_sources(out, records, locations)))
 
 
-def _show(out: Console, records: Sequence[PageRecord], locations: Mapping[str, str]) -> None:
+def _print_sources(out: Console, records: Sequence[PageRecord], locations: Mapping[str, str]) -> None:
     from rich.text import Text
 
     for source, group in groupby(records, key=lambda record: record.source):
-        place = one_line(locations.get(source, ""))
-        out.print(Text.assemble((one_line(source), "bold"), "  ", (place, "dim")), soft_wrap=True)
-        _show_pages(out, list(group))
+        location = one_line(locations.get(source, ""))
+        out.print(Text.assemble((one_line(source), "bold"), "  ", (location, "dim")), soft_wrap=True)
+        _print_pages(out, list(group))
         out.print()
     chunks = sum(record.chunks for record in records)
-    out.print(f"{_count(len(records), 'page')}, {_count(chunks, 'chunk')}")
+    out.print(f"{counted(len(records), 'page', 'pages')}, {counted(chunks, 'chunk', 'chunks')}")
 
 
-def _show_pages(out: Console, records: Sequence[PageRecord]) -> None:
-    """One line a page where all fit the terminal, else two: an address is never broken."""
+def _print_pages(out: Console, records: Sequence[PageRecord]) -> None:
+    """Print one line per page if all lines fit the terminal, else two: an address is never broken."""
     from rich.cells import cell_len, set_cell_size
     from rich.text import Text
 
     titles = [one_line(record.title) for record in records]
     urls = [one_line(record.url) for record in records]
-    widest = max(map(cell_len, titles))
-    wide = max(_INDENT + widest + 2 + cell_len(url) for url in urls) <= out.width
+    title_width = max(map(cell_len, titles))
+    fits = max(_INDENT + title_width + 2 + cell_len(url) for url in urls) <= out.width
     for record, title, url in zip(records, titles, urls, strict=True):
-        between = "  " if wide else "\n" + " " * _INDENT
-        name = set_cell_size(title, widest) if wide else title
+        separator = "  " if fits else "\n" + " " * _INDENT
+        name = set_cell_size(title, title_width) if fits else title
         chunks = (f"{record.chunks:>{_INDENT - 2}}  ", "dim")
-        out.print(Text.assemble(chunks, name, between, (url, "cyan")), soft_wrap=True)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+        out.print(Text.assemble(chunks, name, separator, (url, "cyan")), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Places that a command is to write to: whether it can is found out before the work, not after it."""
+"""Checks of output paths, made before the work begins rather than after it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from pathlib import Path
 from ...errors import InvalidInput
 
 
-def check_file(field: str, path: Path) -> None:
-    """Refuse a place where no file can be written; nothing is made there."""
+def check_file_is_writable(option: str, path: Path) -> None:
+    """Raise InvalidInput if the file can't be written; nothing is created."""
     try:
         if path.is_dir():
-            raise InvalidInput(field, f"can't write {path}: it is a folder")
+            raise InvalidInput(option, f"can't write {path}: it is a folder")
         if not path.exists():
-            check_folder(field, path.parent)
+            check_folder_is_writable(option, path.parent)
         elif not os.access(path, os.W_OK):
-            raise InvalidInput(field, f"can't write {path}: it may not be changed")
+            raise InvalidInput(option, f"can't write {path}: no permission to change it")
     except OSError as error:
-        raise InvalidInput(field, f"can't write {path}: {error.strerror or error}") from error
+        raise InvalidInput(option, f"can't write {path}: {error.strerror or error}") from error
 
 
-def check_folder(field: str, path: Path) -> None:
-    """Refuse a folder that can't be written to, nor made; nothing is made."""
+def check_folder_is_writable(option: str, path: Path) -> None:
+    """Raise InvalidInput if the folder can neither be written to nor be created; nothing is created."""
     try:
-        nearest = next(one for one in (path.absolute(), *path.absolute().parents) if one.exists())
-        if not nearest.is_dir():
-            raise InvalidInput(field, f"can't write to {path}: {nearest} is no folder")
-        if not os.access(nearest, os.W_OK | os.X_OK):
-            raise InvalidInput(field, f"can't write to {path}: nothing may be made in {nearest}")
+        absolute = path.absolute()
+        existing = next(folder for folder in (absolute, *absolute.parents) if folder.exists())
+        if not existing.is_dir():
+            raise InvalidInput(option, f"can't write to {path}: {existing} is not a folder")
+        if not os.access(existing, os.W_OK | os.X_OK):
+            raise InvalidInput(option, f"can't write to {path}: no permission to create files in {existing}")
     except OSError as error:
-        raise InvalidInput(field, f"can't write to {path}: {error.strerror or error}") from error
+        raise InvalidInput(option, f"can't write to {path}: {error.strerror or error}") from error

@@ -1,78 +1,72 @@
-"""An answer for the eye: ranked hits with their addresses and the query's words marked."""
+"""The text output of `pertinent search`: ranked hits with addresses and highlighted words."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from .highlight import pattern
-from .terminal import clean, one_line, sign
+from .highlight import compile_query_pattern
+from .terminal import clean, one_line, symbol
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ...types import Answer, Hit, Scores
+    from ...types import Answer, Chunk, Hit, Scores
 
 INDENT = 4
-MARK = "bold underline"
-_GAPS = re.compile(r"\n\s*\n\s*\n+")
+HIGHLIGHT = "bold underline"
+_BLANK_LINES = re.compile(r"\n\s*\n\s*\n+")
 
 
-def print_hits(out: Console, answer: Answer, *, parts: bool) -> None:
-    """Every hit, best first; with `parts`, what its score is made of."""
-    words = pattern(answer.query)
-    for rank, hit in enumerate(answer.hits, start=1):
-        if rank > 1:
-            out.print()
-        _print_hit(out, rank, hit, words, parts=parts)
-
-
-def _print_hit(out: Console, rank: int, hit: Hit, words: re.Pattern[str] | None, *, parts: bool) -> None:
+def print_hits(out: Console, answer: Answer, *, with_scores: bool) -> None:
+    """Print every hit, best first; `with_scores` adds the parts of each score."""
     from rich.padding import Padding
     from rich.text import Text
 
-    print_head(out, f"{rank}.", hit)
-    if parts:
-        out.print(Text(" " * INDENT + components(hit.scores), style="dim"))
-    passage = Text(_GAPS.sub("\n\n", clean(hit.chunk.text)).strip("\n"))
-    if words is not None:
-        passage.highlight_regex(words, MARK)
-    out.print(Padding(passage, (0, 0, 0, INDENT)))
+    pattern = compile_query_pattern(answer.query)
+    for rank, hit in enumerate(answer.hits, start=1):
+        if rank > 1:
+            out.print()
+        print_hit_heading(out, f"{rank}.", hit)
+        if with_scores:
+            out.print(Text(" " * INDENT + format_scores(hit.scores), style="dim"))
+        passage = Text(_BLANK_LINES.sub("\n\n", clean(hit.chunk.text)).strip("\n"))
+        if pattern is not None:
+            passage.highlight_regex(pattern, HIGHLIGHT)
+        out.print(Padding(passage, (0, 0, 0, INDENT)))
 
 
-def print_head(out: Console, label: str, hit: Hit) -> None:
-    """Where the hit stands, its score, and its address."""
+def print_hit_heading(out: Console, label: str, hit: Hit) -> None:
+    """Print title, section, score and address of a hit."""
     from rich.table import Table
     from rich.text import Text
 
-    head = Table.grid(expand=True)
-    head.add_column(width=INDENT, no_wrap=True)
-    head.add_column(ratio=1, overflow="fold")
-    head.add_column(justify="right", no_wrap=True)
-    # The list is in the order of the score, so it stands where the eye can run down it.
+    heading = Table.grid(expand=True)
+    heading.add_column(width=INDENT, no_wrap=True)
+    heading.add_column(ratio=1, overflow="fold")
+    heading.add_column(justify="right", no_wrap=True)
     score = Text(f"  {hit.score:.3f}", style="green")
-    head.add_row(Text(label, style="dim"), Text(breadcrumb(hit), style="bold"), score)
-    out.print(head)
+    heading.add_row(Text(label, style="dim"), Text(format_breadcrumb(hit.chunk), style="bold"), score)
+    out.print(heading)
     # Soft-wrapped: an address that is broken into lines can't be clicked or copied.
     out.print(Text(" " * INDENT + clean(hit.chunk.citation), style="cyan"), soft_wrap=True)
 
 
-def breadcrumb(hit: Hit) -> str:
-    """Title and section on one line."""
-    return one_line(hit.chunk.breadcrumb).replace("›", sign("›", ">"))
+def format_breadcrumb(chunk: Chunk) -> str:
+    """Return title and section on one line."""
+    return one_line(chunk.breadcrumb).replace("›", symbol("›", ">"))
 
 
-def components(scores: Scores) -> str:
-    """Both parts of a score in words."""
-    named = (("cosine", scores.cosine), ("lexical", scores.lexical))
-    return ", ".join(f"{name} {'none' if part is None else f'{part:.3f}'}" for name, part in named)
+def format_scores(scores: Scores) -> str:
+    """Return the parts of a score as text."""
+    parts = {"cosine": scores.cosine, "lexical": scores.lexical}
+    return ", ".join(f"{name} {'none' if part is None else f'{part:.3f}'}" for name, part in parts.items())
 
 
-def print_none(out: Console, answer: Answer, *, filtered: bool) -> None:
-    """Say that there is no hit, and how near the nearest came."""
-    nearest = answer.excluded[0].hit if answer.excluded else None
-    if nearest is None:
-        out.print("No passage passes the filter." if filtered else "No passage was found.")
+def print_no_hits(out: Console, answer: Answer, *, filtered: bool) -> None:
+    """Say that nothing was found, and show the best passage below the threshold."""
+    if not answer.excluded:
+        out.print("No passage matches the filter." if filtered else "No passage was found.")
         return
     out.print(f"No passage scores {answer.threshold:g} or more. The nearest:")
-    print_head(out, "", nearest)
+    print_hit_heading(out, "", answer.excluded[0].hit)

@@ -1,4 +1,4 @@
-"""A validation report for a person at a terminal: the verdict, what it rests on, and what to do."""
+"""The text output of `pertinent validate`: the verdict, its criteria, and the failed queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...validation.rendering.averages import TITLE, averages
 from ...validation.rendering.cases import is_good, next_step, reason, state_of
 from ...validation.rendering.figures import checked
 from .compare import print_comparison
-from .terminal import one_line, sign
+from .terminal import make_table, one_line, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,162 +24,166 @@ if TYPE_CHECKING:
     from ...validation.criteria import Criterion
     from ...validation.report import Mean, ValidationReport
 
-COLOURS = {"PASS": "bold green", "FAIL": "bold red", "INVALID": "bold yellow"}
+VERDICT_STYLES = {"PASS": "bold green", "FAIL": "bold red", "INVALID": "bold yellow"}
 PASSAGE_MEASURES = ("p@5", "rr_best", "rr", "ndcg@10", "recall@10", "success@5", "span_recall@5", "judged@5")
 PAGE_MEASURES = ("ndcg@10", "rr", "recall@10", "recall@100", "success@1", "success@5", "success@10", "map")
-NAMES = len("span_recall@5")
-FAILED = 10
-"""How many failed queries are listed here; the report has all."""
-ISSUES = 12
-"""How many issues are told here; the report has all."""
+NAME_WIDTH = len("span_recall@5")
+MAX_FAILED = 10
+"""How many failed queries are printed; the report lists all."""
+MAX_ISSUES = 12
+"""How many issues are printed; the report lists all."""
 
 
-def print_verdict(
+def print_report(
     out: Console,
     report: ValidationReport,
     written: Sequence[Path],
-    compared: Comparison | None,
+    comparison: Comparison | None,
 ) -> None:
-    """Everything, verdict first."""
-    verdict, _, reason = report.summary.partition(": ")
-    out.print(Text.assemble((verdict, COLOURS[report.verdict]), "  ", one_line(reason)))
+    """Print a validation report, verdict first.
+
+    Args:
+        out: The console to print to.
+        report: The report.
+        written: The files that were written.
+        comparison: The comparison with the baseline, if there is one.
+    """
+    verdict, _, summary = report.summary.partition(": ")
+    out.print(Text.assemble((verdict, VERDICT_STYLES[report.verdict]), "  ", one_line(summary)))
     out.print("")
-    out.print(_criteria(report))
-    out.print(_checks(report))
+    out.print(_make_criteria_table(report))
+    out.print(_make_checks_table(report))
     out.print(Text(f"\n{TITLE}", style="bold"))
-    out.print(_averages(report))
-    for table in _means(report, out.width):
+    out.print(_make_averages_table(report))
+    for table in _make_means_tables(report, out.width):
         out.print(table)
-    if compared is not None:
+    if comparison is not None:
         out.print("")
-        print_comparison(out, compared, ("baseline", "now"))
-    _print_failed(out, report)
-    told = [*report.preflight, *report.issues]
-    # What is wrong with the golden set is listed in full, to be mended at once.
-    limit = max(ISSUES, len(report.preflight))
-    if told:
-        out.print(Text("\nWhat stands out", style="bold"))
-    points = Table.grid(padding=(0, 1, 0, 0))
-    for issue in told[:limit]:
-        points.add_row(sign("•", "-"), one_line(issue))
-    out.print(points)
-    if len(told) > limit:
-        out.print(f"  and {len(told) - limit} more in the report")
+        print_comparison(out, comparison, ("baseline", "now"))
+    _print_failed_queries(out, report)
+    _print_issues(out, report)
     out.print("")
     for path in written:
         out.print(f"Written: {path}", soft_wrap=True)
 
 
-def _print_failed(out: Console, report: ValidationReport) -> None:
+def _print_issues(out: Console, report: ValidationReport) -> None:
+    """Print the first issues; faults of the golden set are printed in full, to be fixed at once."""
+    issues = [*report.preflight, *report.issues]
+    limit = max(MAX_ISSUES, len(report.preflight))
+    if issues:
+        out.print(Text("\nIssues", style="bold"))
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for issue in issues[:limit]:
+        table.add_row(symbol("•", "-"), one_line(issue))
+    out.print(table)
+    if len(issues) > limit:
+        out.print(f"  and {len(issues) - limit} more in the report")
+
+
+def _print_failed_queries(out: Console, report: ValidationReport) -> None:
     """Print a line for each failed query: why it failed, and what to do next."""
     failed = [case for case in report.test_cases if not is_good(case)]
     if not failed:
         return
     out.print(Text("\nFailed queries", style="bold"))
     table = Table.grid(padding=(0, 1, 0, 0))
-    for case in failed[:FAILED]:
+    for case in failed[:MAX_FAILED]:
         line = Text.assemble((one_line(case.query.id), "bold"), "  ", one_line(reason(case)))
         if step := next_step(case):
             line.append(f"\nNext: {step}")
-        table.add_row(Text(sign("✗", "no"), style="red"), line)
+        table.add_row(Text(symbol("✗", "no"), style="red"), line)
     out.print(table)
-    if len(failed) > FAILED:
-        out.print(f"  and {len(failed) - FAILED} more in the report")
+    if len(failed) > MAX_FAILED:
+        out.print(f"  and {len(failed) - MAX_FAILED} more in the report")
 
 
-def _mark(judged: Check | Criterion) -> Text:
+def _make_mark(judged: Check | Criterion) -> Text:
     state = state_of(judged)
     if state == "not judged":
-        return Text(sign("–", "-"))
-    return Text(sign("✓", "ok"), style="green") if state == "met" else Text(sign("✗", "no"), style="red")
+        return Text(symbol("–", "-"))
+    return Text(symbol("✓", "ok"), style="green") if state == "met" else Text(symbol("✗", "no"), style="red")
 
 
-def _criteria(report: ValidationReport) -> Table:
-    table = Table(box=None, pad_edge=False, title="Criteria", title_justify="left", title_style="bold")
-    for name, justify in (("", "left"), ("criterion", "left"), ("wanted", "right"), ("found", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    table.add_column("95 % interval", justify="right")
-    table.add_column("n", justify="right")
-    for one in report.criteria:
-        judged = one.passed is not None
-        value, interval = (f"{one.value:.4g}", _interval(one)) if judged else ("not judged", "")
-        table.add_row(_mark(one), one.name, _wanted(one), value, interval, str(one.n))
+def _make_criteria_table(report: ValidationReport) -> Table:
+    figures = (">required", ">actual", ">95 % interval", ">n")
+    table = make_table("", "criterion", *figures, title="Criteria")
+    for criterion in report.criteria:
+        judged = criterion.passed is not None
+        value = f"{criterion.value:.4g}" if judged else "not judged"
+        interval = _format_interval(criterion) if judged else ""
+        required = _format_requirement(criterion)
+        table.add_row(_make_mark(criterion), criterion.name, required, value, interval, str(criterion.n))
     return table
 
 
-def _wanted(one: Criterion) -> str:
-    below = one.name.startswith("p95")
-    return f"{'<' if below else '=' if one.name in ('audit', 'baseline') else sign('≥', '>=')} {one.wanted:g}"
+def _format_requirement(criterion: Criterion) -> str:
+    if criterion.name.startswith("p95"):
+        return f"< {criterion.wanted:g}"
+    relation = "=" if criterion.name in ("audit", "baseline") else symbol("≥", ">=")
+    return f"{relation} {criterion.wanted:g}"
 
 
-def _interval(one: Criterion | Mean) -> str:
-    return "" if one.low is None or one.high is None else f"{one.low:.3f} - {one.high:.3f}"
+def _format_interval(criterion: Criterion) -> str:
+    if criterion.low is None or criterion.high is None:
+        return ""
+    return f"{criterion.low:.3f} - {criterion.high:.3f}"
 
 
-def _checks(report: ValidationReport) -> Table:
-    table = Table(
-        box=None,
-        pad_edge=False,
-        title="\nAcceptance (counts with --strict)",
-        title_justify="left",
-        title_style="bold",
+def _make_checks_table(report: ValidationReport) -> Table:
+    table = make_table(
+        "", "check", ">actual", "required", title="\nAcceptance checks (part of the verdict with --strict)"
     )
-    table.add_column("")
-    table.add_column("check")
-    table.add_column("found", justify="right")
-    table.add_column("wanted")
-    for one in report.checks:
-        table.add_row(_mark(one), one.name, checked(one), one.wanted)
+    for check in report.checks:
+        table.add_row(_make_mark(check), check.name, checked(check), check.wanted)
     return table
 
 
-def _averages(report: ValidationReport) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("", min_width=NAMES)
-    table.add_column("answerable", justify="right")
-    table.add_column("all", justify="right")
+def _make_averages_table(report: ValidationReport) -> Table:
+    table = make_table("", ">answerable", ">all")
+    table.columns[0].min_width = NAME_WIDTH
     for average in averages(report):
         table.add_row(average.name, f"{average.answerable:.3f}", f"{average.every_query:.3f}")
     table.add_row("queries", str(report.golden.scored), str(report.total_queries), style="dim")
     return table
 
 
-def _means(report: ValidationReport, width: int) -> list[Table]:
-    """A row for each measure, a column for each kind of query; categories apart where it is narrow."""
+def _make_means_tables(report: ValidationReport, width: int) -> list[Table]:
+    """Make a table of means by type and category, or one for each where the terminal is narrow."""
     groups = [group for group in report.metrics if "/" not in group]
     types = sorted(group for group in groups if group.startswith("type:"))
     categories = sorted(group for group in groups if group.startswith("category:"))
-    together = ["all", *types, *categories]
-    if not groups or sum(map(_width, together)) <= width - NAMES:
-        return [_table_of_means(report, "Means, answerable queries", together if groups else [])]
-    titles = {
+    columns = ["all", *types, *categories]
+    if not groups or sum(map(_column_width, columns)) <= width - NAME_WIDTH:
+        return [_make_means_table(report, "Means, answerable queries", columns if groups else [])]
+    tables = {
         "Means by type, answerable queries": ["all", *types],
         "Means by category, answerable queries": categories,
     }
-    return [_table_of_means(report, title, some) for title, some in titles.items() if some]
+    return [_make_means_table(report, title, groups) for title, groups in tables.items() if groups]
 
 
-def _width(group: str) -> int:
-    """How wide the column of a group is, with its gap; that of all has its interval beside it."""
-    return len("  0.000  0.00-0.00") if group == "all" else 2 + len(_name(group))
+def _column_width(group: str) -> int:
+    """Return the width of a group's column with its gap; that of `all` includes its interval."""
+    return len("  0.000  0.00-0.00") if group == "all" else 2 + len(_group_name(group))
 
 
-def _name(group: str) -> str:
+def _group_name(group: str) -> str:
     return group.partition(":")[2] or group
 
 
-def _table_of_means(report: ValidationReport, title: str, groups: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, title=f"\n{title}", title_justify="left", title_style="bold")
-    table.add_column("", no_wrap=True, min_width=NAMES)
+def _make_means_table(report: ValidationReport, title: str, groups: Sequence[str]) -> Table:
+    table = make_table("", title=f"\n{title}")
+    table.columns[0].min_width = NAME_WIDTH
     for group in groups:
-        table.add_column(_name(group), justify="right", no_wrap=True)
+        table.add_column(_group_name(group), justify="right", no_wrap=True)
         if group == "all":
             table.add_column("95 %", justify="right", style="dim", no_wrap=True)
     for name in PAGE_MEASURES if report.golden.unit == "page" else PASSAGE_MEASURES:
         row = [name]
         for group in groups:
             mean = report.metrics[group][name]
-            row += [f"{mean.mean:.3f}", *([_narrow(mean)] if group == "all" else [])]
+            row += [f"{mean.mean:.3f}", *([_format_short_interval(mean)] if group == "all" else [])]
         table.add_row(*row)
     counts = []
     for group in groups:
@@ -188,5 +192,5 @@ def _table_of_means(report: ValidationReport, title: str, groups: Sequence[str])
     return table
 
 
-def _narrow(mean: Mean) -> str:
+def _format_short_interval(mean: Mean) -> str:
     return f"{mean.low:.2f}-{mean.high:.2f}"

@@ -49,7 +49,7 @@ def indexed(book: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return book
 
 
-def test_the_public_names_are_these_and_no_others() -> None:
+def test_public_names() -> None:
     assert sorted(pertinent.__all__) == [
         "Answer",
         "Chunk",
@@ -74,7 +74,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
 class TestSeed001:
     """RAG Retrieval Testing: Query Request, Retrieved Chunk, Query Response."""
 
-    def test_the_response_echoes_the_query_and_counts_its_results(self, indexed: Path) -> None:
+    def test_seed_001_response_has_the_query_and_the_number_of_results(self, indexed: Path) -> None:
         response = pertinent.retrieve("revolute joint")
         assert response["query"] == "revolute joint"
         assert response["metadata"]["total_results"] == len(response["results"]) <= 5
@@ -84,7 +84,7 @@ class TestSeed001:
         assert response["metadata"]["timestamp"].endswith("Z")
         json.dumps(response, allow_nan=False)
 
-    def test_a_retrieved_chunk_has_the_six_required_fields(self, indexed: Path) -> None:
+    def test_seed_001_retrieved_chunk_has_six_required_fields(self, indexed: Path) -> None:
         for chunk in pertinent.retrieve("revolute joint")["results"]:
             assert chunk["content"].strip()
             assert urlsplit(chunk["url"]).scheme == "https"
@@ -95,16 +95,16 @@ class TestSeed001:
             assert chunk["chunk_id"]
             assert datetime.fromisoformat(chunk["created_at"]).tzinfo is not None
 
-    def test_results_are_ordered_by_similarity(self, indexed: Path) -> None:
+    def test_seed_001_results_are_ordered_by_similarity(self, indexed: Path) -> None:
         scores = [one["similarity_score"] for one in pertinent.retrieve("messages")["results"]]
         assert scores == sorted(scores, reverse=True)
 
-    def test_retrieved_content_is_the_stored_original(self, indexed: Path) -> None:
+    def test_seed_001_content_is_the_stored_original(self, indexed: Path) -> None:
         first = pertinent.retrieve("revolute joint")["results"][0]
         assert first["content"] == "A revolute joint turns between limits."
         assert first["url"] == "https://book.example/docs/joints"
 
-    def test_include_metadata_decides_what_stands_beside_the_six(self, indexed: Path) -> None:
+    def test_seed_001_include_metadata_controls_optional_fields(self, indexed: Path) -> None:
         with_it = pertinent.retrieve("quality of service")["results"][0]
         without = pertinent.retrieve("quality of service", include_metadata=False)["results"][0]
         assert set(without) == {
@@ -129,7 +129,7 @@ class TestSeed001:
             assert response["results"][0]["url"] == "https://book.example/docs/topics"
             assert response["results"][0]["citation"] == "https://book.example/docs/topics#quality-of-service"
 
-    def test_top_k_and_threshold_bound_the_results(self, indexed: Path) -> None:
+    def test_seed_001_top_k_and_threshold_limit_the_results(self, indexed: Path) -> None:
         assert len(pertinent.retrieve("messages", top_k=2)["results"]) == 2
         assert pertinent.retrieve("messages", threshold=1.0)["results"] == []
         assert pertinent.retrieve("messages", top_k=20)["metadata"]["total_results"] == 4
@@ -150,16 +150,16 @@ class TestSeed001:
             ({"query_text": "a", "include_metadata": "yes"}, "include_metadata"),
         ],
     )
-    def test_bad_input_is_a_value_error_that_names_the_field(
+    def test_seed_001_bad_input_is_a_value_error_that_names_the_field(
         self, indexed: Path, arguments: dict[str, Any], field: str
     ) -> None:
         with pytest.raises(ValueError, match=field):
             pertinent.retrieve(**arguments)
 
-    def test_2000_characters_are_accepted(self, indexed: Path) -> None:
+    def test_seed_001_query_may_have_2000_characters(self, indexed: Path) -> None:
         assert pertinent.retrieve("x" * 2000)["query"] == "x" * 2000
 
-    def test_the_lifecycle_is_timed(self, indexed: Path) -> None:
+    def test_seed_001_lifecycle_stages_are_timed(self, indexed: Path) -> None:
         stages = pertinent.retrieve("messages")["metadata"]["stages_ms"]
         assert list(stages) == ["received", "embedded", "searched", "filtered", "formatted"]
 
@@ -167,7 +167,7 @@ class TestSeed001:
 class TestSeed002:
     """RAG Retrieval Layer: generate_query_embedding and retrieve_content_chunks."""
 
-    def test_a_query_embedding_has_vector_text_and_model(self, indexed: Path) -> None:
+    def test_seed_002_query_embedding_has_vector_text_and_model(self, indexed: Path) -> None:
         made = pertinent.generate_query_embedding("revolute joint")
         assert len(made.vector) == 64
         assert all(isinstance(one, float) for one in made.vector)
@@ -175,14 +175,14 @@ class TestSeed002:
         assert made.model == "hashed-words"
 
     @pytest.mark.parametrize("query", ["", "   ", "x" * 1001, None, 7])
-    def test_an_invalid_query_is_a_value_error(self, indexed: Path, query: Any) -> None:
+    def test_seed_002_invalid_query_is_a_value_error(self, indexed: Path, query: Any) -> None:
         with pytest.raises(ValueError, match="query"):
             pertinent.generate_query_embedding(query)
 
-    def test_1000_characters_are_accepted(self, indexed: Path) -> None:
+    def test_seed_002_query_may_have_1000_characters(self, indexed: Path) -> None:
         assert pertinent.generate_query_embedding("x" * 1000).query_text == "x" * 1000
 
-    def test_chunks_are_retrieved_for_a_vector(self, indexed: Path) -> None:
+    def test_seed_002_retrieve_content_chunks_finds_chunks_for_a_vector(self, indexed: Path) -> None:
         vector = pertinent.generate_query_embedding("revolute joint").vector
         results = pertinent.retrieve_content_chunks(vector)
         assert 0 < len(results) <= 5
@@ -193,17 +193,19 @@ class TestSeed002:
         assert results[0].chunk_id
         assert all(0.0 <= one.relevance_score <= 1.0 and one.text for one in results)
 
-    def test_the_limit_is_kept(self, indexed: Path) -> None:
+    def test_seed_002_limit_is_respected(self, indexed: Path) -> None:
         vector = pertinent.generate_query_embedding("messages").vector
         assert len(pertinent.retrieve_content_chunks(vector, limit=2)) == 2
         with pytest.raises(ValueError, match="limit"):
             pertinent.retrieve_content_chunks(vector, limit=0)
 
-    def test_a_vector_of_another_length_is_an_error_with_both_numbers(self, indexed: Path) -> None:
+    def test_seed_002_dimension_mismatch_names_both_dimensions(self, indexed: Path) -> None:
         with pytest.raises(ValueError, match=r"1024 elements.*made for 64"):
             pertinent.retrieve_content_chunks([0.0] * 1024)
 
-    def test_no_results_are_an_empty_list(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_seed_002_no_results_are_an_empty_list(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
         (tmp_path / "empty").mkdir()
         (tmp_path / "empty" / "page.md").write_text("---\ntitle: Empty\n---\n")
@@ -211,12 +213,12 @@ class TestSeed002:
             opened.index(tmp_path / "empty")
         assert pertinent.retrieve_content_chunks([0.1] * 64) == []
 
-    def test_a_search_that_fails_is_an_exception_not_an_empty_list(self) -> None:
+    def test_seed_002_failed_search_is_an_exception(self) -> None:
         with pytest.raises(NotFound, match="pertinent index"):
             pertinent.retrieve_content_chunks([0.1] * 64)
 
 
-def test_search_many_answers_each_in_order(book: Path, tmp_path: Path) -> None:
+def test_search_many_answers_in_order(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
         opened.index(book)
         texts = ["revolute joint", "request response", "messages over topics"] * 10
@@ -230,7 +232,7 @@ def test_search_many_answers_each_in_order(book: Path, tmp_path: Path) -> None:
         assert len(opened.search_many(text for text in texts)) == len(texts)  # type: ignore[arg-type]
 
 
-def test_filters_may_be_a_mapping_and_an_unknown_one_is_refused(book: Path, tmp_path: Path) -> None:
+def test_search_accepts_filters_as_a_mapping_and_refuses_unknown_ones(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
         opened.index(book, base_url="https://book.example/docs")
         answer = opened.search("messages", filters={"url": "https://book.example/docs/topics"})
@@ -244,7 +246,7 @@ def test_filters_may_be_a_mapping_and_an_unknown_one_is_refused(book: Path, tmp_
                 opened.search("messages", filters=odd)  # type: ignore[arg-type]
 
 
-def test_chunk_gives_the_passage_in_its_context(book: Path, tmp_path: Path) -> None:
+def test_chunk_returns_the_passage_with_its_neighbours(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
         opened.index(book)
         hit = opened.search("quality of service", top_k=1).hits[0]
@@ -253,7 +255,7 @@ def test_chunk_gives_the_passage_in_its_context(book: Path, tmp_path: Path) -> N
             opened.chunk(hit.chunk.chunk_id, around=-1)
 
 
-def test_searching_before_indexing_is_an_error_that_leaves_no_folder(tmp_path: Path) -> None:
+def test_search_before_indexing_is_an_error_and_creates_no_folder(tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "nothing", embedder="testing:hashed-words") as opened:
         with pytest.raises(NotFound, match="pertinent index"):
             opened.search("messages")
@@ -263,7 +265,7 @@ def test_searching_before_indexing_is_an_error_that_leaves_no_folder(tmp_path: P
 
 
 @pytest.mark.parametrize("setting", [{"chunk_tokens": 100}, {"embedder": "local:all-MiniLM-L6-v2"}])
-def test_another_model_or_chunker_than_the_indexs_is_refused_with_the_way_out(
+def test_fingerprint_mismatch_is_refused_and_names_reindex(
     book: Path, tmp_path: Path, setting: dict[str, Any]
 ) -> None:
     folder = tmp_path / "data"
@@ -279,7 +281,7 @@ def test_another_model_or_chunker_than_the_indexs_is_refused_with_the_way_out(
             opened.index(book)
 
 
-def test_an_index_that_vanished_is_an_error_not_an_empty_answer(book: Path, tmp_path: Path) -> None:
+def test_lost_index_is_an_error(book: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
         opened.index(book)
@@ -292,7 +294,7 @@ def test_an_index_that_vanished_is_an_error_not_an_empty_answer(book: Path, tmp_
 
 
 @pytest.mark.parametrize("setting", [{"chunk_tokens": 20}, {"embedder": "local:all-MiniLM-L6-v2"}])
-def test_reindex_makes_the_index_anew_with_other_settings_and_without_the_source(
+def test_reindex_applies_new_settings_without_the_source(
     book: Path, tmp_path: Path, setting: dict[str, Any]
 ) -> None:
     folder = tmp_path / "data"
@@ -308,7 +310,7 @@ def test_reindex_makes_the_index_anew_with_other_settings_and_without_the_source
         assert opened.search("revolute joint").hits[0].chunk.title == "Joints"
 
 
-def test_an_index_that_vanished_is_rebuilt_by_reindex(book: Path, tmp_path: Path) -> None:
+def test_reindex_rebuilds_a_lost_index(book: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
         opened.index(book)
@@ -319,7 +321,7 @@ def test_an_index_that_vanished_is_rebuilt_by_reindex(book: Path, tmp_path: Path
         assert opened.search("messages").hits == hits
 
 
-def test_a_reindex_that_fails_leaves_the_old_index_in_use(
+def test_failed_reindex_keeps_the_old_index_in_use(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
@@ -334,7 +336,7 @@ def test_a_reindex_that_fails_leaves_the_old_index_in_use(
         assert opened.search("messages").hits == hits
 
 
-def test_a_source_can_be_removed_by_its_name(book: Path, tmp_path: Path) -> None:
+def test_remove_deletes_a_source_by_its_name(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
         opened.index(book, name="one")
         (book / "topics.md").rename(tmp_path / "own.md")
@@ -346,14 +348,14 @@ def test_a_source_can_be_removed_by_its_name(book: Path, tmp_path: Path) -> None
         assert {hit.chunk.title for hit in opened.search("joint").hits} == {"Topics"}
 
 
-def test_what_was_closed_says_so(book: Path, tmp_path: Path) -> None:
+def test_search_after_close_is_an_error(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
         opened.index(book)
     with pytest.raises(StoreError, match="closed"):
         opened.search("joint")
 
 
-def test_a_full_disk_is_refused_before_anything_is_written(
+def test_index_refuses_a_full_disk_before_writing(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
@@ -365,7 +367,7 @@ def test_a_full_disk_is_refused_before_anything_is_written(
     assert not (tmp_path / "data").exists()
 
 
-def test_close_lets_another_open_it(book: Path, tmp_path: Path) -> None:
+def test_close_releases_the_index(book: Path, tmp_path: Path) -> None:
     first = Pertinent.open(tmp_path / "data", embedder="testing:hashed-words")
     first.index(book)
     first.close()
@@ -373,7 +375,7 @@ def test_close_lets_another_open_it(book: Path, tmp_path: Path) -> None:
         assert second.search("joint").hits
 
 
-def test_two_folders_of_one_name_do_not_replace_each_other(book: Path, tmp_path: Path) -> None:
+def test_index_refuses_a_second_folder_of_the_same_name(book: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "book" / "docs"
     other.mkdir(parents=True)
     (other / "own.md").write_text("# Own\n\nAnother book of the same name.\n")
@@ -389,13 +391,13 @@ def test_two_folders_of_one_name_do_not_replace_each_other(book: Path, tmp_path:
         assert len(opened.pages()) == 4
 
 
-def test_embedding_a_query_writes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generate_query_embedding_creates_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
     pertinent.generate_query_embedding("a query")
     assert list(Path.cwd().iterdir()) == []
 
 
-def test_a_vector_counts_by_its_direction_alone(indexed: Path) -> None:
+def test_retrieve_content_chunks_ignores_the_length_of_the_vector(indexed: Path) -> None:
     vector = pertinent.generate_query_embedding("revolute joint").vector
     expected = pertinent.retrieve_content_chunks(vector)
     for factor in (1e-6, 1000.0, 1e20):
@@ -407,7 +409,7 @@ def test_a_vector_counts_by_its_direction_alone(indexed: Path) -> None:
             pertinent.retrieve_content_chunks(bad)  # type: ignore[arg-type]
 
 
-def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path) -> None:
+def test_search_works_during_reindex(book: Path, tmp_path: Path) -> None:
     for number in range(60):
         (book / f"extra-{number}.md").write_text(f"# Extra {number}\n\nFiller about nothing, {number}.\n")
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
@@ -431,7 +433,7 @@ def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path)
         assert engine.search("revolute joint", SearchOptions(top_k=1)).hits == expected
 
 
-def test_reindex_is_refused_while_another_process_has_the_index(book: Path, tmp_path: Path) -> None:
+def test_reindex_is_refused_while_another_process_holds_the_index(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as first:
         first.index(book)
         command = [str(Path(sys.executable).with_name("pertinent")), "reindex"]
@@ -442,7 +444,7 @@ def test_reindex_is_refused_while_another_process_has_the_index(book: Path, tmp_
         assert first.search("revolute joint").hits
 
 
-def test_old_builds_are_swept(book: Path, tmp_path: Path) -> None:
+def test_reindex_deletes_old_builds(book: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
         opened.index(book)
@@ -452,7 +454,7 @@ def test_old_builds_are_swept(book: Path, tmp_path: Path) -> None:
     assert sorted(one.name for one in (folder / "index").iterdir()) == ["001", "100"]
 
 
-def test_a_lost_index_is_noticed_also_when_a_page_is_pending(book: Path, tmp_path: Path) -> None:
+def test_lost_index_is_an_error_even_with_a_pending_page(book: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
         opened.index(book)
@@ -465,7 +467,7 @@ def test_a_lost_index_is_noticed_also_when_a_page_is_pending(book: Path, tmp_pat
         opened.search("messages")
 
 
-def test_another_embedder_is_refused_also_when_nothing_would_be_embedded(book: Path, tmp_path: Path) -> None:
+def test_index_refuses_another_embedder_even_without_changes(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
         opened.index(book)
     with (

@@ -41,7 +41,7 @@ def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
         thread.join()
 
 
-def test_a_service_gets_the_verdict_of_the_pipeline_behind_it(stored: Workspace) -> None:
+def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> None:
     here = validate(LocalPipeline(stored), golden(), Options(audit=True))
     with running(stored) as url:
         remote = RemoteService.at(url + "/")
@@ -58,7 +58,7 @@ def test_a_service_gets_the_verdict_of_the_pipeline_behind_it(stored: Workspace)
     assert there.fingerprints["subject"].rstrip("/") == url
 
 
-def test_filters_and_ranking_reach_the_service(stored: Workspace) -> None:
+def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
     data = golden().model_dump(mode="json")
     data["queries"][2]["filters"] = {"section": "The motor"}
     asked = golden().model_validate(data)
@@ -71,7 +71,7 @@ def test_filters_and_ranking_reach_the_service(stored: Workspace) -> None:
     assert all(result.similarity_score == result.lexical for result in case.actual_results)
 
 
-def test_a_key_is_shown_where_one_is_wanted(stored: Workspace) -> None:
+def test_service_requires_the_api_key(stored: Workspace) -> None:
     with running(stored, api_keys=["a-secret-key"]) as url:
         for key, accepted in (("a-secret-key", True), (None, False), ("another-key", False)):
             remote = RemoteService.at(url, key)
@@ -83,9 +83,7 @@ def test_a_key_is_shown_where_one_is_wanted(stored: Workspace) -> None:
                         remote.search("knee", SearchOptions(top_k=1))
 
 
-def test_a_service_that_asks_for_patience_is_given_it(
-    stored: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_request_is_retried_after_a_rate_limit(stored: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
 
     def sleep(seconds: float) -> None:
@@ -102,14 +100,14 @@ def test_a_service_that_asks_for_patience_is_given_it(
     assert all(0 < seconds <= 60 for seconds in waited)
 
 
-def test_a_service_that_is_not_there_gives_no_verdict() -> None:
+def test_unreachable_service_gives_no_verdict() -> None:
     remote = RemoteService.at("http://127.0.0.1:1")
     with remote.client, pytest.raises(NoVerdict, match="does not answer"):
         validate(remote, golden())
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://x", ""])
-def test_an_address_must_be_one(url: str) -> None:
+def test_service_address_must_be_http(url: str) -> None:
     with pytest.raises(InvalidInput, match="http"):
         RemoteService.at(url)
 
@@ -132,7 +130,7 @@ def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPReq
     ("body", "status", "said"),
     [(b"<html>", 200, "not JSON"), (b"[]", 200, "failed with 200"), (b'{"message": "boom"}', 500, "boom")],
 )
-def test_something_else_at_the_address_is_told(body: bytes, status: int, said: str) -> None:
+def test_unexpected_response_is_an_index_failure(body: bytes, status: int, said: str) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         remote = RemoteService.at(f"http://127.0.0.1:{server.server_port}")

@@ -55,8 +55,8 @@ def label(
 ) -> None:
     """Judge, one at a time, how well passages answer a query.
 
-    Shows a query and a passage that a ranking found for it, in random order.
-    Press a key:
+    Shows a query and a passage that a ranking found for it, in an order that does
+    not reveal its rank. Press a key:
 
       0  it does not help         s  skip it: it comes again at the end
       1  it helps in part         u  undo the last judgment

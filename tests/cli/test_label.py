@@ -57,7 +57,7 @@ def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
     assert [label.judge for label in labels] == ["ann"] * 3
 
 
-def test_label_hides_ranks_scores_and_hints(run: Run, golden: Path) -> None:
+def test_label_shows_nothing_that_biases_a_judge(run: Run, golden: Path) -> None:
     shown = run("label", golden, stdin="0\n" * 20).stdout
     assert "Nodes › Topics" in shown
     assert "taxes" not in shown

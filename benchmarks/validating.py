@@ -13,7 +13,7 @@ from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import Answer, Chunk, Hit, Page, Scores, SearchOptions
-from pertinent.validation.golden import GoldenSet
+from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.subject import PageView
 from pertinent.validation.validate import Options, validate
 

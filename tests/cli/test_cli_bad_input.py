@@ -62,6 +62,7 @@ MAX_REGRESSION = "--max-regression: must be a number from 0.0 to 1.0, not "
         (["validate", "--ranking", "best"], f"{RANKING}'best'"),
         (["calibrate", "g", "--ranking", "best"], f"{RANKING}'best'"),
         (["index", "x", "--max-pages", "0"], f"{MAX_PAGES}'0'"),
+        (["index", "x", "--max-pages", "-1"], f"{MAX_PAGES}'-1'"),
         (
             ["index", "x", "--max-pages", "many"],
             f"{MAX_PAGES}'many'",

@@ -10,7 +10,7 @@ import pytest
 from pertinent import Pertinent
 from pertinent.validation.report import ValidationReport, save
 
-from ..validation.test_compare import case, report
+from ..validation.comparison.test_compare import case, report
 from .conftest import Run
 
 GOLDEN = """
@@ -97,13 +97,33 @@ def test_compare_accepts_reports_of_real_runs(run: Run, indexed: Path) -> None:
     assert "robots" in run("compare", *paths).stdout
 
 
-def test_other_golden_sets_are_refused(run: Run, good: Path) -> None:
+def test_one_new_label_is_said_first_and_does_not_refuse(run: Run, indexed: Path) -> None:
+    Path("golden.yaml").write_text(GOLDEN, encoding="utf-8")
+    more = GOLDEN.replace("grade: 2}]", "grade: 2}, {page: docs/nodes.md, anchor: topics, grade: 1}]")
+    Path("more.yaml").write_text(more, encoding="utf-8")
+    with Pertinent.open(indexed) as opened:
+        paths = [save(opened.validate(name), "out") for name in ("golden.yaml", "more.yaml")]
+    result = run("compare", *paths, "--max-regression", "0")
+    assert result.exit_code == 0
+    first, second, *_ = result.stdout.splitlines()
+    assert f"{first} {second}".strip() == (
+        "Scored with the labels of AFTER (golden set changed: 1 label added)."
+    )
+    assert result.stdout.count("no change") == 3
+    found = json.loads(run("compare", *paths, "--json").stdout)
+    assert list(found)[:2] == ["golden", "scored_with"]
+    assert found["golden_change"]["labels"] == [
+        {"query": "joints", "place": "docs/nodes.md#topics", "before": None, "after": 1}
+    ]
+
+
+def test_golden_sets_without_a_common_query_are_refused(run: Run, good: Path) -> None:
     other = written(report([case("x")], fingerprints={"golden": "h"}), "other.json")
     result = run("compare", good, other)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert "different golden sets" in result.stderr
-    assert "asked only after: x" in result.stderr
+    assert "no query that has an answer is in both runs" in result.stderr
+    assert "queries added: x" in result.stderr
 
 
 @pytest.mark.parametrize(

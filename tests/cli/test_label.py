@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.validation import exchange
-from pertinent.validation.judgments import Log
+from pertinent.validation.golden import formats as exchange
+from pertinent.validation.labels.judgments import Log
 
 from .conftest import Run
 

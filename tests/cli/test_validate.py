@@ -343,15 +343,51 @@ def test_validate_fails_on_a_significant_loss_against_the_baseline(run: Run) -> 
     assert json.loads(newest.read_text())["verdict"] == "FAIL"
 
 
-def test_another_golden_set_as_baseline_is_refused_before_anything_runs(run: Run) -> None:
+def test_a_baseline_holds_although_labels_and_queries_changed(run: Run) -> None:
+    """One label more, one query more: the queries in both decide, and every output says so."""
+    write_golden(criteria=LENIENT)
+    assert run("validate").exit_code == 0
+    (before,) = Path("validation_results").glob("report_*.json")
+    more = {**QUERIES[0], "labels": [*QUERIES[0]["labels"], {"page": "docs/nodes.md", "grade": 1}]}
+    added = {"id": "new", "text": "a node of a robot", "labels": QUERIES[0]["labels"]}
+    write_golden(queries=[more, *QUERIES[1:], added], criteria=LENIENT)
+    result = run("validate", "--baseline", before, "--markdown", "summary.md")
+    assert result.exit_code == 0
+    said = "Scored with the labels of AFTER (golden set changed: 1 label added; queries added: new)."
+    assert said in " ".join(result.stdout.split())
+    assert "no change" in result.stdout
+    newest = max(Path("validation_results").glob("report_*.json"), key=lambda path: path.stat().st_mtime_ns)
+    (criterion,) = [one for one in json.loads(newest.read_text())["criteria"] if one["name"] == "baseline"]
+    assert said in criterion["detail"]
+    assert said in newest.with_suffix(".html").read_text(encoding="utf-8")
+    summary = Path("summary.md").read_text(encoding="utf-8")
+    assert "### Compared with the baseline" in summary
+    assert said in summary
+    assert "| p@5 |" in summary
+
+
+def test_a_baseline_without_a_common_query_is_refused_before_anything_runs(run: Run) -> None:
     write_golden()
     run("validate")
     (before,) = Path("validation_results").glob("report_*.json")
-    write_golden("other.yaml", queries=QUERIES[:1])
+    write_golden("other.yaml", queries=[{**QUERIES[0], "text": "something else"}])
     result = run("validate", "other.yaml", "--baseline", str(before))
     assert result.exit_code == 2
     assert "another golden set" in result.stderr
     assert len(list(Path("validation_results").glob("report_*.json"))) == 1
+
+
+def test_validate_keeps_the_report_if_the_baseline_has_nothing_to_compare(run: Run) -> None:
+    """The only query in common has no answer left: its label is lost."""
+    write_golden(queries=QUERIES[:1], criteria=LENIENT)
+    run("validate")
+    (before,) = Path("validation_results").glob("report_*.json")
+    lost = {**QUERIES[0], "labels": [{"page": "docs/gone.md", "grade": 1}]}
+    write_golden(queries=[lost], criteria=LENIENT | {"lost_labels": 1})
+    result = run("validate", "--baseline", str(before))
+    assert result.exit_code == 2
+    assert "--baseline: there is nothing to compare" in result.stderr
+    assert len(list(Path("validation_results").glob("report_*.json"))) == 2
 
 
 def test_validate_limit_runs_the_first_queries(run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,12 +22,13 @@ from pertinent.surfaces.http.problems import KINDS
 from pertinent.surfaces.http.report_list import MOST, ReportList
 from pertinent.surfaces.http.reports_pages import REPORT_POLICY
 from pertinent.surfaces.validation_targets import LocalPipeline
-from pertinent.validation import exchange, report
-from pertinent.validation import golden as files
+from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
-from pertinent.validation.judgments import Log
-from pertinent.validation.labelling import Desk
+from pertinent.validation.golden import formats as exchange
+from pertinent.validation.golden import golden_set as files
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
+from pertinent.validation.labels.judgments import Log
+from pertinent.validation.labels.labeling_session import Desk
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
@@ -514,11 +516,42 @@ class TestReports:
         self, reading: Service, folder: Path, reported: ValidationReport
     ) -> None:
         one = saved(folder, reported, 1)
-        two = saved(folder, reported, 2, fingerprints={**reported.fingerprints, "golden": "another"})
+        asked = [
+            case.query.model_copy(update={"id": f"other-{case.query.id}"}) for case in reported.test_cases
+        ]
+        cases = [
+            case.model_copy(update={"query": query})
+            for case, query in zip(reported.test_cases, asked, strict=True)
+        ]
+        marks = {**reported.fingerprints, "golden": "another"}
+        two = saved(folder, reported, 2, fingerprints=marks, test_cases=cases)
         page = reading.client.get(f"/reports/compare?before={one}&after={two}")
         assert page.status_code == 200
-        assert "different golden sets" in page.text
+        assert "no query that has an answer is in both runs" in page.text
         assert "Newly failing" not in page.text
+
+    def test_other_labels_are_compared_and_said_first(
+        self, reading: Service, folder: Path, reported: ValidationReport
+    ) -> None:
+        one = saved(folder, reported, 1)
+        first, *others = reported.test_cases
+        assert first.labels
+        regraded = [label.model_copy(update={"grade": 3 - label.grade}) for label in first.labels]
+        cases = [first.model_copy(update={"labels": regraded}), *others]
+        marks = {**reported.fingerprints, "golden": "another"}
+        two = saved(folder, reported, 2, fingerprints=marks, test_cases=cases)
+        page = unescape(reading.client.get(f"/reports/compare?before={one}&after={two}").text)
+        said = page.index(f"Scored with the labels of AFTER (golden set changed: {len(regraded)} label")
+        assert said < page.index("Before") < page.index("nDCG@10")
+
+    def test_a_report_of_an_earlier_version_is_listed(self, reading: Service, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        older = Path(__file__).parents[1] / "validation" / "comparison" / "reports" / "without_labels.json"
+        shutil.copy(older, folder / "report_20260101_120000.json")
+        page = reading.client.get("/reports").text
+        assert "report_20260101_120000.json" in page
+        assert "can't be read" not in page
+        assert reading.client.get("/reports/report_20260101_120000.json").status_code == 200
 
     def test_both_must_be_named(self, reading: Service) -> None:
         problem(reading.client.get("/reports/compare"), 400, "validation_error")

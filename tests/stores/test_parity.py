@@ -20,7 +20,7 @@ from pertinent.stores.qdrant.collection import CollectionOptions
 from pertinent.stores.qdrant.server import Server
 from pertinent.testing.index_suite import EMBEDDER, entries, fill
 from pertinent.types import Filters, Page, Ranking
-from pertinent.validation.golden import load
+from pertinent.validation.golden.golden_set import load
 
 from ..servers.fixtures import Place
 from ..servers.qdrant import Cluster

@@ -13,7 +13,7 @@ from pertinent.settings import Settings
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
-from pertinent.validation.golden import GoldenSet
+from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace

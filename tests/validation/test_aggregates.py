@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pertinent.surfaces.validation_targets import LocalPipeline
-from pertinent.validation.assembly import SEED
-from pertinent.validation.golden import GoldenSet
+from pertinent.validation.golden.golden_set import GoldenSet
+from pertinent.validation.report_builder import SEED
 from pertinent.validation.statistics import intervals, wilson
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace

@@ -18,8 +18,8 @@ from scipy import stats  # type: ignore[import-untyped]
 from pertinent.errors import InvalidInput
 from pertinent.types import Answer, Chunk, Hit, Scores
 from pertinent.validation.calibration import RULE, Calibration, auc, best_plateau, calibrate
-from pertinent.validation.golden import GoldenQuery, GoldenSet, QueryType
-from pertinent.validation.labels import ResolvedQuery
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, QueryType
+from pertinent.validation.labels.resolve import ResolvedQuery
 from pertinent.validation.runner import Outcome
 from pertinent.validation.statistics import Column
 

@@ -12,7 +12,7 @@ from pertinent.identity import content_hash, point_id
 from pertinent.stores.edge import EdgeIndex
 from pertinent.types import Chunk
 from pertinent.validation.diagnosis import Diagnosis
-from pertinent.validation.golden import GoldenSet
+from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import ValidationReport, load, save
 from pertinent.workspace.workspace import Workspace
 

@@ -12,10 +12,12 @@ import pytest
 
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.validation_targets import LocalPipeline
-from pertinent.validation.golden import GoldenSet, load
-from pertinent.validation.labels import resolve
+from pertinent.validation.golden.golden_set import GoldenSet, load
+from pertinent.validation.labels.resolve import resolve
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
+
+pytestmark = pytest.mark.slow  # the real model embeds the whole handbook
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 

@@ -17,10 +17,10 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
 from pertinent.validation import rendering
-from pertinent.validation.acceptance import Check
+from pertinent.validation.acceptance_checks import Check
 from pertinent.validation.criteria import Criteria, Criterion
 from pertinent.validation.diagnosis import Diagnosis, Miss, Rival
-from pertinent.validation.golden import Category, ExpectedCriteria, QueryType
+from pertinent.validation.golden.golden_set import Category, ExpectedCriteria, QueryType
 from pertinent.validation.rendering import html, junit, markdown, text
 from pertinent.validation.rendering.bounds import Bound
 from pertinent.validation.rendering.curve import Scale
@@ -453,6 +453,7 @@ def test_a_damaged_result_is_shown_without_what_it_lacks() -> None:
         assert junit(made)
 
 
+@pytest.mark.slow
 def test_a_page_of_ten_thousand_queries_stays_small() -> None:
     cases = [case(number, "failed" if number % 5 else "passed") for number in range(10_000)]
     page = html(report(cases))
@@ -589,7 +590,7 @@ def test_what_is_invalid_is_an_error_even_if_every_criterion_is_met() -> None:
 
 
 def test_the_public_names() -> None:
-    assert rendering.__all__ == ["html", "junit", "markdown"]
+    assert rendering.__all__ == ["html", "junit", "markdown", "markdown_comparison"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from pertinent.validation import golden, report
+from pertinent.validation import report
+from pertinent.validation.golden import golden_set as golden
 
 from .conftest import Judge
 

@@ -26,7 +26,7 @@ from pertinent.types import Answer, SearchOptions
 from pertinent.validation import rendering, runner
 from pertinent.validation import report as reports
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import GoldenSet, fingerprint, load
+from pertinent.validation.golden.golden_set import GoldenSet, fingerprint, load
 from pertinent.validation.runner import WARM_UP
 from pertinent.validation.validate import NoVerdict, Options, validate
 from pertinent.workspace.workspace import Workspace

@@ -12,7 +12,7 @@ import yaml
 from pertinent.errors import InvalidInput
 from pertinent.validation.criteria import Criteria, merged
 from pertinent.validation.diagnosis import NEXT_STEPS, Kind
-from pertinent.validation.golden import GoldenSet
+from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.rendering import html, junit, markdown, words
 from pertinent.validation.report import ValidationReport
 

@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, Locator, Route, expect
 
 from pertinent import Pertinent
 from pertinent.settings import Settings
-from pertinent.validation import golden as files
-from pertinent.validation.golden import GoldenQuery, GoldenSet
-from pertinent.validation.judgments import Log
+from pertinent.validation.golden import golden_set as files
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet
+from pertinent.validation.labels.judgments import Log
 from pertinent.workspace.workspace import Workspace
 
 from ..conftest import FAST

@@ -18,7 +18,7 @@ from pertinent.surfaces.web import STATIC
 from pertinent.types import Ranking
 from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden import GoldenQuery, GoldenSet, Label
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
 
@@ -28,7 +28,7 @@ from .conftest import Reader, Visit, _served, _visits
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
 
 RANKINGS: tuple[Ranking, ...] = ("lexical", "hybrid", "hybrid")
-NAMES = [f"report_202601{10 + day}_120000.json" for day in range(4)]
+NAMES = [f"report_202601{10 + day}_120000.json" for day in range(5)]
 
 
 def golden(name: str) -> GoldenSet:
@@ -42,9 +42,21 @@ def golden(name: str) -> GoldenSet:
     return GoldenSet(name=name, queries=queries, criteria=Criteria(precision_at_5=0.2))
 
 
+def relabelled() -> GoldenSet:
+    """The first set with a label more and a query less."""
+    usual = golden("robots")
+    first, *_, last = usual.queries
+    labels = (*first.labels, Label(grade=1, page="docs/ros2/nodes.md"))
+    return usual.model_copy(update={"queries": (first.model_copy(update={"labels": labels}), last)})
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service with four reports: three of one golden set, two of them asked alike, and one of another."""
+    """A service with five reports.
+
+    Three are of one golden set, two of them asked alike; one is of another set without a query in common; and
+    one is of the first set after it got a label and lost a query.
+    """
     place = tmp_path_factory.mktemp("reports")
     for name, text in PAGES.items():
         path = place / "docs" / name
@@ -58,8 +70,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for day, ranking in enumerate(RANKINGS):
             found = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
             _save(folder, found.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)
-        other = GoldenSet(name="another <b>set</b>", queries=golden("x").queries[:1])
+        query = golden("x").queries[0].model_copy(update={"text": "policies"})
+        other = GoldenSet(name="another <b>set</b>", queries=(query,))
         _save(folder, validate(subject, other, Options(together=False)), 3)
+        _save(folder, validate(subject, relabelled(), Options(together=False)), 4)
         yield from _served(pertinent)
 
 
@@ -82,17 +96,18 @@ def look(address: str, browser: Browser) -> Iterator[Visit]:
 
 COMPARE = f"/reports/compare?before={NAMES[0]}&after={NAMES[2]}"
 REFUSED = f"/reports/compare?before={NAMES[0]}&after={NAMES[3]}"
+RELABELLED = f"/reports/compare?before={NAMES[0]}&after={NAMES[4]}"
 
 
 def test_the_list_leads_to_each_report(look: Visit) -> None:
     page = look().page
     rows = page.get_by_role("table").get_by_role("row")
-    expect(rows).to_have_count(5)
+    expect(rows).to_have_count(6)
     times = page.get_by_role("rowheader").all_inner_texts()
-    assert times == [f"2026-01-{10 + day} 12:00 UTC" for day in (3, 2, 1, 0)]
+    assert times == [f"2026-01-{10 + day} 12:00 UTC" for day in (4, 3, 2, 1, 0)]
     for cell in ("FAIL", "robots", "ms", "%"):
-        expect(rows.nth(2)).to_contain_text(cell)
-    page.get_by_role("link", name=times[1]).click()
+        expect(rows.nth(3)).to_contain_text(cell)
+    page.get_by_role("link", name=times[2]).click()
     expect(page).to_have_url(re.compile(rf"/reports/{NAMES[2]}$"))
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator("body")).to_contain_text("Who shuts down a managed node?")
@@ -121,7 +136,7 @@ def test_the_trend_has_a_point_for_each_report_of_a_golden_set_that_was_asked_al
         expect(plot.get_by_role("img")).to_have_accessible_name(re.compile(r": .+ at first, .+ at last"))
     across = [float(one.get_attribute("cx") or 0) for one in plots.nth(1).locator("circle").all()]
     assert all(before < after for before, after in pairwise(across))
-    values = page.locator("td[data-name='MRR, answerable']").all_inner_texts()[1:3]
+    values = page.locator("td[data-name='MRR, answerable']").all_inner_texts()[2:4]
     heights = [float(one.get_attribute("cy") or 0) for one in plots.nth(1).locator("circle").all()][::-1]
     ordered = sorted(zip(map(float, values), heights, strict=True))
     assert [height for _, height in ordered] == sorted(heights, reverse=True)
@@ -155,11 +170,21 @@ def test_two_reports_are_chosen_and_shown_side_by_side(look: Visit) -> None:
     expect(page).to_have_url(re.compile("/reports$"))
 
 
-def test_reports_of_other_golden_sets_stand_side_by_side_but_are_not_compared(look: Visit) -> None:
+def test_reports_without_a_common_query_stand_side_by_side_but_are_not_compared(look: Visit) -> None:
     page = look(REFUSED).page
-    expect(page.locator(".notice")).to_contain_text("different golden sets")
+    expect(page.locator(".notice")).to_contain_text("no query that has an answer is in both runs")
     expect(page.get_by_role("region", name="After", exact=True)).to_contain_text("another <b>set</b>")
     expect(page.get_by_role("table")).to_have_count(0)
+
+
+def test_a_new_label_and_a_removed_query_are_said_before_the_figures(look: Visit) -> None:
+    page = look(RELABELLED).page
+    expect(page.get_by_role("main").locator("p").first).to_have_text(
+        "Scored with the labels of AFTER (golden set changed: 1 label added; queries removed: harm)."
+    )
+    expect(page.get_by_role("heading", name="What changed over 2 queries")).to_be_visible()
+    for measure in ("P@5", "nDCG@10"):
+        expect(page.get_by_role("rowheader", name=measure)).to_be_visible()
 
 
 def test_the_search_page_leads_to_the_reports_and_they_lead_back(look: Visit) -> None:
@@ -182,7 +207,7 @@ def test_an_empty_folder_says_what_to_do(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/reports", COMPARE, REFUSED])
+@pytest.mark.parametrize("path", ["/reports", COMPARE, REFUSED, RELABELLED])
 def test_text_stands_out_and_every_control_has_a_name(look: Visit, scheme: str, path: str) -> None:
     reader = look(path, color_scheme=scheme)
     expect(reader.page.get_by_role("main")).to_be_visible()
@@ -193,7 +218,7 @@ def test_text_stands_out_and_every_control_has_a_name(look: Visit, scheme: str, 
 
 
 @pytest.mark.parametrize("width", [320, 360, 768])
-@pytest.mark.parametrize("path", ["/reports", COMPARE, REFUSED])
+@pytest.mark.parametrize("path", ["/reports", COMPARE, REFUSED, RELABELLED])
 def test_nothing_scrolls_sideways_but_tables(look: Visit, width: int, path: str) -> None:
     reader = look(path, viewport={"width": width, "height": 740}, has_touch=True, is_mobile=width < 500)
     assert not reader.js(SIDEWAYS)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from .._internal.progress import Progress, Silent
 from ..errors import InvalidInput, NotFound
-from ..indexing.sync import Plan, Summary
+from ..indexing.plan import Plan
+from ..indexing.sync import Summary
 from ..limits import ENGINE, MAX_NEIGHBOURS, RETRIEVAL_IMPLEMENTATION, check_count, check_options
 from ..ports import PageRecord
 from ..search.engine import find_neighbours
@@ -24,9 +25,9 @@ from .search_filters import check_filters
 if TYPE_CHECKING:
     from ..ports import Source
     from ..sources.site import CrawlLimits, PageFilter
-    from ..validation.expectations import ValidationRun
-    from ..validation.golden import GoldenSet
+    from ..validation.golden.golden_set import GoldenSet
     from ..validation.report import ValidationReport
+    from ..validation.seed_tests import ValidationRun
 
 
 class Pertinent:
@@ -201,9 +202,9 @@ class Pertinent:
         """
         accept = None
         if golden is not None:
-            from .accepting import Acceptance
+            from .reindex_gate import ReindexGate
 
-            accept = Acceptance(self.workspace, golden, notify)
+            accept = ReindexGate(self.workspace, golden, notify)
         with self.workspace.writing(progress := progress or Silent()):
             return self.workspace.reindex(progress, accept)
 
@@ -331,8 +332,8 @@ class Pertinent:
             print(report.verdict, report.summary)
         """
         from ..validation.criteria import merged
-        from ..validation.exchange import read
-        from ..validation.golden import GoldenSet
+        from ..validation.golden.formats import read
+        from ..validation.golden.golden_set import GoldenSet
         from ..validation.validate import Options, validate
         from .validation_targets import LocalPipeline
 
@@ -348,7 +349,7 @@ class Pertinent:
                 `success_criteria`.
             top_k: How many hits of each query to look at, 1 to 100.
         """
-        from ..validation.expectations import read_tests, run_tests
+        from ..validation.seed_tests import read_tests, run_tests
 
         checked_tests = read_tests(tests)
         limit = RETRIEVAL_IMPLEMENTATION.check_top_k(top_k)

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from .._internal.retry_after import parse_retry_after
 from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
 from ..health import audit
 from ..identity import point_id
@@ -100,12 +101,12 @@ class LocalPipeline(InProcessPipeline):
         inventory = audit.take_inventory(index, catalog)
         fingerprint = catalog.fingerprint()
         findings = [
-            *audit.drift(inventory),
-            *audit.hashes(inventory),
-            *audit.slices(inventory),
-            *audit.positions(inventory),
-            *audit.vectors(inventory, index, fingerprint.embedder if fingerprint else ""),
-            *audit.misplaced(inventory, index, self._workspace.embedder()),
+            *audit.find_drift(inventory),
+            *audit.find_altered_texts(inventory),
+            *audit.find_wrong_slices(inventory),
+            *audit.find_wrong_positions(inventory),
+            *audit.find_stale_vectors(inventory, index, fingerprint.embedder if fingerprint else ""),
+            *audit.find_wrong_vectors(inventory, index, self._workspace.embedder()),
         ]
         incomplete = integrity.faults(
             chunk for chunk in inventory.in_index.values() if integrity.find_damage(chunk)
@@ -206,7 +207,7 @@ class RemoteService:
             for _ in range(MAX_RETRIES):
                 if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
                     break
-                time.sleep(_parse_retry_after(response.headers.get("retry-after", "1")))
+                time.sleep(_seconds_to_wait(response.headers.get("retry-after", "1")))
                 response = request()
             body = response.json()
         except httpx.HTTPError as error:
@@ -219,9 +220,10 @@ class RemoteService:
         raise _make_error(response.status_code, message)
 
 
-def _parse_retry_after(header: str) -> float:
-    """Return the seconds to wait; a date in the header counts as one second."""
-    return min(float(header), TIMEOUT_SECONDS) if header.isdecimal() else 1.0
+def _seconds_to_wait(retry_after: str) -> float:
+    """Return the seconds to wait, from the header Retry-After."""
+    seconds = parse_retry_after(retry_after)
+    return 1.0 if seconds is None else min(seconds, TIMEOUT_SECONDS)
 
 
 def _make_error(status: int, message: str) -> PertinentError:

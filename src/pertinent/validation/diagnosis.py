@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict
 
 from ..limits import ENGINE
 from ..types import Chunk, Filters, Hit
-from .golden import QueryFilters, Unit
+from .golden.golden_set import QueryFilters, Unit
 from .integrity import repeated
-from .judging import TOP, Case, finite, found_ids
 from .runner import Retrieval
+from .scoring import TOP, Case, finite, found_ids
 
 Kind = Literal[
     "error",

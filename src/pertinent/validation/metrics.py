@@ -214,6 +214,12 @@ def mean_reciprocal_rank(ranks: Sequence[int | None]) -> float:
     return sum(1.0 / rank if rank else 0.0 for rank in ranks) / len(ranks) if ranks else 0.0
 
 
+def median_grade(grades: Iterable[int]) -> int:
+    """The grade that several judges give together: the lower median."""
+    ordered = sorted(grades)
+    return ordered[(len(ordered) - 1) // 2]
+
+
 def ceiling(judgments: Mapping[str, int], k: int) -> float:
     """The highest P@k that any ranking can reach with these labels."""
     return min(k, sum(label >= RELEVANT for label in judgments.values())) / k

@@ -11,7 +11,7 @@ from typing import TypeVar
 from ..errors import InvalidInput, PertinentError
 from ..limits import ENGINE
 from ..types import Answer, Hit, Ranking, SearchOptions
-from .golden import GoldenQuery, Unit
+from .golden.golden_set import GoldenQuery, Unit
 from .subject import Subject
 
 DEPTH = ENGINE.top_k_max

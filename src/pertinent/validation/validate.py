@@ -11,16 +11,16 @@ from .._internal.clock import utc_now
 from .._internal.progress import Progress, Silent
 from ..errors import EmbedderError, PertinentError, StoreError
 from ..types import Chunk, SearchOptions
-from .acceptance import at_once, checks
-from .assembly import Assembly
+from .acceptance_checks import at_once, checks
 from .criteria import Criteria, merged
 from .diagnosis import Diagnosis, Doctor
-from .golden import GoldenSet
-from .judging import Case, judge
-from .labels import resolve
+from .golden.golden_set import GoldenSet
+from .labels.resolve import resolve
 from .options import Options
 from .report import ValidationReport
+from .report_builder import Assembly
 from .runner import Retrieval, ask_all, read_all
+from .scoring import Case, judge
 from .subject import PageView, Subject
 
 __all__ = ["NoVerdict", "Options", "validate"]

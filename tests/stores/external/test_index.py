@@ -40,7 +40,7 @@ from pertinent.testing.embedder import HashedWords
 from pertinent.testing.index_suite import fill as fill_index
 from pertinent.types import Answer, Chunk, Filters, SearchOptions, readable_chunks
 from pertinent.validation import integrity
-from pertinent.validation.golden import GoldenSet
+from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.subject import PageView
 from pertinent.validation.validate import validate
 

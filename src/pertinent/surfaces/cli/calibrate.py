@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer  # noqa: TC002 - Typer evaluates the annotations
 
+from ..._internal.messages import count_queries
 from ...types import Ranking, SearchOptions
-from ...validation.phrases import queries
 from .global_options import GoldenArgument, JsonFlag, RankingOption, open_pertinent
 from .terminal import make_table, one_line, print_json, render, symbol, write
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ...validation.calibration import Calibration
-    from ...validation.golden import GoldenSet
+    from ...validation.golden.golden_set import GoldenSet
     from ...validation.subject import Subject
 
 BAR_WIDTH = 13
@@ -50,7 +50,7 @@ def calibrate(
       pertinent calibrate golden.yaml --ranking dense
       pertinent calibrate golden.yaml --json | jq .threshold
     """
-    from ...validation.exchange import read
+    from ...validation.golden.formats import read
     from ..validation_targets import LocalPipeline
 
     golden_set = read(golden)
@@ -64,7 +64,7 @@ def calibrate(
 
 def _run(pipeline: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
     from ...validation.calibration import calibrate
-    from ...validation.labels import resolve
+    from ...validation.labels.resolve import resolve
     from ...validation.runner import Retrieval, ask_all, read_all
     from .progress import show_progress
 
@@ -87,7 +87,8 @@ def print_calibration(out: Console, calibration: Calibration) -> None:
     unscored = f"; {len(calibration.left_out)} gave no score" if calibration.left_out else ""
     out.print(
         f"{one_line(calibration.golden)}, ranking {calibration.ranking}: "
-        f"{queries(calibration.answerable)} with an answer, {calibration.unanswerable} without{unscored}"
+        f"{count_queries(calibration.answerable)} with an answer, "
+        f"{calibration.unanswerable} without{unscored}"
     )
     out.print()
     out.print(_make_plot(calibration))

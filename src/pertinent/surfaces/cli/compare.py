@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...validation.phrases import queries
+from ..._internal.messages import count_queries
 from .error_reporting import INCOMPLETE, print_notice
 from .global_options import JsonFlag
 from .terminal import make_table, one_line, print_json, render, symbol, write
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ...validation.compare import Change, Comparison, Turn
+    from ...validation.comparison.compare import Change, Comparison, Turn
     from ...validation.report import Latency
 
 VERDICT_STYLES = {"better": "green", "worse": "bold red"}
@@ -51,7 +51,8 @@ def compare(
     """Compare two reports query by query: what improved, what got worse, what is chance.
 
     Prints precision, MRR and nDCG before and after, with a confidence interval of
-    the difference and a paired permutation test, and why queries newly fail.
+    the difference and a paired permutation test, and why queries newly fail. If the
+    golden set changed, the queries in both are scored with the labels of AFTER.
 
     For example:
       cd validation_results
@@ -62,7 +63,7 @@ def compare(
     Exit codes: 0 success; 1 a significant loss beyond --max-regression; 2 the
     reports can't be compared.
     """
-    from ...validation import compare as comparing
+    from ...validation.comparison import compare as comparing
     from ...validation.report import load
 
     comparison = comparing.compare(load(before), load(after))
@@ -80,7 +81,7 @@ def compare(
 
 
 def print_comparison(out: Console, comparison: Comparison, names: tuple[str, str]) -> None:
-    """Print the comparison, measures first.
+    """Print which labels scored the runs, then the measures, then the queries that changed.
 
     Args:
         out: The console to print to.
@@ -89,21 +90,23 @@ def print_comparison(out: Console, comparison: Comparison, names: tuple[str, str
     """
     from rich.text import Text
 
+    out.print(Text(one_line(comparison.scored_with)))
+    out.print()
     out.print(_make_runs_table(comparison, names))
     out.print()
     out.print(_make_changes_table(comparison.changes))
     out.print()
     out.print(
-        f"{queries(comparison.n)}; {BETTER_SAME_WORSE} counts the better, equal and worse ones. With so many "
-        f"queries, a difference of {comparison.visible:.2f} is detected in 4 of 5 trials; a smaller one may "
-        "be missed."
+        f"{count_queries(comparison.n)}; {BETTER_SAME_WORSE} counts the better, equal and worse ones. With "
+        f"so many queries, a difference of {comparison.visible:.2f} is detected in 4 of 5 trials; a smaller "
+        "one may be missed."
     )
     for note in comparison.notes:
         out.print(Text(f"{symbol('•', '-')} {one_line(note)}", style="yellow"))
     _print_newly_failing(out, comparison.newly_failing)
     if comparison.newly_passing:
         out.print()
-        heading = f"{queries(len(comparison.newly_passing))} newly passing: "
+        heading = f"{count_queries(len(comparison.newly_passing))} newly passing: "
         passing = ", ".join(one_line(turn.query) for turn in comparison.newly_passing)
         out.print(Text.assemble((heading, "bold green"), passing))
     if comparison.differs:
@@ -160,7 +163,7 @@ def _print_newly_failing(out: Console, turns: Sequence[Turn]) -> None:
 
     if turns:
         out.print()
-        out.print(Text(f"{queries(len(turns))} newly failing", style="bold red"))
+        out.print(Text(f"{count_queries(len(turns))} newly failing", style="bold red"))
     for turn in turns:
         text = one_line(turn.text)
         if len(text) > MAX_QUERY_LENGTH:

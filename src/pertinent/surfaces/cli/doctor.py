@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..._internal.messages import format_count
 from ...errors import InvalidInput
-from ...validation.phrases import counted
 from .error_reporting import BACKEND_FAILED, INCOMPLETE
 from .global_options import JsonFlag, get_global_options
 from .terminal import one_line, print_json, render, symbol, write
@@ -95,7 +95,7 @@ def _print_check(out: Console, check: Check) -> None:
     table.add_row(
         Text(symbol("✓", "ok"), style="green") if passed else Text(symbol("✗", "BAD"), style="bold red"),
         Text(check.name, style="bold"),
-        Text(one_line(check.seen)) if passed else Text(""),
+        Text(one_line(check.summary)) if passed else Text(""),
         Text(f"{check.seconds:.2f} s", style="dim"),
     )
     for finding in check.findings:
@@ -112,11 +112,11 @@ def _print_conclusion(
         out.print("No problems found.")
     elif marked_pages:
         out.print(
-            f"{counted(len(marked_pages), 'page is', 'pages are')} marked. Now run `pertinent index SOURCE` "
-            "with the options that it was indexed with, to rewrite them."
+            f"{format_count(len(marked_pages), 'page is', 'pages are')} marked. Now run `pertinent index "
+            "SOURCE` with the options that it was indexed with, to rewrite them."
         )
     else:
-        out.print(f"{counted(findings, 'finding', 'findings')}.")
+        out.print(f"{format_count(findings, 'finding')}.")
         if repair:
             out.print("None of them can be repaired by marking pages.")
 
@@ -132,7 +132,7 @@ def _as_dict(checks: Sequence[Check], marked_pages: Sequence[str]) -> dict[str, 
             {
                 "name": check.name,
                 "sound": not check.findings,
-                "seen": check.seen,
+                "seen": check.summary,
                 "seconds": round(check.seconds, 3),
                 "findings": [
                     {"problem": finding.problem, "run": finding.remedy, "pages": sorted(finding.pages)}

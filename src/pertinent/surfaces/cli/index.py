@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ...validation.phrases import counted
+from ..._internal.messages import format_count
 from .error_reporting import INCOMPLETE, INTERRUPTED, print_notice
 from .global_options import open_pertinent
 from .terminal import render, write
@@ -178,22 +178,22 @@ def _index(
 def _print_plan(
     pertinent: Pertinent, source: str, options: Mapping[str, Any], *, allow_shrink: bool
 ) -> Sequence[Unreadable]:
-    from ...indexing.sync import guard
+    from ...indexing.plan import check_removals
     from .progress import show_progress
     from .sync_output import print_plan
 
     with show_progress() as progress:
         plan = pertinent.plan(source, **options, progress=progress)
     write(render(lambda out: print_plan(out, plan)))
-    guard(plan, allow_shrink=allow_shrink)
+    check_removals(plan, allow_shrink=allow_shrink)
     return plan.unreadable
 
 
 def _print_unreadable(unreadable: Sequence[Unreadable]) -> None:
     """Print the pages that could not be read, then the failures that hide which pages there are."""
-    pages = [page for page in unreadable if page.named]
-    unidentified = [page for page in unreadable if not page.named]
-    count = counted(len(pages), "page", "pages")
+    pages = [page for page in unreadable if page.path_identifies_page]
+    unidentified = [page for page in unreadable if not page.path_identifies_page]
+    count = format_count(len(pages), "page")
     for heading, failures in (
         (f"{count} could not be read; the indexed version is kept:", pages),
         ("The list of pages is incomplete, so no page is removed:", unidentified),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..._internal.messages import format_count
 from ...identity import shorten
-from ...validation.phrases import counted
 from .terminal import make_table, one_line
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def print_collection(out: Console, examined: Examined, *, hint: bool) -> None:
     heading = Text.assemble((one_line(collection.name), "bold"), f" at {one_line(examined.server)}")
     out.print(heading, soft_wrap=True)
     points = _count_points(collection.points)
-    shards = counted(collection.shards, "shard", "shards")
-    out.print(f"{points}, {shards}, {counted(collection.replicas, 'replica', 'replicas')}")
+    shards = format_count(collection.shards, "shard")
+    out.print(f"{points}, {shards}, {format_count(collection.replicas, 'replica')}")
     out.print()
     _print_vectors(out, examined)
     out.print()
@@ -173,4 +173,4 @@ def _format_missing(present: int, points: int) -> str:
 
 
 def _count_points(number: int) -> str:
-    return counted(number, "point", "points")
+    return format_count(number, "point")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from ..._internal.messages import format_count
 from ...errors import InvalidInput, NotFound
-from ...validation.phrases import counted
 from .error_reporting import INTERRUPTED, print_notice
 from .global_options import GoldenArgument, open_pertinent
 from .search_output import format_breadcrumb
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.agreement import Judge, Pair
-    from ...validation.labelling import Candidate, Desk, Tally
+    from ...validation.labels.agreement import Judge, Pair
+    from ...validation.labels.labeling_session import Candidate, Desk, Tally
 
 GRADES = ("0", "1", "2")
 INDENT = 4
@@ -72,8 +72,8 @@ def label(
       pertinent label golden.yaml --judge ben --query qos-default
       pertinent label golden.yaml --agreement
     """
-    from ...validation.judgments import checked_judge
-    from ...validation.labelling import Desk
+    from ...validation.labels.judgments import checked_judge
+    from ...validation.labels.labeling_session import Desk
     from ..validation_targets import LocalPipeline
     from .progress import show_progress
 
@@ -184,7 +184,7 @@ class _LabelingSession:
         return candidate
 
     def _add_note(self, text: str) -> None:
-        from ...validation.judgments import checked_note
+        from ...validation.labels.judgments import checked_note
 
         try:
             self._note = checked_note(text)
@@ -224,7 +224,7 @@ class _LabelingSession:
     def _print_farewell(self) -> None:
         progress = self._desk.look(self._judge).progress
         if self._judgments:
-            judgments = counted(self._judgments, "judgment", "judgments")
+            judgments = format_count(self._judgments, "judgment")
             write(f"{judgments} saved in {one_line(str(self._desk.log.path))}. ")
         write(f"{_format_progress(progress)}.\n")
 
@@ -255,7 +255,7 @@ def _print_candidate(out: Console, candidate: Candidate, progress: Tally, note: 
 
 def _print_agreement(desk: Desk, judge: Judge) -> None:
     """Print the agreement of all pairs of judges, or of those with this judge."""
-    from ...validation.agreement import agreement, judges
+    from ...validation.labels.agreement import agreement, judges
 
     views = desk.views()
     pairs = [pair for pair in agreement(views) if judge is None or judge in (pair.first, pair.second)]
@@ -277,7 +277,7 @@ def _print_pairs(out: Console, desk: Desk, pairs: Sequence[Pair]) -> None:
         kappa = "undefined: both gave only one grade" if pair.kappa is None else f"{pair.kappa:.2f}"
         same = pair.n - len(pair.disagreements)
         out.print(Text(f"{first} and {second}", style="bold"))
-        judged = counted(pair.n, "passage", "passages")
+        judged = format_count(pair.n, "passage", "passages")
         out.print(f"weighted kappa {kappa} over {judged}; the same grade for {same:,}")
         if pair.disagreements:
             table = make_table(f">{first}", f">{second}", "query and passage")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer  # noqa: TC002 - Typer evaluates the annotations
 
-from ...validation.phrases import counted
+from ..._internal.messages import format_count
 from .global_options import JsonFlag, open_pertinent
 from .terminal import one_line, print_json, render, write
 
@@ -50,7 +50,7 @@ def _print_sources(out: Console, records: Sequence[PageRecord], locations: Mappi
         _print_pages(out, list(group))
         out.print()
     chunks = sum(record.chunks for record in records)
-    out.print(f"{counted(len(records), 'page', 'pages')}, {counted(chunks, 'chunk', 'chunks')}")
+    out.print(f"{format_count(len(records), 'page')}, {format_count(chunks, 'chunk')}")
 
 
 def _print_pages(out: Console, records: Sequence[PageRecord]) -> None:

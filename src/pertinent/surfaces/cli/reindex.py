@@ -47,7 +47,7 @@ def reindex(
     with open_pertinent(context) as pertinent:
         if rollback:
             pertinent.rollback()
-            lines = [f"  {line}\n" for line in pertinent.workspace.to_set()]
+            lines = [f"  {line}\n" for line in pertinent.workspace.settings_matching_index()]
             hint = ["Set this for it:\n", *lines] if lines else []
             write("".join(["The previous index is in use again.\n", *hint]))
         elif drop_old:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ...validation.phrases import counted
+from ..._internal.messages import format_count
 from .global_options import open_pertinent
 from .terminal import write
 
@@ -26,4 +26,4 @@ def remove(
     """
     with open_pertinent(context) as pertinent:
         pages = pertinent.remove(name)
-    write(f"Removed {name}: {counted(pages, 'page', 'pages')}.\n")
+    write(f"Removed {name}: {format_count(pages, 'page')}.\n")

@@ -21,7 +21,7 @@ def settings(context: typer.Context, *, as_json: JsonFlag = False) -> None:
 
     rows = [
         setting._replace(origin="the command line") if setting.origin == GIVEN else setting
-        for setting in get_global_options(context).load_settings().shown()
+        for setting in get_global_options(context).load_settings().list_origins()
     ]
     if as_json:
         print_json([setting._asdict() for setting in rows])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...validation.phrases import counted
+from ..._internal.messages import format_count
 from .terminal import make_table, one_line
 
 if TYPE_CHECKING:
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...indexing.sync import PageChange, Plan, Summary
-    from ...types import PassedOver
+    from ...indexing.plan import PageChange, Plan
+    from ...indexing.sync import Summary
+    from ...types import Skipped
 
 
 def print_summary(out: Console, summary: Summary) -> None:
@@ -25,16 +26,16 @@ def print_summary(out: Console, summary: Summary) -> None:
     chunks = (summary.chunks_added, summary.chunks_changed, summary.chunks_kept, summary.chunks_removed)
     table.add_row("chunks", *(f"{number:,}" for number in chunks))
     out.print(table)
-    print_skipped(out, summary.passed_over)
+    print_skipped(out, summary.skipped)
     rate = f", {summary.chunks_per_second:,.0f} chunks a second" if summary.chunks_added else ""
     out.print(f"Done in {summary.seconds:.1f} s{rate}.")
 
 
-def print_skipped(out: Console, passed_over: Sequence[PassedOver]) -> None:
+def print_skipped(out: Console, skipped: Sequence[Skipped]) -> None:
     """Print which pages the source skipped on purpose, in case they were wanted."""
-    for skipped in passed_over:
-        pages = counted(skipped.pages, "page", "pages")
-        out.print(f"skipped: {pages} ({one_line(skipped.reason)})", soft_wrap=True, markup=False, style="dim")
+    for group in skipped:
+        pages = format_count(group.pages, "page")
+        out.print(f"skipped: {pages} ({one_line(group.reason)})", soft_wrap=True, markup=False, style="dim")
 
 
 def print_plan(out: Console, plan: Plan) -> None:
@@ -47,7 +48,7 @@ def print_plan(out: Console, plan: Plan) -> None:
     title = f"Plan for {one_line(plan.source)} ({one_line(plan.location)})"
     out.print(Text(title, style="bold"), soft_wrap=True)
     for change in plan.changes:
-        if change.known:
+        if change.exists:
             print_line("~", "yellow", f"{'changed':11}{_format_change(change)}")
         else:
             print_line("+", "green", f"{'added':11}{_format_change(change)}")
@@ -55,14 +56,14 @@ def print_plan(out: Console, plan: Plan) -> None:
         print_line("-", "red", f"{'removed':11}{one_line(record.source_path)}: {record.chunks} chunks")
     for page in plan.unreadable:
         print_line("!", "red", f"{'unreadable':11}{one_line(page.source_path)}: {one_line(page.reason)}")
-    print_skipped(out, plan.passed_over)
-    for stray in plan.strays:
-        print_line("-", "red", f"{'leftover':11}{one_line(stray)}, from an interrupted run")
+    print_skipped(out, plan.skipped)
+    for leftover in plan.leftovers:
+        print_line("-", "red", f"{'leftover':11}{one_line(leftover)}, from an interrupted run")
     if plan.nothing_to_do:
-        out.print(f"Nothing to do: {plan.unchanged:,} pages are unchanged.")
+        out.print(f"Nothing to do: {len(plan.unchanged):,} pages are unchanged.")
     else:
         out.print(
-            f"{plan.unchanged:,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
+            f"{len(plan.unchanged):,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
             f"{plan.chunks_removed:,} to remove. Nothing was written."
         )
 

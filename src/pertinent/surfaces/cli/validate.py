@@ -18,6 +18,7 @@ from .output_paths import check_file_is_writable, check_folder_is_writable
 from .terminal import print_json, render, write
 
 if TYPE_CHECKING:
+    from ...validation.comparison.compare import Comparison
     from ...validation.report import ValidationReport
     from ...validation.subject import Subject
 
@@ -86,7 +87,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         str | None,
         typer.Option(
             metavar="REPORT",
-            help="Fail if the run is significantly worse than this report.",
+            help="Fail if the run is significantly worse than this report, on the queries in both.",
             rich_help_panel=_VERDICT,
         ),
     ] = None,
@@ -158,11 +159,12 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     because labels are lost, the labels can't meet the criteria, the criteria
     require nothing, or a store is down.
     """
-    from ...validation import exchange, report
-    from ...validation.compare import compare, held_to, regressions
+    from ...validation import report
+    from ...validation.comparison.compare import compare, held_to, regressions
+    from ...validation.comparison.golden_change import check_baseline
     from ...validation.criteria import merged
-    from ...validation.golden import fingerprint
-    from ...validation.labels import lasting
+    from ...validation.golden.formats import read
+    from ...validation.labels.resolve import lasting
     from ...validation.options import Options
     from ...validation.validate import NoVerdict
     from ...validation.validate import validate as run_validation
@@ -172,7 +174,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         raise InvalidInput("--max-regression", "needs --baseline")
     settings = get_global_options(context).load_settings().settings
     path = golden or _find_default_golden(settings.golden)
-    golden_set = exchange.read(path, limit)
+    golden_set = read(path, limit)
     options = Options(
         ranking=ranking,
         threshold=threshold,
@@ -185,8 +187,9 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     requirements = parse_requirements(require or ())
     criteria = merged(settings.criteria, golden_set.criteria, requirements, strict=strict)
     baseline_report = report.load(baseline) if baseline else None
-    if baseline_report and baseline_report.fingerprints.get("golden") != fingerprint(golden_set):
-        raise InvalidInput("--baseline", f"{baseline} was made with another golden set than {path}")
+    if baseline_report:
+        with _blame_baseline():
+            check_baseline(baseline_report, golden_set)
     check_folder_is_writable("--output", Path(output or settings.reports))
     for option, file in (("--junit", junit), ("--markdown", markdown), ("--pin", pin)):
         if file:
@@ -199,10 +202,17 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     except (NoVerdict, StoreError, EmbedderError) as error:
         print_notice(f"INVALID: {error}")
         raise typer.Exit(BAD_INPUT) from error
-    comparison = compare(baseline_report, result) if baseline_report else None
-    if comparison is not None:
-        result = held_to(result, regressions(comparison, max_regression or 0.0))
-    written = _write_reports(result, output or settings.reports, junit, markdown)
+    comparison = None
+    if baseline_report:
+        try:
+            with _blame_baseline():
+                comparison = compare(baseline_report, result)
+        except InvalidInput:
+            # Keep the report of the run, which is complete.
+            _write_reports(result, output or settings.reports, junit, markdown)
+            raise
+        result = held_to(result, comparison, regressions(comparison, max_regression or 0.0))
+    written = _write_reports(result, output or settings.reports, junit, markdown, comparison)
     if json_:
         print_json(result.model_dump(mode="json"))
     else:
@@ -215,12 +225,21 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 def _find_default_golden(setting: Path | None) -> str:
     path = setting or Path(DEFAULT_GOLDEN)
     if not path.exists():
-        from ...validation.golden import HOW_TO_START
+        from ...validation.golden.golden_set import HOW_TO_START
 
         raise InvalidInput(
             "golden", f"there is no {path} here; name a golden set, or set `golden`; {HOW_TO_START}"
         )
     return str(path)
+
+
+@contextmanager
+def _blame_baseline() -> Iterator[None]:
+    """Name the option --baseline in an error about the report that it names."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput("--baseline", error.message) from error
 
 
 def parse_requirements(arguments: Sequence[str]) -> dict[str, float]:
@@ -258,18 +277,23 @@ def _open_target(context: typer.Context, url: str | None) -> Iterator[Subject]:
 
 
 def _write_reports(
-    result: ValidationReport, folder: str | Path, junit: str | None, markdown: str | None
+    result: ValidationReport,
+    folder: str | Path,
+    junit: str | None,
+    markdown: str | None,
+    comparison: Comparison | None = None,
 ) -> list[Path]:
     """Write the report as JSON, HTML and in the requested formats; return the paths."""
     from ...validation import rendering, report
 
     path = report.save(result, folder)
-    renderers = {path.with_suffix(".html"): rendering.html}
+    texts = {path.with_suffix(".html"): rendering.html(result)}
     if junit:
-        renderers[Path(junit)] = rendering.junit
+        texts[Path(junit)] = rendering.junit(result)
     if markdown:
-        renderers[Path(markdown)] = rendering.markdown
-    for file, render_report in renderers.items():
+        summary = f"\n{rendering.markdown_comparison(comparison)}" if comparison else ""
+        texts[Path(markdown)] = rendering.markdown(result) + summary
+    for file, text in texts.items():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(render_report(result), encoding="utf-8")
-    return [path, *renderers]
+        file.write_text(text, encoding="utf-8")
+    return [path, *texts]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.acceptance import Check
-    from ...validation.compare import Comparison
+    from ...validation.acceptance_checks import Check
+    from ...validation.comparison.compare import Comparison
     from ...validation.criteria import Criterion
     from ...validation.report import Mean, ValidationReport
 

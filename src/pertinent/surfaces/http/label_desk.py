@@ -17,8 +17,8 @@ from typing import TypeVar
 from fastapi import Request
 
 from ...errors import InvalidInput, SettingsError, StoreError
-from ...validation import exchange
-from ...validation.labelling import Desk
+from ...validation.golden import formats as exchange
+from ...validation.labels.labeling_session import Desk
 from ..library import Pertinent
 from ..validation_targets import LocalPipeline
 from .answering import in_thread, service

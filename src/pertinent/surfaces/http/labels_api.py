@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...errors import NotFound
 from ...limits import check_count
-from ...validation.agreement import Pair, agreement, judges
-from ...validation.judgments import NAME_MAX, NOTE_MAX, Judgment
-from ...validation.labelling import Candidate, Desk, Look
+from ...validation.labels.agreement import Pair, agreement, judges
+from ...validation.labels.judgments import NAME_MAX, NOTE_MAX, Judgment
+from ...validation.labels.labeling_session import Candidate, Desk, Look
 from .answering import JSON, service
 from .fields import Body, whole
 from .label_desk import OFF, at_desk

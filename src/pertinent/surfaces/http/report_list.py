@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from ..._internal.messages import count_queries
 from ...validation import report
 from ...validation.criteria import Criterion
-from ...validation.phrases import queries
-from ...validation.report import Verdict
+from ...validation.defaults import Verdict
+from ...validation.older_reports import fill_answerable_means
 
 MOST = 500
 """How many reports are listed, the latest."""
@@ -82,7 +84,7 @@ class Short(BaseModel):
         parts = [
             self.golden.name,
             f"{self.ranking} ranking" if self.ranking else "",
-            f"the first {queries(limit).removeprefix('1 ')} only" if limit else "",
+            f"the first {count_queries(limit).removeprefix('1 ')} only" if limit else "",
             f"threshold {threshold:g}" if threshold else "",
         ]
         return ", ".join(part for part in parts if part)
@@ -129,8 +131,9 @@ class ReportList:
 
 def _parsed(path: Path) -> Short | None:
     try:
-        return Short.model_validate_json(path.read_bytes()).model_copy(update={"name": path.name})
-    except ValidationError:
+        data = fill_answerable_means(json.loads(path.read_bytes()))
+        return Short.model_validate(data).model_copy(update={"name": path.name})
+    except (ValueError, RecursionError):  # a ValidationError is a ValueError
         return None
 
 

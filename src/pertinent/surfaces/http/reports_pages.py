@@ -86,7 +86,7 @@ def _loaded(reports: ReportList, name: str) -> ValidationReport:
 
 
 def _compared(reports: ReportList, before: str, after: str) -> Response:
-    from ...validation.compare import compare
+    from ...validation.comparison.compare import compare
 
     old, new = _loaded(reports, before), _loaded(reports, after)
     comparison = refused = None

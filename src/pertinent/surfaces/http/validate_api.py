@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...types import Answer, SearchOptions
-from ...validation.expectations import EXAMPLE, ValidationRun, ValidationTest, run_tests
+from ...validation.seed_tests import EXAMPLE, ValidationRun, ValidationTest, run_tests
 from .answering import JSON, in_thread, service
 from .fields import Body, whole
 from .problems import responses

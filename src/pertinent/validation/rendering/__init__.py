@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .comparison import markdown_comparison
 from .html import html
 from .junit import junit
 from .markdown import markdown
 
-__all__ = ["html", "junit", "markdown"]
+__all__ = ["html", "junit", "markdown", "markdown_comparison"]

@@ -6,16 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..acceptance import Check
+from ..acceptance_checks import Check
 from ..criteria import Criterion
 from ..diagnosis import NEXT_STEPS
 from ..report import TestCase, ValidationReport
 from . import words
-
-
-def is_scored(case: TestCase) -> bool:
-    """Whether it counts in the verdict's means: it has an answer, and is no edge case."""
-    return case.query.answerable and case.query.query_type != "edge" and case.relevant > 0
 
 
 def is_good(case: TestCase) -> bool:

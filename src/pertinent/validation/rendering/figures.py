@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
-from ..acceptance import Check
+from ..acceptance_checks import Check
 
 UNKNOWN = "–"
 _SECOND = 1000.0

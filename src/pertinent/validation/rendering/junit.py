@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from ..acceptance import Check
+from ..acceptance_checks import Check
 from ..criteria import Criterion
 from ..report import TestCase, ValidationReport
 from . import figures, text

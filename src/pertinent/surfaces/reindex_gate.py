@@ -1,0 +1,85 @@
+"""The gate of `reindex --validate`: a new build is activated only if a golden set accepts it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from .. import build
+from ..errors import PertinentError, SyncRefused
+from ..ports import Fingerprint, Written
+from ..search.engine import Engine
+from ..validation.comparison.compare import compare, regressions
+from ..validation.criteria import merged
+from ..validation.golden.formats import read
+from ..validation.report import ValidationReport
+from ..validation.subject import PageView
+from ..validation.validate import Options, validate
+from ..workspace.workspace import Workspace
+from .validation_targets import InProcessPipeline, LocalPipeline
+
+
+class NewBuild(InProcessPipeline):
+    """A build that is not in use yet, for validation."""
+
+    def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]]) -> None:
+        super().__init__(engine)
+        self._written = written
+
+    def facts(self) -> Mapping[str, str]:
+        return {"subject": "candidate"}
+
+    def pages(self) -> Iterator[PageView]:
+        for _, (page, _, chunks) in self._written:
+            yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, tuple(chunks))
+
+    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+        # The build was filled from these chunks just now.
+        return set(chunk_ids)
+
+    def audit(self) -> list[str]:
+        return []
+
+
+class ReindexGate:
+    """Refuses a build that does not pass, or is significantly worse than the one in use.
+
+    Args:
+        workspace: The index with the build in use.
+        golden: The golden set, as a path or `beir:FOLDER`.
+        notify: Receives the summary of each validation.
+    """
+
+    def __init__(
+        self, workspace: Workspace, golden: str | os.PathLike[str], notify: Callable[[str], None]
+    ) -> None:
+        self._workspace = workspace
+        self._golden = read(os.fspath(golden))
+        self._criteria = merged(workspace.settings.criteria, self._golden.criteria)
+        self._notify = notify
+
+    def __call__(self, engine: Engine, written: Sequence[tuple[str, Written]], old: Fingerprint) -> None:
+        new_build = NewBuild(engine, written)
+        new = validate(new_build, self._golden, Options(diagnose=False), self._criteria)
+        self._notify(f"new: {new.summary}")
+        if new.verdict != "PASS":
+            raise SyncRefused(f"the new index was not activated, the old one stays in use: {new.summary}")
+        old_report = self._validate_old(old)
+        self._notify(f"old: {old_report.summary}")
+        if losses := regressions(compare(old_report, new), 0.0):
+            raise SyncRefused(
+                f"the new index was not activated, the old one stays in use: it is worse, {'; '.join(losses)}"
+            )
+
+    def _validate_old(self, old: Fingerprint) -> ValidationReport:
+        """Validate the build in use, with the embedder that it was made with."""
+        settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
+        try:
+            embedder = build.embedder(settings)
+            old_build = LocalPipeline(self._workspace, embedder)
+            return validate(old_build, self._golden, Options(diagnose=False), self._criteria)
+        except PertinentError as error:
+            raise SyncRefused(
+                f"the new index was not activated: the old one, made with {old.embedder}, can't be searched "
+                f"to compare them ({error}). `pertinent reindex` without --validate activates it anyway"
+            ) from error

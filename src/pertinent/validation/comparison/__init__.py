@@ -1,0 +1,1 @@
+"""Two reports side by side: what became better or worse, and how sure that is."""

@@ -1,0 +1,1 @@
+"""Golden sets: queries, and the places in the source that answer them."""

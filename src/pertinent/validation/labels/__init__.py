@@ -1,0 +1,1 @@
+"""Labels: resolved to chunks, judged by people, and how far judges agree."""

@@ -1,0 +1,510 @@
+"""Compare across changes of the golden set: real runs on a real index, scored with the later labels.
+
+The oracle is always a run of the earlier retrieval with the later labels: what the stored list scores when
+it is scored again must be what that run scores.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pertinent._internal.progress import Silent
+from pertinent.errors import InvalidInput
+from pertinent.settings import Settings
+from pertinent.surfaces.library import Pertinent
+from pertinent.surfaces.validation_targets import LocalPipeline
+from pertinent.testing.pages import Shelf, page
+from pertinent.types import Page
+from pertinent.validation import report
+from pertinent.validation.comparison.compare import MEASURES, Comparison, compare
+from pertinent.validation.golden.golden_set import GoldenSet
+from pertinent.validation.report import ValidationReport
+from pertinent.validation.scoring import MEASURES as ALL_MEASURES
+from pertinent.validation.validate import Options, validate
+from pertinent.workspace.workspace import Workspace
+
+from ..conftest import book as small_book
+from ..conftest import golden as small_golden
+
+NAMES = ("gripper", "knee", "camera", "battery")
+PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
+OLDER_FORMAT = Path(__file__).parent / "reports" / "without_labels.json"
+
+
+def make_page(name: str, extra: str = "") -> Page:
+    """A page whose sections are cut at 40 tokens and not at 120."""
+    sections = {
+        f"The {part}": [
+            f"The {part} of the {name} belongs to the {name} alone.{extra}",
+            f"Whoever builds a {name} checks the {part} of that {name} twice.",
+            f"Once a month it is oiled by somebody who knows the {name} well, the {part} and all the rest.",
+        ]
+        for part in PARTS
+    }
+    return page(name, sections, title=f"The {name}")
+
+
+def make_label(name: str, part: str, grade: int = 1, **fields: Any) -> dict[str, Any]:
+    return {"page": f"docs/{name}.md", "anchor": f"the-{part}", "grade": grade, **fields}
+
+
+def make_query(name: str, *labels: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"id": name, "text": f"the hinge of the {name}", "labels": list(labels), **fields}
+
+
+def make_golden(queries: list[dict[str, Any]], **fields: Any) -> GoldenSet:
+    return GoldenSet.model_validate({"name": "parts", "queries": queries, **fields})
+
+
+def usual_queries() -> list[dict[str, Any]]:
+    return [make_query(name, *(make_label(name, part) for part in PARTS[:4])) for name in NAMES]
+
+
+class Book:
+    """A book in a real index, cut in one way."""
+
+    def __init__(self, folder: Path, chunk_tokens: int) -> None:
+        settings = Settings(
+            folder=folder, embedder="testing:hashed-words", chunk_tokens=chunk_tokens, query_cache=0
+        )
+        self.workspace = Workspace(settings)
+
+    def index(self, *pages: Page) -> None:
+        indexer = self.workspace.indexer(Silent())
+        indexer.apply(indexer.plan(Shelf(*pages)))
+
+    def reindex(self) -> None:
+        with Pertinent(self.workspace) as opened:
+            opened.reindex()
+
+    def run(self, golden: GoldenSet, **options: Any) -> ValidationReport:
+        usual = {"together": False, "diagnose": False}
+        found = validate(LocalPipeline(self.workspace), golden, Options(**(usual | options)))
+        # What is compared is what was written.
+        return ValidationReport.model_validate_json(found.model_dump_json())
+
+
+@pytest.fixture
+def open_book(tmp_path: Path) -> Iterator[Callable[..., Book]]:
+    opened: list[Book] = []
+
+    def open_it(chunk_tokens: int = 120, folder: str = "data") -> Book:
+        opened.append(Book(tmp_path / folder, chunk_tokens))
+        return opened[-1]
+
+    yield open_it
+    for book in opened:
+        book.workspace.close()
+
+
+@pytest.fixture
+def book(open_book: Callable[..., Book]) -> Book:
+    made = open_book()
+    made.index(*map(make_page, NAMES))
+    return made
+
+
+def figures(compared: Comparison, side: str) -> dict[str, float]:
+    return {change.measure: getattr(change, side) for change in compared.changes}
+
+
+def verdicts(compared: Comparison) -> set[str]:
+    return {change.verdict for change in compared.changes}
+
+
+def relabelled(*labels: dict[str, Any]) -> GoldenSet:
+    """The usual set, with other labels for its first query."""
+    return make_golden([make_query(NAMES[0], *labels), *usual_queries()[1:]])
+
+
+OLD_LABELS = [make_label("gripper", part) for part in PARTS[:4]]
+CHANGES = {
+    "one label added": ([*OLD_LABELS, make_label("gripper", "motor", 2)], "1 label added"),
+    "one label removed": (OLD_LABELS[1:], "1 label removed"),
+    "one grade changed": ([make_label("gripper", "hinge", 2), *OLD_LABELS[1:]], "1 label regraded"),
+    "a grade set to 0": ([make_label("gripper", "hinge", 0), *OLD_LABELS[1:]], "1 label regraded"),
+    "a second judge": (
+        [*OLD_LABELS, make_label("gripper", "hinge", 0, judge="ann")],
+        "1 label added",
+    ),
+    "all at once": (
+        [
+            make_label("gripper", "hinge", 2),
+            *OLD_LABELS[2:],
+            make_label("knee", "hinge"),
+            make_label("knee", "motor"),
+        ],
+        "2 labels added, 1 removed, 1 regraded",
+    ),
+}
+
+
+@pytest.mark.parametrize(("labels", "said"), CHANGES.values(), ids=CHANGES.keys())
+def test_changed_labels_score_both_sides_and_are_counted(
+    book: Book, labels: list[dict[str, Any]], said: str
+) -> None:
+    new = relabelled(*labels)
+    before = book.run(make_golden(usual_queries()), ranking="lexical")
+    after, oracle = book.run(new, ranking="hybrid"), book.run(new, ranking="lexical")
+    found = compare(before, after)
+    assert found.scored_with == f"Scored with the labels of AFTER (golden set changed: {said})."
+    assert (found.n, found.rescored, found.unpaired) == (4, ["gripper"], [])
+    assert found.changes == compare(oracle, after).changes
+    assert [change.measure for change in found.changes] == list(MEASURES)
+
+
+def test_the_changed_labels_are_listed_with_both_grades(book: Book) -> None:
+    labels = [make_label("gripper", "hinge", 2), *OLD_LABELS[2:], make_label("knee", "hinge")]
+    found = compare(book.run(make_golden(usual_queries())), book.run(relabelled(*labels)))
+    assert found.golden_change.labels is not None
+    assert {(one.query, one.place, one.before, one.after) for one in found.golden_change.labels} == {
+        ("gripper", "docs/gripper.md#the-hinge", 1, 2),
+        ("gripper", "docs/gripper.md#the-spring", 1, None),
+        ("gripper", "docs/knee.md#the-hinge", None, 1),
+    }
+
+
+def test_a_run_compared_with_itself_under_any_new_labels_has_not_changed(book: Book) -> None:
+    drawn = random.Random(5)  # noqa: S311  no secret
+    places = [(name, part) for name in NAMES for part in PARTS]
+    before = book.run(make_golden(usual_queries()))
+    for _ in range(15):
+        queries = [
+            make_query(
+                name,
+                *(
+                    make_label(*place, grade=drawn.randint(0, 2))
+                    for place in drawn.sample(places, drawn.randint(1, 9))
+                ),
+                make_label(name, "hinge"),
+            )
+            for name in NAMES
+        ]
+        found = compare(before, book.run(make_golden(queries)))
+        assert verdicts(found) == {"no change"}
+        assert (found.n, len(found.changes), found.rescored) == (4, 3, list(NAMES))
+
+
+def test_any_new_labels_score_the_earlier_list_as_a_run_with_them_would(book: Book) -> None:
+    drawn = random.Random(7)  # noqa: S311  no secret
+    places = [(name, part) for name in NAMES for part in PARTS]
+    before = book.run(make_golden(usual_queries()), ranking="lexical")
+    shared = [name for name in ALL_MEASURES if not name.startswith(("rr", "map", "recall@100"))] + ["rr_best"]
+    for _ in range(15):
+        queries = [
+            make_query(
+                name,
+                *(
+                    make_label(*place, grade=drawn.randint(0, 2), judge=drawn.choice((None, "ann", "ben")))
+                    for place in drawn.sample(places, 8)
+                ),
+            )
+            for name in NAMES
+        ]
+        new = make_golden(queries)
+        after, oracle = book.run(new), book.run(new, ranking="lexical")
+        assert compare(before, after, shared).changes == compare(oracle, after, shared).changes
+
+
+def test_unchanged_labels_give_exactly_the_figures_of_the_reports(book: Book) -> None:
+    golden = make_golden(usual_queries())
+    before, after = book.run(golden, ranking="lexical"), book.run(golden)
+    found = compare(before, after)
+    assert (found.scored_with, found.rescored) == ("Scored with the same golden set.", [])
+    for side, run in (("before", before), ("after", after)):
+        assert figures(found, side) == pytest.approx(
+            {name: run.metrics["all"][name].mean for name in MEASURES}, abs=1e-12
+        )
+
+
+def test_added_and_removed_queries_are_listed_and_the_common_ones_compared(book: Book) -> None:
+    queries = usual_queries()
+    before = book.run(make_golden(queries[:3]))
+    after = book.run(make_golden(queries[1:]))
+    found = compare(before, after)
+    assert found.n == 2
+    assert (found.golden_change.queries_added, found.golden_change.queries_removed) == (
+        ["battery"],
+        ["gripper"],
+    )
+    assert "golden set changed: queries added: battery; removed: gripper" in found.scored_with
+    assert verdicts(found) == {"no change"}
+
+
+@pytest.mark.parametrize("changed", [{"text": "what a gripper is"}, {"filters": {"section": "The hinge"}}])
+def test_another_text_or_filter_under_the_same_id_is_another_query(
+    book: Book, changed: dict[str, Any]
+) -> None:
+    queries = usual_queries()
+    before = book.run(make_golden(queries))
+    after = book.run(make_golden([queries[0] | changed, *queries[1:]]))
+    found = compare(before, after)
+    assert found.golden_change.queries_reworded == ["gripper"]
+    assert "asked differently: gripper" in found.scored_with
+    assert found.n == 3
+
+
+def test_another_top_k_is_compared_and_noted(book: Book) -> None:
+    queries = usual_queries()
+    after = make_golden([query | {"top_k": 10} for query in queries])
+    found = compare(book.run(make_golden(queries)), book.run(after))
+    assert found.n == 4
+    assert {"name": "top_k", "before": "5", "after": "10"} in [one.model_dump() for one in found.differs]
+    assert any("top_k is not the same for: gripper" in note for note in found.notes)
+
+
+def test_a_query_that_has_an_answer_now_is_compared(book: Book) -> None:
+    queries = usual_queries()
+    unanswerable = make_query("gripper", answerable=False)
+    before, after = book.run(make_golden([unanswerable, *queries[1:]])), book.run(make_golden(queries))
+    found = compare(before, after)
+    assert (found.n, found.rescored) == (4, ["gripper"])
+    assert verdicts(found) == {"no change"}
+    back = compare(after, before)
+    assert back.n == 3
+    assert any("have no answer now: gripper" in note for note in back.notes)
+
+
+def test_another_chunk_size_keeps_the_places_of_new_labels(
+    open_book: Callable[..., Book], book: Book
+) -> None:
+    new = relabelled(*OLD_LABELS, make_label("gripper", "motor", 2), make_label("knee", "hinge"))
+    before = book.run(make_golden(usual_queries()), ranking="lexical")
+    oracle = book.run(new, ranking="lexical")
+    book.workspace.close()
+    recut = open_book(chunk_tokens=40)
+    recut.reindex()
+    recut = open_book(chunk_tokens=40)
+    after = recut.run(new)
+    assert after.fingerprints["chunker"] != before.fingerprints["chunker"]
+    assert {case.relevant for case in after.test_cases} != {case.relevant for case in oracle.test_cases}
+    found, known = compare(before, after), compare(oracle, after)
+    assert (found.n, found.rescored) == (4, ["gripper"])
+    assert found.changes[:2] == known.changes[:2]
+    ndcg = found.changes[2]
+    assert (ndcg.measure, ndcg.n) == ("ndcg@10", 3)
+    assert any(
+        "ndcg@10 is not compared for 1 query" in note and "how many of its passages" in note
+        for note in found.notes
+    )
+
+
+def test_labels_that_both_sets_have_are_scored_although_their_page_was_edited(book: Book) -> None:
+    new = relabelled(make_label("gripper", "hinge", 2), *OLD_LABELS[1:])
+    before = book.run(make_golden(usual_queries()), ranking="lexical")
+    oracle = book.run(new, ranking="lexical")
+    book.index(make_page("gripper", " It is made of steel, and not of wood."), *map(make_page, NAMES[1:]))
+    after = book.run(new)
+    found = compare(before, after)
+    assert (found.n, found.rescored) == (4, ["gripper"])
+    assert found.changes == compare(oracle, after).changes
+
+
+def test_a_new_label_on_an_edited_page_is_not_guessed_at(book: Book) -> None:
+    before = book.run(make_golden(usual_queries()))
+    book.index(make_page("gripper", " It is made of steel, and not of wood."), *map(make_page, NAMES[1:]))
+    after = book.run(relabelled(*OLD_LABELS, make_label("gripper", "motor")))
+    found = compare(before, after)
+    assert (found.n, found.unpaired) == (3, ["gripper"])
+    assert any("their pages were edited" in note and "gripper" in note for note in found.notes)
+
+
+def test_on_an_edited_page_results_are_recognised_by_their_text(book: Book) -> None:
+    """A section above all others moves every span, and changes no other passage."""
+    new = relabelled(*OLD_LABELS, make_label("gripper", "motor", 2), make_label("gripper", "bearing", 0))
+    before = book.run(make_golden(usual_queries()), ranking="lexical")
+    oracle = book.run(new, ranking="lexical")
+    usual = make_page("gripper")
+    sections = {"News": "The gripper is painted red now."} | {
+        section.path[-1]: [usual.text[block.start : block.end] for block in section.blocks]
+        for section in usual.sections
+    }
+    book.index(page("gripper", sections, title="The gripper"), *map(make_page, NAMES[1:]))
+    after = book.run(new)
+    found, known = compare(before, after), compare(oracle, after)
+    assert (found.n, found.rescored, found.unpaired) == (4, ["gripper"], [])
+    assert found.changes[:2] == known.changes[:2]
+
+
+def test_results_on_pages_that_are_gone_are_unjudged(book: Book) -> None:
+    """The knee's page is removed, and the gripper gets a label that it did not have."""
+    new = make_golden(
+        [make_query("gripper", *OLD_LABELS, make_label("gripper", "motor")), usual_queries()[2]]
+    )
+    old = make_golden([usual_queries()[0], usual_queries()[2]])
+    before, oracle = book.run(old, ranking="lexical"), book.run(new, ranking="lexical")
+    assert any(
+        result.document_id.startswith("knee") for result in before.test_cases[0].actual_results
+    ) or any("knee" in chunk_id for chunk_id in before.test_cases[0].further or ())
+    indexer = book.workspace.indexer(Silent())
+    indexer.apply(indexer.plan(Shelf(*(make_page(name) for name in NAMES if name != "knee"))))
+    after = book.run(new)
+    found = compare(before, after)
+    assert (found.n, found.rescored) == (2, ["gripper"])
+    assert found.changes == compare(oracle, after).changes
+
+
+def test_a_query_that_turned_under_other_labels_is_named_apart(book: Book) -> None:
+    before = book.run(relabelled(*(make_label("gripper", part) for part in PARTS)))
+    after = book.run(relabelled(*(make_label("battery", part) for part in PARTS)))
+    assert [case.status for case in (before.test_cases[0], after.test_cases[0])] == ["passed", "failed"]
+    found = compare(before, after)
+    assert found.newly_failing == []
+    assert any("by other labels or expectations: gripper" in note for note in found.notes)
+
+
+def test_judged_pages_are_compared_under_new_labels(book: Book) -> None:
+    def make_set(*names: str) -> GoldenSet:
+        labels = [{"page": f"docs/{name}.md", "grade": 1} for name in names]
+        return make_golden(
+            [make_query("gripper", *labels)], unit="page", criteria={"queries_reaching": 0, "mrr": 0}
+        )
+
+    before, new = book.run(make_set("gripper"), ranking="lexical"), make_set("gripper", "knee", "camera")
+    after, oracle = book.run(new), book.run(new, ranking="lexical")
+    assert compare(before, after).rescored == ["gripper"]
+    assert compare(before, after).changes == compare(oracle, after).changes
+
+
+def test_runs_that_judge_pages_and_passages_are_refused(book: Book) -> None:
+    queries = [make_query("gripper", {"page": "docs/gripper.md", "grade": 1})]
+    by_page, by_passage = make_golden(queries, unit="page"), make_golden(queries)
+    with pytest.raises(InvalidInput, match="judges each page and the other each passage"):
+        compare(book.run(by_page), book.run(by_passage))
+
+
+def test_a_text_on_two_pages_is_found_on_either(open_book: Callable[..., Book]) -> None:
+    """The list has the text from one page; the new label points at the other."""
+    shared = "The safety notice: keep your fingers away from the hinge of the gripper at all times."
+    book = open_book(folder="copies")
+    pages = [page(name, {"Notice": shared, "More": f"More about the {name}."}) for name in ("arm", "leg")]
+    book.index(*pages)
+    text = "keep fingers away from the hinge"
+    no_labels = {
+        "id": "notice",
+        "text": text,
+        "labels": [{"page": "docs/arm.md", "anchor": "more", "grade": 1}],
+    }
+    before = book.run(make_golden([no_labels]))
+    (first, *_) = before.test_cases[0].actual_results
+    assert first.content == shared
+    other = "leg" if "docs/arm" in str(first.url) else "arm"
+    new = make_golden(
+        [no_labels | {"labels": [{"page": f"docs/{other}.md", "anchor": "notice", "grade": 2}]}]
+    )
+    found = compare(before, book.run(new))
+    assert verdicts(found) == {"no change"}
+    assert figures(found, "before")["rr_best"] == 1.0
+
+
+def test_every_pair_of_rankings_is_no_change_to_itself_and_mirrors_the_other_way_round(book: Book) -> None:
+    golden = make_golden(usual_queries())
+    runs = [book.run(golden, ranking=ranking) for ranking in ("hybrid", "dense", "lexical")]
+    for run in runs:
+        assert verdicts(compare(run, run)) == {"no change"}
+    for one, two in combinations(runs, 2):
+        forth, back = compare(one, two), compare(two, one)
+        assert figures(forth, "before") == figures(back, "after")
+
+
+def test_a_report_whose_labels_lack_their_places_is_refused(book: Book) -> None:
+    before = book.run(make_golden(usual_queries()))
+    after = book.run(relabelled(*OLD_LABELS[1:]))
+    with pytest.raises(InvalidInput, match="labels lack their places"):
+        compare(before, after.model_copy(update={"label_places": {}}))
+
+
+def test_a_new_label_that_another_query_had_stands_where_that_found_it(book: Book) -> None:
+    """Its page was edited, but the earlier report knows the place from the other query."""
+    gripper = make_label("gripper", "motor")
+    before_set = make_golden([usual_queries()[0], make_query("knee", gripper)])
+    new = make_golden([make_query("gripper", *OLD_LABELS, gripper), make_query("knee", gripper)])
+    before, oracle = book.run(before_set, ranking="lexical"), book.run(new, ranking="lexical")
+    book.index(make_page("gripper", " It is made of steel, and not of wood."), *map(make_page, NAMES[1:]))
+    after = book.run(new)
+    assert compare(before, after).changes == compare(oracle, after).changes
+
+
+# Reports of the format that kept no labels.
+
+
+@pytest.fixture
+def small(open_book: Callable[..., Book]) -> Book:
+    made = open_book(chunk_tokens=60, folder="small")
+    made.index(*small_book())
+    return made
+
+
+def older_golden(*labels: dict[str, Any]) -> GoldenSet:
+    """The golden set of the older report, with further labels for its first query."""
+    names = ("gripper", "knee", "camera", "taxes")
+    golden = small_golden()
+    data = golden.model_copy(
+        update={"queries": tuple(query for query in golden.queries if query.id in names)}
+    ).model_dump(mode="json")
+    data["queries"][0]["labels"] += labels
+    return GoldenSet.model_validate(data)
+
+
+def test_an_older_baseline_with_the_same_golden_set_is_compared_in_full(small: Book) -> None:
+    before = report.load(OLDER_FORMAT)
+    assert all(case.labels is None and case.further is None for case in before.test_cases)
+    after = small.run(older_golden())
+    marks = before.fingerprints | {"golden": after.fingerprints["golden"]}
+    found = compare(before.model_copy(update={"fingerprints": marks}), after)
+    assert (found.n, len(found.changes), verdicts(found)) == (3, 3, {"no change"})
+
+
+def test_an_older_baseline_has_its_best_rank_by_the_rule_of_today(small: Book) -> None:
+    """Earlier versions gave no rank where the best label of the query was not in the list."""
+    before, after = report.load(OLDER_FORMAT), small.run(older_golden())
+    first, *others = before.test_cases
+    metrics = first.metrics | {"p@5": 0.4, "rr_best": 0.0}
+    weaker = first.model_copy(update={"relevance_labels": [0, 1, 1, 0, 0], "metrics": metrics})
+    marks = before.fingerprints | {"golden": after.fingerprints["golden"]}
+    before = before.model_copy(update={"test_cases": [weaker, *others], "fingerprints": marks})
+    found = figures(compare(before, after), "before")
+    assert found["p@5"] == pytest.approx((0.4 + 1.0 + 1.0) / 3)
+    assert found["rr_best"] == pytest.approx((0.5 + 1.0 + 1.0) / 3)
+
+
+def test_an_older_baseline_is_scored_with_new_labels_as_far_as_it_holds_its_lists(small: Book) -> None:
+    before = report.load(OLDER_FORMAT)
+    new = older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1})
+    after = small.run(new)
+    found = compare(before, after)
+    assert "which labels changed is not known, since a report does not hold them" in found.scored_with
+    assert (found.n, found.rescored) == (3, ["gripper", "knee", "camera"])
+    assert [change.measure for change in found.changes] == ["p@5", "rr_best"]
+    assert verdicts(found) == {"no change"}
+    assert "ndcg@10 is not compared, since the earlier report holds only 5 results of a list" in found.notes
+
+
+def test_an_older_report_as_the_later_one_says_what_it_lacks(small: Book) -> None:
+    after = report.load(OLDER_FORMAT)
+    before = small.run(older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1}))
+    with pytest.raises(InvalidInput, match=r"did not keep its labels.*validate again"):
+        compare(before, after)
+
+
+def test_an_older_baseline_of_pages_that_were_edited_says_what_it_lacks(
+    open_book: Callable[..., Book],
+) -> None:
+    edited = open_book(folder="edited")
+    edited.index(*map(make_page, NAMES))
+    after = edited.run(older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1}))
+    with pytest.raises(InvalidInput, match="nothing to compare: their pages were edited or cut"):
+        compare(report.load(OLDER_FORMAT), after)
+
+
+def test_the_older_report_is_still_in_the_older_format() -> None:
+    data = json.loads(OLDER_FORMAT.read_text(encoding="utf-8"))
+    assert not {"passages", "pages"} & data.keys()
+    assert not {"labels", "further"} & data["test_cases"][0].keys()

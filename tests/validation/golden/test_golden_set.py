@@ -1,0 +1,551 @@
+"""Golden files: written and read the same, and refused with the place of what is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pertinent.errors import InvalidFile, InvalidInput
+from pertinent.validation.criteria import Criteria
+from pertinent.validation.golden import golden_set as golden
+from pertinent.validation.golden.golden_set import ExpectedCriteria, GoldenQuery, GoldenSet, Label
+
+SAME_FOLDER = settings(
+    max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.sampled_from(
+    [
+        "no",
+        "1",
+        "~",
+        "null",
+        "2025-12-14",
+        "- a",
+        "a: b",
+        "# c",
+        "a\n\n  b\n",
+        " a ",
+        "\t",
+        "…",
+        "'",
+        "&a",
+        "<<",
+    ]
+)
+maybe = st.none() | text
+share = st.floats(0, 1)
+labels = st.builds(
+    Label,
+    grade=st.integers(0, 2),
+    page=text.filter(bool),
+    url=st.sampled_from([None, "https://x.org/a#b"]),
+    anchor=maybe,
+    quote=st.none() | text.filter(lambda one: bool(one.replace("…", "").strip())),
+    chunk=maybe,
+    span=st.none() | st.tuples(st.integers(0, 9), st.integers(10, 99)),
+    judge=maybe,
+    note=maybe,
+)
+queries = st.builds(
+    GoldenQuery,
+    id=text.filter(str.strip),
+    text=text,
+    query_type=st.sampled_from(["specific", "broad", "paraphrase", "edge"]),
+    category=st.sampled_from([None, "factual", "conceptual", "contextual"]),
+    top_k=st.integers(1, 100),
+    paraphrase_group=maybe,
+    expected_criteria=st.builds(ExpectedCriteria, min_score=st.none() | share, expected_topic=maybe),
+    labels=st.lists(labels, max_size=3).map(tuple),
+    note=maybe,
+) | st.builds(GoldenQuery, id=text.filter(str.strip), text=text, answerable=st.just(False))
+sets = st.builds(
+    GoldenSet,
+    name=text,
+    description=maybe,
+    unit=st.sampled_from(["passage", "page"]),
+    answer_threshold=share,
+    criteria=st.builds(
+        Criteria, mrr=share, at_least=st.dictionaries(text, share, max_size=2), strict=st.booleans()
+    ),
+    queries=st.lists(queries, min_size=1, max_size=4, unique_by=lambda query: query.id).map(tuple),
+)
+
+GOOD = """\
+queries:
+- id: a
+  text: What is a node?
+  labels:
+  - {page: docs/nodes.md, grade: 2}
+- id: b
+  text: What is a topic?
+  labels:
+  - page: docs/topics.md
+    grade: 1
+"""
+
+
+def fault(content: str, name: str = "set.yaml") -> str:
+    with pytest.raises(InvalidInput) as caught:
+        golden.parse(content, name)
+    message = str(caught.value)
+    assert message.startswith(f"golden: {name}")
+    return message
+
+
+class TestRoundTrip:
+    @SAME_FOLDER
+    @given(made=sets, ending=st.sampled_from(["yaml", "yml", "json"]))
+    def test_what_is_written_is_read_the_same(self, tmp_path: Path, made: GoldenSet, ending: str) -> None:
+        path = tmp_path / f"set.{ending}"
+        golden.dump(made, path)
+        assert golden.load(path) == made
+        assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+
+    def test_what_is_usual_is_not_written(self, tmp_path: Path) -> None:
+        made = golden.parse(GOOD, "set.yaml")
+        golden.dump(made, tmp_path / "set.yaml")
+        assert (tmp_path / "set.yaml").read_text().splitlines()[:6] == [
+            "version: 1",
+            "name: golden",
+            "queries:",
+            "  - text: What is a node?",
+            "    id: a",
+            "    labels:",
+        ]
+
+    def test_the_schema_is_json_and_names_every_field(self) -> None:
+        schema = json.loads(json.dumps(golden.json_schema()))
+        assert {*schema["properties"]} == {*GoldenSet.model_fields}
+        assert {*schema["$defs"]["Label"]["properties"]} == {*Label.model_fields}
+
+
+class TestBadFiles:
+    @pytest.mark.parametrize(
+        ("before", "after", "expected"),
+        [
+            ("grade: 1", "grade: 3", "query b.labels.0.grade: must be at most 2"),
+            ("grade: 1", "grade: -1", "query b.labels.0.grade: "),
+            ("grade: 1", "grade: true", "query b.labels.0.grade: must be a whole number"),
+            ("grade: 1", "grade: 1.0", "query b.labels.0.grade: must be a whole number"),
+            ("grade: 1", 'grade: "1"', "query b.labels.0.grade: must be a whole number"),
+            ("grade: 1", "grade: .nan", "query b.labels.0.grade: "),
+            (
+                "grade: 1",
+                "grade: 1\n    colour: red",
+                "line 11, column 5: query b.labels.0.colour: there is no such",
+            ),
+            (
+                "- id: b",
+                "- lables: []\n  id: b",
+                "line 6, column 3: query b.lables: there is no such field; did you mean labels?",
+            ),
+            (
+                "- page: docs/topics.md\n    ",
+                "- ",
+                "query b.labels.0: a label needs a page, a url or a chunk",
+            ),
+            ("page: docs/topics.md", "url: http://[", "query b.labels.0.url: "),
+            ("grade: 1", "quote: ' … '\n    grade: 1", "query b.labels.0.quote: must not be empty"),
+            ("grade: 1", 'quote: "\\n\\t"\n    grade: 1', "query b.labels.0.quote: must not be empty"),
+            ("grade: 1", "span: [5, 5]\n    grade: 1", "query b.labels.0.span: must be"),
+            ("grade: 1", "span: [-1, 5]\n    grade: 1", "query b.labels.0.span: must be"),
+            ("id: b", "id: a", "line 6, column 7: query a: the id stands in line 2 too"),
+            ("id: b", "id: ''", "query 2.id: must not be empty"),
+            ("id: b", f"id: {'b' * 101}", ".id: has 101 characters; it must have at most 100"),
+            ("id: b", "id: no", "query 2.id: must be text, but is read as False; write it in quotes"),
+            ("id: b", "id: yes", "query True.id: must be text, but is read as True; write it in quotes"),
+            ("id: b", "id: 12", "query 12.id: must be text, but is read as 12; write it in quotes"),
+            ("id: b", "id: 2025-12-14", "must be text, but is read as 2025-12-14; write it in quotes"),
+            ("id: b", "id: 2025-13-45", "line 6, column 7: month must be in 1..12"),
+            ("id: b", "id:", "query 2.id: must be text"),
+            ("- id: b", "- 7\n- id: b", "query 2: must be an object with named fields"),
+            ("- id: b", "- top_k: 0\n  id: b", "query b.top_k: "),
+            ("- id: b", "- query_type: odd\n  id: b", "query b.query_type: "),
+            ("- id: b", "- answerable: false\n  id: b", "query b: answerable is false, but a label above 0"),
+            (
+                "- id: b",
+                "- expected_criteria: {min_score: .nan}\n  id: b",
+                "query b.expected_criteria.min_score",
+            ),
+            (
+                "- id: b",
+                "- expected_criteria: {min_score: .inf}\n  id: b",
+                "query b.expected_criteria.min_score",
+            ),
+            ("- id: b", "- id: b\n  id: c", "line 7, column 3: id is given twice, in line 6 too"),
+            (
+                "queries:",
+                "name: x\nqueries: []\nqueries:",
+                "line 3, column 1: queries is given twice, in line 2 too",
+            ),
+            ("queries:", "queires:", "queries: must be given"),
+            ("queries:", "version: 2\nqueries:", "version: must be 1, not 2"),
+            ("queries:", "answer_threshold: .nan\nqueries:", "answer_threshold: "),
+            ("queries:", "criteria: {mrr: 2}\nqueries:", "criteria.mrr: "),
+            (
+                "id: b",
+                "id: [b",
+                "line 7, column 7: did not find expected ',' or ']' (while parsing a flow",
+            ),
+            ("id: b", "id: *nowhere", "line 6, column"),
+            ("id: b", "id: !!python/object:os.system b", "line 6, column"),
+            ("id: b", "id: \x07", "line 6, column 7: control characters are not allowed"),
+        ],
+    )
+    def test_a_fault_is_told_with_its_query_and_field(self, before: str, after: str, expected: str) -> None:
+        assert GOOD.count(before) == 1
+        assert expected in fault(GOOD.replace(before, after))
+
+    @pytest.mark.parametrize(
+        ("content", "expected"),
+        [
+            ("", "has no queries; to start one, write `queries: ["),
+            ("# questions\n", "has no queries; to start one"),
+            ("{}", "has no queries; to start one"),
+            ("queries:\n", "has no queries; to start one"),
+            ("- a\n- b\n", "is not a golden set"),
+            ("just words", "is not a golden set"),
+            ("queries: []", "has no queries; to start one"),
+            ("queries: a", "queries: must be a list"),
+            ("? [a]\n: b\n", "unhashable key"),
+        ],
+    )
+    def test_a_file_that_is_something_else_is_refused(self, content: str, expected: str) -> None:
+        assert expected in fault(content)
+
+    @pytest.mark.parametrize(
+        ("content", "expected"),
+        [
+            ('{"queries": [\n{"id": "a",}]}', "line 2, column 12: "),
+            ('{"queries": [{"id": "a", "id": "b", "text": "?"}]}', "line 1, column 26: id is given twice"),
+            ('{"queries": [{"id": 1, "text": "?"}]}', "query 1.id: must be text, but is read as 1"),
+            (
+                '{"queries": [{"id": "a", "text": "?", "expected_criteria": {"min_score": NaN}}]}',
+                "query a.expected_criteria.min_score: ",
+            ),
+            ("[" * 100_000, "is nested more than 100 deep"),
+            (f'{{"queries": {"[" * 150}{"]" * 150}}}', "is nested more than 100 deep"),
+            (
+                '{"queries": [{"text": "a",\n"note": "\\ud800"}]}',
+                "line 2, column 9: holds half of a surrogate",
+            ),
+            ("[]", "is not a golden set"),
+        ],
+    )
+    def test_so_is_json(self, content: str, expected: str) -> None:
+        assert expected in fault(content, "set.json")
+
+    def test_a_file_that_can_not_be_read_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "latin.yaml").write_bytes("queries: [é]".encode("latin-1"))
+        for name, expected in (
+            ("none.yaml", "No such file or directory; to start one, write `queries: "),
+            ("", "Is a directory"),
+            ("latin.yaml", "UTF-8"),
+        ):
+            with pytest.raises(InvalidInput, match=expected) as caught:
+                golden.load(tmp_path / name)
+            assert str(tmp_path / name) in str(caught.value)
+
+
+@pytest.mark.parametrize("nested", ["[" * 200_000, "- " * 100_000, "{a: " * 100_000])
+def test_depth_without_end_is_refused_before_it_ends_the_process(nested: str) -> None:
+    assert "nested more than 100 deep" in fault(f"queries: {nested}" if nested[0] != "-" else nested)
+
+
+class TestAliases:
+    def test_paraphrases_may_share_their_labels(self) -> None:
+        found = golden.parse(
+            """
+            queries:
+            - {id: a, text: one, paraphrase_group: g, labels: &same [{page: p.md, grade: 2}]}
+            - {id: b, text: two, paraphrase_group: g, labels: *same}
+            - &base {id: c, text: three, query_type: broad}
+            - {<<: *base, id: d}
+            """,
+            "set.yaml",
+        )
+        first, second, third, fourth = found.queries
+        assert first.labels == second.labels == (Label(page="p.md", grade=2),)
+        assert (fourth.id, fourth.text, fourth.query_type) == ("d", third.text, "broad")
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "x{0}: &x{0} [{1}]",
+            "x{0}: &x{0} {{a: [{1}]}}",
+            "x{0}: &x{0} {{<<: [{1}]}}",
+        ],
+    )
+    def test_aliases_that_multiply_are_refused_at_once(self, line: str) -> None:
+        lines = ["x0: &x0 {k: v}"]
+        lines += [line.format(level, ", ".join([f"*x{level - 1}"] * 10)) for level in range(1, 12)]
+        started = time.perf_counter()
+        assert "aliases come to more than" in fault("\n".join([*lines, GOOD]))
+        assert time.perf_counter() - started < 1
+
+    def test_labels_times_queries_are_counted_too(self) -> None:
+        many = ", ".join(["*one"] * 3000)
+        each = "\n".join(f"- {{id: q{number}, text: x, labels: *all}}" for number in range(3000))
+        content = f"note: [&one {{page: p, grade: 1}}, &all [{many}]]\nqueries:\n{each}\n"
+        assert "aliases come to more than" in fault(content)
+
+    def test_an_alias_of_itself_is_no_golden_set(self) -> None:
+        assert "query 1: must be an object with named fields" in fault("queries: &a [*a]")
+
+
+class TestDumping:
+    MADE = golden.parse(GOOD, "set.yaml")
+
+    @pytest.mark.parametrize("name", ["set.yaml", "set.json"])
+    def test_a_dump_that_fails_leaves_the_old_file(self, tmp_path: Path, name: str) -> None:
+        golden.dump(self.MADE, tmp_path / name)
+        before = (tmp_path / name).read_bytes()
+        half = self.MADE.model_copy(update={"description": "half a pair: \ud800"})
+        with pytest.raises(InvalidInput, match=r"can't be written|invalid Unicode character|surrogate"):
+            golden.dump(half, tmp_path / name)
+        for part in ("write_text", "replace"):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Path, part, _no_room)
+                with pytest.raises(InvalidInput, match="can't be written: No space left"):
+                    golden.dump(self.MADE, tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+        assert [one.name for one in tmp_path.iterdir() if one.is_file()] == [name]
+
+    def test_a_folder_that_is_not_there_is_an_error_of_ours(self, tmp_path: Path) -> None:
+        with pytest.raises(InvalidInput, match="No such file"):
+            golden.dump(self.MADE, tmp_path / "none" / "set.yaml")
+
+
+def _no_room(*_: Any, **__: Any) -> None:
+    raise OSError(28, "No space left on device")
+
+
+class TestShortForm:
+    def test_seed_000_only_a_text_and_a_place_are_required(self) -> None:
+        short = golden.parse(
+            """
+            queries:
+              - text: What do the QoS policies do?
+                labels: docs/topics.md#qos-policies
+              - text: How are nodes named?
+                labels:
+                  - https://book.example/docs/nodes#names
+                  - {page: docs/nodes.md, quote: Names are unique, grade: 1}
+              - text: What is a launch file?
+                labels: {page: docs/launch.md}
+            """,
+            "set.yaml",
+        )
+        first, second, third = short.queries
+        assert first.labels == (Label(page="docs/topics.md", anchor="qos-policies", grade=2),)
+        assert second.labels == (
+            Label(url="https://book.example/docs/nodes#names", grade=2),
+            Label(page="docs/nodes.md", quote="Names are unique", grade=1),
+        )
+        assert third.labels == (Label(page="docs/launch.md", grade=2),)
+        assert [query.id for query in short.queries] == [
+            "what-do-the-qos-policies-do",
+            "how-are-nodes-named",
+            "what-is-a-launch-file",
+        ]
+        assert {query.query_type for query in short.queries} == {"specific"}
+        assert (short.version, short.name) == (1, "golden")
+
+    def test_json_has_the_same_defaults(self) -> None:
+        made = golden.parse('{"queries": [{"text": "What is a node?", "labels": "docs/a.md#b"}]}', "set.json")
+        assert made.queries[0].id == "what-is-a-node"
+        assert made.queries[0].labels == (Label(page="docs/a.md", anchor="b", grade=2),)
+
+    def test_the_message_for_a_missing_file_shows_a_golden_set(self) -> None:
+        (example,) = re.findall(r"`(queries: .*?)`", golden.HOW_TO_START)
+        assert golden.parse(example, "set.yaml").queries[0].labels == (Label(page="ADDRESS"),)
+
+    @given(made=sets)
+    def test_a_set_in_full_form_is_the_same_with_and_without_lines(self, made: GoldenSet) -> None:
+        text = json.dumps(made.model_dump(mode="json"))
+        again = golden.parse(text, "set.json")
+        assert again == made
+        assert again.queries[0].line == 1
+        assert hash(again.queries[0].labels) == hash(made.queries[0].labels)
+
+
+class TestDerivedIds:
+    def test_an_id_depends_on_the_text_alone(self) -> None:
+        texts = [
+            "What is C?",
+            "What is C++?",
+            "What is C#?",
+            "",
+            "???",
+            "什么是 ROS",
+            "如何用 ROS",
+            "w " * 80,
+            "w " * 81,
+        ]
+        ids = {text: GoldenQuery(text=text).id for text in texts}
+        assert len({*ids.values()}) == len(texts)
+        assert ids["What is C?"] == "what-is-c"
+        content = json.dumps({"queries": [{"text": text} for text in reversed(texts)]})
+        assert {query.text: query.id for query in golden.parse(content, "set.json").queries} == ids
+
+    @given(content=st.text(st.characters(exclude_categories=["Cs"])))
+    def test_every_text_gets_an_id_that_stands_in_any_file(self, content: str) -> None:
+        made = GoldenQuery(text=content).id
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", made)
+        assert len(made) <= 67
+
+    @pytest.mark.parametrize(
+        ("second", "expected"),
+        [
+            (
+                "What is a node?",
+                "line 3, column 3: query what-is-a-node: asks the same as line 2; put the labels",
+            ),
+            (
+                "what is a Node",
+                "line 3, column 3: query what-is-a-node: gets the same id from its text as line 2",
+            ),
+        ],
+    )
+    def test_the_same_question_twice_is_refused_with_both_lines(self, second: str, expected: str) -> None:
+        content = f"queries:\n- text: What is a node?\n- text: {second}\n"
+        assert expected in fault(content)
+        assert len(golden.parse(content + "  id: again\n", "set.yaml").queries) == 2
+
+    @pytest.mark.parametrize("query_id", ['""', '" "', '"\\t"', '"\\u3000"'])
+    def test_an_id_of_white_space_is_refused(self, query_id: str) -> None:
+        content = f"queries:\n- text: What is a node?\n  id: {query_id}\n"
+        assert "line 3, column 7: query 1.id: must not be empty" in fault(content)
+
+    def test_an_id_that_is_given_may_not_be_that_of_another_text(self) -> None:
+        content = "queries:\n- text: What is a node?\n- text: Why?\n  id: what-is-a-node\n"
+        assert "line 4, column 7: query what-is-a-node: the id stands in line 2 too" in fault(content)
+
+
+class TestAllErrorsAtOnce:
+    MANY = """\
+queries:
+- text: What is a node?
+  lable: docs/nodes.md
+- text: 12
+  labels: {page: docs/a.md, grade: 3, colour: red}
+- labels:
+  - {anchor: b, grade: high}
+  - "#b"
+- text: What is a node?
+  page: docs/a.md
+  page: docs/b.md
+- text: Why?
+  id: [a]
+  expected_criteria: {min_score: 2}
+mrr: 0.5
+critera: {}
+"""
+    EXPECTED = (
+        "line 3, column 3: query 1.lable: there is no such field; did you mean labels?",
+        "line 4, column 9: query 2.text: must be text, but is read as 12; write it in quotes",
+        "line 5, column 36: query 2.labels.0.grade: must be at most 2",
+        "line 5, column 39: query 2.labels.0.colour: there is no such field; there are grade, page, ",
+        "line 6, column 3: query 3.text: must be given",
+        "line 7, column 5: query 3.labels.0: a label needs a page, a url or a chunk",
+        "line 7, column 24: query 3.labels.0.grade: must be a whole number",
+        "line 8, column 5: query 3.labels.1: a label needs a page, a url or a chunk",
+        "line 9, column 3: query what-is-a-node: asks the same as line 2; ",
+        "line 11, column 3: page is given twice, in line 10 too",
+        "line 11, column 3: query 4.page: there is no such field; it belongs under labels",
+        "line 13, column 7: query ['a'].id: must be text",
+        "line 14, column 34: query ['a'].expected_criteria.min_score: must be at most 1",
+        "line 15, column 1: mrr: there is no such field; it belongs under criteria",
+        "line 16, column 1: critera: there is no such field; did you mean criteria?",
+    )
+
+    def check(self, content: str, name: str) -> list[str]:
+        with pytest.raises(InvalidFile) as caught:
+            golden.parse(content, name)
+        return str(caught.value).split("\n  ")
+
+    def test_every_error_of_a_yaml_file_is_listed_with_its_line(self) -> None:
+        headline, *errors = self.check(self.MANY, "set.yaml")
+        assert headline == "golden: set.yaml has 15 errors:"
+        assert len(errors) == len(self.EXPECTED)
+        for error, expected in zip(errors, self.EXPECTED, strict=True):
+            assert error.startswith(expected)
+
+    def test_so_are_those_of_a_json_file(self) -> None:
+        content = '{"queries": [\n  {"text": "a", "lable": 1},\n  {"text": "b", "labels": {"grade": 7}}\n]}'
+        assert self.check(content, "set.json")[1:] == [
+            "line 2, column 17: query 1.lable: there is no such field; did you mean labels?",
+            "line 3, column 27: query 2.labels.0: a label needs a page, a url or a chunk",
+            "line 3, column 37: query 2.labels.0.grade: must be at most 2",
+        ]
+
+    def test_a_mistake_that_queries_share_is_listed_once(self) -> None:
+        content = "queries:\n- {text: a, labels: &l [{page: p, grade: 3}]}\n- {text: b, labels: *l}\n"
+        (single,) = self.check(content, "set.yaml")
+        assert single.startswith("golden: set.yaml: line 2, column 42: query 1.labels.0.grade")
+
+    def test_a_merged_field_has_the_line_where_it_is_written(self) -> None:
+        content = "queries:\n- &base {text: a, top_k: 0}\n- {<<: *base, text: b}\n"
+        (single,) = self.check(content, "set.yaml")
+        assert single.startswith("golden: set.yaml: line 2, column 26: query 1.top_k")
+
+    def test_very_many_errors_are_cut(self) -> None:
+        content = "queries:\n" + "- {}\n" * 1000
+        assert self.check(content, "set.yaml")[-1] == "and 900 more"
+
+    @pytest.mark.parametrize(
+        ("text", "hint"),
+        [
+            (
+                "text: QoS: what is it?",
+                "line 2, column 12: mapping values are not allowed in this context; write",
+            ),
+            ("text: @mentions", "line 2, column 9: found character that cannot start any token"),
+        ],
+    )
+    def test_a_text_that_needs_quotes_is_told_so(self, text: str, hint: str) -> None:
+        message = fault(f"queries:\n- {text}\n")
+        assert hint in message
+        assert "in quotes" in message
+
+    def test_labels_and_queries_know_their_lines(self) -> None:
+        made = golden.parse(GOOD, "set.yaml")
+        assert [query.line for query in made.queries] == [2, 6]
+        assert [label.line for query in made.queries for label in query.labels] == [5, 9]
+
+
+class TestExpectedCriteria:
+    def test_seed_000_expected_criteria_keep_further_keys(self, tmp_path: Path) -> None:
+        further = {"min_score": 0.2, "max_age_days": 30, "reviewers": ["ann", {"team": None}]}
+        content = json.dumps({"queries": [{"text": "a", "expected_criteria": further}]})
+        made = golden.parse(content, "set.json")
+        assert made.queries[0].expected_criteria.model_extra == {
+            "max_age_days": 30,
+            "reviewers": ["ann", {"team": None}],
+        }
+        golden.dump(made, tmp_path / "set.yaml")
+        assert golden.load(tmp_path / "set.yaml") == made
+        other = golden.parse(content.replace("30", "31"), "set.json")
+        assert other != made
+        assert golden.fingerprint(other) != golden.fingerprint(made)
+
+    @pytest.mark.parametrize(
+        ("value", "expected"),
+        [
+            (".nan", "expected_criteria.x: must be a number that is finite"),
+            ("[{y: -.inf}]", "expected_criteria.x: must be a number that is finite"),
+            ("2025-12-14", "expected_criteria.x: is read as a date; write it in quotes: '2025-12-14'"),
+            ("!!binary aGk=", "expected_criteria.x"),
+            ("!!set {a, b}", "expected_criteria.x"),
+        ],
+    )
+    def test_what_no_report_could_hold_is_refused(self, value: str, expected: str) -> None:
+        assert expected in fault(f"queries: [{{text: a, expected_criteria: {{x: {value}}}}}]")

@@ -267,7 +267,7 @@ class TestSeed002:
             pertinent.retrieve_content_chunks(vector, limit=0)
 
     def test_seed_002_dimension_mismatch_names_both_dimensions(self, indexed: Path) -> None:
-        with pytest.raises(ValueError, match=r"1024 elements.*vectors of 64"):
+        with pytest.raises(ValueError, match=r"1024 elements.*made for 64"):
             pertinent.retrieve_content_chunks([0.0] * 1024)
 
     def test_seed_002_no_results_are_an_empty_list(

@@ -30,10 +30,10 @@ MAX_FINGERPRINT_LENGTH = 24
 
 
 def compare(
-    before: Annotated[
+    before_path: Annotated[
         str, typer.Argument(metavar="BEFORE", help="The report of the earlier run.", show_default=False)
     ],
-    after: Annotated[
+    after_path: Annotated[
         str, typer.Argument(metavar="AFTER", help="The report of the later run.", show_default=False)
     ],
     max_regression: Annotated[
@@ -51,8 +51,8 @@ def compare(
     """Compare two reports query by query: what improved, what got worse, what is chance.
 
     Prints precision, MRR and nDCG before and after, with a confidence interval of
-    the difference and a paired permutation test, and why queries newly fail. If the
-    golden set changed, the queries in both are scored with the labels of AFTER.
+    the difference and a paired permutation test, and why queries newly fail. If
+    the golden set changed, the queries in both are scored with AFTER's labels.
 
     For example:
       cd validation_results
@@ -66,13 +66,13 @@ def compare(
     from ...validation.comparison import compare as comparing
     from ...validation.report import load
 
-    comparison = comparing.compare(load(before), load(after))
+    comparison = comparing.compare(load(before_path), load(after_path))
     losses = [] if max_regression is None else comparing.regressions(comparison, max_regression)
     if json_:
         fields = comparison.model_dump(mode="json")
         print_json(fields | {"max_regression": max_regression, "regressions": losses})
     else:
-        names = (Path(before).name, Path(after).name)
+        names = (Path(before_path).name, Path(after_path).name)
         write(render(lambda out: print_comparison(out, comparison, names)))
     for loss in losses:
         print_notice(loss)

@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 from pertinent.settings import COMMON_NAMES, PREFIX, RESERVED, Settings
-from pertinent.surfaces import library
+from pertinent.surfaces import seed_functions
 from pertinent.workspace.workspace import Workspace
 
 from .servers.fixtures import collection, fragile_cluster, qdrant, qdrant_cluster, qdrant_node  # noqa: F401 - fixtures for all tests
@@ -66,7 +66,7 @@ def _away_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     place.mkdir()
     monkeypatch.chdir(place)
     yield
-    library.close_default()
+    seed_functions.close_shared()
 
 
 @pytest.fixture

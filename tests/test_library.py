@@ -1,4 +1,4 @@
-"""The Python doors: `Pertinent`, and the functions of seeds 001 and 002."""
+"""The Python API: `Pertinent`, and the functions of seeds 001 and 002."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,26 @@ def book(tmp_path: Path) -> Path:
     return folder
 
 
+def open_library(folder: Path, **settings: Any) -> Pertinent:
+    return Pertinent.open(folder, **({"embedder": "testing:hashed-words"} | settings))
+
+
+@pytest.fixture
+def library(book: Path, tmp_path: Path) -> Iterator[Pertinent]:
+    """An open library with the book, in the folder `data`."""
+    with open_library(tmp_path / "data") as opened:
+        opened.index(book, base_url="https://book.example/docs")
+        yield opened
+
+
+@pytest.fixture
+def folder(book: Path, tmp_path: Path) -> Path:
+    """The folder of a closed library with the book."""
+    with open_library(tmp_path / "data") as opened:
+        opened.index(book)
+    return tmp_path / "data"
+
+
 @pytest.fixture
 def indexed(book: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which the bare functions find an index."""
@@ -50,7 +71,7 @@ def indexed(book: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return book
 
 
-def test_the_public_names_are_these_and_no_others() -> None:
+def test_public_names() -> None:
     assert sorted(pertinent.__all__) == [
         "Answer",
         "Chunk",
@@ -75,7 +96,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
 class TestSeed001:
     """RAG Retrieval Testing: Query Request, Retrieved Chunk, Query Response."""
 
-    def test_the_response_echoes_the_query_and_counts_its_results(self, indexed: Path) -> None:
+    def test_seed_001_response_has_the_query_and_the_number_of_results(self, indexed: Path) -> None:
         response = pertinent.retrieve("revolute joint")
         assert response["query"] == "revolute joint"
         assert response["metadata"]["total_results"] == len(response["results"]) <= 5
@@ -85,7 +106,7 @@ class TestSeed001:
         assert response["metadata"]["timestamp"].endswith("Z")
         json.dumps(response, allow_nan=False)
 
-    def test_a_retrieved_chunk_has_the_six_required_fields(self, indexed: Path) -> None:
+    def test_seed_001_retrieved_chunk_has_six_required_fields(self, indexed: Path) -> None:
         for chunk in pertinent.retrieve("revolute joint")["results"]:
             assert chunk["content"].strip()
             assert urlsplit(chunk["url"]).scheme == "https"
@@ -97,16 +118,16 @@ class TestSeed001:
             assert datetime.fromisoformat(chunk["created_at"]).tzinfo is not None
             assert chunk["created_at"].endswith("Z")
 
-    def test_results_are_ordered_by_similarity(self, indexed: Path) -> None:
-        scores = [one["similarity_score"] for one in pertinent.retrieve("messages")["results"]]
+    def test_seed_001_results_are_ordered_by_similarity(self, indexed: Path) -> None:
+        scores = [chunk["similarity_score"] for chunk in pertinent.retrieve("messages")["results"]]
         assert scores == sorted(scores, reverse=True)
 
-    def test_retrieved_content_is_the_stored_original(self, indexed: Path) -> None:
+    def test_seed_001_content_is_the_stored_original(self, indexed: Path) -> None:
         first = pertinent.retrieve("revolute joint")["results"][0]
         assert first["content"] == "A revolute joint turns between limits."
         assert first["url"] == "https://book.example/docs/joints"
 
-    def test_include_metadata_decides_what_stands_beside_the_six(self, indexed: Path) -> None:
+    def test_seed_001_include_metadata_controls_optional_fields(self, indexed: Path) -> None:
         with_it = pertinent.retrieve("quality of service")["results"][0]
         without = pertinent.retrieve("quality of service", include_metadata=False)["results"][0]
         assert set(without) == {
@@ -131,7 +152,7 @@ class TestSeed001:
             assert response["results"][0]["url"] == "https://book.example/docs/topics"
             assert response["results"][0]["citation"] == "https://book.example/docs/topics#quality-of-service"
 
-    def test_top_k_and_threshold_bound_the_results(self, indexed: Path) -> None:
+    def test_seed_001_top_k_and_threshold_limit_the_results(self, indexed: Path) -> None:
         assert len(pertinent.retrieve("messages", top_k=2)["results"]) == 2
         assert pertinent.retrieve("messages", threshold=1.0)["results"] == []
         assert pertinent.retrieve("messages", top_k=20)["metadata"]["total_results"] == 4
@@ -152,7 +173,7 @@ class TestSeed001:
             ({"query_text": "a", "include_metadata": "yes"}, "include_metadata"),
         ],
     )
-    def test_bad_input_is_a_value_error_that_names_the_field(
+    def test_seed_001_bad_input_is_a_value_error_that_names_the_field(
         self, indexed: Path, arguments: dict[str, Any], field: str
     ) -> None:
         with pytest.raises(ValueError, match=field):
@@ -202,10 +223,10 @@ class TestSeed001:
     def test_seed_001_the_query_is_echoed_with_its_white_space(self, indexed: Path) -> None:
         assert pertinent.retrieve("  joint\n")["query"] == "  joint\n"
 
-    def test_2000_characters_are_accepted(self, indexed: Path) -> None:
+    def test_seed_001_query_may_have_2000_characters(self, indexed: Path) -> None:
         assert pertinent.retrieve("x" * 2000)["query"] == "x" * 2000
 
-    def test_the_lifecycle_is_timed(self, indexed: Path) -> None:
+    def test_seed_001_lifecycle_stages_are_timed(self, indexed: Path) -> None:
         stages = pertinent.retrieve("messages")["metadata"]["stages_ms"]
         assert list(stages) == ["received", "embedded", "searched", "filtered", "formatted"]
 
@@ -213,22 +234,22 @@ class TestSeed001:
 class TestSeed002:
     """RAG Retrieval Layer: generate_query_embedding and retrieve_content_chunks."""
 
-    def test_a_query_embedding_has_vector_text_and_model(self, indexed: Path) -> None:
-        made = pertinent.generate_query_embedding("revolute joint")
-        assert len(made.vector) == 64
-        assert all(isinstance(one, float) for one in made.vector)
-        assert made.query_text == "revolute joint"
-        assert made.model == "hashed-words"
+    def test_seed_002_query_embedding_has_vector_text_and_model(self, indexed: Path) -> None:
+        embedding = pertinent.generate_query_embedding("revolute joint")
+        assert len(embedding.vector) == 64
+        assert all(isinstance(component, float) for component in embedding.vector)
+        assert embedding.query_text == "revolute joint"
+        assert embedding.model == "hashed-words"
 
     @pytest.mark.parametrize("query", ["", "   ", "x" * 1001, None, 7])
-    def test_an_invalid_query_is_a_value_error(self, indexed: Path, query: Any) -> None:
+    def test_seed_002_invalid_query_is_a_value_error(self, indexed: Path, query: Any) -> None:
         with pytest.raises(ValueError, match="query"):
             pertinent.generate_query_embedding(query)
 
-    def test_1000_characters_are_accepted(self, indexed: Path) -> None:
+    def test_seed_002_query_may_have_1000_characters(self, indexed: Path) -> None:
         assert pertinent.generate_query_embedding("x" * 1000).query_text == "x" * 1000
 
-    def test_chunks_are_retrieved_for_a_vector(self, indexed: Path) -> None:
+    def test_seed_002_retrieve_content_chunks_finds_chunks_for_a_vector(self, indexed: Path) -> None:
         vector = pertinent.generate_query_embedding("revolute joint").vector
         results = pertinent.retrieve_content_chunks(vector)
         assert 0 < len(results) <= 5
@@ -237,19 +258,21 @@ class TestSeed002:
         assert results[0].title == "Joints"
         assert results[0].position == 0
         assert results[0].chunk_id
-        assert all(0.0 <= one.relevance_score <= 1.0 and one.text for one in results)
+        assert all(0.0 <= result.relevance_score <= 1.0 and result.text for result in results)
 
-    def test_the_limit_is_kept(self, indexed: Path) -> None:
+    def test_seed_002_limit_is_respected(self, indexed: Path) -> None:
         vector = pertinent.generate_query_embedding("messages").vector
         assert len(pertinent.retrieve_content_chunks(vector, limit=2)) == 2
         with pytest.raises(ValueError, match="limit"):
             pertinent.retrieve_content_chunks(vector, limit=0)
 
-    def test_a_vector_of_another_length_is_an_error_with_both_numbers(self, indexed: Path) -> None:
+    def test_seed_002_dimension_mismatch_names_both_dimensions(self, indexed: Path) -> None:
         with pytest.raises(ValueError, match=r"1024 elements.*made for 64"):
             pertinent.retrieve_content_chunks([0.0] * 1024)
 
-    def test_no_results_are_an_empty_list(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_seed_002_no_results_are_an_empty_list(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
         (tmp_path / "empty").mkdir()
         (tmp_path / "empty" / "page.md").write_text("---\ntitle: Empty\n---\n")
@@ -257,53 +280,46 @@ class TestSeed002:
             opened.index(tmp_path / "empty")
         assert pertinent.retrieve_content_chunks([0.1] * 64) == []
 
-    def test_a_search_that_fails_is_an_exception_not_an_empty_list(self) -> None:
+    def test_seed_002_failed_search_is_an_exception(self) -> None:
         with pytest.raises(NotFound, match="pertinent index"):
             pertinent.retrieve_content_chunks([0.1] * 64)
 
 
-def test_search_many_answers_each_in_order(book: Path, tmp_path: Path) -> None:
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
-        opened.index(book)
-        texts = ["revolute joint", "request response", "messages over topics"] * 10
-        answers = opened.search_many(texts, top_k=1)
-        assert [answer.query for answer in answers] == texts
-        assert [a.hits for a in answers] == [opened.search(text, top_k=1).hits for text in texts]
-        url = answers[0].hits[0].chunk.url
-        (filtered,) = opened.search_many(["messages over topics"], filters={"url": url})
-        assert {hit.chunk.url for hit in filtered.hits} == {url}
-        with pytest.raises(ValueError, match="text"):
-            opened.search_many(["fine", ""])
-        with pytest.raises(ValueError, match="texts"):
-            opened.search_many("one text")
-        assert len(opened.search_many(text for text in texts)) == len(texts)  # type: ignore[arg-type]
+def test_search_many_answers_in_order(library: Pertinent) -> None:
+    texts = ["revolute joint", "request response", "messages over topics"] * 10
+    answers = library.search_many(texts, top_k=1)
+    assert [answer.query for answer in answers] == texts
+    assert [a.hits for a in answers] == [library.search(text, top_k=1).hits for text in texts]
+    with pytest.raises(ValueError, match="text"):
+        library.search_many(["fine", ""])
+    with pytest.raises(ValueError, match="texts"):
+        library.search_many("one text")
+    assert len(library.search_many(text for text in texts)) == len(texts)  # type: ignore[arg-type]
+    (answer,) = library.search_many(["messages"], filters={"url": "https://book.example/docs/joints"})
+    assert {hit.chunk.title for hit in answer.hits} == {"Joints"}
 
 
-def test_filters_may_be_a_mapping_and_an_unknown_one_is_refused(book: Path, tmp_path: Path) -> None:
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
-        opened.index(book, base_url="https://book.example/docs")
-        answer = opened.search("messages", filters={"url": "https://book.example/docs/topics"})
-        assert {hit.chunk.title for hit in answer.hits} == {"Topics"}
-        with pytest.raises(ValueError, match="filter: 'author' is none of document_id, section, url"):
-            opened.search("messages", filters={"author": "me"})
+def test_search_accepts_filters_as_a_mapping_and_refuses_unknown_ones(library: Pertinent) -> None:
+    answer = library.search("messages", filters={"url": "https://book.example/docs/topics"})
+    assert {hit.chunk.title for hit in answer.hits} == {"Topics"}
+    with pytest.raises(ValueError, match="filter: 'author' is none of document_id, section, url"):
+        library.search("messages", filters={"author": "me"})
+    with pytest.raises(ValueError, match="filter"):
+        library.search("messages", filters={"url": ""})
+    for odd in ({"url": "http://[x"}, {"section": ["a"]}, [("a", "b")], Filters(section=["a"])):  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="filter"):
-            opened.search("messages", filters={"url": ""})
-        for odd in ({"url": "http://[x"}, {"section": ["a"]}, [("a", "b")], Filters(section=["a"])):  # type: ignore[arg-type]
-            with pytest.raises(ValueError, match="filter"):
-                opened.search("messages", filters=odd)  # type: ignore[arg-type]
+            library.search("messages", filters=odd)  # type: ignore[arg-type]
 
 
-def test_chunk_gives_the_passage_in_its_context(book: Path, tmp_path: Path) -> None:
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
-        opened.index(book)
-        hit = opened.search("quality of service", top_k=1).hits[0]
-        assert [c.position for c in opened.chunk(hit.chunk.chunk_id, around=1)] == [0, 1]
-        with pytest.raises(ValueError, match="around"):
-            opened.chunk(hit.chunk.chunk_id, around=-1)
+def test_chunk_returns_the_passage_with_its_neighbours(library: Pertinent) -> None:
+    hit = library.search("quality of service", top_k=1).hits[0]
+    assert [c.position for c in library.chunk(hit.chunk.chunk_id, around=1)] == [0, 1]
+    with pytest.raises(ValueError, match="around"):
+        library.chunk(hit.chunk.chunk_id, around=-1)
 
 
-def test_searching_before_indexing_is_an_error_that_leaves_no_folder(tmp_path: Path) -> None:
-    with Pertinent.open(tmp_path / "nothing", embedder="testing:hashed-words") as opened:
+def test_search_before_indexing_is_an_error_and_creates_no_folder(tmp_path: Path) -> None:
+    with open_library(tmp_path / "nothing") as opened:
         with pytest.raises(NotFound, match="pertinent index"):
             opened.search("messages")
         with pytest.raises(NotFound):
@@ -312,41 +328,38 @@ def test_searching_before_indexing_is_an_error_that_leaves_no_folder(tmp_path: P
 
 
 @pytest.mark.parametrize("setting", [{"chunk_tokens": 100}, {"embedder": "local:all-MiniLM-L6-v2"}])
-def test_another_model_or_chunker_than_the_indexs_is_refused_with_the_way_out(
-    book: Path, tmp_path: Path, setting: dict[str, Any]
+def test_fingerprint_mismatch_is_refused_and_names_reindex(
+    book: Path, folder: Path, setting: dict[str, Any]
 ) -> None:
-    folder = tmp_path / "data"
-    made_with = {"embedder": "testing:hashed-words", "chunk_tokens": 200}
-    with Pertinent.open(folder, **made_with) as opened:
-        opened.index(book)
-    with Pertinent.open(folder, **(made_with | setting)) as opened:
-        with pytest.raises(
-            FingerprintMismatch, match=r"in the index and.*in the settings.*pertinent reindex"
-        ):
-            opened.search("messages")
-        with pytest.raises(FingerprintMismatch):
-            opened.index(book)
+    with open_library(folder, **setting) as library:
+        message = r"in the index and.*in the settings.*pertinent reindex"
+        with pytest.raises(FingerprintMismatch, match=message):
+            library.search("messages")
+        with pytest.raises(FingerprintMismatch, match=message):
+            library.index(book)
 
 
-def test_an_index_that_vanished_is_an_error_not_an_empty_answer(book: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
-        opened.index(book)
+@pytest.mark.parametrize("pending", [False, True])
+def test_lost_index_is_an_error_and_reindex_rebuilds_it(folder: Path, *, pending: bool) -> None:
+    with open_library(folder) as library:
+        hits = library.search("messages").hits
+        if pending:
+            library.workspace.writable_catalog().begin([library.pages()[0].document_id])
     shutil.rmtree(folder / "index")
-    with (
-        Pertinent.open(folder, embedder="testing:hashed-words") as opened,
-        pytest.raises(IndexFailure, match="reindex"),
-    ):
-        opened.search("messages")
+    with open_library(folder) as library:
+        with pytest.raises(IndexFailure, match="reindex"):
+            library.search("messages")
+        library.reindex()
+        assert library.search("messages").hits == hits
 
 
 @pytest.mark.parametrize("setting", [{"chunk_tokens": 20}, {"embedder": "local:all-MiniLM-L6-v2"}])
-def test_reindex_makes_the_index_anew_with_other_settings_and_without_the_source(
+def test_reindex_applies_new_settings_without_the_source(
     book: Path, tmp_path: Path, setting: dict[str, Any]
 ) -> None:
     folder = tmp_path / "data"
     (book / "topics.md").write_text(MARKDOWN["topics.md"] + "\n\n" + "Long sentence here, of words. " * 9)
-    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
+    with open_library(folder) as opened:
         opened.index(book)
         before = [page.url for page in opened.pages()]
     for file in book.iterdir():
@@ -357,34 +370,20 @@ def test_reindex_makes_the_index_anew_with_other_settings_and_without_the_source
         assert opened.search("revolute joint").hits[0].chunk.title == "Joints"
 
 
-def test_an_index_that_vanished_is_rebuilt_by_reindex(book: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
-        opened.index(book)
-        hits = opened.search("messages").hits
-    shutil.rmtree(folder / "index")
-    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
-        opened.reindex()
-        assert opened.search("messages").hits == hits
-
-
-def test_a_reindex_that_fails_leaves_the_old_index_in_use(
-    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
-        opened.index(book)
-        hits = opened.search("messages").hits
+def test_failed_reindex_keeps_the_old_index_in_use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_library(folder) as library:
+        hits = library.search("messages").hits
         with monkeypatch.context() as patch:
             patch.setattr(Indexer, "_embed", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
-                opened.reindex()
-        assert opened.search("messages").hits == hits
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
-        assert opened.search("messages").hits == hits
+                library.reindex()
+        assert library.search("messages").hits == hits
+    with open_library(folder) as library:
+        assert library.search("messages").hits == hits
 
 
-def test_a_source_can_be_removed_by_its_name(book: Path, tmp_path: Path) -> None:
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+def test_remove_deletes_a_source_by_its_name(book: Path, tmp_path: Path) -> None:
+    with open_library(tmp_path / "data") as opened:
         opened.index(book, name="one")
         (book / "topics.md").rename(tmp_path / "own.md")
         opened.index(tmp_path / "own.md", name="two")
@@ -395,38 +394,31 @@ def test_a_source_can_be_removed_by_its_name(book: Path, tmp_path: Path) -> None
         assert {hit.chunk.title for hit in opened.search("joint").hits} == {"Topics"}
 
 
-def test_what_was_closed_says_so(book: Path, tmp_path: Path) -> None:
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
-        opened.index(book)
+def test_close_releases_the_index_and_ends_searches(library: Pertinent, tmp_path: Path) -> None:
+    library.close()
     with pytest.raises(StoreError, match="closed"):
-        opened.search("joint")
+        library.search("joint")
+    with open_library(tmp_path / "data") as second:
+        assert second.search("joint").hits
 
 
-def test_a_full_disk_is_refused_before_anything_is_written(
+def test_index_refuses_a_full_disk_before_writing(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
     with (
-        Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened,
+        open_library(tmp_path / "data") as opened,
         pytest.raises(IndexFailure, match="free at least"),
     ):
         opened.index(book)
     assert not (tmp_path / "data").exists()
 
 
-def test_close_lets_another_open_it(book: Path, tmp_path: Path) -> None:
-    first = Pertinent.open(tmp_path / "data", embedder="testing:hashed-words")
-    first.index(book)
-    first.close()
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as second:
-        assert second.search("joint").hits
-
-
-def test_two_folders_of_one_name_do_not_replace_each_other(book: Path, tmp_path: Path) -> None:
+def test_index_refuses_a_second_folder_of_the_same_name(book: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "book" / "docs"
     other.mkdir(parents=True)
     (other / "own.md").write_text("# Own\n\nAnother book of the same name.\n")
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+    with open_library(tmp_path / "data") as opened:
         opened.index(book)
         with pytest.raises(SyncRefused, match="--name"):
             opened.index(other)
@@ -438,29 +430,29 @@ def test_two_folders_of_one_name_do_not_replace_each_other(book: Path, tmp_path:
         assert len(opened.pages()) == 4
 
 
-def test_embedding_a_query_writes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generate_query_embedding_creates_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
     pertinent.generate_query_embedding("a query")
     assert list(Path.cwd().iterdir()) == []
 
 
-def test_a_vector_counts_by_its_direction_alone(indexed: Path) -> None:
+def test_retrieve_content_chunks_ignores_the_length_of_the_vector(indexed: Path) -> None:
     vector = pertinent.generate_query_embedding("revolute joint").vector
     expected = pertinent.retrieve_content_chunks(vector)
     for factor in (1e-6, 1000.0, 1e20):
-        found = pertinent.retrieve_content_chunks([one * factor for one in vector])
-        assert [one.chunk_id for one in found] == [one.chunk_id for one in expected]
-        assert found[0].relevance_score == pytest.approx(expected[0].relevance_score, abs=1e-5)
+        results = pertinent.retrieve_content_chunks([component * factor for component in vector])
+        assert [result.chunk_id for result in results] == [result.chunk_id for result in expected]
+        assert results[0].relevance_score == pytest.approx(expected[0].relevance_score, abs=1e-5)
     for bad in ([0.0] * 64, ["0.1"] * 64):
         with pytest.raises(ValueError, match="query_embedding"):
             pertinent.retrieve_content_chunks(bad)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
-def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path) -> None:
+def test_search_works_during_reindex(book: Path, tmp_path: Path) -> None:
     for number in range(60):
         (book / f"extra-{number}.md").write_text(f"# Extra {number}\n\nFiller about nothing, {number}.\n")
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
+    with open_library(tmp_path / "data") as opened:
         opened.index(book)
         expected = opened.search("revolute joint", top_k=1).hits
         engine = opened.workspace.engine()
@@ -482,45 +474,24 @@ def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_reindex_is_refused_while_another_process_has_the_index(book: Path, tmp_path: Path) -> None:
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as first:
-        first.index(book)
-        command = [str(Path(sys.executable).with_name("pertinent")), "reindex"]
-        options = ["--folder", str(tmp_path / "data"), "--embedder", "testing:hashed-words"]
-        second = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
-        assert second.returncode == 3
-        assert "another process" in second.stderr
-        assert first.search("revolute joint").hits
+def test_reindex_is_refused_while_another_process_holds_the_index(library: Pertinent, tmp_path: Path) -> None:
+    library.workspace.index()
+    command = [str(Path(sys.executable).with_name("pertinent")), "reindex"]
+    options = ["--folder", str(tmp_path / "data"), "--embedder", "testing:hashed-words"]
+    second = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    assert second.returncode == 3
+    assert "another process" in second.stderr
+    assert library.search("revolute joint").hits
 
 
-def test_old_builds_are_swept(book: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
-        opened.index(book)
-        (folder / "index" / "099").mkdir()
-        opened.reindex()
-    # But for the one in use and the one to go back to.
-    assert sorted(one.name for one in (folder / "index").iterdir()) == ["001", "100"]
+def test_reindex_deletes_old_builds(library: Pertinent, tmp_path: Path) -> None:
+    builds = tmp_path / "data" / "index"
+    (builds / "099").mkdir()
+    library.reindex()
+    # The current build and the previous one are kept.
+    assert sorted(build.name for build in builds.iterdir()) == ["001", "100"]
 
 
-def test_a_lost_index_is_noticed_also_when_a_page_is_pending(book: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    with Pertinent.open(folder, embedder="testing:hashed-words") as opened:
-        opened.index(book)
-        opened.workspace.writable_catalog().begin([opened.pages()[0].document_id])
-    shutil.rmtree(folder / "index")
-    with (
-        Pertinent.open(folder, embedder="testing:hashed-words") as opened,
-        pytest.raises(IndexFailure, match="reindex"),
-    ):
-        opened.search("messages")
-
-
-def test_another_embedder_is_refused_also_when_nothing_would_be_embedded(book: Path, tmp_path: Path) -> None:
-    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened:
-        opened.index(book)
-    with (
-        Pertinent.open(tmp_path / "data", embedder="onnx:/nowhere") as opened,
-        pytest.raises(FingerprintMismatch),
-    ):
-        opened.index(book)
+def test_index_refuses_another_embedder_before_it_is_loaded(book: Path, folder: Path) -> None:
+    with open_library(folder, embedder="onnx:/nowhere") as library, pytest.raises(FingerprintMismatch):
+        library.index(book)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .errors import PertinentError
     from .surfaces.entities import QueryEmbedding, RetrievalResult
-    from .surfaces.library import (
-        Pertinent,
+    from .surfaces.library import Pertinent
+    from .surfaces.seed_functions import (
         generate_query_embedding,
         retrieve,
         retrieve_content_chunks,
@@ -31,16 +31,22 @@ __all__ = [
     "validate",
 ]
 
-_HOMES = {"PertinentError": "errors", "Answer": "types", "Chunk": "types", "Filters": "types", "Hit": "types"}
+_MODULES = {
+    "PertinentError": "errors",
+    **dict.fromkeys(("Answer", "Chunk", "Filters", "Hit"), "types"),
+    "Pertinent": "surfaces.library",
+    **dict.fromkeys(("QueryEmbedding", "RetrievalResult"), "surfaces.entities"),
+}
+"""Where a public name is defined, unless it is a function of a seed."""
 
 
 def __getattr__(name: str) -> Any:
-    # Late, so that `pertinent --help` need not load what it does not use.
+    # Lazy, so that `pertinent --help` starts fast.
     if name not in __all__:
         raise AttributeError(f"module 'pertinent' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f".{_HOMES.get(name, 'surfaces.library')}", __name__), name)
+    return getattr(import_module(f".{_MODULES.get(name, 'surfaces.seed_functions')}", __name__), name)
 
 
 def __dir__() -> list[str]:

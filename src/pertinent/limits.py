@@ -24,6 +24,9 @@ MAX_QUOTE = 60
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
+MAX_NEIGHBOURS = 100
+"""How many neighbours of a chunk can be requested on each side."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -32,7 +32,7 @@ def golden() -> Path:
     return path
 
 
-def test_the_proposal_separates_and_is_told_as_what_to_write(run: Run, golden: Path) -> None:
+def test_calibrate_prints_the_threshold_and_where_to_set_it(run: Run, golden: Path) -> None:
     result = run("calibrate", golden)
     assert result.exit_code == 0
     shown = result.stdout
@@ -46,7 +46,7 @@ def test_the_proposal_separates_and_is_told_as_what_to_write(run: Run, golden: P
     assert "only 2 queries have none" in " ".join(shown.split())
 
 
-def test_the_plot_fits_into_80_columns_and_marks_both_thresholds(run: Run, golden: Path) -> None:
+def test_calibrate_plot_fits_80_columns_and_marks_both_thresholds(run: Run, golden: Path) -> None:
     lines = run("calibrate", golden).stdout.splitlines()
     assert max(map(len, lines)) <= 80
     rows = [line for line in lines if "%" in line and "of" not in line and "█" in line]
@@ -56,7 +56,7 @@ def test_the_plot_fits_into_80_columns_and_marks_both_thresholds(run: Run, golde
     assert "█████████████ 100%" in rows[0]
 
 
-def test_the_proposal_as_the_answer_threshold_is_the_present_one(run: Run, golden: Path) -> None:
+def test_calibrate_keeps_a_threshold_that_is_optimal(run: Run, golden: Path) -> None:
     threshold = json.loads(run("calibrate", golden, "--json").stdout)["threshold"]
     golden.write_text(GOLDEN.replace("0.9\n", f"{threshold}\n"), encoding="utf-8")
     again = json.loads(run("calibrate", golden, "--json").stdout)
@@ -65,7 +65,7 @@ def test_the_proposal_as_the_answer_threshold_is_the_present_one(run: Run, golde
     assert "← proposed" in run("calibrate", golden).stdout
 
 
-def test_json_is_the_calibration_and_nothing_else(run: Run, golden: Path) -> None:
+def test_calibrate_json_is_the_calibration_alone(run: Run, golden: Path) -> None:
     found = json.loads(run("calibrate", golden, "--json", "--ranking", "lexical").stdout)
     assert found["ranking"] == "lexical"
     assert found["present"]["threshold"] == 0.9
@@ -74,14 +74,14 @@ def test_json_is_the_calibration_and_nothing_else(run: Run, golden: Path) -> Non
     assert found["low"] <= found["threshold"] <= found["high"]
 
 
-def test_nothing_is_written(run: Run, golden: Path) -> None:
+def test_calibrate_writes_no_file(run: Run, golden: Path) -> None:
     before = golden.read_text(encoding="utf-8")
     run("calibrate", golden)
     assert golden.read_text(encoding="utf-8") == before
     assert {path.name for path in Path.cwd().iterdir()} == {".pertinent", "golden.yaml"}
 
 
-def test_a_golden_set_without_unanswerable_queries_is_refused(run: Run, golden: Path) -> None:
+def test_calibrate_requires_unanswerable_queries(run: Run, golden: Path) -> None:
     golden.write_text(GOLDEN.partition("  - {id: empty")[0], encoding="utf-8")
     result = run("calibrate", golden)
     assert result.exit_code == 2
@@ -94,24 +94,25 @@ def test_a_golden_set_without_unanswerable_queries_is_refused(run: Run, golden: 
     [
         (["nowhere.yaml"], "nowhere.yaml can't be read"),
         (["golden.docx"], "no known kind"),
-        (["golden.yaml", "--ranking", "best"], "hybrid"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(run: Run, golden: Path, arguments: list[str], said: str) -> None:
+def test_calibrate_refuses_an_unreadable_golden_set(
+    run: Run, golden: Path, arguments: list[str], said: str
+) -> None:
     result = run("calibrate", *arguments)
     assert result.exit_code == 2
     assert said in result.stderr
     assert result.stdout == ""
 
 
-def test_nothing_indexed_is_told(run: Run, golden: Path) -> None:
+def test_calibrate_without_an_index_names_the_command_to_run(run: Run, golden: Path) -> None:
     result = run("calibrate", golden, "--folder", "elsewhere")
     assert result.exit_code == 2
     assert "pertinent index" in result.stderr
     assert not Path("elsewhere").exists()
 
 
-def test_a_terminal_without_unicode_gets_plain_bars(start: Start, golden: Path) -> None:
+def test_calibrate_draws_ascii_bars_without_unicode(start: Start, golden: Path) -> None:
     result = start("calibrate", golden, PYTHONIOENCODING="ascii")
     assert result.returncode == 0, result.stderr
     assert "############# 100%" in result.stdout

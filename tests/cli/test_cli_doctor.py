@@ -120,12 +120,12 @@ def findings(shown: str) -> dict[str, list[dict[str, Any]]]:
     return {check["name"]: check["findings"] for check in json.loads(shown)["checks"] if check["findings"]}
 
 
-def test_a_sound_index_has_no_findings(run: Run, indexed: Path) -> None:
+def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> None:
     result = run("doctor")
     assert result.exit_code == 0
     assert "✗" not in result.stdout
     assert result.stdout.count("✓") == 13
-    assert "All is sound." in result.stdout
+    assert "No problems found." in result.stdout
     report = json.loads(run("doctor", "--json").stdout)
     assert report["sound"] is True
     assert all(check["seconds"] >= 0 for check in report["checks"])
@@ -134,7 +134,7 @@ def test_a_sound_index_has_no_findings(run: Run, indexed: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "check", "said"), DAMAGES, ids=[damage.__name__ for damage, *_ in DAMAGES]
 )
-def test_each_damage_is_found_and_what_to_run_mends_it(
+def test_doctor_finds_and_repairs_each_kind_of_damage(
     run: Run, indexed: Path, docs: Path, damage: Damage, check: str, said: str
 ) -> None:
     damage(indexed)
@@ -161,7 +161,7 @@ def damage_payloads(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("mend", ["reindex", "repair"])
-def test_rule_29_each_damaged_point_is_named_and_mended(
+def test_rule_29_doctor_names_and_repairs_damaged_points(
     run: Run, indexed: Path, docs: Path, mend: str
 ) -> None:
     first, second = damage_payloads(indexed)
@@ -184,7 +184,7 @@ def test_rule_29_each_damaged_point_is_named_and_mended(
     assert run("doctor").exit_code == 0
 
 
-def test_findings_are_told_with_what_to_run(run: Run, indexed: Path) -> None:
+def test_doctor_prints_the_command_that_fixes_a_finding(run: Run, indexed: Path) -> None:
     alter_a_snippet(indexed)
     result = run("doctor")
     said = " ".join(result.stdout.split())
@@ -193,7 +193,7 @@ def test_findings_are_told_with_what_to_run(run: Run, indexed: Path) -> None:
     assert "Traceback" not in result.output
 
 
-def test_doctor_alone_changes_nothing(run: Run, indexed: Path) -> None:
+def test_doctor_without_repair_changes_nothing(run: Run, indexed: Path) -> None:
     lose_a_row(indexed)
     first = findings(run("doctor", "--json").stdout)
     assert findings(run("doctor", "--json").stdout) == first
@@ -201,7 +201,7 @@ def test_doctor_alone_changes_nothing(run: Run, indexed: Path) -> None:
         assert workspace.writable_catalog().pending() == []
 
 
-def test_a_change_that_was_broken_off_is_found(run: Run, indexed: Path) -> None:
+def test_doctor_finds_an_interrupted_change(run: Run, indexed: Path) -> None:
     with opened(indexed) as workspace:
         workspace.writable_catalog().begin([workspace.catalog().pages()[0].document_id])
     result = run("doctor", "--json")
@@ -211,7 +211,7 @@ def test_a_change_that_was_broken_off_is_found(run: Run, indexed: Path) -> None:
     assert "pertinent index" in one["run"]
 
 
-def test_other_settings_than_the_indexs_are_found(
+def test_doctor_finds_a_fingerprint_mismatch(
     run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PERTINENT_CHUNK_TOKENS", "90")
@@ -220,28 +220,28 @@ def test_other_settings_than_the_indexs_are_found(
     assert "pertinent reindex" in findings(result.stdout)["fingerprint"][0]["run"]
 
 
-def test_settings_that_can_not_be_read_are_a_finding(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_invalid_settings(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERTINENT_CHUNK_TOKENS", "many")
     result = run("doctor", "--json")
     assert result.exit_code == 1
     assert "chunk_tokens" in findings(result.stdout)["settings"][0]["problem"]
 
 
-def test_nothing_indexed_is_a_finding_and_makes_no_file(run: Run) -> None:
+def test_doctor_reports_a_missing_index_and_creates_no_file(run: Run) -> None:
     result = run("doctor")
     assert result.exit_code == 1
     assert "pertinent index" in result.stdout
     assert list(Path.cwd().iterdir()) == []
 
 
-def test_a_catalog_that_can_not_be_opened_exits_with_3(run: Run, indexed: Path) -> None:
+def test_doctor_exits_with_3_if_the_catalog_is_unreadable(run: Run, indexed: Path) -> None:
     (indexed / "catalog.sqlite3").write_bytes(b"not a database" * 100)
     result = run("doctor")
     assert result.exit_code == 3
     assert "✗ catalog" in result.stdout
 
 
-def test_an_index_that_was_lost_exits_with_3_and_names_reindex(run: Run, indexed: Path) -> None:
+def test_doctor_names_reindex_if_the_index_is_lost(run: Run, indexed: Path) -> None:
     import shutil
 
     shutil.rmtree(indexed / "index")
@@ -250,6 +250,6 @@ def test_an_index_that_was_lost_exits_with_3_and_names_reindex(run: Run, indexed
     assert "pertinent reindex" in findings(result.stdout)["index"][0]["run"]
 
 
-def test_the_pages_of_the_fixture_are_all_there(run: Run, indexed: Path) -> None:
+def test_doctor_counts_the_pages_of_the_catalog(run: Run, indexed: Path) -> None:
     seen = {check["name"]: check["seen"] for check in json.loads(run("doctor", "--json").stdout)["checks"]}
     assert seen["catalog"] == f"answers; {len(PAGES)} pages"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.surfaces.cli.terminal import as_json, clean, one_line
+from pertinent.surfaces.cli.terminal import clean, one_line, to_json
 
 from .conftest import Run
 
@@ -27,7 +27,9 @@ def _hostile(run: Run, docs: Path) -> None:
 
 
 @pytest.mark.parametrize("forced", ["", "1"])
-def test_markup_is_shown_and_escapes_are_gone(run: Run, monkeypatch: pytest.MonkeyPatch, forced: str) -> None:
+def test_search_prints_markup_literally_and_removes_escapes(
+    run: Run, monkeypatch: pytest.MonkeyPatch, forced: str
+) -> None:
     if forced:
         monkeypatch.setenv("FORCE_COLOR", forced)
         monkeypatch.setenv("COLUMNS", "300")
@@ -40,30 +42,30 @@ def test_markup_is_shown_and_escapes_are_gone(run: Run, monkeypatch: pytest.Monk
         assert gone not in shown
 
 
-def test_show_and_list_are_as_careful(run: Run) -> None:
+def test_show_and_list_remove_escapes(run: Run) -> None:
     found = json.loads(run("search", "boo", "--json", "--ranking", "lexical").stdout)["results"][0]
     for shown in (run("show", found["chunk_id"]).stdout, run("list").stdout):
         assert not set("\x1b\x9b\x07\x08\u202e") & set(shown)
 
 
-def test_json_keeps_the_text_exactly_and_escapes_what_a_terminal_would_obey(run: Run) -> None:
+def test_json_escapes_control_characters_and_keeps_the_text(run: Run) -> None:
     printed = run("search", "boo", "--json", "--ranking", "lexical").stdout
     assert not set("\x1b\x9b\x07\x08\u202e") & set(printed)
     assert "\u202egnorw" in json.loads(printed)["results"][0]["content"]
 
 
 @given(st.text())
-def test_clean_leaves_no_control_character(text: str) -> None:
+def test_clean_removes_every_control_character(text: str) -> None:
     left = clean(text)
     assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 for c in left)
     assert "\n" not in one_line(text)
 
 
 @given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from("\n\t›é漢🤖")))
-def test_clean_leaves_ordinary_text_alone(text: str) -> None:
+def test_clean_keeps_ordinary_text(text: str) -> None:
     assert clean(text) == text
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
-def test_json_is_the_same_text_once_read(text: str) -> None:
-    assert json.loads(as_json({"text": text})) == {"text": text}
+def test_to_json_round_trips_any_text(text: str) -> None:
+    assert json.loads(to_json({"text": text})) == {"text": text}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.surfaces.cli import index as command
-from pertinent.surfaces.cli.progress import Lines, progress
+from pertinent.surfaces.cli.progress import ProgressLines, show_progress
 from pertinent.surfaces.library import Pertinent
 
 from .conftest import PAGES, Run
@@ -21,7 +21,7 @@ def row(name: str, shown: str) -> list[int]:
     return [int(number) for number in found[1].split()]
 
 
-def test_the_summary_counts_pages_and_chunks(run: Run, docs: Path) -> None:
+def test_index_summary_counts_pages_and_chunks(run: Run, docs: Path) -> None:
     result = run("index", docs)
     assert result.exit_code == 0
     assert row("pages", result.stdout) == [len(PAGES), 0, 0, 0]
@@ -30,30 +30,30 @@ def test_the_summary_counts_pages_and_chunks(run: Run, docs: Path) -> None:
     assert re.search(r"Done in \d+\.\d s, \d+ chunks a second", result.stdout)
 
 
-def test_a_second_run_finds_everything_unchanged(run: Run, docs: Path) -> None:
+def test_index_second_run_changes_nothing(run: Run, docs: Path) -> None:
     run("index", docs)
     result = run("index", docs)
     assert row("pages", result.stdout) == [0, 0, len(PAGES), 0]
     assert "a second" not in result.stdout
 
 
-def test_without_a_terminal_progress_is_plain_lines_on_stderr(run: Run, docs: Path) -> None:
+def test_progress_without_a_terminal_is_lines_on_stderr(run: Run, docs: Path) -> None:
     result = run("index", docs)
     assert "Reading pages: 4\n" in result.stderr
     assert "\x1b" not in result.stderr
     assert "Reading" not in result.stdout
 
 
-def test_progress_lines_tell_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_lines_show_rate_and_remaining_time(capsys: pytest.CaptureFixture[str]) -> None:
     clock = iter([0.0, 1.0, 12.0])
-    told = Lines(lambda: next(clock))
+    told = ProgressLines(lambda: next(clock))
     told.stage("Embedding", 100)
     told.advance()
     told.advance(29)
     assert capsys.readouterr().err == ("Embedding: 100\nEmbedding: 30 of 100, 2.5 a second, 28 s left\n")
 
 
-def test_on_a_terminal_progress_is_bars(run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_on_a_terminal_is_bars(run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     result = run("index", docs)
     assert re.search(r"Reading pages.*━.*4/4", result.stderr)
@@ -61,7 +61,7 @@ def test_on_a_terminal_progress_is_bars(run: Run, docs: Path, monkeypatch: pytes
     assert "━" not in result.stdout
 
 
-def test_a_dry_run_prints_the_plan_and_makes_no_file(run: Run, docs: Path) -> None:
+def test_dry_run_prints_the_plan_and_creates_no_file(run: Run, docs: Path) -> None:
     result = run("index", docs, "--dry-run")
     assert result.exit_code == 0
     assert re.search(r"\+ added +docs/nodes\.md: (\d+) of \1 chunks to embed", result.stdout)
@@ -69,7 +69,7 @@ def test_a_dry_run_prints_the_plan_and_makes_no_file(run: Run, docs: Path) -> No
     assert list(Path.cwd().iterdir()) == []
 
 
-def test_a_dry_run_names_what_is_added_changed_removed_and_unreadable(run: Run, docs: Path) -> None:
+def test_dry_run_lists_added_changed_removed_and_unreadable_pages(run: Run, docs: Path) -> None:
     run("index", docs)
     (docs / "new.md").write_text("# New\n\nA new page.\n")
     (docs / "joints.md").write_text(PAGES["joints.md"] + "\n## Damping\n\nDamping too.\n")
@@ -85,7 +85,7 @@ def test_a_dry_run_names_what_is_added_changed_removed_and_unreadable(run: Run, 
     assert len(Pertinent.open().pages()) == len(PAGES)
 
 
-def test_an_unreadable_file_is_named_the_rest_is_indexed_and_the_exit_is_1(run: Run, docs: Path) -> None:
+def test_index_reports_an_unreadable_file_and_indexes_the_others(run: Run, docs: Path) -> None:
     (docs / "broken.md").write_bytes(b"\xff\xfe# Bad")
     result = run("index", docs)
     assert result.exit_code == 1
@@ -94,7 +94,7 @@ def test_an_unreadable_file_is_named_the_rest_is_indexed_and_the_exit_is_1(run: 
     assert row("pages", result.stdout) == [len(PAGES), 0, 0, 0]
 
 
-def test_a_source_that_shrank_by_more_than_a_quarter_is_refused(run: Run, docs: Path) -> None:
+def test_index_refuses_a_source_that_shrank_by_more_than_a_quarter(run: Run, docs: Path) -> None:
     run("index", docs)
     (docs / "nodes.md").unlink()
     (docs / "joints.md").unlink()
@@ -106,7 +106,7 @@ def test_a_source_that_shrank_by_more_than_a_quarter_is_refused(run: Run, docs: 
     assert row("pages", run("index", docs, "--allow-shrink").stdout) == [0, 0, 2, 2]
 
 
-def test_ctrl_c_exits_with_130_and_says_that_the_next_run_goes_on(
+def test_ctrl_c_exits_with_130_and_says_how_to_resume(
     run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: object, **__: object) -> None:
@@ -115,15 +115,15 @@ def test_ctrl_c_exits_with_130_and_says_that_the_next_run_goes_on(
     monkeypatch.setattr(command, "_index", stop)
     result = run("index", docs)
     assert result.exit_code == 130
-    assert "goes on from there" in result.stderr
+    assert "the same command resumes the rest" in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_ctrl_c_waits_for_the_step_under_way() -> None:
+def test_ctrl_c_stops_after_the_current_step() -> None:
     reached = []
 
     def work() -> None:
-        with progress() as told:
+        with show_progress() as told:
             told.stage("Embedding", 3)
             signal.raise_signal(signal.SIGINT)
             reached.append("the end of the step")
@@ -137,11 +137,11 @@ def test_ctrl_c_waits_for_the_step_under_way() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_ctrl_c_pressed_twice_does_not_wait() -> None:
+def test_second_ctrl_c_stops_at_once() -> None:
     reached = []
 
     def work() -> None:
-        with progress():
+        with show_progress():
             signal.raise_signal(signal.SIGINT)
             reached.append("between")
             signal.raise_signal(signal.SIGINT)

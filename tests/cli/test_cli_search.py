@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("indexed")
 REQUIRED = {"content", "url", "position", "similarity_score", "chunk_id", "created_at"}
 
 
-def test_a_hit_shows_title_section_address_score_and_text(run: Run) -> None:
+def test_search_prints_title_section_address_score_and_text(run: Run) -> None:
     result = run("search", "revolute joint limits", "-k", "1")
     assert result.exit_code == 0
     assert "Joints › Limits" in result.stdout
@@ -27,12 +27,12 @@ def test_a_hit_shows_title_section_address_score_and_text(run: Run) -> None:
     assert result.stderr == ""
 
 
-def test_top_k_bounds_the_hits(run: Run) -> None:
+def test_top_k_limits_the_hits(run: Run) -> None:
     shown = run("search", "nodes", "-k", "2", "--json").stdout
     assert len(json.loads(shown)["results"]) == 2
 
 
-def test_json_is_the_query_response_of_seed_001_and_nothing_else(run: Run) -> None:
+def test_seed_001_search_json_is_the_query_response_alone(run: Run) -> None:
     result = run("search", "nodes and topics", "--json")
     response = json.loads(result.stdout)
     assert response["query"] == "nodes and topics"
@@ -45,7 +45,7 @@ def test_json_is_the_query_response_of_seed_001_and_nothing_else(run: Run) -> No
     assert result.stderr == ""
 
 
-def test_no_metadata_leaves_the_six_required_fields_and_the_citation(run: Run) -> None:
+def test_no_metadata_prints_only_required_fields_and_the_citation(run: Run) -> None:
     response = json.loads(run("search", "nodes", "--json", "--no-metadata").stdout)
     assert all(one.keys() == REQUIRED | {"citation"} for one in response["results"])
 
@@ -64,7 +64,7 @@ def test_seed_003_a_hit_whose_title_is_null_is_shown_by_its_path(run: Run, index
     assert json.loads(run("search", "friction", "--json").stdout)["results"][0]["title"] == ""
 
 
-def test_json_with_explain_adds_the_stages_the_scores_and_what_was_left_out(run: Run) -> None:
+def test_explain_json_adds_stages_scores_and_excluded_hits(run: Run) -> None:
     response = json.loads(run("search", "nodes", "-k", "1", "--json", "--explain").stdout)
     told = response["explain"]
     assert list(told["stages_ms"]) == [
@@ -81,7 +81,7 @@ def test_json_with_explain_adds_the_stages_the_scores_and_what_was_left_out(run:
     assert "the list is full: top_k is" in told["left_out"][0]["reason"]
 
 
-def test_explain_shows_the_stages_against_their_budgets(run: Run) -> None:
+def test_explain_compares_stages_with_their_budgets(run: Run) -> None:
     shown = run("search", "nodes", "-k", "1", "--explain").stdout
     for stage in ("received", "embedded", "searched", "filtered", "formatted", "returned"):
         assert re.search(rf"^{stage} +\d+\.\d", shown, re.MULTILINE), shown
@@ -91,26 +91,26 @@ def test_explain_shows_the_stages_against_their_budgets(run: Run) -> None:
     assert "the list is full: top_k is" in shown
 
 
-def test_explain_tells_of_hits_below_the_threshold(run: Run) -> None:
+def test_explain_lists_hits_below_the_threshold(run: Run) -> None:
     shown = " ".join(run("search", "revolute joint", "--threshold", "0.4", "--explain").stdout.split())
     assert "is below the threshold 0.4" in shown
 
 
-def test_nothing_above_the_threshold_names_the_nearest(run: Run) -> None:
+def test_search_without_hits_prints_the_nearest_passage(run: Run) -> None:
     result = run("search", "revolute joint limits", "--threshold", "1")
     assert result.exit_code == 0
     assert "No passage scores 1 or more" in result.stdout
     assert "Joints › Limits" in result.stdout
 
 
-def test_no_hit_in_json_is_an_empty_list(run: Run) -> None:
+def test_search_json_without_hits_is_an_empty_list(run: Run) -> None:
     response = json.loads(run("search", "nodes", "--threshold", "1", "--json").stdout)
     assert response["results"] == []
     assert response["metadata"]["total_results"] == 0
 
 
-def test_a_filter_that_admits_nothing_says_so(run: Run) -> None:
-    assert "No passage passes the filter" in run("search", "nodes", "--filter", "section=Nowhere").stdout
+def test_filter_without_matches_is_reported(run: Run) -> None:
+    assert "No passage matches the filter" in run("search", "nodes", "--filter", "section=Nowhere").stdout
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_a_filter_that_admits_nothing_says_so(run: Run) -> None:
         ("url=https://robots.example/docs/guide", "https://robots.example/docs/guide/launch"),
     ],
 )
-def test_filters_limit_what_is_searched(run: Run, given: str, url: str) -> None:
+def test_filter_restricts_the_hits(run: Run, given: str, url: str) -> None:
     response = json.loads(run("search", "nodes", "--filter", given, "--json").stdout)
     assert {one["url"] for one in response["results"]} == {url}
 
 
-def test_per_page_bounds_the_hits_of_a_page(run: Run) -> None:
+def test_per_page_limits_the_hits_of_a_page(run: Run) -> None:
     response = json.loads(run("search", "nodes", "--per-page", "1", "--json").stdout)
     urls = [one["url"] for one in response["results"]]
     assert len(urls) == len(set(urls))
@@ -139,17 +139,17 @@ def test_per_page_bounds_the_hits_of_a_page(run: Run) -> None:
         ("lexical", "lexical-similarity"),
     ],
 )
-def test_the_ranking_names_the_score(run: Run, ranking: str, algorithm: str) -> None:
+def test_ranking_determines_the_algorithm(run: Run, ranking: str, algorithm: str) -> None:
     response = json.loads(run("search", "nodes", "--ranking", ranking, "--json").stdout)
     assert response["metadata"]["algorithm"] == algorithm
 
 
-def test_a_dash_reads_the_query_from_stdin(run: Run) -> None:
+def test_dash_reads_the_query_from_stdin(run: Run) -> None:
     response = json.loads(run("search", "-", "--json", stdin="revolute joint\n").stdout)
     assert response["query"] == "revolute joint"
 
 
-def test_the_words_of_the_query_are_marked_in_their_forms(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_highlights_inflected_query_words(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     shown = run("search", "what limit has a joint", "-k", "1", "--filter", "section=Limits").stdout
     assert "\x1b[1;4mlimits\x1b[0m" in shown
@@ -157,7 +157,7 @@ def test_the_words_of_the_query_are_marked_in_their_forms(run: Run, monkeypatch:
     assert "\x1b[1;4mhas\x1b[0m" not in shown
 
 
-def test_no_color_leaves_no_colour(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_disables_colours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
     shown = run("search", "joint limits").stdout
@@ -165,19 +165,19 @@ def test_no_color_leaves_no_colour(run: Run, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("columns", ["1", "12", "30", "200"])
-def test_any_width_will_do(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+def test_search_prints_at_any_terminal_width(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     result = run("search", "joint limits", "--explain")
     assert result.exit_code == 0
     assert "https://robots.example/docs/joints#limits" in result.stdout
 
 
-def test_lines_end_without_spaces(run: Run) -> None:
+def test_search_prints_no_trailing_spaces(run: Run) -> None:
     shown = run("search", "joint limits", "--explain").stdout
     assert not re.search(r" $", shown, re.MULTILINE)
 
 
-def test_the_folder_may_be_given_before_or_after_the_command(run: Run, indexed: Path) -> None:
+def test_global_options_may_precede_or_follow_the_command(run: Run, indexed: Path) -> None:
     moved = indexed.with_name("elsewhere")
     indexed.rename(moved)
     assert run("search", "nodes").exit_code == 2

@@ -18,7 +18,7 @@ def chunk_id(run: Run, indexed: Path) -> str:
     return str(json.loads(shown)["results"][0]["chunk_id"])
 
 
-def test_show_prints_the_chunk_and_where_it_stands(run: Run, chunk_id: str) -> None:
+def test_show_prints_the_chunk_and_its_address(run: Run, chunk_id: str) -> None:
     shown = run("show", chunk_id).stdout
     assert "Nodes › Topics" in shown
     assert "https://robots.example/docs/nodes#topics" in shown
@@ -27,13 +27,13 @@ def test_show_prints_the_chunk_and_where_it_stands(run: Run, chunk_id: str) -> N
     assert "A service answers" not in shown
 
 
-def test_show_around_prints_the_neighbours_in_order(run: Run, chunk_id: str) -> None:
+def test_show_around_prints_neighbours_in_order(run: Run, chunk_id: str) -> None:
     shown = run("show", chunk_id, "--around", "1").stdout
     places = [shown.index(text) for text in ("A node is", "Nodes publish", "A service answers")]
     assert places == sorted(places)
 
 
-def test_show_json_holds_every_field(run: Run, chunk_id: str) -> None:
+def test_show_json_has_every_field(run: Run, chunk_id: str) -> None:
     shown = json.loads(run("show", chunk_id, "--around", "1", "--json").stdout)
     assert shown["chunk_id"] == chunk_id
     assert [chunk["position"] for chunk in shown["chunks"]] == [0, 1, 2]
@@ -50,19 +50,19 @@ def test_list_counts_the_chunks_of_each_page(run: Run, indexed: Path) -> None:
     assert f"{len(PAGES)} pages" in shown
 
 
-def test_list_never_breaks_an_address(run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_never_wraps_an_address(run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "30")
     assert "https://robots.example/docs/guide/launch" in run("list").stdout
 
 
-def test_list_json_holds_sources_and_pages(run: Run, indexed: Path, docs: Path) -> None:
+def test_list_json_has_sources_and_pages(run: Run, indexed: Path, docs: Path) -> None:
     shown = json.loads(run("list", "--json").stdout)
     assert [source["name"] for source in shown["sources"]] == ["robots"]
     assert {page["source_path"] for page in shown["pages"]} == {f"docs/{name}" for name in PAGES}
     assert all(page["chunks"] >= 1 for page in shown["pages"])
 
 
-def test_settings_tell_where_each_value_came_from(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_print_the_origin_of_each_value(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("pertinent.toml").write_text("chunk_tokens = 150\n")
     shown = {one["name"]: one for one in json.loads(run("settings", "--json", "--folder", "x").stdout)}
     assert (shown["chunk_tokens"]["value"], shown["chunk_tokens"]["origin"]) == (
@@ -81,7 +81,7 @@ def test_seed_002_the_flag_cohere_is_shown_with_its_model(run: Run) -> None:
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_settings_show_no_secret(run: Run, monkeypatch: pytest.MonkeyPatch, form: list[str]) -> None:
+def test_settings_mask_secrets(run: Run, monkeypatch: pytest.MonkeyPatch, form: list[str]) -> None:
     monkeypatch.setenv("COHERE_API_KEY", "s3cret-key")
     monkeypatch.setenv("DATABASE_URL", "postgresql://ann:s3cret-word@db.example/books")
     result = run("settings", *form)
@@ -91,12 +91,12 @@ def test_settings_show_no_secret(run: Run, monkeypatch: pytest.MonkeyPatch, form
     assert "********" in result.stdout
 
 
-def test_the_version_is_the_packages(run: Run) -> None:
+def test_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").stdout == f"pertinent {version('pertinent')}\n"
 
 
 @pytest.mark.parametrize("command", ["index", "search", "show", "list", "settings", "doctor"])
-def test_every_command_teaches_by_an_example(run: Run, command: str) -> None:
+def test_help_of_each_command_has_an_example(run: Run, command: str) -> None:
     shown = run(command, "--help").stdout
     assert "For example:" in shown
     assert shown.count(f"pertinent {command}") >= 2

@@ -62,25 +62,27 @@ def data(run: Run, *arguments: str) -> dict[str, Any]:
     return found
 
 
-def test_shows_the_collection_field_by_field(run: Run, client: QdrantClient, name: str) -> None:
+def test_inspect_prints_vectors_and_fields(run: Run, client: QdrantClient, name: str) -> None:
     PIPELINES["seed 003"].fill(client, name)
     result = run("inspect")
     assert result.exit_code == 0, result.output
     said = " ".join(result.stdout.split())
     assert f"{name} at http" in said
     assert "6 points, 1 shard, 1 replica" in said
-    assert "without a name 64 Cosine searched" in said
-    assert "Fields recognised as retrieval-api, in 6 points looked at:" in said
+    assert "unnamed 64 Cosine searched" in said
+    assert "Fields recognised as retrieval-api, in 6 points examined:" in said
     assert "position order_index (from 1) 6 1" in said
     assert "text text 6 Nodes exchange messages over topics." in said
-    missing = "content_hash: missing in all 6 points looked at; hash validation will count them as failed"
+    missing = "content_hash: missing in all 6 points examined; hash validation counts them as failed"
     assert missing in said
-    assert "url: missing in all 6 points looked at; their address is made from source_path" in said
+    assert "url: missing in all 6 points examined; their address is made from source_path" in said
     assert "title:" not in said
     assert "--write pertinent.toml" in said
 
 
-def test_says_the_same_as_data(run: Run, client: QdrantClient, name: str, qdrant: Place) -> None:
+def test_inspect_json_has_vectors_and_fields(
+    run: Run, client: QdrantClient, name: str, qdrant: Place
+) -> None:
     PIPELINES["langchain hybrid"].fill(client, name)
     found = data(run)
     assert (found["collection"], found["points"], found["looked_at"]) == (name, 6, 6)
@@ -99,7 +101,7 @@ def test_says_the_same_as_data(run: Run, client: QdrantClient, name: str, qdrant
     assert found["problems"] == []
 
 
-def test_counts_what_only_some_points_lack(run: Run, client: QdrantClient, name: str) -> None:
+def test_inspect_counts_points_without_a_field(run: Run, client: QdrantClient, name: str) -> None:
     payloads: list[dict[str, Any]] = [
         {"content": one.text, "url": one.url, "title": one.title, "content_hash": content_hash(one.text)}
         for one in PASSAGES
@@ -108,12 +110,12 @@ def test_counts_what_only_some_points_lack(run: Run, client: QdrantClient, name:
     payloads[1]["content_hash"] = "5d41402abc4b2a76b9719d911017c592"
     write(client, name, payloads, [one.text for one in PASSAGES])
     found = data(run)
-    assert found["missing"]["title"].startswith("missing in 1 of 6 points looked at; ")
-    assert found["missing"]["content_hash"].startswith("1 of 6 points looked at have another than SHA-256")
+    assert found["missing"]["title"].startswith("missing in 1 of 6 points examined; ")
+    assert found["missing"]["content_hash"].startswith("1 of 6 points examined lack the SHA-256")
 
 
 @pytest.mark.parametrize("pipeline", ["seed 003", "langchain", "llama-index"])
-def test_the_settings_file_opens_the_collection(
+def test_inspect_writes_settings_that_open_the_collection(
     run: Run,
     client: QdrantClient,
     name: str,
@@ -126,7 +128,7 @@ def test_the_settings_file_opens_the_collection(
     PIPELINES[pipeline].fill(client, name)
     done = run("inspect", "--write", "pertinent.toml")
     assert done.exit_code == 0, done.output
-    assert "pertinent.toml is written" in done.stderr
+    assert "wrote pertinent.toml" in done.stderr
     written = tomllib.loads(Path("pertinent.toml").read_text(encoding="utf-8"))
     assert (written["qdrant_url"], written["qdrant_collection"]) == (qdrant.url, name)
     assert written["qdrant_fields"]["text"]
@@ -158,7 +160,7 @@ def test_the_settings_file_opens_the_collection(
     assert any("lacks" in one for one in report["audit"])
 
     checked = run("doctor")
-    assert (checked.exit_code, "All is sound." in checked.stdout) == (0, True), checked.output
+    assert (checked.exit_code, "No problems found." in checked.stdout) == (0, True), checked.output
 
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "page.md").write_text("# Page\n\nText.\n", encoding="utf-8")
@@ -167,7 +169,7 @@ def test_the_settings_file_opens_the_collection(
         assert (refused.exit_code, "never writes to it" in refused.stderr) == (1, True), refused.output
 
 
-def test_a_file_that_is_there_is_replaced_only_when_told(run: Run, client: QdrantClient, name: str) -> None:
+def test_inspect_replaces_a_file_only_with_overwrite(run: Run, client: QdrantClient, name: str) -> None:
     PIPELINES["seed 000"].fill(client, name)
     file = Path("mine.toml")
     file.write_text("mine")
@@ -181,7 +183,7 @@ def test_a_file_that_is_there_is_replaced_only_when_told(run: Run, client: Qdran
     assert (nowhere.exit_code, "no folder nowhere" in nowhere.stderr) == (2, True)
 
 
-def test_fields_of_no_known_shape_are_shown_and_nothing_is_written(
+def test_inspect_lists_unrecognised_fields_and_writes_nothing(
     run: Run, client: QdrantClient, name: str
 ) -> None:
     payloads = [{"body": {"plain": one.text}, "at": one.url} for one in PASSAGES]
@@ -199,7 +201,7 @@ def test_fields_of_no_known_shape_are_shown_and_nothing_is_written(
     assert json.loads(run("search", "joint", "--json").stdout)["results"][0]["url"] == f"{SITE}/guide/joints"
 
 
-def test_the_vector_that_is_meant_is_named_and_kept(run: Run, client: QdrantClient, name: str) -> None:
+def test_inspect_keeps_the_vector_that_the_settings_name(run: Run, client: QdrantClient, name: str) -> None:
     cosine = models.Distance.COSINE
     client.create_collection(
         name, {one: models.VectorParams(size=64, distance=cosine) for one in ("body", "title")}
@@ -222,9 +224,7 @@ def test_the_vector_that_is_meant_is_named_and_kept(run: Run, client: QdrantClie
     assert (fields["vector"], fields["text"]) == ("body", "page_content")
 
 
-def test_what_stands_in_the_points_does_not_command_the_terminal(
-    run: Run, client: QdrantClient, name: str
-) -> None:
+def test_inspect_removes_terminal_escapes(run: Run, client: QdrantClient, name: str) -> None:
     evil = "\x1b]0;owned\x07\x1b[31mred \u202etxet[/bold]"
     payloads = [{"page_content": evil, "metadata": {"source": evil, "\x1b[2J": evil}}]
     write(client, name, payloads, ["red"])
@@ -234,16 +234,18 @@ def test_what_stands_in_the_points_does_not_command_the_terminal(
     assert "red txet[/bold]" in run("inspect").stdout
 
 
-def test_our_own_collection_is_told(run: Run, client: QdrantClient, qdrant: Place, collection: str) -> None:
+def test_inspect_recognises_a_collection_of_pertinent(
+    run: Run, client: QdrantClient, qdrant: Place, collection: str
+) -> None:
     made_with = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
     builds = QdrantBuilds(qdrant.connect, collection, CollectionOptions())
     builds.open(made_with).close()
     builds.use(made_with.build)
     result = run("inspect", "--collection", collection)
-    assert "Pertinent made it, with testing:hashed-words" in " ".join(result.stdout.split())
+    assert "Pertinent created it, with testing:hashed-words" in " ".join(result.stdout.split())
 
 
-def test_without_a_server_or_a_collection_it_says_what_to_give(run: Run, qdrant: Place) -> None:
+def test_inspect_without_a_server_or_collection_says_what_to_set(run: Run, qdrant: Place) -> None:
     unset = run("inspect")
     assert (unset.exit_code, "--url, or set QDRANT_URL" in unset.stderr) == (2, True)
     nowhere = run("inspect", "--url", qdrant.url, "--collection", "nowhere")
@@ -252,14 +254,16 @@ def test_without_a_server_or_a_collection_it_says_what_to_give(run: Run, qdrant:
     assert (silent.exit_code, "can't be reached" in silent.stderr) == (3, True)
 
 
-def test_no_password_of_an_address_is_written() -> None:
-    from pertinent.surfaces.cli.inspect import without_password
+def test_remove_passwords_keeps_only_the_addresses() -> None:
+    from pertinent.surfaces.cli.inspect import remove_passwords
 
     given = "https://me:s3cret@a:6333, https://b:6333"
-    assert without_password(given) == "https://a:6333,https://b:6333"
+    assert remove_passwords(given) == "https://a:6333,https://b:6333"
 
 
-def test_the_installed_command_inspects(start: Start, client: QdrantClient, name: str, qdrant: Place) -> None:
+def test_inspect_runs_as_the_installed_command(
+    start: Start, client: QdrantClient, name: str, qdrant: Place
+) -> None:
     PIPELINES["seed 000"].fill(client, name)
     done = start("inspect", "--url", qdrant.url, "--collection", name)
     assert (done.returncode, done.stderr) == (0, "")

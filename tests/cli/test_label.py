@@ -45,7 +45,7 @@ def grades(golden: Path) -> list[int | None]:
     return [one.label.grade if one.label else None for one in Log.beside(golden).standing()]
 
 
-def test_lines_judge_one_passage_each(run: Run, golden: Path) -> None:
+def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
     done = run("label", golden, "--judge", "ann", stdin="2\n0\n1\nq\n")
     assert done.exit_code == 0, done.output
     assert grades(golden) == [2, 0, 1]
@@ -57,7 +57,7 @@ def test_lines_judge_one_passage_each(run: Run, golden: Path) -> None:
     assert [label.judge for label in labels] == ["ann"] * 3
 
 
-def test_nothing_shows_what_would_sway_a_judge(run: Run, golden: Path) -> None:
+def test_label_shows_nothing_that_biases_a_judge(run: Run, golden: Path) -> None:
     shown = run("label", golden, stdin="0\n" * 20).stdout
     assert "Nodes › Topics" in shown
     assert "taxes" not in shown
@@ -66,21 +66,21 @@ def test_nothing_shows_what_would_sway_a_judge(run: Run, golden: Path) -> None:
     assert not re.search(r"\b0\.\d", shown)
 
 
-def test_what_is_no_key_judges_nothing(run: Run, golden: Path) -> None:
+def test_label_ignores_unknown_keys(run: Run, golden: Path) -> None:
     done = run("label", golden, stdin="3\nyes\n\n  \n22\n\x1b[A\nQ\n2\n")
     assert done.exit_code == 0
     assert done.stdout.count("Nothing was judged.") == 5
     assert grades(golden) == [2]
 
 
-def test_a_note_goes_with_the_next_judgment_and_is_given_back_by_undo(run: Run, golden: Path) -> None:
+def test_label_saves_a_note_with_the_next_judgment_and_undo_restores_it(run: Run, golden: Path) -> None:
     done = run("label", golden, stdin="n on one line\n1\nn\n on the next  line \n2\n")
     assert [one.label and one.label.note for one in Log.beside(golden).standing()] == [
         "on one line",
         "on the next line",
     ]
     done = run("label", golden, stdin="u\n0\n")
-    assert "Taken back: your 2." in done.stdout
+    assert "Undone: your 2." in done.stdout
     assert "note: on the next line" in done.stdout
     assert [(one.label and (one.label.grade, one.label.note)) for one in Log.beside(golden).standing()] == [
         (1, "on one line"),
@@ -88,32 +88,32 @@ def test_a_note_goes_with_the_next_judgment_and_is_given_back_by_undo(run: Run, 
     ]
 
 
-def test_a_note_that_is_too_long_is_refused_and_the_passage_stays(run: Run, golden: Path) -> None:
+def test_label_refuses_a_note_that_is_too_long(run: Run, golden: Path) -> None:
     done = run("label", golden, stdin=f"n {'x' * 1001}\n2\n")
     assert "1001 characters" in done.stdout
     assert grades(golden) == [2]
 
 
-def test_undo_skip_and_going_on(run: Run, golden: Path) -> None:
+def test_label_undoes_skips_and_resumes(run: Run, golden: Path) -> None:
     first = run("label", golden, stdin="u\ns\nu\nu\n2\n")
-    assert first.stdout.count("There is nothing to take back.") == 2
-    assert "Taken back: your skip." in first.stdout
+    assert first.stdout.count("There is nothing to undo.") == 2
+    assert "Undone: your skip." in first.stdout
     assert grades(golden) == [2]
     again = run("label", golden, stdin="0\n")
     assert re.search(r"^1 of \d+ passages judged", again.stdout, re.M)
     assert grades(golden) == [2, 0]
 
 
-def test_to_the_end_and_back(run: Run, golden: Path) -> None:
+def test_label_undoes_after_the_last_passage(run: Run, golden: Path) -> None:
     done = run("label", golden, "--query", "joints", stdin="1\n" * 30 + "u\n")
     assert "Everything is judged." in done.stdout
-    assert "Taken back: your 1." in done.stdout
+    assert "Undone: your 1." in done.stdout
     (total,) = {int(one) for one in re.findall(r"of (\d+) passages", done.stdout)}
     assert len(grades(golden)) == total - 1
     assert {one.query for one in Log.beside(golden).standing()} == {"joints"}
 
 
-def test_where_nothing_can_be_judged_it_says_so(run: Run, tmp_path: Path) -> None:
+def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> None:
     golden = tmp_path / "none.yaml"
     golden.write_text("queries: [{id: taxes, text: taxes, answerable: false}]", encoding="utf-8")
     done = run("label", golden, stdin="2\n")
@@ -135,7 +135,9 @@ def test_where_nothing_can_be_judged_it_says_so(run: Run, tmp_path: Path) -> Non
         ([], ["GOLDEN", "--help"]),
     ],
 )
-def test_bad_input_is_one_line(run: Run, golden: Path, arguments: list[str], said: list[str]) -> None:
+def test_label_refuses_bad_input_in_one_line(
+    run: Run, golden: Path, arguments: list[str], said: list[str]
+) -> None:
     done = run("label", *(str(golden) if one == "GOLDEN" else one for one in arguments), stdin="2\n")
     assert done.exit_code == 2
     last = done.stderr.splitlines()[-1]
@@ -144,7 +146,7 @@ def test_bad_input_is_one_line(run: Run, golden: Path, arguments: list[str], sai
     assert not Log.beside(golden).path.exists()
 
 
-def test_the_agreement_of_two_judges(run: Run, golden: Path) -> None:
+def test_label_agreement_prints_kappa_of_two_judges(run: Run, golden: Path) -> None:
     run("label", golden, "--judge", "ann", stdin="2\n0\n" * 20)
     alone = run("label", golden, "--agreement")
     assert alone.exit_code == 2
@@ -159,13 +161,13 @@ def test_the_agreement_of_two_judges(run: Run, golden: Path) -> None:
     assert run("label", golden, "--agreement", "--judge", "eve").exit_code == 2
 
 
-def test_the_help_teaches_the_keys(run: Run) -> None:
+def test_label_help_lists_the_keys(run: Run) -> None:
     shown = run("label", "--help").stdout
     for part in ("it does not help", "it helps in part", "it answers", "skip", "undo", ".judgments.jsonl"):
         assert part in " ".join(shown.split())
 
 
-def test_validation_counts_the_judgments(run: Run, golden: Path) -> None:
+def test_validate_reads_the_judgments(run: Run, golden: Path) -> None:
     before = run("validate", golden, "--json")
     run("label", golden, stdin="2\n" * 40)
     after = run("validate", golden, "--json")
@@ -233,15 +235,15 @@ def _own(keyboard: int) -> None:
     fcntl.ioctl(keyboard, termios.TIOCSCTTY, 0)
 
 
-def test_single_keys_on_a_terminal(golden: Path) -> None:
+def test_label_reads_single_keys_on_a_terminal(golden: Path) -> None:
     with terminal(golden, "--judge", "ann") as opened:
         opened.press("2", "1 of ")
         opened.press("\x1b[A", "Nothing was judged.")
         opened.press("n", "note: ")
         opened.type("by hand\r")
-        opened.until("The note goes with your next key.")
+        opened.until("The note will be saved with your next judgment.")
         opened.press("1", "2 of ")
-        opened.press("u", "Taken back: your 1.")
+        opened.press("u", "Undone: your 1.")
         opened.press("0", "2 of ")
         opened.press("q", "2 judgments saved")
         assert opened.process.wait(30) == 0
@@ -250,7 +252,7 @@ def test_single_keys_on_a_terminal(golden: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["\x03", "signal"])
-def test_ctrl_c_leaves_everything_saved(golden: Path, key: str) -> None:
+def test_label_ctrl_c_keeps_all_judgments(golden: Path, key: str) -> None:
     with terminal(golden) as opened:
         opened.press("2", "1 of ")
         opened.press("1", "2 of ")
@@ -266,20 +268,20 @@ def test_ctrl_c_leaves_everything_saved(golden: Path, key: str) -> None:
     assert grades(golden) == [2, 1]
 
 
-def test_the_end_of_the_input_ends_it(golden: Path) -> None:
+def test_label_ends_at_the_end_of_input(golden: Path) -> None:
     with terminal(golden) as opened:
         opened.press("2", "1 of ")
         opened.press("\x04", "1 judgment saved")
         assert opened.process.wait(30) == 0
 
 
-def test_the_index_is_free_while_somebody_judges(run: Run, golden: Path) -> None:
+def test_label_does_not_lock_the_index(run: Run, golden: Path) -> None:
     with terminal(golden) as opened:
         opened.until("0 of ")
         assert run("search", "nodes").exit_code == 0
 
 
-def test_hostile_text_commands_no_terminal(run: Run, docs: Path, tmp_path: Path) -> None:
+def test_label_removes_terminal_escapes(run: Run, docs: Path, tmp_path: Path) -> None:
     (docs / "evil.md").write_text(
         "# Evil\x1b[31m\n\nThe evil \x1b]0;owned\x07 word \x9b2J.\n", encoding="utf-8"
     )

@@ -30,7 +30,7 @@ from pertinent.errors import EmbedderError, SettingsError
 from pertinent.indexing.chunking import chunk_page
 from pertinent.ports import Vector
 from pertinent.sources import open_source
-from pertinent.surfaces.cli.opening import retries_on_stderr
+from pertinent.surfaces.cli.global_options import print_retries
 from pertinent.testing.pages import page
 from pertinent.types import Page
 
@@ -588,7 +588,7 @@ def test_retry_is_logged_to_stderr_in_one_line_without_the_key(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     quick = HostedOptions(queries=RetryPolicy(timeout=5, attempts=2, first_wait=0.01, longest_wait=1))
-    retries_on_stderr()
+    print_retries()
     try:
         with Wire() as wire:
             wire.faults.append("500")
@@ -601,5 +601,5 @@ def test_retry_is_logged_to_stderr_in_one_line_without_the_key(
         set_on_retry_hooks(None)
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert re.fullmatch(r"pertinent: .*HTTP 500.*; asking again in 0\.\d s\n", printed.err)
+    assert re.fullmatch(r"pertinent: .*HTTP 500.*; retrying in 0\.\d s\n", printed.err)
     assert KEY not in printed.err

@@ -24,12 +24,12 @@ from typer.testing import CliRunner
 
 import pertinent
 from pertinent.identity import is_url
-from pertinent.surfaces import library
+from pertinent.surfaces import seed_functions
 from pertinent.surfaces.cli.app import app as command_line
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Remote
+from pertinent.surfaces.validation_targets import RemoteService
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
@@ -110,7 +110,7 @@ def opened_doors(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -
     monkeypatch.setattr("pertinent.stores.external.catalog.CACHE_SECONDS", -1.0)
     with ExitStack() as open_until_done:
         opened = open_until_done.enter_context(Pertinent(Workspace(usual)))
-        open_until_done.callback(library.close_default)
+        open_until_done.callback(seed_functions.close_shared)
         log = structlog.wrap_logger(structlog.ReturnLogger(), processors=[])
         app = create_app(opened, Observer(log))
         api = open_until_done.enter_context(TestClient(app, raise_server_exceptions=False))
@@ -169,7 +169,7 @@ class TestSeed003Payload:
             for page in listed:
                 doors.get(f"/api/v1/documents/{page['document_id']}", "/api/v1/documents/{document_id}")
             assert doors.run("doctor", "--json")["sound"] is True
-            remote = Remote(doors.api)  # type: ignore[arg-type]  # the same requests, in this process
+            remote = RemoteService(doors.api)  # type: ignore[arg-type]  # the same requests, in this process
             assert {hit.chunk.url for hit in remote.search(QUERY, SearchOptions(top_k=20)).hits} == expected
 
     def test_rule_29_a_point_without_url_and_source_path_is_left_out_and_counted(

@@ -14,7 +14,7 @@ from schemathesis.generation import GenerationMode
 
 from pertinent.errors import SettingsError
 from pertinent.surfaces.http import labeling_session
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden import formats
 from pertinent.validation.golden import golden_set as files
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
@@ -97,7 +97,7 @@ class TestLabelling:
         assert judge(labelling, then, 0).json()["passage"] is None
 
     def test_concurrent_judges_lose_no_judgment(self, labelling: Service, golden: Path) -> None:
-        desk = Desk.open(Local(labelling.pertinent.workspace), str(golden))
+        desk = Desk.open(LocalPipeline(labelling.pertinent.workspace), str(golden))
 
         def sit(name: str) -> int:
             shown, count = next_passage(labelling, name), 0

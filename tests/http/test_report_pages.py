@@ -12,7 +12,7 @@ import pytest
 
 from pertinent.surfaces.http.report_folder import MAX_REPORTS, ReportFolder
 from pertinent.surfaces.http.report_pages import REPORT_POLICY
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
@@ -32,7 +32,7 @@ def reported(book: Workspace) -> ValidationReport:
         GoldenQuery(id="markup", text="<script>alert(1)</script> is a script tag", labels=labels),
     )
     asked = GoldenSet(name='<b>"robots"', queries=queries, criteria=Criteria(precision_at_5=0.2, mrr=1.0))
-    return validate(Local(book), asked, Options(together=False))
+    return validate(LocalPipeline(book), asked, Options(together=False))
 
 
 def saved(folder: Path, found: ValidationReport, day: int, **changes: Any) -> str:

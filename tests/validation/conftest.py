@@ -10,7 +10,7 @@ import pytest
 
 from pertinent._internal.progress import Silent
 from pertinent.settings import Settings
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
 from pertinent.validation.golden.golden_set import GoldenSet
@@ -88,6 +88,6 @@ def judged(stored: Workspace) -> Judge:
     """Validate the stored book as it is at that moment."""
 
     def run(asked: GoldenSet | None = None, **options: Any) -> ValidationReport:
-        return validate(Local(stored), asked or golden(), Options(**options))
+        return validate(LocalPipeline(stored), asked or golden(), Options(**options))
 
     return run

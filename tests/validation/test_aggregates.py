@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report_builder import SEED
 from pertinent.validation.statistics import intervals, wilson
@@ -213,7 +213,7 @@ def every_kind_of_query() -> GoldenSet:
 
 
 def test_seed_000_every_aggregate_can_be_recomputed_from_the_test_cases(stored: Workspace) -> None:
-    subject = Failing(Local(stored), "knee hinge")
+    subject = Failing(LocalPipeline(stored), "knee hinge")
     report = validate(subject, every_kind_of_query(), Options(together=False))
     statuses = {case.query.id: case.status for case in report.test_cases}
     assert statuses["knee-again"] == "error"
@@ -257,7 +257,9 @@ def test_seed_000_aggregates_of_any_golden_set_can_be_recomputed(
         for number, (kind, name, answerable, top_k, grades) in enumerate(drawn)
     ]
     report = validate(
-        Local(stored), GoldenSet.model_validate({"queries": queries}), Options(together=False, diagnose=False)
+        LocalPipeline(stored),
+        GoldenSet.model_validate({"queries": queries}),
+        Options(together=False, diagnose=False),
     )
     data = json.loads(report.model_dump_json())
     if report.golden.scored:
@@ -277,7 +279,7 @@ def test_seed_000_mrr_and_avg_precision_at_5_are_means_over_all_test_cases(judge
 
 
 def test_seed_000_a_failed_search_counts_0_in_every_mean(stored: Workspace) -> None:
-    report = validate(Failing(Local(stored), "knee hinge"), golden(), Options(together=False))
+    report = validate(Failing(LocalPipeline(stored), "knee hinge"), golden(), Options(together=False))
     assert report.mrr == pytest.approx(0.7)
     assert report.mrr_answerable == pytest.approx(7 / 8)
     assert report.avg_precision_at_5 == pytest.approx(0.7)

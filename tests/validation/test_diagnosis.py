@@ -13,7 +13,7 @@ import qdrant_edge as qdrant
 
 from pertinent._internal.progress import Silent
 from pertinent.identity import point_id
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Answer, Page, SearchOptions
 from pertinent.validation.diagnosis import Diagnosis
@@ -48,7 +48,7 @@ def told(report: ValidationReport, words: str) -> bool:
     return any(words in issue for issue in report.issues)
 
 
-class Repeating(Local):
+class Repeating(LocalPipeline):
     """A pipeline that shows a text as often as it is stored."""
 
     def search(self, text: str, options: SearchOptions) -> Answer:

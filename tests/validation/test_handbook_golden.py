@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden.golden_set import GoldenSet, load
 from pertinent.validation.labels.resolve import resolve
 from pertinent.validation.report import ValidationReport
@@ -80,7 +80,7 @@ def test_its_labels_are_found_by_address_where_the_index_knows_no_paths(
     name: str, indexed: Pertinent
 ) -> None:
     """As in an index of the live site, which has its own ids and the paths of its addresses."""
-    from_source = list(Local(indexed.workspace).pages())
+    from_source = list(LocalPipeline(indexed.workspace).pages())
     from_site = [replace(page, source_path=urlsplit(page.url).path) for page in from_source]
     asked = load(HANDBOOK / name)
     labels = [label for one in resolve(asked, from_site).values() for label in one.labels]
@@ -108,14 +108,16 @@ def test_its_labels_outlive_another_chunk_size(name: str, tokens: int, tmp_path:
     settings = {"embedder": "testing:hashed-words", "chunk_tokens": tokens}
     with Pertinent.open(tmp_path / "data", **settings) as pertinent:
         pertinent.index(HANDBOOK)
-        resolved = resolve(asked, Local(pertinent.workspace).pages())
+        resolved = resolve(asked, LocalPipeline(pertinent.workspace).pages())
         statuses = Counter(label.status for one in resolved.values() for label in one.labels)
         assert set(statuses) == {"exact"}
         assert all(resolved[query.id].wanted for query in asked.queries if query.scored)
 
 
 def test_the_hard_set_is_harder_and_says_why(indexed: Pertinent, report: ValidationReport) -> None:
-    hard = validate(Local(indexed.workspace), load(HANDBOOK / "golden-hard.yaml"), Options(together=False))
+    hard = validate(
+        LocalPipeline(indexed.workspace), load(HANDBOOK / "golden-hard.yaml"), Options(together=False)
+    )
     assert hard.verdict == "FAIL"
     assert hard.mrr >= 0.7
     assert hard.avg_precision_at_5 < report.avg_precision_at_5

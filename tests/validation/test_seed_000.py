@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.types import Answer, SearchOptions
 from pertinent.validation import report as reports
 from pertinent.validation import runner
@@ -188,7 +188,7 @@ def test_seed_000_an_mrr_of_exactly_070_passes(
 class Slow:
     """Each search takes so many seconds, by a clock that nothing else moves."""
 
-    def __init__(self, inner: Local, seconds: float) -> None:
+    def __init__(self, inner: LocalPipeline, seconds: float) -> None:
         self._inner = inner
         self._seconds = seconds
         self.now = 0.0
@@ -205,7 +205,7 @@ class Slow:
 def test_seed_000_a_p95_latency_of_2000_ms_fails(
     stored: Workspace, monkeypatch: pytest.MonkeyPatch, seconds: float, verdict: str
 ) -> None:
-    subject = Slow(Local(stored), seconds)
+    subject = Slow(LocalPipeline(stored), seconds)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: subject.now))
     report = validate(subject, golden(), Options(together=False, diagnose=False))
     assert report.p95_latency_ms == report.p99_latency_ms == report.avg_latency_ms == seconds * 1000

@@ -19,7 +19,7 @@ from pertinent._internal.progress import Silent
 from pertinent.embedders.cached import CachedQueries
 from pertinent.errors import IndexFailure, InvalidInput
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import Shelf
 from pertinent.types import Answer, SearchOptions
@@ -264,7 +264,7 @@ def test_the_same_run_has_the_same_figures(judged: Judge) -> None:
 class Failing:
     """A pipeline of which some searches fail."""
 
-    def __init__(self, inner: Local, *texts: str) -> None:
+    def __init__(self, inner: LocalPipeline, *texts: str) -> None:
         self._inner = inner
         self._texts = texts
 
@@ -278,8 +278,8 @@ class Failing:
 
 
 def test_a_search_that_fails_counts_0_and_is_never_dropped(stored: Workspace) -> None:
-    whole = validate(Local(stored), golden())
-    broken = validate(Failing(Local(stored), "knee hinge"), golden())
+    whole = validate(LocalPipeline(stored), golden())
+    broken = validate(Failing(LocalPipeline(stored), "knee hinge"), golden())
     assert broken.total_queries == whole.total_queries
     assert broken.mrr == pytest.approx((whole.mrr * 10 - 1) / 10)
     assert broken.mrr_answerable == pytest.approx((whole.mrr_answerable * 8 - 1) / 8)
@@ -300,14 +300,14 @@ class FailingFurtherOn(Failing):
 
 
 def test_a_list_that_can_not_be_read_on_is_no_miss(stored: Workspace) -> None:
-    report = validate(FailingFurtherOn(Local(stored)), golden(), Options(together=False))
+    report = validate(FailingFurtherOn(LocalPipeline(stored)), golden(), Options(together=False))
     assert report.verdict == "INVALID"
     assert re.search(r"\d+ lists could not be read on: IndexFailure: the index is on fire", report.summary)
 
 
 def test_a_store_that_is_down_gives_no_verdict(stored: Workspace) -> None:
     with pytest.raises(NoVerdict, match="on fire"):
-        validate(Failing(Local(stored)), golden())
+        validate(Failing(LocalPipeline(stored)), golden())
 
 
 def test_lost_labels_make_it_invalid_unless_so_many_are_allowed(judged: Judge) -> None:
@@ -402,7 +402,7 @@ def test_many_at_once_get_the_same_answers(judged: Judge) -> None:
 class Confused(Failing):
     """Answers another query's question when several ask at once."""
 
-    def __init__(self, inner: Local) -> None:
+    def __init__(self, inner: LocalPipeline) -> None:
         super().__init__(inner, "never asked")
         self._asking = threading.Semaphore(1)
 
@@ -416,7 +416,7 @@ class Confused(Failing):
 
 
 def test_another_answer_in_a_crowd_is_found(stored: Workspace) -> None:
-    report = validate(Confused(Local(stored)), golden())
+    report = validate(Confused(LocalPipeline(stored)), golden())
     crowd = next(check for check in report.checks if check.name == "50 queries at once")
     assert not crowd.passed
     assert any("another list than alone" in line for line in crowd.detail)
@@ -472,14 +472,14 @@ def test_the_corpus_and_the_model_are_in_the_fingerprints(judged: Judge) -> None
 
 
 def test_criteria_may_be_given_for_one_run(stored: Workspace) -> None:
-    report = validate(Local(stored), golden(), Options(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
+    report = validate(LocalPipeline(stored), golden(), Options(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
     assert "p@1" in [one.name for one in report.criteria]
 
 
 def test_a_store_that_dies_in_the_run_gives_no_verdict_whatever_was_refused(stored: Workspace) -> None:
     """The empty query is refused before any store is asked, and must not hide that none answers."""
     texts = [query.text for query in golden().queries]
-    report = validate(Failing(Local(stored), *texts), golden())
+    report = validate(Failing(LocalPipeline(stored), *texts), golden())
     assert report.verdict == "INVALID"
     assert "every search failed" in report.summary
 
@@ -539,7 +539,7 @@ def test_latency_is_never_that_of_something_remembered(stored: Workspace) -> Non
 
     cached = CachedQueries(Counting(), 100)
     for _ in range(2):
-        validate(Local(stored, cached), golden(), Options(together=False))
+        validate(LocalPipeline(stored, cached), golden(), Options(together=False))
     timed_and_read_on = 2 * 2
     assert asked.count("knee hinge") == timed_and_read_on
 
@@ -547,7 +547,7 @@ def test_latency_is_never_that_of_something_remembered(stored: Workspace) -> Non
 class Ticking(Failing):
     """Each search takes as long as it says, by a clock that nothing else moves."""
 
-    def __init__(self, inner: Local) -> None:
+    def __init__(self, inner: LocalPipeline) -> None:
         super().__init__(inner, "never asked")
         self.now = 0.0
         self.texts: list[str] = []
@@ -560,7 +560,7 @@ class Ticking(Failing):
 
 def test_the_warm_up_is_outside_the_latencies(stored: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is loaded by the first searches, be it a minute each, is nobody's latency."""
-    subject = Ticking(Local(stored))
+    subject = Ticking(LocalPipeline(stored))
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: subject.now))
     report = validate(subject, golden(), Options(together=False, diagnose=False))
     assert subject.texts[: len(WARM_UP)] == list(WARM_UP)
@@ -591,7 +591,9 @@ class Watching:
 def test_progress_is_told_for_each_query(stored: Workspace, concurrency: int) -> None:
     told = Watching()
     asked = changed(golden(), "knee", expected_criteria={"min_score": 1.0})
-    report = validate(Local(stored), asked, Options(concurrency=concurrency, audit=True), progress=told)
+    report = validate(
+        LocalPipeline(stored), asked, Options(concurrency=concurrency, audit=True), progress=told
+    )
     failed = sum(case.status == "failed" for case in report.test_cases)
     assert told.stages == [
         ("Asking", 10),
@@ -611,7 +613,7 @@ def test_a_copy_of_a_labelled_text_counts_as_labelled(stored: Workspace) -> None
     )
     indexer = stored.indexer(Silent())
     indexer.apply(indexer.plan(Shelf(*book(), copy)))
-    report = validate(Local(stored), golden())
+    report = validate(LocalPipeline(stored), golden())
     (case,) = (case for case in report.test_cases if case.query.id == "knee")
     assert case.relevance_labels[0] == 2
 

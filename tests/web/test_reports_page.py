@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.surfaces.web import STATIC
 from pertinent.types import Ranking
 from pertinent.validation import report
@@ -55,7 +55,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     book = tmp_path_factory.mktemp("reports")
     folder = book / "validation_results"
     with open_book(book, reports=folder) as pertinent:
-        subject = Local(pertinent.workspace)
+        subject = LocalPipeline(pertinent.workspace)
         for day, ranking in enumerate(RANKINGS):
             found = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
             _save(folder, found.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)

@@ -16,7 +16,7 @@ import pertinent
 from pertinent import build
 from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound
 from pertinent.search.engine import NO_CHUNKS, NO_LEXICAL
-from pertinent.surfaces import library
+from pertinent.surfaces import seed_functions
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
@@ -178,7 +178,7 @@ class TestAnotherEmbedder:
 
     def test_leaves_one_build(self) -> None:
         pertinent.retrieve("joints")
-        library.close_default()
+        seed_functions.close_shared()
         assert [folder.name for folder in Path(".pertinent/index").iterdir()] == ["002"]
         assert run("reindex", "--rollback").exit_code == 2
         assert run("doctor").exit_code == 0
@@ -243,9 +243,9 @@ class TestQdrantServer:
         size = models.VectorParams(size=64, distance=models.Distance.DOT)
         client.create_collection(collection, size)
         assert pertinent.retrieve_content_chunks(VECTOR) == []
-        answer = library.default().search("joints", filters={"url": "https://robots.example"})
+        answer = seed_functions.open_shared().search("joints", filters={"url": "https://robots.example"})
         assert (answer.hits, answer.notes) == ((), (NO_LEXICAL, NO_CHUNKS))
-        assert library.default().pages() == []
+        assert seed_functions.open_shared().pages() == []
         assert run("search", "joints").exit_code == 0
 
         vector = HashedWords().embed_queries(["revolute joint"])[0].tolist()
@@ -259,4 +259,4 @@ class TestQdrantServer:
         client.upsert(collection, [models.PointStruct(id=1, vector=vector, payload=payload)], wait=True)
         (result,) = pertinent.retrieve_content_chunks(vector)
         assert result.text == "A revolute joint"
-        assert library.default().search("revolute joint").notes == (NO_LEXICAL,)
+        assert seed_functions.open_shared().search("revolute joint").notes == (NO_LEXICAL,)

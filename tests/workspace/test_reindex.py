@@ -116,7 +116,7 @@ def test_reindex_gate_activates_a_model_that_is_no_worse(
     use(monkeypatch, Other)
     said: list[str] = []
     with opened(indexed, embedder=OTHER) as pertinent:
-        assert pertinent.reindex(golden=golden, told=said.append) == 24
+        assert pertinent.reindex(golden=golden, notify=said.append) == 24
         assert hits(pertinent)
     assert [line.partition(":")[0] for line in said] == ["new", "old"]
     assert all("PASS" in line for line in said)
@@ -404,6 +404,6 @@ def test_settings_matching_index_names_changed_settings(
         monkeypatch.setenv(f"PERTINENT_{name.upper()}", str(value))
     rolled = CliRunner().invoke(app, ["--folder", str(indexed / "data"), "reindex", "--rollback"])
     # Back to the one of the present settings.
-    assert rolled.stdout == "The index before is in use again.\n"
+    assert rolled.stdout == "The previous index is in use again.\n"
     rolled = CliRunner().invoke(app, ["--folder", str(indexed / "data"), "reindex", "--rollback"])
-    assert rolled.stdout.splitlines()[1:] == ["It needs:", *(f"  {line}" for line in needed)]
+    assert rolled.stdout.splitlines()[1:] == ["Set this for it:", *(f"  {line}" for line in needed)]

@@ -1,4 +1,4 @@
-"""The entities of seed 002: a query as a vector, and a passage found for it. They check themselves."""
+"""Seed 002's entities, which check themselves: the embedding of a query, and a retrieved passage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ QUERY_TEXT = replace(RETRIEVAL_LAYER, query="query_text")
 
 @dataclass(frozen=True, slots=True)
 class QueryEmbedding:
-    """A query as a vector (seed 002)."""
+    """The embedding of a query (seed 002).
+
+    Args:
+        vector: The vector, of the dimension of the model.
+        query_text: The text of the query, 1 to 1000 characters.
+        model: The model that made the vector.
+
+    Raises:
+        InvalidInput: A field is not what the seed allows; the error names the field.
+    """
 
     vector: list[float]
     query_text: str
@@ -28,14 +37,26 @@ class QueryEmbedding:
         length = len(check_numbers("vector", self.vector))
         expected = known_dimension(self.model)
         if expected is not None and length != expected:
-            raise InvalidInput("vector", f"has {length} elements; those of {self.model} have {expected}")
+            raise InvalidInput("vector", f"has {length} elements; {self.model} makes vectors of {expected}")
         if not length:
             raise InvalidInput("vector", "must not be empty")
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """A passage found for a vector (seed 002)."""
+    """A passage retrieved for a vector (seed 002).
+
+    Args:
+        text: The text of the passage.
+        source_url: The address of its page.
+        relevance_score: The cosine similarity, 0.0 to 1.0.
+        chunk_id: The id of the chunk.
+        position: The position of the chunk in its page, from 0.
+        title: The title of the page.
+
+    Raises:
+        InvalidInput: A field is not what the seed allows; the error names the field.
+    """
 
     text: str
     source_url: str
@@ -55,7 +76,7 @@ class RetrievalResult:
 
 
 def to_retrieval_result(hit: Hit) -> RetrievalResult:
-    """The hit in seed 002's names; refused where the chunk lacks its text or its address."""
+    """Convert a hit to seed 002's result; raise InvalidInput if it lacks a text or an address."""
     return RetrievalResult(
         text=hit.chunk.text,
         source_url=hit.chunk.url,

@@ -1,39 +1,26 @@
-"""Pertinent from Python: the object `Pertinent`, and the functions that the seeds name."""
+"""Pertinent from Python: the class `Pertinent`, which opens an index to search and update it."""
 
 from __future__ import annotations
 
-import atexit
 import os
 import tempfile
-import threading
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from .._internal.progress import Progress, Silent
 from ..errors import InvalidInput, NotFound
-from ..identity import is_url
 from ..indexing.plan import Plan
 from ..indexing.sync import Summary
-from ..limits import (
-    ENGINE,
-    RETRIEVAL_IMPLEMENTATION,
-    RETRIEVAL_LAYER,
-    RETRIEVAL_TESTING,
-    check_count,
-    check_options,
-)
+from ..limits import ENGINE, MAX_NEIGHBOURS, RETRIEVAL_IMPLEMENTATION, check_count, check_options
 from ..ports import PageRecord
-from ..search.engine import damage_notes, find_neighbours
+from ..search.engine import find_neighbours
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
 from ..workspace.workspace import Workspace
-from .entities import QueryEmbedding, RetrievalResult, to_retrieval_result
-from .response import query_response
+from .search_filters import check_filters
 
 if TYPE_CHECKING:
     from ..ports import Source
@@ -42,18 +29,36 @@ if TYPE_CHECKING:
     from ..validation.report import ValidationReport
     from ..validation.seed_tests import ValidationRun
 
-MOST_AROUND = 100
-
 
 class Pertinent:
-    """A folder of indexed documentation, open for searching and indexing; safe to use from threads."""
+    """An index of documentation, open for searching and indexing.
+
+    Use it as a context manager, or call `close()`. Its methods may be called from several threads.
+
+    Example:
+        with Pertinent.open() as pertinent:
+            pertinent.index("docs/", base_url="https://example.org/docs")
+            for hit in pertinent.search("How do nodes talk to each other?").hits:
+                print(hit.score, hit.chunk.citation)
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str] | None = None, **settings: Any) -> Self:
-        """Open with the settings of this place, those given here before all others."""
+        """Open the index that the settings name; its stores are opened when first needed.
+
+        Args:
+            folder: The folder of the index and the catalog. Default: the setting `folder`.
+            settings: Settings by name. They take precedence over the environment and pertinent.toml.
+
+        Raises:
+            SettingsError: A setting is unknown or invalid, or two contradict each other.
+
+        Example:
+            pertinent = Pertinent.open("data", embedder="cohere:embed-english-v3.0")
+        """
         return cls(Workspace(load({"folder": folder, **settings}).settings))
 
     def plan(
@@ -66,23 +71,30 @@ class Pertinent:
         limits: CrawlLimits | None = None,
         progress: Progress | None = None,
     ) -> Plan:
-        """What indexing the source would do now; nothing is written but what a crawl remembers."""
+        """Return what `index` would do, without changing the index.
+
+        The arguments are those of `index`. A crawl still updates its cache of fetched pages.
+
+        Example:
+            plan = pertinent.plan("docs/")
+            print(len(plan.changes), "pages to write,", len(plan.removed), "to remove")
+        """
         self.workspace.require_writable()
-        # Where there is no folder yet, none is made.
-        memory = self._crawls if self._crawls.parent.exists() else None
-        opened = self._source(source, base_url, name, choice, limits, memory)
-        with self._planning() as workspace:
+        # A folder that does not exist is not created, so such a crawl has no cache.
+        cache = self._crawl_cache if self._crawl_cache.parent.exists() else None
+        opened = self._open_source(source, base_url, name, choice, limits, cache)
+        with self._open_for_planning() as workspace:
             return workspace.indexer(progress or Silent()).plan(opened)
 
     @contextmanager
-    def _planning(self) -> Iterator[Workspace]:
-        """The workspace, or an empty one elsewhere where there is none yet: a plan makes no files."""
+    def _open_for_planning(self) -> Iterator[Workspace]:
+        """Yield the workspace, or a temporary empty one if nothing is indexed: a plan creates no files."""
         if self.workspace.has_pages():
             yield self.workspace
             return
         with tempfile.TemporaryDirectory() as folder:
-            elsewhere = {"folder": Path(folder), "database_url": None, "qdrant_url": None}
-            empty = Workspace(self.workspace.settings.model_copy(update=elsewhere))
+            changes = {"folder": Path(folder), "database_url": None, "qdrant_url": None}
+            empty = Workspace(self.workspace.settings.model_copy(update=changes))
             try:
                 yield empty
             finally:
@@ -99,39 +111,66 @@ class Pertinent:
         allow_shrink: bool = False,
         progress: Progress | None = None,
     ) -> Summary:
-        """Make the index say what the source says: a folder of Markdown, a live site, or `beir:DIR`.
+        """Sync a source into the index: embed new and changed pages, delete removed ones.
 
-        Which pages of a site are wanted and how far its crawl may go is said by `choice` and `limits`
-        (`pertinent.sources.site`).
+        Args:
+            source: A folder of Markdown, the address of a live site or its sitemap, or `beir:FOLDER`.
+            base_url: The address of the pages on the web.
+            name: The name of the source in the index. Default: derived from the source.
+            choice: Which pages of a live site to read (`pertinent.sources.site.PageFilter`).
+            limits: How far a crawl may go (`pertinent.sources.site.CrawlLimits`).
+            allow_shrink: Allow the removal of more than a quarter of the indexed pages.
+            progress: Receives the stages and steps of the work.
+
+        Returns:
+            How many pages and chunks were added, changed and removed, and which could not be read.
+
+        Raises:
+            SourceError: The source can't be read at all.
+            SyncRefused: The sync would remove too much, or the name belongs to another source.
+
+        Example:
+            summary = pertinent.index("docs/", base_url="https://example.org/docs")
+            print(summary.pages_added, "pages added")
         """
-        opened = self._source(source, base_url, name, choice, limits, self._crawls)
+        opened = self._open_source(source, base_url, name, choice, limits, self._crawl_cache)
         progress = progress or Silent()
         with self.workspace.writing(progress, new=True):
             indexer = self.workspace.indexer(progress)
             return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
 
-    def _source(
+    def _open_source(
         self,
         spec: str | os.PathLike[str],
         base_url: str | None,
         name: str | None,
         choice: PageFilter | None,
         limits: CrawlLimits | None,
-        memory: Path | None,
+        cache: Path | None,
     ) -> Source:
         from ..sources import open_source
 
         return open_source(
-            os.fspath(spec), base_url=base_url, name=name, memory=memory, choice=choice, limits=limits
+            os.fspath(spec), base_url=base_url, name=name, memory=cache, choice=choice, limits=limits
         )
 
     @property
-    def _crawls(self) -> Path:
-        """Where what was fetched from sites is remembered."""
+    def _crawl_cache(self) -> Path:
+        """The file that caches pages fetched from live sites."""
         return self.workspace.settings.folder / "crawl.sqlite3"
 
     def remove(self, source: str) -> int:
-        """Take a source, by its name, and all its pages out of the index; how many pages that were."""
+        """Remove a source and all its pages from the index.
+
+        Args:
+            source: The name of the source, as `pertinent list` prints it.
+
+        Returns:
+            How many pages were removed.
+
+        Raises:
+            NotFound: No source has this name.
+        """
         self.workspace.require()
         names = self.workspace.catalog().sources()
         if source not in names:
@@ -144,43 +183,66 @@ class Pertinent:
         progress: Progress | None = None,
         *,
         golden: str | os.PathLike[str] | None = None,
-        told: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
     ) -> int:
-        """Make the index anew from the texts it holds, with the present settings; counts its chunks.
+        """Rebuild the index from the texts in the catalog, with the current settings.
 
-        With a golden set, the new index is taken only where it passes and is not worse than the old one.
+        The old index stays in use until the new one is complete, and is then kept for `rollback`.
+
+        Args:
+            progress: Receives the stages and steps of the work.
+            golden: A golden set: the new index is used only if it passes and is not significantly worse
+                than the old one.
+            notify: Receives the summary of each validation.
+
+        Returns:
+            The number of chunks in the new index.
+
+        Raises:
+            SyncRefused: The new index did not pass the golden set.
         """
         accept = None
         if golden is not None:
             from .reindex_gate import ReindexGate
 
-            accept = ReindexGate(self.workspace, golden, told)
+            accept = ReindexGate(self.workspace, golden, notify)
         with self.workspace.writing(progress := progress or Silent()):
             return self.workspace.reindex(progress, accept)
 
     def migrate_to(
         self, qdrant_url: str, database_url: str | None = None, progress: Progress | None = None
     ) -> int:
-        """Take the embedded index to a Qdrant server, and the catalog to PostgreSQL; counts the chunks.
+        """Copy the embedded index to a Qdrant server, without embedding anything again.
 
-        Nothing is embedded again, and what is here stays. `qdrant_url` and `database_url` are to be set
-        from then on.
+        The embedded index stays as it is. Set `qdrant_url` and `database_url` from then on.
+
+        Args:
+            qdrant_url: The server, or the peers of a cluster separated by commas.
+            database_url: A PostgreSQL database to copy the catalog to.
+            progress: Receives the stages and steps of the work.
+
+        Returns:
+            The number of copied chunks.
         """
         from ..workspace.migrate import migrate
 
-        here = self.workspace.settings
-        there = {"qdrant_url": qdrant_url, "database_url": database_url or here.database_url}
-        settings = load({**here.model_dump(exclude_defaults=True), **there}).settings
+        current = self.workspace.settings
+        servers = {"qdrant_url": qdrant_url, "database_url": database_url or current.database_url}
+        settings = load({**current.model_dump(exclude_defaults=True), **servers}).settings
         with self.workspace.writing(progress := progress or Silent()):
             return migrate(self.workspace, settings, progress)
 
     def rollback(self) -> str:
-        """Go back to the index that the last `reindex` replaced; the embedder that it was made with."""
+        """Use the index again that the last `reindex` replaced.
+
+        Returns:
+            The embedder of that index, which must be set from then on.
+        """
         with self.workspace.writing(Silent()):
             return self.workspace.rollback().embedder
 
     def drop_old(self) -> bool:
-        """Remove the index that the last `reindex` replaced; whether there was one."""
+        """Delete the index that the last `reindex` replaced; return whether there was one."""
         with self.workspace.writing(Silent()):
             return self.workspace.drop_old() is not None
 
@@ -195,22 +257,50 @@ class Pertinent:
         *,
         fallback: Literal["lexical"] | None = None,
     ) -> Answer:
-        """The passages that answer the text best, each with its address and its score."""
+        """Find the passages that answer a text best.
+
+        Args:
+            text: The question or the words to search for, 1 to 2000 characters.
+            top_k: The maximum number of hits, 1 to 100.
+            threshold: The minimum score of a hit, 0.0 to 1.0.
+            ranking: `hybrid`, `dense` or `lexical`. Default: the setting `ranking`.
+            filters: Search only where `document_id`, `section`, `url` (a prefix) or `source_type` match.
+            per_page: The maximum number of hits from one page.
+            fallback: `lexical` answers by words alone if the embedding model fails.
+
+        Returns:
+            The hits, best first, each with its score and its address.
+
+        Raises:
+            InvalidInput: An argument is out of range.
+            NotFound: Nothing is indexed yet.
+
+        Example:
+            answer = pertinent.search("joint limits", top_k=3, filters={"section": "Pitfalls"})
+        """
         options = SearchOptions(
             top_k=top_k,
             threshold=threshold,
             ranking=ranking,
-            filters=as_filters(filters),
+            filters=check_filters(filters),
             per_page=per_page,
             fallback=fallback,
         )
         return self.workspace.engine().search(ENGINE.check_query(text), check_options(options))
 
     def search_many(self, texts: Sequence[str], **options: Any) -> list[Answer]:
-        """An answer for each text, in order; the options are those of `search`."""
+        """Search for several texts, whose embeddings are computed in one batch.
+
+        Args:
+            texts: The texts to search for.
+            options: Those of `search`, the same for all texts.
+
+        Returns:
+            An answer for each text, in the same order.
+        """
         if isinstance(texts, str):
             raise InvalidInput("texts", "must be a list of texts, not one text")
-        filters = as_filters(options.pop("filters", None))
+        filters = check_filters(options.pop("filters", None))
         checked_options = check_options(SearchOptions(filters=filters, **options))
         queries = [(ENGINE.check_query(text), checked_options) for text in texts]
         answers = []
@@ -227,47 +317,66 @@ class Pertinent:
         progress: Progress | None = None,
         **options: Any,
     ) -> ValidationReport:
-        """The verdict on a golden set: a file, `beir:DIR` or one made in Python.
+        """Run a golden set and return the report with its verdict; no file is written.
 
-        The options are those of `pertinent.validation.validate.Options`, such as `ranking`, `audit` and
-        `concurrency`. Nothing is written; `pertinent.validation.report.save` does that.
+        Args:
+            golden: A file, `beir:FOLDER`, or a golden set made in Python.
+            progress: Receives the stages and steps of the work.
+            options: Those of `pertinent.validation.options.Options`, such as `ranking`, `audit` and
+                `concurrency`.
+
+        Returns:
+            The report. `pertinent.validation.report.save` writes it to a folder.
+
+        Example:
+            report = pertinent.validate("golden.yaml", ranking="dense")
+            print(report.verdict, report.summary)
         """
         from ..validation.criteria import merged
         from ..validation.golden.formats import read
         from ..validation.golden.golden_set import GoldenSet
         from ..validation.validate import Options, validate
-        from .subjects import Local
+        from .validation_targets import LocalPipeline
 
-        asked = golden if isinstance(golden, GoldenSet) else read(os.fspath(golden))
-        criteria = merged(self.workspace.settings.criteria, asked.criteria)
-        return validate(Local(self.workspace), asked, Options(**options), criteria, progress)
+        golden_set = golden if isinstance(golden, GoldenSet) else read(os.fspath(golden))
+        criteria = merged(self.workspace.settings.criteria, golden_set.criteria)
+        return validate(LocalPipeline(self.workspace), golden_set, Options(**options), criteria, progress)
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
-        """Seed 004's validation tests: whether each query finds the chunks that it should."""
+        """Run seed 004's validation tests: whether each query finds the chunks that it should.
+
+        Args:
+            tests: Validation Tests, each with `test_id`, `query_text`, `expected_results` and
+                `success_criteria`.
+            top_k: How many hits of each query to look at, 1 to 100.
+        """
         from ..validation.seed_tests import read_tests, run_tests
 
-        checked = read_tests(tests)
-        wanted = RETRIEVAL_IMPLEMENTATION.check_top_k(top_k)
-        return run_tests(
-            checked,
-            lambda text: self.search(text, wanted),
-            self.workspace.read_texts,
-        )
+        checked_tests = read_tests(tests)
+        limit = RETRIEVAL_IMPLEMENTATION.check_top_k(top_k)
+        return run_tests(checked_tests, lambda text: self.search(text, limit), self.workspace.read_texts)
 
     def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:
-        """The chunk, with up to `around` of its neighbours on each side, in the order of the page."""
-        if around != 0:
-            check_count("around", around, MOST_AROUND, least=0)
+        """Return a chunk and its neighbours, in the order of the page.
+
+        Args:
+            chunk_id: The id of the chunk.
+            around: How many neighbours to return on each side, 0 to 100.
+
+        Raises:
+            NotFound: No chunk has this id.
+        """
+        check_count("around", around, MAX_NEIGHBOURS, least=0)
         self.workspace.require()
         return find_neighbours(self.workspace.catalog(), chunk_id, around)
 
     def pages(self) -> list[PageRecord]:
-        """Every page that is indexed."""
+        """Return a record of every indexed page."""
         self.workspace.require()
         return self.workspace.catalog().pages()
 
     def close(self) -> None:
-        """Give the index back, so that another process may open it."""
+        """Close the stores, so that another process can open the index."""
         self.workspace.close()
 
     def __enter__(self) -> Self:
@@ -277,86 +386,3 @@ class Pertinent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def as_filters(filters: Filters | Mapping[str, str] | None) -> Filters:
-    """Filters from a mapping; a name that is no filter is an error."""
-    if filters is None:
-        return Filters()
-    if isinstance(filters, Filters):
-        filters = {name: value for name, value in asdict(filters).items() if value is not None}
-    if not isinstance(filters, Mapping):
-        raise InvalidInput("filter", f"must be names and values, not {type(filters).__name__}")
-    names = [one.name for one in fields(Filters)]
-    for name, value in filters.items():
-        if name not in names:
-            raise InvalidInput("filter", f"{name!r} is none of {', '.join(names)}")
-        if not isinstance(value, str) or not value:
-            raise InvalidInput("filter", f"{name} must be text that is not empty, not {value!r}")
-        if name == "url" and not is_url(value):
-            raise InvalidInput(
-                "filter", f"url must be an address like https://example.org/docs, not {value!r}"
-            )
-    return Filters(**filters)
-
-
-_default: Pertinent | None = None
-_opening = threading.RLock()
-
-
-def default() -> Pertinent:
-    """The Pertinent of the present folder and environment, opened once for the functions below."""
-    global _default  # noqa: PLW0603 - the functions of seeds 001 and 002 are bare by contract
-    with _opening:
-        if _default is None:
-            _default = Pertinent.open()
-            atexit.register(close_default)
-        return _default
-
-
-def close_default() -> None:
-    """Close what the functions below have opened; the next call opens it anew."""
-    global _default  # noqa: PLW0603 - as above
-    with _opening:
-        if _default is not None:
-            _default.close()
-            _default = None
-
-
-def generate_query_embedding(query: str) -> QueryEmbedding:
-    """The query's vector, made by the configured model; 1 to 1000 characters."""
-    text = RETRIEVAL_LAYER.check_query(query)
-    embedder = default().workspace.embedder()
-    return QueryEmbedding(embedder.embed_queries([text])[0].tolist(), text, embedder.model)
-
-
-def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) -> list[RetrievalResult]:
-    """The passages nearest to a vector, best first; damaged points are left out with a warning."""
-    limit = RETRIEVAL_LAYER.check_top_k(limit)
-    workspace = default().workspace
-    engine = workspace.engine()
-    answer = engine.search_vector(query_embedding, SearchOptions(top_k=limit))
-    for note in damage_notes(answer.damaged):
-        warnings.warn(note, stacklevel=2)
-    return [to_retrieval_result(hit) for hit in answer.hits]
-
-
-def retrieve(
-    query_text: str,
-    top_k: int = 5,
-    threshold: float = 0.0,
-    include_metadata: bool = True,  # noqa: FBT001, FBT002 - seed 001's signature
-) -> dict[str, Any]:
-    """Seed 001's Query Response for a Query Request, as plain data."""
-    text = RETRIEVAL_TESTING.check_query(query_text)
-    top_k = RETRIEVAL_TESTING.check_top_k(top_k)
-    threshold = RETRIEVAL_TESTING.check_threshold(threshold)
-    if not isinstance(include_metadata, bool):
-        raise InvalidInput("include_metadata", f"must be true or false, not {include_metadata!r}")
-    answer = default().search(text, top_k, threshold)
-    return query_response(answer, include_metadata=include_metadata)
-
-
-def validate(tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> dict[str, Any]:
-    """Seed 004's validation tests and what came of them, as plain data."""
-    return default().run_tests(tests, top_k).model_dump(mode="json")

@@ -16,10 +16,10 @@ from ..validation.report import ValidationReport
 from ..validation.subject import PageView
 from ..validation.validate import Options, validate
 from ..workspace.workspace import Workspace
-from .subjects import InProcess, Local
+from .validation_targets import InProcessPipeline, LocalPipeline
 
 
-class NewBuild(InProcess):
+class NewBuild(InProcessPipeline):
     """A build that is not in use yet, for validation."""
 
     def __init__(self, engine: Engine, writes: Sequence[tuple[str, PageWrite]]) -> None:
@@ -77,9 +77,8 @@ class ReindexGate:
         settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
         try:
             embedder = build.embedder(settings)
-            return validate(
-                Local(self._workspace, embedder), self._golden, Options(diagnose=False), self._criteria
-            )
+            old_build = LocalPipeline(self._workspace, embedder)
+            return validate(old_build, self._golden, Options(diagnose=False), self._criteria)
         except PertinentError as error:
             raise SyncRefused(
                 f"the new index was not activated: the old one, made with {old.embedder}, can't be searched "

@@ -33,7 +33,8 @@ from pertinent.stores.external.opening import ExternalCollection
 from pertinent.stores.external.payload import PayloadFormat, to_chunk
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.server import Server
-from pertinent.surfaces import library
+from pertinent.surfaces import seed_functions
+from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.index_suite import fill as fill_index
 from pertinent.types import Answer, Chunk, Filters, SearchOptions, readable_chunks
@@ -125,7 +126,7 @@ def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
         payloads = [payload | {"content_hash": content_hash(text)} for payload in payloads]
     with filled(client, lambda client, name: write(client, name, payloads, [text, text])) as name:
         settings = {"embedder": EMBEDDER.name, "qdrant_url": qdrant.url, "qdrant_collection": name}
-        with library.Pertinent.open(**settings, qdrant_api_key=qdrant.key) as pertinent:
+        with Pertinent.open(**settings, qdrant_api_key=qdrant.key) as pertinent:
             assert len(pertinent.search(text, 5).hits) == (1 if hashed else 2)
             tests = [
                 {"test_id": chunk_id, "query_text": text, "expected_results": [chunk_id]}
@@ -544,8 +545,8 @@ class TestOpening:
             monkeypatch.setenv("PERTINENT_QDRANT_FIELDS", '{"text": "text", "url": "url"}')
             vector = EMBEDDER.embed_queries([PASSAGES[0].text])[0].tolist()
             with pytest.warns(UserWarning, match="1 damaged point was left out .*: point 1 .*url is missing"):
-                results = library.retrieve_content_chunks(vector, limit=6)
-            library.close_default()
+                results = seed_functions.retrieve_content_chunks(vector, limit=6)
+            seed_functions.close_shared()
         assert len(results) == 5
         # Where a passage stands on its page was not stored.
         assert {one.position for one in results} == {0}

@@ -19,7 +19,7 @@ from pertinent._internal.progress import Silent
 from pertinent.errors import InvalidInput
 from pertinent.settings import Settings
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
 from pertinent.validation import report
@@ -86,7 +86,7 @@ class Book:
 
     def run(self, golden: GoldenSet, **options: Any) -> ValidationReport:
         usual = {"together": False, "diagnose": False}
-        found = validate(Local(self.workspace), golden, Options(**(usual | options)))
+        found = validate(LocalPipeline(self.workspace), golden, Options(**(usual | options)))
         # What is compared is what was written.
         return ValidationReport.model_validate_json(found.model_dump_json())
 

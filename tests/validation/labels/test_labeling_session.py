@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pertinent.errors import InvalidInput, NotFound, StoreError
-from pertinent.surfaces.subjects import Local
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import page
 from pertinent.types import Answer, Chunk, Hit, Ranking, Scores, SearchOptions
 from pertinent.validation.golden import formats as exchange
@@ -457,7 +457,7 @@ class TestDesk:
     def test_what_was_judged_stays_judged_after_the_pages_are_cut_up_anew(
         self, stored: Workspace, path: Path
     ) -> None:
-        subject = Local(stored)
+        subject = LocalPipeline(stored)
         texts = ("the hinge of the knee", "camera cable")
         files.dump(GoldenSet(queries=tuple(GoldenQuery(id=text, text=text) for text in texts)), path)
         desk = Desk.open(subject, str(path))
@@ -471,7 +471,7 @@ class TestDesk:
         from pertinent._internal.progress import Silent
 
         again.reindex(Silent())
-        anew = Desk.open(Local(again), str(path))
+        anew = Desk.open(LocalPipeline(again), str(path))
         judged = {
             one.passage for one in anew.candidates.values() if "ann" in anew.views().get(one.passage, {})
         }
@@ -486,14 +486,14 @@ class TestDesk:
         self, stored: Workspace, path: Path
     ) -> None:
         files.dump(GoldenSet(unit="page", queries=(GoldenQuery(id="q", text="the hinge of the knee"),)), path)
-        desk = Desk.open(Local(stored), str(path))
+        desk = Desk.open(LocalPipeline(stored), str(path))
         pages = [one.chunk.document_id for one in desk.candidates.values()]
         assert len(pages) == len({*pages}) == 4
         shown = desk.look("ann").candidate
         assert shown is not None
         desk.judge(shown, 2, "ann")
         assert desk.look("ann").progress.judged == 1
-        assert Desk.open(Local(stored), str(path)).look("ann").progress.judged == 1
+        assert Desk.open(LocalPipeline(stored), str(path)).look("ann").progress.judged == 1
         (label,) = exchange.read(str(path)).queries[0].labels
         assert label == Label(grade=2, page=shown.chunk.source_path, judge="ann")
 

@@ -1,4 +1,4 @@
-"""The `pertinent` command: its global options, its commands, and what becomes of an error."""
+"""The `pertinent` command: its global options and its commands."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from . import (
     index,
     inspect,
     label,
-    migrate,
-    pages,
+    list_pages,
+    migrate_to,
     reindex,
     remove,
     search,
@@ -27,36 +27,42 @@ from . import (
     show,
     validate,
 )
-from .failures import EXIT_CODES, guarded
-from .opening import Choices
+from .error_reporting import EXIT_CODES, run_reporting_errors
+from .global_options import GlobalOptions
 from .terminal import prepare_streams
 
-_FLAGS = ("--debug",)
-_VALUED = ("--folder", "--embedder")
+_GLOBAL_FLAGS = ("--debug",)
+_GLOBAL_OPTIONS_WITH_VALUE = ("--folder", "--embedder")
 
 
-def split_global(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The global options, wherever they stand before a `--`, and all the rest in its order."""
-    taken: list[str] = []
-    rest: list[str] = []
-    waiting = list(arguments)
-    while waiting:
-        argument = waiting.pop(0)
+def split_global_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Separate the global options, wherever they are before a `--`, from all other arguments.
+
+    Example:
+        >>> split_global_options(["search", "joints", "--folder", "data"])
+        (['--folder', 'data'], ['search', 'joints'])
+    """
+    global_options: list[str] = []
+    command_arguments: list[str] = []
+    remaining = list(arguments)
+    assignments = tuple(f"{name}=" for name in _GLOBAL_OPTIONS_WITH_VALUE)
+    while remaining:
+        argument = remaining.pop(0)
         if argument == "--":
-            return taken, [*rest, argument, *waiting]
-        if argument in _FLAGS or argument.startswith(tuple(f"{name}=" for name in _VALUED)):
-            taken.append(argument)
-        elif argument in _VALUED:
-            if not waiting:
+            return global_options, [*command_arguments, argument, *remaining]
+        if argument in _GLOBAL_FLAGS or argument.startswith(assignments):
+            global_options.append(argument)
+        elif argument in _GLOBAL_OPTIONS_WITH_VALUE:
+            if not remaining:
                 raise InvalidInput(argument, "must be followed by a value")
-            taken += [argument, waiting.pop(0)]
+            global_options += [argument, remaining.pop(0)]
         else:
-            rest.append(argument)
-    return taken, rest
+            command_arguments.append(argument)
+    return global_options, command_arguments
 
 
-def untyped_flags(parameters: list[Any]) -> list[Any]:
-    """The same parameters; Typer would show a flag as `--json <bool>`, as if it took a value."""
+def hide_flag_types(parameters: list[Any]) -> list[Any]:
+    """Remove the type from flags in the help: Typer shows `--json <bool>`, as if it took a value."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
@@ -64,17 +70,17 @@ def untyped_flags(parameters: list[Any]) -> list[Any]:
 
 
 class Command(TyperCommand):
-    """Typer's command, with its flags shown as flags."""
+    """A Typer command whose flags are shown without a type."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return untyped_flags(super().get_params(ctx))
+        return hide_flag_types(super().get_params(ctx))
 
 
-class Commands(TyperGroup):
-    """Typer's group, with our way of telling errors and global options that may follow the command."""
+class CommandGroup(TyperGroup):
+    """A Typer group that reports errors in our format and accepts global options after the command."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return untyped_flags(super().get_params(ctx))
+        return hide_flag_types(super().get_params(ctx))
 
     def main(
         self,
@@ -89,9 +95,9 @@ class Commands(TyperGroup):
         arguments = sys.argv[1:] if args is None else list(args)
 
         def run() -> Any:
-            before, rest = split_global(arguments)
-            return super(Commands, self).main(
-                [*before, *rest],
+            global_options, command_arguments = split_global_options(arguments)
+            return super(CommandGroup, self).main(
+                [*global_options, *command_arguments],
                 prog_name="pertinent",
                 complete_var=complete_var,
                 standalone_mode=False,
@@ -99,14 +105,14 @@ class Commands(TyperGroup):
                 **extra,
             )
 
-        code = guarded(run, debug="--debug" in arguments)
+        code = run_reporting_errors(run, debug="--debug" in arguments)
         if not standalone_mode:
             return code
         sys.exit(code)
 
 
-def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callbacks get the value alone
-    if wanted:
+def _print_version(requested: bool) -> None:  # noqa: FBT001 - Typer passes only the value to a callback
+    if requested:
         from importlib.metadata import version
 
         typer.echo(f"pertinent {version('pertinent')}")
@@ -115,7 +121,7 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callbacks get the 
 
 app = typer.Typer(
     name="pertinent",
-    cls=Commands,
+    cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -129,37 +135,39 @@ def pertinent(
     context: typer.Context,
     folder: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Where index and catalog are kept: .pertinent unless set."),
+        typer.Option(metavar="PATH", help="The folder of the index and the catalog. Default: .pertinent."),
     ] = None,
     embedder: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The embedding model: local:all-MiniLM-L6-v2 unless set, or onnx:FOLDER."
+            metavar="NAME",
+            help="The embedding model, as provider:model or onnx:FOLDER. Default: local:all-MiniLM-L6-v2.",
         ),
     ] = None,
     *,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     """Find the right passage of your documentation, with its exact address.
 
-    pertinent index docs/            read a folder of Markdown
-    pertinent search "how do I …"    the passages that answer, best first
-    pertinent validate golden.yaml   does it find what it should? PASS or FAIL
-    pertinent doctor                 is everything sound?
+    pertinent index docs/            index a folder of Markdown
+    pertinent search "how do I …"    print the passages that answer, best first
+    pertinent validate golden.yaml   test whether searches find what they should
+    pertinent doctor                 check the settings, the model and the stores
 
-    --folder, --embedder and --debug may also stand after the command.
+    --folder, --embedder and --debug may also follow the command.
     """
-    del version  # its callback has done all
-    context.obj = Choices(folder=folder, embedder=embedder, debug=debug)
+    del version  # handled by its callback
+    context.obj = GlobalOptions(folder=folder, embedder=embedder, debug=debug)
 
 
 app.command("index", cls=Command)(index.index)
 app.command("search", cls=Command)(search.search)
 app.command("show", cls=Command)(show.show)
-app.command("list", cls=Command)(pages.list_pages)
+app.command("list", cls=Command)(list_pages.list_pages)
 app.command("settings", cls=Command)(settings.settings)
 app.command("inspect", cls=Command)(inspect.inspect)
 app.command("doctor", cls=Command)(doctor.doctor)
@@ -170,4 +178,4 @@ app.command("label", cls=Command)(label.label)
 app.command("serve", cls=Command)(serve.serve)
 app.command("remove", cls=Command)(remove.remove)
 app.command("reindex", cls=Command)(reindex.reindex)
-app.command("migrate-to", cls=Command)(migrate.migrate_to)
+app.command("migrate-to", cls=Command)(migrate_to.migrate_to)

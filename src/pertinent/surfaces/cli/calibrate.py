@@ -1,15 +1,15 @@
-"""`pertinent calibrate`: from which score on a result is an answer."""
+"""`pertinent calibrate`: propose the threshold from which a hit counts as an answer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import typer  # noqa: TC002 - Typer evaluates the annotations
 
 from ..._internal.messages import count_queries
 from ...types import Ranking, SearchOptions
-from .opening import opened
-from .terminal import layout, one_line, print_json, sign, write
+from .global_options import GoldenArgument, JsonFlag, RankingOption, open_pertinent
+from .terminal import make_table, one_line, print_json, render, symbol, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,42 +17,33 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ...validation.calibration import Calibration, Point
+    from ...validation.calibration import Calibration
     from ...validation.golden.golden_set import GoldenSet
     from ...validation.subject import Subject
 
-BAR = 13
-"""How many columns a full bar has: three of them and their figures fit into 80."""
+BAR_WIDTH = 13
+"""Columns of a full bar: three bars with their figures fit into 80 columns."""
 
-ROWS = 20
-"""How many rows the plot has at most, beside the proposed and the present threshold."""
+MAX_ROWS = 20
+"""Rows of the plot, without those of the proposed and the current threshold."""
 
 STEPS = (0.01, 0.02, 0.025, 0.05)
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+MEASURES = ("still answered", "relevant kept", "false answers")
 
 
 def calibrate(
     context: typer.Context,
-    golden: Annotated[
-        str,
-        typer.Argument(
-            metavar="GOLDEN",
-            help="A golden set with queries that have an answer, and some that have none.",
-            show_default=False,
-        ),
-    ],
-    ranking: Annotated[
-        Ranking | None,
-        typer.Option(metavar="NAME", help="hybrid, dense or lexical; hybrid unless set."),
-    ] = None,
+    golden: GoldenArgument,
+    ranking: RankingOption = None,
     *,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    json_: JsonFlag = False,
 ) -> None:
-    """Propose the score from which on a result counts as an answer.
+    """Propose a score threshold: hits below it do not count as answers.
 
-    Asks every query of the golden set, and looks for the threshold that keeps the
-    answers and holds back results for queries that have none; shows what each
-    threshold costs, and how sure the proposal is. Nothing is changed.
+    Runs every query of the golden set, and finds the threshold that keeps the most
+    answers and rejects the most hits of queries without an answer. The golden set
+    needs both kinds of queries. Prints what each threshold costs. Changes nothing.
 
     For example:
       pertinent calibrate golden.yaml
@@ -60,133 +51,124 @@ def calibrate(
       pertinent calibrate golden.yaml --json | jq .threshold
     """
     from ...validation.golden.formats import read
-    from ..subjects import Local
+    from ..validation_targets import LocalPipeline
 
-    asked = read(golden)
-    with opened(context) as pertinent:
-        found = _run(Local(pertinent.workspace), asked, ranking)
+    golden_set = read(golden)
+    with open_pertinent(context) as pertinent:
+        calibration = _run(LocalPipeline(pertinent.workspace), golden_set, ranking)
     if json_:
-        print_json(found.model_dump(mode="json"))
+        print_json(calibration.model_dump(mode="json"))
     else:
-        write(layout(lambda out: print_calibration(out, found)))
+        write(render(lambda out: print_calibration(out, calibration)))
 
 
-def _run(subject: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
+def _run(pipeline: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
     from ...validation.calibration import calibrate
     from ...validation.labels.resolve import resolve
     from ...validation.runner import Retrieval, ask_all, read_all
-    from .progress import progress
+    from .progress import show_progress
 
-    resolved = resolve(golden, subject.pages())
-    # What is broken is told at once, not once for every query.
-    subject.search("is anybody there", SearchOptions(top_k=1, ranking=ranking))
-    with progress() as told:
-        told.stage("Asking", len(golden.queries))
-        retrieval = Retrieval(subject, ranking, unit=golden.unit)
-        asked = ask_all(retrieval, golden.queries, advance=told.advance)
-        told.stage("Reading on", len(asked))
-        outcomes = read_all(retrieval, asked, advance=told.advance)
+    resolved = resolve(golden, pipeline.pages())
+    # A probe: a broken store or model is reported once, not for every query.
+    pipeline.search("probe", SearchOptions(top_k=1, ranking=ranking))
+    with show_progress() as progress:
+        progress.stage("Searching", len(golden.queries))
+        retrieval = Retrieval(pipeline, ranking, unit=golden.unit)
+        answers = ask_all(retrieval, golden.queries, advance=progress.advance)
+        progress.stage("Fetching deep rankings", len(answers))
+        outcomes = read_all(retrieval, answers, advance=progress.advance)
     return calibrate(golden, outcomes, resolved)
 
 
-def print_calibration(out: Console, found: Calibration) -> None:
-    """The curve, the proposal, what it costs, and what to write where."""
+def print_calibration(out: Console, calibration: Calibration) -> None:
+    """Print the plot, the proposed threshold, what it costs, and where to set it."""
     from rich.text import Text
 
-    left_out = f"; {len(found.left_out)} gave no score" if found.left_out else ""
+    unscored = f"; {len(calibration.left_out)} gave no score" if calibration.left_out else ""
     out.print(
-        f"{one_line(found.golden)}, ranking {found.ranking}: {count_queries(found.answerable)} with an "
-        f"answer, {found.unanswerable} without{left_out}"
+        f"{one_line(calibration.golden)}, ranking {calibration.ranking}: "
+        f"{count_queries(calibration.answerable)} with an answer, "
+        f"{calibration.unanswerable} without{unscored}"
     )
     out.print()
-    out.print(_plot(found))
+    out.print(_make_plot(calibration))
     out.print()
+    threshold = _format_threshold(calibration.threshold)
     out.print(
         Text.assemble(
             "Proposed: ",
-            (_short(found.threshold), "bold"),
-            f" (95 % interval {found.low:.3f} to {found.high:.3f}; "
-            f"as good: above {found.plateau[0]:.3f}, up to {found.plateau[1]:.3f})",
+            (threshold, "bold"),
+            f" (95 % interval {calibration.low:.3f} to {calibration.high:.3f}; equally good: above "
+            f"{calibration.plateau[0]:.3f}, up to {calibration.plateau[1]:.3f})",
         )
     )
-    out.print(_costs(found))
+    out.print(_make_cost_table(calibration))
     out.print(
-        f"AUC {found.auc:.3f}: so often a query with an answer scores above one without. Rule: {found.rule}."
+        f"AUC {calibration.auc:.3f}: how often a query with an answer scores above one without. "
+        f"Rule: {calibration.rule}."
     )
-    for warning in found.warnings:
-        out.print(Text(f"{sign('⚠', '!')} {one_line(warning)}", style="yellow"))
+    for warning in calibration.warnings:
+        out.print(Text(f"{symbol('⚠', '!')} {one_line(warning)}", style="yellow"))
     out.print()
     out.print("In the golden file:")
-    out.print(f"  answer_threshold: {_short(found.threshold)}")
+    out.print(f"  answer_threshold: {threshold}")
     out.print("In a search:")
-    asked = sign("…", "...")
-    out.print(f'  pertinent search "{asked}" --ranking {found.ranking} --threshold {_short(found.threshold)}')
+    query = symbol("…", "...")
+    out.print(f'  pertinent search "{query}" --ranking {calibration.ranking} --threshold {threshold}')
 
 
-def _plot(found: Calibration) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("threshold", justify="right", no_wrap=True)
-    for heading in ("still answered", "relevant kept", "false answers"):
-        table.add_column(heading, no_wrap=True, width=BAR + 5)
-    table.add_column("", no_wrap=True)
-    marks = {found.present.threshold: "present", found.threshold: "proposed"}
-    for threshold in sorted({*_grid(found), *marks}):
-        point = found.at(threshold)
-        mark = f"{sign('←', '<-')} {marks[threshold]}" if threshold in marks else ""
-        shares = (point.answered, point.kept, point.false_answers)
-        table.add_row(_short(threshold), *(_bar(share) for share in shares), mark)
+def _make_plot(calibration: Calibration) -> Table:
+    table = make_table(">threshold", *MEASURES, "", gap=1)
+    for column in table.columns[1:-1]:
+        column.width = BAR_WIDTH + len(" 100%")
+    for column in table.columns:
+        column.no_wrap = True
+    marks = {calibration.present.threshold: "present", calibration.threshold: "proposed"}
+    for threshold in sorted({*_choose_thresholds(calibration), *marks}):
+        point = calibration.at(threshold)
+        mark = f"{symbol('←', '<-')} {marks[threshold]}" if threshold in marks else ""
+        bars = map(_draw_bar, (point.answered, point.kept, point.false_answers))
+        table.add_row(_format_threshold(threshold), *bars, mark)
     return table
 
 
-def _short(threshold: float) -> str:
-    """With two decimals, or as many as it has."""
+def _format_threshold(threshold: float) -> str:
+    """Format with two decimals, or with more if it has more."""
     return f"{threshold:.2f}" if threshold == round(threshold, 2) else str(threshold)
 
 
-def _grid(found: Calibration) -> Sequence[float]:
-    """Even thresholds over the scores that were seen and both thresholds, and one beyond to either side."""
-    marked = (found.threshold, found.present.threshold)
-    seen = sorted([*(point.threshold for point in found.curve[1:-1]), *marked])
-    wide = seen[-1] - seen[0]
-    step = next((one for one in STEPS if wide / one <= ROWS - 3), STEPS[-1])
-    first, last = int(seen[0] / step), int(seen[-1] / step) + 1
-    return [round(place * step, 3) for place in range(first, last + 1) if place * step <= 1.0]
+def _choose_thresholds(calibration: Calibration) -> Sequence[float]:
+    """Return evenly spaced thresholds around all scores and both marked thresholds."""
+    marked = (calibration.threshold, calibration.present.threshold)
+    scores = sorted([*(point.threshold for point in calibration.curve[1:-1]), *marked])
+    width = scores[-1] - scores[0]
+    step = next((step for step in STEPS if width / step <= MAX_ROWS - 3), STEPS[-1])
+    first, last = int(scores[0] / step), int(scores[-1] / step) + 1
+    return [round(number * step, 3) for number in range(first, last + 1) if number * step <= 1.0]
 
 
-def _bar(share: float | None) -> str:
-    """A share as a bar and as a figure."""
+def _draw_bar(share: float | None) -> str:
+    """Draw a share as a bar, followed by its percentage."""
     if share is None:
-        return sign("–", "-")
-    if sign("█", "") == "":
-        drawn = "#" * round(share * BAR)
-    else:
-        whole, part = divmod(round(share * BAR * 8), 8)
-        drawn = "█" * whole + (EIGHTHS[part] if part else "")
-    return f"{drawn:{BAR}}{share:5.0%}"
+        return symbol("–", "-")
+    full, eighths = divmod(round(share * BAR_WIDTH * 8), 8)
+    unicode_bar = "█" * full + (EIGHTHS[eighths] if eighths else "")
+    bar = symbol(unicode_bar, "#" * round(share * BAR_WIDTH))
+    return f"{bar:{BAR_WIDTH}}{share:5.0%}"
 
 
-def _costs(found: Calibration) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("", no_wrap=True)
-    for heading in ("still answered", "relevant kept", "false answers", "balanced"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for what, point in (("proposed", found.proposed), ("present", found.present)):
-        table.add_row(f"{what} {_short(point.threshold)}", *_cost(point, found))
+def _make_cost_table(calibration: Calibration) -> Table:
+    table = make_table("", *(f">{measure}" for measure in (*MEASURES, "balanced")))
+    for label, point in (("proposed", calibration.proposed), ("present", calibration.present)):
+        table.add_row(
+            f"{label} {_format_threshold(point.threshold)}",
+            _format_share(point.answered, calibration.answerable),
+            _format_share(point.kept, calibration.judged),
+            _format_share(point.false_answers, calibration.unanswerable),
+            f"{point.balanced_accuracy:.1%}",
+        )
     return table
 
 
-def _cost(point: Point, found: Calibration) -> tuple[str, ...]:
-    return (
-        _of(point.answered, found.answerable),
-        _of(point.kept, found.judged),
-        _of(point.false_answers, found.unanswerable),
-        f"{point.balanced_accuracy:.1%}",
-    )
-
-
-def _of(share: float | None, n: int) -> str:
-    return "" if share is None else f"{round(share * n)} of {n} ({share:.0%})"
+def _format_share(share: float | None, total: int) -> str:
+    return "" if share is None else f"{round(share * total)} of {total} ({share:.0%})"

@@ -1,17 +1,16 @@
-"""`pertinent compare`: two reports side by side."""
+"""`pertinent compare`: print two validation reports side by side."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..._internal.messages import count_queries
-from ...errors import InvalidInput
-from .failures import INCOMPLETE, say
-from .opening import number
-from .terminal import layout, one_line, print_json, sign, write
+from .error_reporting import INCOMPLETE, print_notice
+from .global_options import JsonFlag
+from .terminal import make_table, one_line, print_json, render, symbol, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,35 +21,38 @@ if TYPE_CHECKING:
     from ...validation.comparison.compare import Change, Comparison, Turn
     from ...validation.report import Latency
 
-COLOURS = {"better": "green", "worse": "bold red"}
+VERDICT_STYLES = {"better": "green", "worse": "bold red"}
 BETTER_SAME_WORSE = "+/=/-"
-ASKED = 120
-"""How much of a query is shown, in characters."""
-LONG = 24
-"""A fingerprint longer than this is shortened: it is there to be told apart, not to be read."""
+MAX_QUERY_LENGTH = 120
+"""How many characters of a query are printed."""
+MAX_FINGERPRINT_LENGTH = 24
+"""Longer fingerprints are shortened: a reader only needs to tell them apart."""
 
 
 def compare(
-    before: Annotated[
+    before_path: Annotated[
         str, typer.Argument(metavar="BEFORE", help="The report of the earlier run.", show_default=False)
     ],
-    after: Annotated[
+    after_path: Annotated[
         str, typer.Argument(metavar="AFTER", help="The report of the later run.", show_default=False)
     ],
     max_regression: Annotated[
-        str | None,
+        float | None,
         typer.Option(
-            metavar="X", help="Exit with 1 where a mean has lost more than this, 0.0-1.0, with p below 0.05."
+            metavar="X",
+            min=0.0,
+            max=1.0,
+            help="Exit with 1 if a mean dropped by more than this, with p below 0.05.",
         ),
     ] = None,
     *,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    json_: JsonFlag = False,
 ) -> None:
-    """Compare two reports query by query: what is better, what worse, what chance.
+    """Compare two reports query by query: what improved, what got worse, what is chance.
 
-    Precision, MRR and nDCG before and after, with the interval of the difference
-    and a paired permutation test; the queries that newly fail, and why. Where the
-    golden set changed, the queries in both are scored with the labels of AFTER.
+    Prints precision, MRR and nDCG before and after, with a confidence interval of
+    the difference and a paired permutation test, and why queries newly fail. If
+    the golden set changed, the queries in both are scored with AFTER's labels.
 
     For example:
       cd validation_results
@@ -58,136 +60,123 @@ def compare(
       pertinent compare main.json branch.json --max-regression 0.02
       pertinent compare main.json branch.json --json | jq '.newly_failing[].query'
 
-    Exit codes: 0; 1 a significant loss beyond --max-regression; 2 refused.
+    Exit codes: 0 success; 1 a significant loss beyond --max-regression; 2 the
+    reports can't be compared.
     """
     from ...validation.comparison import compare as comparing
     from ...validation.report import load
 
-    allowed = None if max_regression is None else _allowed(max_regression)
-    compared = comparing.compare(load(before), load(after))
-    losses = [] if allowed is None else comparing.regressions(compared, allowed)
+    comparison = comparing.compare(load(before_path), load(after_path))
+    losses = [] if max_regression is None else comparing.regressions(comparison, max_regression)
     if json_:
-        told = compared.model_dump(mode="json")
-        print_json(told | {"max_regression": allowed, "regressions": losses})
+        fields = comparison.model_dump(mode="json")
+        print_json(fields | {"max_regression": max_regression, "regressions": losses})
     else:
-        write(layout(lambda out: print_comparison(out, compared, (Path(before).name, Path(after).name))))
+        names = (Path(before_path).name, Path(after_path).name)
+        write(render(lambda out: print_comparison(out, comparison, names)))
     for loss in losses:
-        say(loss)
+        print_notice(loss)
     if losses:
         raise typer.Exit(INCOMPLETE)
 
 
-def _allowed(text: str) -> float:
-    value = number(text)
-    if isinstance(value, str) or not 0.0 <= value <= 1.0:
-        raise InvalidInput("max_regression", f"must be a number from 0.0 to 1.0, not {text!r}")
-    return float(value)
+def print_comparison(out: Console, comparison: Comparison, names: tuple[str, str]) -> None:
+    """Print which labels scored the runs, then the measures, then the queries that changed.
 
-
-def print_comparison(out: Console, compared: Comparison, names: tuple[str, str]) -> None:
-    """Everything, the measures first."""
+    Args:
+        out: The console to print to.
+        comparison: The two compared runs.
+        names: What to call the earlier and the later run.
+    """
     from rich.text import Text
 
-    out.print(Text(one_line(compared.scored_with)))
+    out.print(Text(one_line(comparison.scored_with)))
     out.print()
-    out.print(_runs(compared, names))
+    out.print(_make_runs_table(comparison, names))
     out.print()
-    out.print(_changes(compared.changes))
+    out.print(_make_changes_table(comparison.changes))
     out.print()
     out.print(
-        f"{count_queries(compared.n)}; {BETTER_SAME_WORSE} counts those that are better, the same and worse. "
-        f"So many show a difference of {compared.visible:.2f} in 4 of 5 trials, and may miss a smaller one."
+        f"{count_queries(comparison.n)}; {BETTER_SAME_WORSE} counts the better, equal and worse ones. With "
+        f"so many queries, a difference of {comparison.visible:.2f} is detected in 4 of 5 trials; a smaller "
+        "one may be missed."
     )
-    for note in compared.notes:
-        out.print(Text(f"{sign('•', '-')} {one_line(note)}", style="yellow"))
-    _print_failing(out, compared.newly_failing)
-    if compared.newly_passing:
+    for note in comparison.notes:
+        out.print(Text(f"{symbol('•', '-')} {one_line(note)}", style="yellow"))
+    _print_newly_failing(out, comparison.newly_failing)
+    if comparison.newly_passing:
         out.print()
-        passing = ", ".join(one_line(one.query) for one in compared.newly_passing)
-        out.print(
-            Text.assemble(
-                (f"{count_queries(len(compared.newly_passing))} newly passing: ", "bold green"), passing
-            )
-        )
-    if compared.differs:
+        heading = f"{count_queries(len(comparison.newly_passing))} newly passing: "
+        passing = ", ".join(one_line(turn.query) for turn in comparison.newly_passing)
+        out.print(Text.assemble((heading, "bold green"), passing))
+    if comparison.differs:
         out.print()
         out.print(Text("What else differs", style="bold"))
-        out.print(_differs(compared))
+        table = make_table("", "before", "after")
+        for difference in comparison.differs:
+            values = (_shorten(difference.before), _shorten(difference.after))
+            table.add_row(one_line(difference.name), *values)
+        out.print(table)
 
 
-def _runs(compared: Comparison, names: tuple[str, str]) -> Table:
-    table = _table("", one_line(compared.golden), "made", "verdict", ">p50/p95 ms", gap=2)
-    for when, name, run in (("before", names[0], compared.before), ("after", names[1], compared.after)):
-        made = one_line(run.timestamp)
-        table.add_row(when, one_line(name), made, run.verdict, _latency(run.latency))
+def _make_runs_table(comparison: Comparison, names: tuple[str, str]) -> Table:
+    table = make_table("", one_line(comparison.golden), "time", "verdict", ">p50/p95 ms")
+    runs = (("before", names[0], comparison.before), ("after", names[1], comparison.after))
+    for label, name, run in runs:
+        table.add_row(
+            label, one_line(name), one_line(run.timestamp), run.verdict, _format_latency(run.latency)
+        )
     return table
 
 
-def _latency(latency: Latency | None) -> str:
+def _format_latency(latency: Latency | None) -> str:
     return "" if latency is None else f"{latency.p50:.1f}/{latency.p95:.1f}"
 
 
-def _changes(changes: Sequence[Change]) -> Table:
+def _make_changes_table(changes: Sequence[Change]) -> Table:
     from rich.text import Text
 
-    table = _table(
-        "measure", ">before", ">after", ">change", ">95 % interval", f">{BETTER_SAME_WORSE}", ">p", "verdict"
-    )
-    for one in changes:
+    figures = (">before", ">after", ">change", ">95 % interval", f">{BETTER_SAME_WORSE}", ">p")
+    table = make_table("measure", *figures, "verdict", gap=1)
+    for change in changes:
         table.add_row(
-            one.measure,
-            f"{one.before:.3f}",
-            f"{one.after:.3f}",
-            _signed(one.difference),
-            f"{_signed(one.low)} {_signed(one.high)}",
-            f"{one.wins}/{one.ties}/{one.losses}",
-            "<.001" if one.p < 0.001 else f"{one.p:.3f}",  # noqa: PLR2004
-            Text(one.verdict, style=COLOURS.get(one.verdict, "")),
+            change.measure,
+            f"{change.before:.3f}",
+            f"{change.after:.3f}",
+            _format_signed(change.difference),
+            f"{_format_signed(change.low)} {_format_signed(change.high)}",
+            f"{change.wins}/{change.ties}/{change.losses}",
+            "<.001" if change.p < 0.001 else f"{change.p:.3f}",  # noqa: PLR2004
+            Text(change.verdict, style=VERDICT_STYLES.get(change.verdict, "")),
         )
     return table
 
 
-def _signed(value: float) -> str:
-    shown = f"{value:+.3f}"
-    return "0.000" if shown in ("+0.000", "-0.000") else shown.replace("-", sign("−", "-"))
+def _format_signed(value: float) -> str:
+    text = f"{value:+.3f}"
+    return "0.000" if text in ("+0.000", "-0.000") else text.replace("-", symbol("−", "-"))
 
 
-def _print_failing(out: Console, turns: Sequence[Turn]) -> None:
+def _print_newly_failing(out: Console, turns: Sequence[Turn]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
     if turns:
         out.print()
         out.print(Text(f"{count_queries(len(turns))} newly failing", style="bold red"))
-    for one in turns:
-        text = one_line(one.text)
-        asked = text if len(text) <= ASKED else text[:ASKED] + sign("…", "...")
-        out.print(Padding(Text.assemble((one_line(one.query), "bold"), f"  {asked}"), (0, 0, 0, 2)))
-        told = f"{one.before} {sign('→', '->')} {one.after}: {one_line(one.reason)}"
-        out.print(Padding(Text(told, style="dim"), (0, 0, 0, 4)))
+    for turn in turns:
+        text = one_line(turn.text)
+        if len(text) > MAX_QUERY_LENGTH:
+            text = text[:MAX_QUERY_LENGTH] + symbol("…", "...")
+        out.print(Padding(Text.assemble((one_line(turn.query), "bold"), f"  {text}"), (0, 0, 0, 2)))
+        reason = f"{turn.before} {symbol('→', '->')} {turn.after}: {one_line(turn.reason)}"
+        out.print(Padding(Text(reason, style="dim"), (0, 0, 0, 4)))
 
 
-def _differs(compared: Comparison) -> Table:
-    table = _table("", "before", "after", gap=2)
-    for one in compared.differs:
-        table.add_row(one_line(one.name), _short(one.before), _short(one.after))
-    return table
-
-
-def _short(value: str | None) -> str:
+def _shorten(value: str | None) -> str:
+    """Shorten a fingerprint; text with spaces is printed in full."""
     if value is None:
-        return sign("–", "-")
+        return symbol("–", "-")
     text = one_line(value)
-    return f"{text[:12]}{sign('…', '...')}" if len(text) > LONG and " " not in text else text
-
-
-def _table(*headings: str, gap: int = 1) -> Table:
-    """A table as the other commands have it; a heading that begins with > is over figures."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
-    for heading in headings:
-        right = heading.startswith(">")
-        justify: Literal["left", "right"] = "right" if right else "left"
-        table.add_column(heading.removeprefix(">"), justify=justify, no_wrap=right, overflow="fold")
-    return table
+    is_long = len(text) > MAX_FINGERPRINT_LENGTH and " " not in text
+    return f"{text[:12]}{symbol('…', '...')}" if is_long else text

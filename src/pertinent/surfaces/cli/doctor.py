@@ -1,4 +1,4 @@
-"""`pertinent doctor`: the checks as lines, and what to run for each finding."""
+"""`pertinent doctor`: print the result of each check, and the command that fixes each finding."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..._internal.messages import format_count
-from .failures import INCOMPLETE, PART_FAILED
-from .opening import choices
-from .terminal import layout, one_line, print_json, sign, write
+from ...errors import InvalidInput
+from .error_reporting import BACKEND_FAILED, INCOMPLETE
+from .global_options import JsonFlag, get_global_options
+from .terminal import one_line, print_json, render, symbol, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ...health.doctor import Check
-    from ...sources.site.anchors import SiteAnchors
 
 
 def doctor(
@@ -27,30 +27,26 @@ def doctor(
     *,
     repair: Annotated[
         bool,
-        typer.Option(
-            "--repair", help="Mark the damaged pages, so that the next `pertinent index` writes them anew."
-        ),
+        typer.Option("--repair", help="Mark damaged pages for the next `pertinent index` to rewrite."),
     ] = False,
     links: Annotated[
         bool,
-        typer.Option("--links", help="Ask the site, too, whether every stored url#anchor exists."),
+        typer.Option("--links", help="Request every stored url#anchor from the site, too."),
     ] = False,
     at: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL", help="With --links: where a copy of the site is served, such as a preview."
-        ),
+        typer.Option(metavar="URL", help="With --links: the address of a copy of the site, like a preview."),
     ] = None,
     base_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="With --at: the address that the copy has on the web."),
+        typer.Option(metavar="URL", help="With --at: the address on the web that the copy stands for."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
-    """Check settings, model, stores and every chunk; says what to run.
+    """Check settings, model, stores and every chunk, and say how to fix what is wrong.
 
-    Exits with 0 when all is sound, with 1 when something was found, and with 3
-    when a store, the model or a page can't be reached at all.
+    Exit codes: 0 no findings; 1 findings; 3 a store, the model or a page can't be
+    reached.
 
     For example:
       pertinent doctor --repair && pertinent index docs/
@@ -58,82 +54,78 @@ def doctor(
       pertinent doctor --links --at http://localhost:3000/docs --base-url https://example.org/docs
     """
     from ...health.doctor import Doctor
-    from .progress import progress
+    from ...sources.site.anchors import SiteAnchors
+    from .progress import show_progress
 
     if at and not links:
-        raise typer.BadParameter("goes with --links", param_hint="--at")
+        raise InvalidInput("--at", "needs --links")
     if base_url and not at:
-        raise typer.BadParameter("goes with --at", param_hint="--base-url")
+        raise InvalidInput("--base-url", "needs --at")
     checks: list[Check] = []
-    with ExitStack() as open_until_done:
-        anchors_of = open_until_done.enter_context(_site(at, base_url)) if links else None
-        told = open_until_done.enter_context(progress()) if links else None
-        patient = Doctor(choices(context).load, anchors_of, told)
-        open_until_done.callback(patient.close)
-        for check in patient.examine():
+    with ExitStack() as stack:
+        site_anchors = stack.enter_context(SiteAnchors(at, base_url)) if links else None
+        progress = stack.enter_context(show_progress()) if links else None
+        examiner = Doctor(get_global_options(context).load_settings, site_anchors, progress)
+        stack.callback(examiner.close)
+        for check in examiner.examine():
             checks.append(check)
             if not as_json:
-                write(layout(partial(_print_check, check=check)))
-        marked = patient.repair(checks) if repair else []
+                write(render(partial(_print_check, check=check)))
+        marked_pages = examiner.repair(checks) if repair else []
     if as_json:
-        print_json(_as_data(checks, marked))
+        print_json(_as_dict(checks, marked_pages))
     else:
-        write(layout(lambda out: _print_end(out, checks, marked, repair=repair)))
+        write(render(lambda out: _print_conclusion(out, checks, marked_pages, repair=repair)))
     if any(check.failed for check in checks):
-        raise typer.Exit(PART_FAILED)
-    if any(check.findings for check in checks) and not _all_marked(checks, marked):
+        raise typer.Exit(BACKEND_FAILED)
+    if any(check.findings for check in checks) and not _are_all_marked(checks, marked_pages):
         raise typer.Exit(INCOMPLETE)
-
-
-def _site(at: str | None, base_url: str | None) -> SiteAnchors:
-    from ...sources.site.anchors import SiteAnchors
-
-    return SiteAnchors(at, base_url)
 
 
 def _print_check(out: Console, check: Check) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    sound = not check.findings
-    line = Table.grid(padding=(0, 1), expand=True)
-    line.add_column(width=4 if sign("✓", "") == "" else 1)
-    line.add_column(width=18, no_wrap=True)
-    line.add_column(ratio=1, overflow="fold")
-    line.add_column(justify="right", no_wrap=True)
-    line.add_row(
-        Text(sign("✓", "ok"), style="green") if sound else Text(sign("✗", "BAD"), style="bold red"),
+    passed = not check.findings
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(width=len(symbol("✓", "BAD")))
+    table.add_column(width=18, no_wrap=True)
+    table.add_column(ratio=1, overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_row(
+        Text(symbol("✓", "ok"), style="green") if passed else Text(symbol("✗", "BAD"), style="bold red"),
         Text(check.name, style="bold"),
-        Text(one_line(check.summary)) if sound else Text(""),
+        Text(one_line(check.summary)) if passed else Text(""),
         Text(f"{check.seconds:.2f} s", style="dim"),
     )
-    for one in check.findings:
-        line.add_row("", "", Text(one_line(one.problem)))
-        line.add_row("", "", Text(f"{sign('→', '->')} {one_line(one.remedy)}", style="yellow"))
-    out.print(line)
+    for finding in check.findings:
+        table.add_row("", "", Text(one_line(finding.problem)))
+        table.add_row("", "", Text(f"{symbol('→', '->')} {one_line(finding.remedy)}", style="yellow"))
+    out.print(table)
 
 
-def _print_end(out: Console, checks: Sequence[Check], marked: Sequence[str], *, repair: bool) -> None:
-    found = sum(len(check.findings) for check in checks)
-    if not found:
-        out.print("All is sound.")
-    elif marked:
-        pages = format_count(len(marked), "page is", "pages are")
+def _print_conclusion(
+    out: Console, checks: Sequence[Check], marked_pages: Sequence[str], *, repair: bool
+) -> None:
+    findings = sum(len(check.findings) for check in checks)
+    if not findings:
+        out.print("No problems found.")
+    elif marked_pages:
         out.print(
-            f"{pages} marked. Now run `pertinent index SOURCE`, with the options it was indexed with: "
-            "it writes them anew."
+            f"{format_count(len(marked_pages), 'page is', 'pages are')} marked. Now run `pertinent index "
+            "SOURCE` with the options that it was indexed with, to rewrite them."
         )
     else:
-        out.print(f"{format_count(found, 'finding')}.")
+        out.print(f"{format_count(findings, 'finding')}.")
         if repair:
-            out.print("None of it can be mended by marking pages.")
+            out.print("None of them can be repaired by marking pages.")
 
 
-def _all_marked(checks: Sequence[Check], marked: Sequence[str]) -> bool:
-    return bool(marked) and all(one.pages for check in checks for one in check.findings)
+def _are_all_marked(checks: Sequence[Check], marked_pages: Sequence[str]) -> bool:
+    return bool(marked_pages) and all(finding.pages for check in checks for finding in check.findings)
 
 
-def _as_data(checks: Sequence[Check], marked: Sequence[str]) -> dict[str, Any]:
+def _as_dict(checks: Sequence[Check], marked_pages: Sequence[str]) -> dict[str, Any]:
     return {
         "sound": not any(check.findings for check in checks),
         "checks": [
@@ -143,11 +135,11 @@ def _as_data(checks: Sequence[Check], marked: Sequence[str]) -> dict[str, Any]:
                 "seen": check.summary,
                 "seconds": round(check.seconds, 3),
                 "findings": [
-                    {"problem": one.problem, "run": one.remedy, "pages": sorted(one.pages)}
-                    for one in check.findings
+                    {"problem": finding.problem, "run": finding.remedy, "pages": sorted(finding.pages)}
+                    for finding in check.findings
                 ],
             }
             for check in checks
         ],
-        "marked": list(marked),
+        "marked": list(marked_pages),
     }

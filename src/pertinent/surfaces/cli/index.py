@@ -1,15 +1,15 @@
-"""`pertinent index`: sync a source into the index, or tell what a sync would do."""
+"""`pertinent index`: sync a source into the index, or print what a sync would do."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ..._internal.messages import format_count
-from .failures import INCOMPLETE, INTERRUPTED, say
-from .opening import opened
-from .terminal import console, layout, one_line, write
+from .error_reporting import INCOMPLETE, INTERRUPTED, print_notice
+from .global_options import open_pertinent
+from .terminal import render, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ..library import Pertinent
 
 
-SITES: Final = "Live sites"
-A_YEAR: Final = 365 * 24 * 3600
-"""What `sources.site.limits` allows, which is not loaded to show the help."""
+_SITES: Final = "Live sites"
+MAX_SECONDS: Final = 365 * 24 * 3600
+"""The limit of `sources.site.limits`, which is too slow to import for `--help`."""
 
 
 def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
@@ -30,8 +30,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A folder of Markdown or of a Docusaurus site, the address of a live site or of its "
-            "sitemap, or beir:FOLDER for a BEIR corpus.",
+            help="A folder of Markdown or a Docusaurus project, the address of a live site or its sitemap, "
+            "or beir:FOLDER for a BEIR corpus.",
             show_default=False,
         ),
     ],
@@ -39,46 +39,46 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         str | None,
         typer.Option(
             metavar="URL",
-            help="The address of the pages on the web; else that of docusaurus.config, else file://.",
+            help="The address of the pages on the web. Default: that in docusaurus.config, or file://.",
         ),
     ] = None,
     name: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What to call the source: the same name is the same source on every machine.",
+            help="The name of the source: the same name is the same source on every machine.",
         ),
     ] = None,
     include: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Only pages with such a path, as /docs/*.",
-            rich_help_panel=SITES,
+            help="Read only pages whose path matches, such as /docs/*. May be repeated.",
+            rich_help_panel=_SITES,
         ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="No pages with such a path, as /blog/*.",
-            rich_help_panel=SITES,
+            help="Skip pages whose path matches, such as /blog/*. May be repeated.",
+            rich_help_panel=_SITES,
         ),
     ] = None,
     versions: Annotated[
         list[str] | None,
         typer.Option(
             metavar="VERSION",
-            help="A version to read besides the current one, or all.",
-            rich_help_panel=SITES,
+            help="A version to read besides the current one, or all. May be repeated.",
+            rich_help_panel=_SITES,
         ),
     ] = None,
     locales: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LANGUAGE",
-            help="A language to read besides the site's own, or all.",
-            rich_help_panel=SITES,
+            help="A language to read besides the default one, or all. May be repeated.",
+            rich_help_panel=_SITES,
         ),
     ] = None,
     max_pages: Annotated[
@@ -86,8 +86,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         typer.Option(
             metavar="N",
             min=1,
-            help="How many pages a crawl fetches at most: 20,000 unless set.",
-            rich_help_panel=SITES,
+            help="The maximum number of pages to fetch. Default: 20,000.",
+            rich_help_panel=_SITES,
         ),
     ] = None,
     max_time: Annotated[
@@ -95,9 +95,9 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         typer.Option(
             metavar="SECONDS",
             min=1,
-            max=A_YEAR,
-            help="How long a crawl lasts at most: 3,600 unless set.",
-            rich_help_panel=SITES,
+            max=MAX_SECONDS,
+            help="The maximum duration of a crawl. Default: 3,600.",
+            rich_help_panel=_SITES,
         ),
     ] = None,
     delay: Annotated[
@@ -105,9 +105,9 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         typer.Option(
             metavar="SECONDS",
             min=0,
-            max=A_YEAR,
-            help="How long to wait between two requests; robots.txt may ask for more.",
-            rich_help_panel=SITES,
+            max=MAX_SECONDS,
+            help="The delay between two requests; robots.txt may require a longer one.",
+            rich_help_panel=_SITES,
         ),
     ] = None,
     *,
@@ -116,14 +116,13 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     ] = False,
     allow_shrink: Annotated[
         bool,
-        typer.Option("--allow-shrink", help="Go on also if more than a quarter of the known pages would go."),
+        typer.Option("--allow-shrink", help="Allow the removal of more than a quarter of the indexed pages."),
     ] = False,
 ) -> None:
-    """Read a source into the index: what changed is embedded, what is gone goes.
+    """Sync a source into the index: embed new and changed pages, delete removed ones.
 
-    Stopped anywhere, the next run goes on from there. A page that can't be
-    read is named, what was indexed of it stays, and the exit code is 1.
-    --include, --exclude, --versions and --locales may be given several times.
+    An interrupted run is resumed by the next one. If a page can't be read, it is
+    reported, its indexed version is kept, and the exit code is 1.
 
     For example:
       pertinent index docs/ --base-url https://example.org/docs
@@ -131,82 +130,73 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
       pertinent index docs/ --dry-run
       pertinent index beir:data/scifact --name scifact
     """
-    site = Crawling(include or (), exclude or (), versions or (), locales or (), max_pages, max_time, delay)
-    how = {"base_url": base_url, "name": name, "choice": site.choice(), "limits": site.limits()}
-    with opened(context) as pertinent:
+    options = {
+        "base_url": base_url,
+        "name": name,
+        "choice": _make_page_filter(include or (), exclude or (), versions or (), locales or ()),
+        "limits": _make_crawl_limits(pages=max_pages, crawl_seconds=max_time, delay=delay),
+    }
+    with open_pertinent(context) as pertinent:
         try:
-            run = _plan if dry_run else _index
-            unreadable = run(pertinent, source, how, allow_shrink=allow_shrink)
+            run = _print_plan if dry_run else _index
+            unreadable = run(pertinent, source, options, allow_shrink=allow_shrink)
         except KeyboardInterrupt:
-            say("stopped; what was done is kept, and the same command goes on from there")
+            print_notice("stopped; finished pages are saved, and the same command resumes the rest")
             raise typer.Exit(INTERRUPTED) from None
     if unreadable:
-        _tell_unreadable(unreadable)
+        _print_unreadable(unreadable)
         raise typer.Exit(INCOMPLETE)
 
 
-class Crawling(NamedTuple):
-    """What was said about the crawl of a live site."""
+def _make_page_filter(*patterns: Sequence[str]) -> PageFilter | None:
+    """Create the filter of a crawl; None without patterns, since other sources take no filter."""
+    from ...sources.site import PageFilter
 
-    include: Sequence[str]
-    exclude: Sequence[str]
-    versions: Sequence[str]
-    locales: Sequence[str]
-    max_pages: int | None
-    max_time: float | None
-    delay: float | None
+    return PageFilter(*map(tuple, patterns)) if any(patterns) else None
 
-    def choice(self) -> PageFilter | None:
-        from ...sources.site import PageFilter
 
-        said = self.include, self.exclude, self.versions, self.locales
-        return PageFilter(*map(tuple, said)) if any(said) else None
+def _make_crawl_limits(**limits: float | None) -> CrawlLimits | None:
+    """Create the limits of a crawl from those that are set; None if none is."""
+    from ...sources.site import CrawlLimits
 
-    def limits(self) -> CrawlLimits | None:
-        from ...sources.site import CrawlLimits
-
-        said = {"pages": self.max_pages, "crawl_seconds": self.max_time, "delay": self.delay}
-        given: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-        return CrawlLimits(**given) if given else None
+    overrides: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
+    return CrawlLimits(**overrides) if overrides else None
 
 
 def _index(
-    pertinent: Pertinent, source: str, how: Mapping[str, Any], *, allow_shrink: bool
+    pertinent: Pertinent, source: str, options: Mapping[str, Any], *, allow_shrink: bool
 ) -> Sequence[Unreadable]:
-    from .progress import progress
-    from .report import print_summary
+    from .progress import show_progress
+    from .sync_output import print_summary
 
-    with progress() as told:
-        summary = pertinent.index(source, **how, allow_shrink=allow_shrink, progress=told)
-    write(layout(lambda out: print_summary(out, summary)))
+    with show_progress() as progress:
+        summary = pertinent.index(source, **options, allow_shrink=allow_shrink, progress=progress)
+    write(render(lambda out: print_summary(out, summary)))
     return summary.unreadable
 
 
-def _plan(
-    pertinent: Pertinent, source: str, how: Mapping[str, Any], *, allow_shrink: bool
+def _print_plan(
+    pertinent: Pertinent, source: str, options: Mapping[str, Any], *, allow_shrink: bool
 ) -> Sequence[Unreadable]:
     from ...indexing.plan import check_removals
-    from .progress import progress
-    from .report import print_plan
+    from .progress import show_progress
+    from .sync_output import print_plan
 
-    with progress() as told:
-        plan = pertinent.plan(source, **how, progress=told)
-    write(layout(lambda out: print_plan(out, plan)))
+    with show_progress() as progress:
+        plan = pertinent.plan(source, **options, progress=progress)
+    write(render(lambda out: print_plan(out, plan)))
     check_removals(plan, allow_shrink=allow_shrink)
     return plan.unreadable
 
 
-def _tell_unreadable(unreadable: Sequence[Unreadable]) -> None:
-    pages = [one for one in unreadable if one.path_identifies_page]
-    others = [one for one in unreadable if not one.path_identifies_page]
-    number = format_count(len(pages), "page")
-    for told, found in (
-        (f"{number} could not be read; what was indexed of them before is kept:", pages),
-        ("Not all pages are known, so none is removed:", others),
+def _print_unreadable(unreadable: Sequence[Unreadable]) -> None:
+    """Print the pages that could not be read, then the failures that hide which pages there are."""
+    pages = [page for page in unreadable if page.path_identifies_page]
+    unidentified = [page for page in unreadable if not page.path_identifies_page]
+    count = format_count(len(pages), "page")
+    for heading, failures in (
+        (f"{count} could not be read; the indexed version is kept:", pages),
+        ("The list of pages is incomplete, so no page is removed:", unidentified),
     ):
-        if found:
-            say(told)
-        for one in found:
-            console(stderr=True).print(
-                f"  {one_line(one.source_path)}: {one_line(one.reason)}", soft_wrap=True
-            )
+        if failures:
+            print_notice(heading, *(f"{failure.source_path}: {failure.reason}" for failure in failures))

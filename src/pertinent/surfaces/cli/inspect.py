@@ -1,324 +1,161 @@
-"""`pertinent inspect`: what a collection of another pipeline holds, and the settings that it needs."""
+"""`pertinent inspect`: show what another pipeline's collection holds, and write settings for it."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._internal.messages import format_count
 from ...errors import InvalidInput
-from ...identity import shorten
-from .failures import BAD_INPUT, say
-from .opening import choices, retries_on_stderr
-from .terminal import clean, layout, one_line, print_json
-from .terminal import write as show
+from .error_reporting import BAD_INPUT, print_notice
+from .global_options import JsonFlag, get_global_options, print_retries
+from .inspect_output import describe_missing_fields, print_collection
+from .terminal import clean, one_line, print_json, render
+from .terminal import write as write_stdout
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ...stores.external.collection import Examination
 
-EXAMPLE = 60
-"""How much of an example is shown."""
-
-KEYS = 30
-
-DAMAGED = 10
-"""How many damaged points are named."""
-
-MEANING = {
-    "text": "those points have nothing to show, and are left out",
-    "url": "their address is made from source_path, and those without either are left out; no filter by "
-    "url finds them",
-    "title": "those results have no title, and count as incomplete",
-    "section": "no filter by section finds them",
-    "position": "they count as incomplete, and their pages are put together by `start`, or as they come",
-    "chunk_id": "the id of the point is used",
-    "document_id": "a page is known by its url or path",
-    "source_path": "a golden set names their pages by url",
-    "source_type": "no filter by source_type finds them",
-    "created_at": "they count as incomplete",
-    "content_hash": "hash validation will count them as failed, and they count as incomplete",
-}
-"""What it means where a thing is missing; of no other is it worth telling."""
-
-EMBEDDERS = {384: "local:all-MiniLM-L6-v2", 1024: "cohere:embed-english-v3.0"}
-"""The likeliest model for a dimension, as a start: what made the vectors, nobody can read off them."""
+LIKELY_EMBEDDERS = {384: "local:all-MiniLM-L6-v2", 1024: "cohere:embed-english-v3.0"}
+"""A guess at the model by its dimension: vectors do not say which model made them."""
 
 
 def inspect(
     context: typer.Context,
     url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="The Qdrant server; QDRANT_URL unless given."),
+        typer.Option(metavar="URL", help="The Qdrant server. Default: QDRANT_URL."),
     ] = None,
     collection: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The collection; qdrant_collection of the settings unless given."),
+        typer.Option(metavar="NAME", help="The collection. Default: the setting qdrant_collection."),
     ] = None,
     write: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Make a settings file of it, such as pertinent.toml."),
+        typer.Option(metavar="FILE", help="Write a settings file for it, such as pertinent.toml."),
     ] = None,
     *,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="With --write: replace a file that is there.")
+        bool, typer.Option("--overwrite", help="With --write: replace an existing file.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
-    """Look at a Qdrant collection that another pipeline filled; nothing is changed.
+    """Show a Qdrant collection that another pipeline filled. Changes nothing.
 
-    Shows its vectors, which field of its points is which, with how many of them
-    have it and an example, and what is missing. Exits with 2 where it can't be
-    searched as it is, and says what to name.
+    Prints its vectors, which field of its points is which, with a count and an
+    example, and what is missing. If the collection can't be searched as it is, the
+    exit code is 2, and the message says which settings are needed.
 
     For example:
       pertinent inspect --url http://localhost:6333 --collection my_docs
       pertinent inspect --collection my_docs --write pertinent.toml
     """
     from ... import build
-    from ...settings import load
 
-    chosen = choices(context)
-    given = {"folder": chosen.folder, "embedder": chosen.embedder}
-    settings = load({**given, "qdrant_url": url, "qdrant_collection": collection}).settings
+    options = get_global_options(context)
+    settings = options.load_settings(qdrant_url=url, qdrant_collection=collection).settings
     if settings.qdrant_url is None:
-        raise InvalidInput("url", "name the Qdrant server with --url, or set QDRANT_URL")
-    target = _target(write, overwrite=overwrite) if write else None
-    retries_on_stderr()
-    found = build.external_collection(settings).examine()
+        raise InvalidInput("--url", "name the Qdrant server with --url, or set QDRANT_URL")
+    path = _check_settings_path(write, overwrite=overwrite) if write else None
+    print_retries()
+    examined = build.external_collection(settings).examine()
     if as_json:
-        print_json(as_data(found))
+        print_json(as_dict(examined))
     else:
-        show(layout(lambda out: _show(out, found, hint=target is None)))
-    if found.problems:
-        for problem in found.problems:
-            say(problem)
+        write_stdout(render(lambda out: print_collection(out, examined, hint=path is None)))
+    if examined.problems:
+        for problem in examined.problems:
+            print_notice(problem)
         raise typer.Exit(BAD_INPUT)
-    if target and found.collection.made_with is not None:
-        raise InvalidInput("write", "Pertinent made this collection: its address and its name are enough")
-    if target:
-        target.write_text(settings_file(found, settings.qdrant_url), encoding="utf-8")
-        say(f"{target} is written; set `embedder` in it to the model that made the vectors")
+    if path and examined.collection.made_with is not None:
+        raise InvalidInput("--write", "Pertinent created this collection: set only its server and its name")
+    if path:
+        path.write_text(format_settings_file(examined, settings.qdrant_url), encoding="utf-8")
+        print_notice(f"wrote {path}; set `embedder` in it to the model that made the vectors")
 
 
-def _target(name: str, *, overwrite: bool) -> Path:
+def _check_settings_path(name: str, *, overwrite: bool) -> Path:
     path = Path(name)
     if path.exists() and not overwrite:
-        raise InvalidInput("write", f"{path} is there already; --overwrite replaces it")
+        raise InvalidInput("--write", f"{path} exists; --overwrite replaces it")
     if not path.parent.is_dir():
-        raise InvalidInput("write", f"there is no folder {path.parent}")
+        raise InvalidInput("--write", f"there is no folder {path.parent}")
     return path
 
 
-def _show(out: Console, found: Examination, *, hint: bool) -> None:
-    from rich.text import Text
-
-    collection = found.collection
-    out.print(
-        Text.assemble((one_line(collection.name), "bold"), f" at {one_line(found.server)}"), soft_wrap=True
-    )
-    counts = [
-        format_count(collection.points, "point"),
-        format_count(collection.shards, "shard"),
-        format_count(collection.replicas, "replica"),
-    ]
-    out.print(", ".join(counts))
-    out.print()
-    _show_vectors(out, found)
-    out.print()
-    if collection.made_with is not None:
-        out.print(f"Pertinent made it, with {one_line(collection.made_with.embedder)}: it needs no names.")
-    if found.recognition is None:
-        _show_keys(out, found)
-        return
-    _show_fields(out, found)
-    _show_missing(out, found)
-    _show_damaged(out, found)
-    if hint and not found.problems and collection.made_with is None:
-        out.print()
-        out.print("`pertinent inspect --write pertinent.toml` makes a settings file of this.")
-
-
-def _show_vectors(out: Console, found: Examination) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    for heading in ("vector", "dimension", "distance", ""):
-        table.add_column(heading, no_wrap=bool(heading), overflow="fold")
-    for one in found.collection.dense:
-        name = one_line(one.name) or "without a name"
-        used = "searched" if one == found.searched else one.refusal or "not searched"
-        table.add_row(Text(name), f"{one.dimension:,}", one.distance, Text(used))
-    for sparse in found.collection.sparse:
-        table.add_row(Text(one_line(sparse)), "sparse", "", Text("not used: its weights are not our BM25"))
-    out.print(table)
-
-
-def _show_fields(out: Console, found: Examination) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    assert found.recognition is not None  # noqa: S101 - the caller has looked
-    shape = found.recognition.payload_format
-    known = (
-        "Fields as the settings name them" if shape.name == "named" else f"Fields recognised as {shape.name}"
-    )
-    out.print(f"{known}, in {format_count(found.points, 'point')} looked at:")
-    out.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    table.add_column("we call it", no_wrap=True)
-    table.add_column("it stands at", overflow="fold")
-    table.add_column("points", justify="right", no_wrap=True)
-    table.add_column("for example", overflow="fold")
-    for one in found.recognition.fields:
-        if one.path is not None:
-            note = " (from 1)" if one.name == "position" and shape.position_base else ""
-            table.add_row(
-                one.name,
-                Text(one_line(one.path) + note),
-                f"{one.count:,}",
-                Text(shorten(one_line(one.example), EXAMPLE), style="dim"),
-            )
-    out.print(table)
-
-
-def _show_missing(out: Console, found: Examination) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    told = missing(found)
-    if not told:
-        return
-    out.print()
-    out.print(Text("Missing", style="bold"))
-    for name, meaning in told.items():
-        out.print(Padding(Text(f"{name}: {meaning}"), (0, 0, 0, 2)))
-
-
-def _show_damaged(out: Console, found: Examination) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    if not found.damaged:
-        return
-    out.print()
-    out.print(
-        Text(f"Damaged, and left out of searches: {format_count(len(found.damaged), 'point')}", style="bold")
-    )
-    for point in found.damaged[:DAMAGED]:
-        out.print(Padding(Text(one_line(str(point))), (0, 0, 0, 2)))
-    if len(found.damaged) > DAMAGED:
-        out.print(Padding(Text("`pertinent doctor` names the others"), (0, 0, 0, 2)))
-
-
-def _show_keys(out: Console, found: Examination) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    out.print(
-        f"Which field is which is not clear. There are, in {format_count(found.points, 'point')} looked at:"
-    )
-    out.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    table.add_column("field", overflow="fold")
-    table.add_column("points", justify="right", no_wrap=True)
-    table.add_column("for example", overflow="fold")
-    for one in found.keys[:KEYS]:
-        example = Text(shorten(one_line(one.example), EXAMPLE), style="dim")
-        table.add_row(Text(one_line(one.name)), f"{one.count:,}", example)
-    out.print(table)
-
-
-def missing(found: Examination) -> dict[str, str]:
-    """What some points lack, and what that means."""
-    told = {}
-    if found.recognition is not None:
-        for one in found.recognition.missing:
-            if one.name in MEANING:
-                told[one.name] = f"{_lack(one.count, found.points)}; {MEANING[one.name]}"
-        hashed = sum(one.count for one in found.recognition.fields if one.name == "content_hash")
-        if hashed and found.hashes < hashed:
-            wrong = (
-                f"{hashed - found.hashes:,} of {found.points:,} points looked at have another than SHA-256 of"
-            )
-            told["content_hash"] = f"{wrong} the text, or none; {MEANING['content_hash']}"
-    return told
-
-
-def _lack(have: int, points: int) -> str:
-    if not have:
-        return f"missing in all {format_count(points, 'point')} looked at"
-    return f"missing in {points - have:,} of {format_count(points, 'point')} looked at"
-
-
-def as_data(found: Examination) -> dict[str, Any]:
-    """All that was found, as plain data."""
-    collection = found.collection
-    shape = found.recognition.payload_format if found.recognition else None
+def as_dict(examined: Examination) -> dict[str, Any]:
+    """Return everything that is known about the collection, as JSON-ready data."""
+    collection = examined.collection
+    shape = examined.recognition.payload_format if examined.recognition else None
+    vectors = [asdict(vector) | {"searched": vector == examined.searched} for vector in collection.dense]
     return {
-        "server": found.server,
+        "server": examined.server,
         "collection": collection.name,
         "points": collection.points,
         "shards": collection.shards,
         "replicas": collection.replicas,
-        "vectors": [asdict(one) | {"searched": one == found.searched} for one in collection.dense],
+        "vectors": vectors,
         "sparse_vectors": list(collection.sparse),
         "made_with": asdict(collection.made_with) if collection.made_with else None,
-        "looked_at": found.points,
+        "looked_at": examined.points,
         "shape": shape.name if shape else None,
         "position_base": shape.position_base if shape else None,
-        "fields": [asdict(one) for one in found.recognition.fields] if found.recognition else [],
-        "missing": missing(found),
-        "damaged": [str(point) for point in found.damaged],
-        "keys": [{"path": one.name, "count": one.count, "example": one.example} for one in found.keys],
-        "problems": list(found.problems),
+        "fields": [asdict(field) for field in examined.recognition.fields] if examined.recognition else [],
+        "missing": describe_missing_fields(examined),
+        "damaged": [str(point) for point in examined.damaged],
+        "keys": [{"path": key.name, "count": key.count, "example": key.example} for key in examined.keys],
+        "problems": list(examined.problems),
     }
 
 
-def settings_file(found: Examination, url: str) -> str:
-    """A pertinent.toml that opens the collection as it was recognised, whatever is written to it later."""
-    assert found.recognition is not None  # noqa: S101 - without problems, it is there
-    assert found.searched is not None  # noqa: S101 - the same
-    shape = found.recognition.payload_format
-    model = EMBEDDERS.get(found.searched.dimension, "provider:model")
+def format_settings_file(examined: Examination, url: str) -> str:
+    """Return a pertinent.toml for the collection.
+
+    It names every recognised field, so that points added later do not change how the collection is read.
+    """
+    assert examined.recognition is not None  # noqa: S101 - a collection without problems has both
+    assert examined.searched is not None  # noqa: S101 - the same
+    shape = examined.recognition.payload_format
+    model = LIKELY_EMBEDDERS.get(examined.searched.dimension, "provider:model")
     fields = {
         "order_index" if name == "position" and shape.position_base else name: path
         for name, path in shape.fields.items()
     }
-    if len(found.collection.dense) > 1:
-        fields = {"vector": found.searched.name, **fields}
+    if len(examined.collection.dense) > 1:
+        fields = {"vector": examined.searched.name, **fields}
     lines = [
-        f"# Made by `pertinent inspect`: {one_line(found.collection.name)}, recognised as {shape.name}.",
-        "# Pertinent reads this collection, and never writes to it. A key stays in QDRANT_API_KEY.",
-        f"qdrant_url = {_quoted(without_password(url))}",
-        f"qdrant_collection = {_quoted(found.collection.name)}",
-        "# It has no lexical vector of ours, so hits are ranked by meaning alone.",
+        f"# {one_line(examined.collection.name)}, which `pertinent inspect` recognised as {shape.name}.",
+        "# Pertinent reads this collection and never writes to it. Keep its key in QDRANT_API_KEY.",
+        f"qdrant_url = {_quote_toml(remove_passwords(url))}",
+        f"qdrant_collection = {_quote_toml(examined.collection.name)}",
+        "# It has no BM25 vectors of Pertinent, so hits are ranked by meaning alone.",
         'ranking = "dense"',
-        f"# Must be the model that made the vectors, which have {found.searched.dimension:,} dimensions:",
-        f"# embedder = {_quoted(model)}",
+        f"# Set the model that made the vectors, which have {examined.searched.dimension:,} dimensions:",
+        f"# embedder = {_quote_toml(model)}",
         "",
         "[qdrant_fields]",
-        *(f"{name} = {_quoted(path)}" for name, path in fields.items()),
+        *(f"{name} = {_quote_toml(path)}" for name, path in fields.items()),
     ]
     return "\n".join(lines) + "\n"
 
 
-def without_password(urls: str) -> str:
-    """The addresses without what stands before an `@` in them."""
-    places = []
+def remove_passwords(urls: str) -> str:
+    """Remove user names and passwords from addresses that are separated by commas.
+
+    Example:
+        >>> remove_passwords("https://me:secret@a:6333, https://b:6333")
+        'https://a:6333,https://b:6333'
+    """
+    addresses = []
     for url in urls.split(","):
-        scheme, mark, rest = url.strip().partition("://")
-        places.append(f"{scheme}{mark}{rest.rpartition('@')[2]}")
-    return ",".join(places)
+        scheme, separator, address = url.strip().partition("://")
+        addresses.append(f"{scheme}{separator}{address.rpartition('@')[2]}")
+    return ",".join(addresses)
 
 
-def _quoted(text: str) -> str:
-    """A TOML string: that of JSON, which leaves one control character as it is."""
-    import json
-
+def _quote_toml(text: str) -> str:
+    """Quote a TOML string, which is a JSON string except for one control character."""
     return json.dumps(clean(text), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""`pertinent label`: passages judged one by one, by a key each."""
+"""`pertinent label`: judge passages one by one, with a key for each grade."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import typer
 
 from ..._internal.messages import format_count
 from ...errors import InvalidInput, NotFound
-from .failures import INTERRUPTED, say
-from .opening import opened
-from .terminal import clean, layout, one_line, sign, write
+from .error_reporting import INTERRUPTED, print_notice
+from .global_options import GoldenArgument, open_pertinent
+from .search_output import format_breadcrumb
+from .terminal import clean, make_table, one_line, render, symbol, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,49 +24,48 @@ if TYPE_CHECKING:
 
 GRADES = ("0", "1", "2")
 INDENT = 4
-NAMELESS = "the golden file"
-"""Whose labels those without a judge are."""
+UNNAMED_JUDGE = "the golden file"
+"""The name shown for labels without a judge."""
+
+ALL_JUDGED = "Everything is judged. u undoes the last judgment, q quits."
+NOTHING_TO_JUDGE = "There is nothing to judge: no query that may have an answer finds a passage."
 
 
 def label(
     context: typer.Context,
-    golden: Annotated[
-        str,
-        typer.Argument(
-            metavar="GOLDEN", help="A golden set: a YAML, JSON, CSV or qrels file.", show_default=False
-        ),
-    ],
+    golden: GoldenArgument,
     judge: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Who judges: you are shown all that you have not judged; without a name, what nobody has.",
+            help="Your name: you see all passages that you have not judged. Without it, you see those that "
+            "nobody has.",
         ),
     ] = None,
     query: Annotated[
-        str | None, typer.Option(metavar="ID", help="Judge passages for this query alone.")
+        str | None, typer.Option(metavar="ID", help="Judge passages of this query only.")
     ] = None,
     *,
     agreement: Annotated[
         bool,
         typer.Option(
-            "--agreement", help="Tell how far the judges agree, and where they don't; judge nothing."
+            "--agreement", help="Print how well the judges agree and where they differ, without judging."
         ),
     ] = False,
 ) -> None:
-    """Judge passages one at a time, by how well they answer.
+    """Judge, one at a time, how well passages answer a query.
 
-    You see a query and a passage that some ranking finds for it, in an order
-    that tells nothing of its rank. Press a key:
+    Shows a query and a passage that a ranking found for it, in an order that does
+    not reveal its rank. Press a key:
 
       0  it does not help         s  skip it: it comes again at the end
-      1  it helps in part         u  undo: take the last one back
-      2  it answers               n  a note on this passage
+      1  it helps in part         u  undo the last judgment
+      2  it answers               n  add a note to this passage
                                   q  quit
 
     Each judgment is saved at once, in GOLDEN.judgments.jsonl beside the golden
-    set, which is not touched itself; `pertinent validate` reads both. Where stdin
-    is no terminal, a line is a key; `n WORDS` is a note.
+    set, which stays unchanged; `pertinent validate` reads both. If stdin is not a
+    terminal, each line is a key; `n TEXT` adds a note.
 
     For example:
       pertinent label golden.yaml --judge ann
@@ -74,71 +74,70 @@ def label(
     """
     from ...validation.labels.judgments import checked_judge
     from ...validation.labels.labeling_session import Desk
-    from ..subjects import Local
-    from .progress import progress
+    from ..validation_targets import LocalPipeline
+    from .progress import show_progress
 
     name = checked_judge(judge)
     if judge is not None and name is None:
-        raise InvalidInput("judge", "must not be empty")
-    # The index is given back before the first passage is shown: judging may take an afternoon.
-    with opened(context) as pertinent:
-        subject = Local(pertinent.workspace)
+        raise InvalidInput("--judge", "must not be empty")
+    # The index is closed before the first passage is shown: judging may take hours.
+    with open_pertinent(context) as pertinent:
+        pipeline = LocalPipeline(pertinent.workspace)
         if agreement:
-            desk = Desk.open(subject, golden, pooled=False)
+            desk = Desk.open(pipeline, golden, pooled=False)
         else:
-            with progress() as told:
-                told.stage("Finding passages to judge", None)
-                desk = Desk.open(subject, golden, query=query, advance=told.advance)
+            with show_progress() as progress:
+                progress.stage("Finding passages to judge", None)
+                desk = Desk.open(pipeline, golden, query=query, advance=progress.advance)
     if agreement:
         _print_agreement(desk, name)
         return
-    session = _Session(desk, name, _Keys() if sys.stdin.isatty() else _Lines())
+    session = _LabelingSession(desk, name, _TerminalKeys() if sys.stdin.isatty() else _PipedLines())
     try:
         session.run()
     except KeyboardInterrupt:
         write("\n")
-        say("stopped; every judgment is saved, and the same command goes on from there")
+        print_notice("stopped; every judgment is saved, and the same command continues from there")
         raise typer.Exit(INTERRUPTED) from None
 
 
 class _Input(Protocol):
-    def key(self) -> tuple[str, str] | None:
-        """A key, and what was given with it; None where there is no more."""
+    def read_key(self) -> tuple[str, str] | None:
+        """Read a key and the text after it; None at the end of the input."""
 
-    def words(self) -> str:
-        """A line."""
+    def read_note(self) -> str:
+        """Read a line of text."""
 
 
-class _Keys:
-    """Single keys of a terminal."""
+class _TerminalKeys:
+    """Single key presses on a terminal."""
 
-    def key(self) -> tuple[str, str] | None:
+    def read_key(self) -> tuple[str, str] | None:
         write("> ")
         try:
-            pressed = typer.getchar()
+            key = typer.getchar()
         except EOFError:
-            pressed = ""
-        shown = pressed if pressed.isprintable() else ""
-        write(f"{shown}\n")
-        # What has more than one letter was pasted, or is an arrow key: no judgment.
-        return (pressed, "") if pressed else None
+            key = ""
+        write(f"{key if key.isprintable() else ''}\n")
+        # A key of several characters is pasted text or an arrow key: it matches no command.
+        return (key, "") if key else None
 
-    def words(self) -> str:
+    def read_note(self) -> str:
         write("note: ")
         return _read_line()
 
 
-class _Lines:
-    """Lines of a file or a pipe: a key each, with a note's words after it."""
+class _PipedLines:
+    """Lines of a file or a pipe: a key each, followed by the text of a note."""
 
-    def key(self) -> tuple[str, str] | None:
+    def read_key(self) -> tuple[str, str] | None:
         line = _read_line()
         while line and not line.strip():
             line = _read_line()
-        key, _, rest = line.strip().partition(" ")
-        return (key, rest.strip()) if line else None
+        key, _, text = line.strip().partition(" ")
+        return (key, text.strip()) if line else None
 
-    def words(self) -> str:
+    def read_note(self) -> str:
         return _read_line()
 
 
@@ -149,155 +148,148 @@ def _read_line() -> str:
         raise InvalidInput("stdin", f"is not text: {error}") from error
 
 
-class _Session:
-    """One judge at the desk."""
+class _LabelingSession:
+    """The dialogue with one judge."""
 
     def __init__(self, desk: Desk, judge: Judge, keys: _Input) -> None:
         self._desk = desk
         self._judge = judge
         self._keys = keys
         self._note: str | None = None
-        self._said = 0
+        self._judgments = 0
 
     def run(self) -> None:
-        """Show passages until there is no more input, or a q."""
+        """Show passages until q is pressed or the input ends."""
         candidate = self._show_next()
-        while (given := self._keys.key()) is not None and given[0] != "q":
-            candidate = self._act(candidate, *given)
-        self._farewell()
+        while (pressed := self._keys.read_key()) is not None and pressed[0] != "q":
+            candidate = self._handle_key(candidate, *pressed)
+        self._print_farewell()
 
-    def _act(self, candidate: Candidate | None, key: str, rest: str) -> Candidate | None:
-        """Do what a key says; the passage that is to be judged then."""
+    def _handle_key(self, candidate: Candidate | None, key: str, text: str) -> Candidate | None:
+        """Carry out a key, and return the passage to judge next."""
         if key == "u":
             return self._undo(candidate)
         if candidate is None:
-            write(f"{_COMPLETE}\n")
+            write(f"{ALL_JUDGED}\n")
         elif key in GRADES or key == "s":
             grade = int(key) if key in GRADES else None
             self._desk.judge(candidate, grade, self._judge, None if grade is None else self._note)
             self._note = None
-            self._said += 1
+            self._judgments += 1
             return self._show_next()
         elif key == "n":
-            self._take_note(rest or self._keys.words())
+            self._add_note(text or self._keys.read_note())
         else:
             write("The keys are 0 1 2 s u n, and q to quit. Nothing was judged.\n")
         return candidate
 
-    def _take_note(self, words: str) -> None:
+    def _add_note(self, text: str) -> None:
         from ...validation.labels.judgments import checked_note
 
         try:
-            self._note = checked_note(words)
+            self._note = checked_note(text)
         except InvalidInput as error:
             write(f"{one_line(str(error))}\n")
             return
-        write("The note goes with your next key.\n" if self._note else "No note.\n")
+        write("The note will be saved with your next judgment.\n" if self._note else "No note.\n")
 
     def _undo(self, candidate: Candidate | None) -> Candidate | None:
-        taken = self._desk.undo(self._judge)
-        if taken is None:
-            write("There is nothing to take back.\n")
+        undone = self._desk.undo(self._judge)
+        if undone is None:
+            write("There is nothing to undo.\n")
             return candidate
-        self._said = max(0, self._said - 1)
-        self._note = taken.label.note if taken.label else None
-        what = f"your {taken.label.grade}" if taken.label else "your skip"
-        write(f"Taken back: {what}.\n")
+        self._judgments = max(0, self._judgments - 1)
+        self._note = undone.label.note if undone.label else None
+        judgment = f"your {undone.label.grade}" if undone.label else "your skip"
+        write(f"Undone: {judgment}.\n")
         try:
-            back = self._desk.find(taken.query, taken.chunk)
+            previous = self._desk.find(undone.query, undone.chunk)
         except NotFound:
-            write("Its passage is not among those that are shown now.\n")
+            write("Its passage is not among the current ones.\n")
             return self._show_next()
-        self._show(back, self._desk.look(self._judge).progress)
-        return back
+        self._show(previous, self._desk.look(self._judge).progress)
+        return previous
 
     def _show_next(self) -> Candidate | None:
         look = self._desk.look(self._judge)
         if look.candidate is None:
-            write(f"{_COMPLETE if look.progress.total else _NOTHING}\n")
+            write(f"{ALL_JUDGED if look.progress.total else NOTHING_TO_JUDGE}\n")
         else:
             self._show(look.candidate, look.progress)
         return look.candidate
 
     def _show(self, candidate: Candidate, progress: Tally) -> None:
-        write(layout(lambda out: _draw(out, candidate, progress, self._note)))
+        write(render(lambda out: _print_candidate(out, candidate, progress, self._note)))
 
-    def _farewell(self) -> None:
+    def _print_farewell(self) -> None:
         progress = self._desk.look(self._judge).progress
-        if self._said:
-            times = format_count(self._said, "judgment")
-            write(f"{times} saved in {one_line(str(self._desk.log.path))}. ")
-        write(f"{_counted(progress)}.\n")
+        if self._judgments:
+            judgments = format_count(self._judgments, "judgment")
+            write(f"{judgments} saved in {one_line(str(self._desk.log.path))}. ")
+        write(f"{_format_progress(progress)}.\n")
 
 
-_COMPLETE = "Everything is judged. u takes the last judgment back, q quits."
-_NOTHING = "There is nothing to judge: no query that may have an answer finds a passage."
-
-
-def _counted(progress: Tally) -> str:
+def _format_progress(progress: Tally) -> str:
     skipped = f", {progress.skipped} skipped" if progress.skipped else ""
     return f"{progress.judged:,} of {progress.total:,} passages judged{skipped}"
 
 
-def _draw(out: Console, candidate: Candidate, progress: Tally, note: str | None) -> None:
+def _print_candidate(out: Console, candidate: Candidate, progress: Tally, note: str | None) -> None:
     from rich.padding import Padding
     from rich.rule import Rule
     from rich.text import Text
 
     out.print()
-    out.print(
-        Rule(Text(_counted(progress), style="dim"), characters=sign("─", "-"), align="left", style="dim")
-    )
+    title = Text(_format_progress(progress), style="dim")
+    out.print(Rule(title, characters=symbol("─", "-"), align="left", style="dim"))
     out.print(Text(one_line(candidate.query.text), style="bold"))
     out.print()
-    where = one_line(candidate.chunk.breadcrumb).replace("›", sign("›", ">"))
-    out.print(Text(where, style="cyan"))
+    out.print(Text(format_breadcrumb(candidate.chunk), style="cyan"))
     out.print(Padding(Text(clean(candidate.chunk.text).strip("\n")), (0, 0, 0, INDENT)))
     out.print()
     if note:
         out.print(Text(f"note: {one_line(note)}", style="dim"))
     keys = ("0 no", "1 in part", "2 answers", "s skip", "u undo", "n note", "q quit")
-    out.print(Text(sign("  ·  ", "  |  ").join(keys), style="dim"))
+    out.print(Text(symbol("  ·  ", "  |  ").join(keys), style="dim"))
 
 
 def _print_agreement(desk: Desk, judge: Judge) -> None:
+    """Print the agreement of all pairs of judges, or of those with this judge."""
     from ...validation.labels.agreement import agreement, judges
 
     views = desk.views()
     pairs = [pair for pair in agreement(views) if judge is None or judge in (pair.first, pair.second)]
     if not pairs:
-        known = ", ".join(f"{_name(one)} ({count:,})" for one, count in judges(views)) or "nobody"
+        counts = ", ".join(f"{_format_judge(name)} ({count:,})" for name, count in judges(views))
         raise InvalidInput(
-            "agreement", f"needs passages that two judges have judged; so far there are labels by {known}"
+            "--agreement",
+            f"needs passages that two judges have judged; so far there are labels by {counts or 'nobody'}",
         )
-    write(layout(lambda out: _draw_pairs(out, desk, pairs)))
+    write(render(lambda out: _print_pairs(out, desk, pairs)))
 
 
-def _draw_pairs(out: Console, desk: Desk, pairs: Sequence[Pair]) -> None:
-    from rich.table import Table
+def _print_pairs(out: Console, desk: Desk, pairs: Sequence[Pair]) -> None:
     from rich.text import Text
 
     texts = {query.id: query.text for query in desk.golden.queries}
     for pair in pairs:
-        first, second = _name(pair.first), _name(pair.second)
-        kappa = "not defined: both gave one grade throughout" if pair.kappa is None else f"{pair.kappa:.2f}"
+        first, second = _format_judge(pair.first), _format_judge(pair.second)
+        kappa = "undefined: both gave only one grade" if pair.kappa is None else f"{pair.kappa:.2f}"
         same = pair.n - len(pair.disagreements)
         out.print(Text(f"{first} and {second}", style="bold"))
         judged = format_count(pair.n, "passage", "passages")
         out.print(f"weighted kappa {kappa} over {judged}; the same grade for {same:,}")
         if pair.disagreements:
-            table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-            table.add_column(first, justify="right")
-            table.add_column(second, justify="right")
-            table.add_column("query and passage", ratio=1, overflow="fold")
-            for one in pair.disagreements:
-                where = desk.breadcrumbs.get(one.passage.name, one.passage.name)
-                told = f"{one_line(texts[one.passage.query])}\n{one_line(where)}"
-                table.add_row(str(one.first), str(one.second), Text(told))
+            table = make_table(f">{first}", f">{second}", "query and passage")
+            for disagreement in pair.disagreements:
+                passage = disagreement.passage
+                breadcrumb = desk.breadcrumbs.get(passage.name, passage.name)
+                description = f"{one_line(texts[passage.query])}\n{one_line(breadcrumb)}"
+                table.add_row(str(disagreement.first), str(disagreement.second), Text(description))
             out.print(table)
         out.print()
-    out.print("1 is full agreement, 0 what chance would give; a grade that is two off counts four times.")
+    out.print("1 is full agreement, 0 is chance; a difference of two grades counts four times.")
 
 
-def _name(judge: Judge) -> str:
-    return one_line(judge) if judge else NAMELESS
+def _format_judge(judge: Judge) -> str:
+    return one_line(judge) if judge else UNNAMED_JUDGE

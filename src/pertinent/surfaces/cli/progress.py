@@ -1,4 +1,4 @@
-"""How far a sync is: bars on a terminal, a line now and then elsewhere."""
+"""Progress of long work on stderr: bars on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
-from .terminal import console
+from .terminal import make_console
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import Task, TaskID
 
 SECONDS_BETWEEN_LINES = 10.0
-SECONDS_TO_STOP = 1.0
-"""How long after Ctrl-C it is said that a step is waited for."""
-STOPPING = "Stopping when this step is done; Ctrl-C again ends it at once"
+SECONDS_UNTIL_NOTICE = 1.0
+"""How long after Ctrl-C to print that the current step is still running."""
+STOPPING = "Stopping after the current step; press Ctrl-C again to stop at once"
 
 
-class Bars:
-    """A bar a stage, with rate and time left."""
+class ProgressBars:
+    """A bar for each stage, with its rate and the remaining time."""
 
     def __init__(self) -> None:
-        self._bars = _rich_progress()
+        self._bars = _make_rich_progress()
         self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
@@ -40,13 +40,13 @@ class Bars:
         self._bars.stop()
 
     def stage(self, name: str, total: int | None) -> None:
-        """The stage before has ended; this one begins."""
+        """End the current stage and begin the next."""
         self._finish(done=True)
-        # Nothing to do is no stage to watch.
+        # A stage without steps gets no bar.
         self._task = None if total == 0 else self._bars.add_task(name, total=total)
 
     def advance(self, steps: int = 1) -> None:
-        """So much more is done."""
+        """Count finished steps."""
         if self._task is not None:
             self._bars.advance(self._task, steps)
 
@@ -55,22 +55,22 @@ class Bars:
             return
         task = self._bars.tasks[self._task]
         if done:
-            # A stage whose length was not known, or was guessed too long, ends full all the same.
+            # The total may be unknown, or only an estimate: the bar ends full all the same.
             end = task.completed or 1
             self._bars.update(self._task, total=end, completed=end)
         self._bars.stop_task(self._task)
         self._task = None
 
 
-class Lines:
-    """A line when a stage begins, and one every few seconds while it lasts."""
+class ProgressLines:
+    """A line at the beginning of each stage, and one every few seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._name = ""
         self._total: int | None = None
         self._done = 0
-        self._began = self._spoke = 0.0
+        self._started = self._printed = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -78,73 +78,73 @@ class Lines:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing is held open."""
+        """Do nothing: there is nothing to close."""
 
     def stage(self, name: str, total: int | None) -> None:
-        """Say what begins."""
+        """Begin a stage, and print its name."""
         self._name, self._total, self._done = name, total, 0
-        self._began = self._spoke = self._clock()
+        self._started = self._printed = self._clock()
         if total != 0:
-            _line(f"{name}: {total:,}" if total else name)
+            _print_line(f"{name}: {total:,}" if total else name)
 
     def advance(self, steps: int = 1) -> None:
-        """Count, and speak if it is time to."""
+        """Count finished steps, and print a line if the last one is some seconds old."""
         self._done += steps
         now = self._clock()
-        if now - self._spoke >= SECONDS_BETWEEN_LINES:
-            self._spoke = now
-            _line(self._state(now - self._began))
+        if now - self._printed >= SECONDS_BETWEEN_LINES:
+            self._printed = now
+            _print_line(self._format_state(now - self._started))
 
-    def _state(self, seconds: float) -> str:
+    def _format_state(self, seconds: float) -> str:
         rate = self._done / seconds
         if not self._total:
             return f"{self._name}: {self._done:,}, {rate:.1f} a second"
-        left = max(self._total - self._done, 0) / rate
-        return f"{self._name}: {self._done:,} of {self._total:,}, {rate:.1f} a second, {left:.0f} s left"
+        remaining = max(self._total - self._done, 0) / rate
+        return f"{self._name}: {self._done:,} of {self._total:,}, {rate:.1f} a second, {remaining:.0f} s left"
 
 
-class Stoppable:
-    """Ctrl-C ends the work between two steps; pressed again, it ends it at once.
+class InterruptibleProgress:
+    """Progress that handles Ctrl-C: stop after the current step, or at once if pressed again.
 
-    An interrupt that is raised wherever the program happens to be may strike
-    inside a library that is tidying up, which then prints it and goes on.
+    A KeyboardInterrupt raised at an arbitrary point may hit a library's clean-up code, which would
+    print it and continue. So it is raised between two steps.
     """
 
-    def __init__(self, shown: Bars | Lines) -> None:
-        self._shown = shown
+    def __init__(self, display: ProgressBars | ProgressLines) -> None:
+        self._display = display
         self._pressed = False
-        # A step may wait, for a site that asks for patience, say.
-        self._notice = threading.Timer(SECONDS_TO_STOP, _line, [STOPPING])
+        # The current step may take long, for example while it waits for a slow site.
+        self._notice = threading.Timer(SECONDS_UNTIL_NOTICE, _print_line, [STOPPING])
         self._notice.daemon = True
-        self._before = signal.getsignal(signal.SIGINT)
-        # Python lets only the main thread hear signals.
-        self._hears = threading.current_thread() is threading.main_thread()
+        self._previous_handler = signal.getsignal(signal.SIGINT)
+        # Python delivers signals only to the main thread.
+        self._handles_signals = threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> Self:
-        if self._hears:
-            signal.signal(signal.SIGINT, self._press)
-        self._shown.__enter__()
+        if self._handles_signals:
+            signal.signal(signal.SIGINT, self._handle_interrupt)
+        self._display.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._notice.cancel()
-        self._shown.__exit__(kind, error, trace)
-        if self._hears:
-            signal.signal(signal.SIGINT, self._before)
+        self._display.__exit__(kind, error, trace)
+        if self._handles_signals:
+            signal.signal(signal.SIGINT, self._previous_handler)
 
     def stage(self, name: str, total: int | None) -> None:
-        """The stage before has ended; this one begins."""
+        """Begin a stage, unless Ctrl-C was pressed."""
         self._stop_if_pressed()
-        self._shown.stage(name, total)
+        self._display.stage(name, total)
 
     def advance(self, steps: int = 1) -> None:
-        """So much more is done."""
-        self._shown.advance(steps)
+        """Count finished steps, and stop if Ctrl-C was pressed."""
+        self._display.advance(steps)
         self._stop_if_pressed()
 
-    def _press(self, number: int, frame: FrameType | None) -> None:
+    def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._pressed:
             signal.default_int_handler(number, frame)
         self._pressed = True
@@ -155,17 +155,18 @@ class Stoppable:
             raise KeyboardInterrupt
 
 
-def progress() -> Stoppable:
-    """What suits where stderr goes."""
-    return Stoppable(Bars() if console(stderr=True).is_terminal else Lines())
+def show_progress() -> InterruptibleProgress:
+    """Create bars if stderr is a terminal, else lines."""
+    is_terminal = make_console(stderr=True).is_terminal
+    return InterruptibleProgress(ProgressBars() if is_terminal else ProgressLines())
 
 
-def _line(text: str) -> None:
+def _print_line(text: str) -> None:
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 
-def _rich_progress() -> RichProgress:
+def _make_rich_progress() -> RichProgress:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -176,8 +177,8 @@ def _rich_progress() -> RichProgress:
     )
     from rich.text import Text
 
-    class Rate(ProgressColumn):
-        """Steps a second."""
+    class RateColumn(ProgressColumn):
+        """Steps per second."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
@@ -187,8 +188,8 @@ def _rich_progress() -> RichProgress:
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
-        Rate(),
+        RateColumn(),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-        console=console(stderr=True),
+        console=make_console(stderr=True),
         expand=True,
     )

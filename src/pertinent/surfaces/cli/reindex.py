@@ -1,4 +1,4 @@
-"""`pertinent reindex`: make the index anew from the texts it holds."""
+"""`pertinent reindex`: rebuild the index from the texts in the catalog."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from ...errors import InvalidInput
-from .failures import say
-from .opening import opened
+from .error_reporting import print_notice
+from .global_options import open_pertinent
 from .terminal import write
 
 
@@ -19,22 +19,20 @@ def reindex(
         typer.Option(
             "--validate",
             metavar="GOLDEN",
-            help="Take the new index only if it passes this golden set and is not worse than the old one.",
+            help="Use the new index only if it passes this golden set and is not worse than the old one.",
         ),
     ] = None,
     *,
     rollback: Annotated[
-        bool, typer.Option("--rollback", help="Go back to the index before the last reindex.")
+        bool, typer.Option("--rollback", help="Use the previous index again, from before the last reindex.")
     ] = False,
-    drop_old: Annotated[
-        bool, typer.Option("--drop-old", help="Remove the index that is kept to go back to.")
-    ] = False,
+    drop_old: Annotated[bool, typer.Option("--drop-old", help="Delete the previous index.")] = False,
 ) -> None:
-    """Make the index anew from the texts in the catalog, with the present settings.
+    """Rebuild the index from the texts in the catalog, with the current settings.
 
-    For another model or chunk size, or when the index is lost or damaged. The
-    sources are not needed. The new index is built beside the old one, which
-    stays in use until the new one is complete, and is then kept to go back to.
+    Use it to change the model or the chunk size, or to replace a lost or damaged
+    index. The sources are not needed. The new index is built beside the old one,
+    which stays in use until the new one is complete; then it is kept for --rollback.
 
     For example:
       pertinent reindex --embedder onnx:models/my-model
@@ -42,19 +40,20 @@ def reindex(
       pertinent reindex --rollback
       pertinent reindex --drop-old
     """
-    from .progress import progress
+    from .progress import show_progress
 
     if sum((bool(validate), rollback, drop_old)) > 1:
-        raise InvalidInput("reindex", "--validate, --rollback and --drop-old are three different things")
-    with opened(context) as pertinent:
+        raise InvalidInput("reindex", "give only one of --validate, --rollback and --drop-old")
+    with open_pertinent(context) as pertinent:
         if rollback:
             pertinent.rollback()
             lines = [f"  {line}\n" for line in pertinent.workspace.settings_matching_index()]
-            write("The index before is in use again.\n" + "".join(["It needs:\n", *lines] if lines else []))
+            hint = ["Set this for it:\n", *lines] if lines else []
+            write("".join(["The previous index is in use again.\n", *hint]))
         elif drop_old:
             dropped = pertinent.drop_old()
-            write("The old index was removed.\n" if dropped else "There was no old index.\n")
+            write("The previous index was deleted.\n" if dropped else "There is no previous index.\n")
         else:
-            with progress() as told:
-                chunks = pertinent.reindex(told, golden=validate, told=say)
-            write(f"The index was made anew: {chunks} chunks. The old one is kept: --rollback, --drop-old.\n")
+            with show_progress() as progress:
+                chunks = pertinent.reindex(progress, golden=validate, notify=print_notice)
+            write(f"The index was rebuilt: {chunks} chunks. The previous one is kept for --rollback.\n")

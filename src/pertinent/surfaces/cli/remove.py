@@ -1,4 +1,4 @@
-"""`pertinent remove`: take a source out of the index."""
+"""`pertinent remove`: remove a source from the index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..._internal.messages import format_count
-from .opening import opened
+from .global_options import open_pertinent
 from .terminal import write
 
 
@@ -16,14 +16,14 @@ def remove(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="The source's name, as `pertinent list` shows it.", show_default=False
+            metavar="NAME", help="The name of the source, as in `pertinent list`.", show_default=False
         ),
     ],
 ) -> None:
-    """Take a source and all its pages out of the index.
+    """Remove a source and all its pages from the index.
 
     For example: pertinent remove https://example.org/docs
     """
-    with opened(context) as pertinent:
+    with open_pertinent(context) as pertinent:
         pages = pertinent.remove(name)
     write(f"Removed {name}: {format_count(pages, 'page')}.\n")

@@ -1,4 +1,4 @@
-"""`pertinent search`: seed 001's door on the command line."""
+"""`pertinent search`: find passages and print them (seed 001's Query Request and Query Response)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ import typer
 
 from ..._internal.clock import StageTimer
 from ...errors import InvalidInput
-from ...limits import RETRIEVAL_TESTING, check_count
-from ...types import Answer, Ranking
-from .failures import say
-from .opening import number, opened
-from .terminal import as_json, layout, write
+from ...limits import RETRIEVAL_TESTING
+from ...types import Answer
+from ..search_filters import check_filters
+from .error_reporting import print_notice
+from .global_options import JsonFlag, RankingOption, open_pertinent
+from .terminal import render, to_json, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
-MOST_PER_PAGE = RETRIEVAL_TESTING.top_k_max
-_CHOICE = "Which passages"
-_DISPLAY = "How they are shown"
+MAX_HITS = RETRIEVAL_TESTING.top_k_max
 
 
 def search(  # noqa: PLR0913 - a command's options are its arguments
@@ -31,150 +28,120 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
         str,
         typer.Argument(
             metavar="TEXT",
-            help="What to look for, 1-2000 characters; - reads it from stdin.",
+            help="The question or the words to search for, 1-2000 characters; - reads them from stdin.",
             show_default=False,
         ),
     ],
     top_k: Annotated[
-        str,
-        typer.Option(
-            "--top-k", "-k", metavar="N", help="How many hits at most, 1-20.", rich_help_panel=_CHOICE
-        ),
-    ] = "5",
+        int,
+        typer.Option("--top-k", "-k", metavar="N", min=1, max=MAX_HITS, help="The maximum number of hits."),
+    ] = 5,
     threshold: Annotated[
-        str,
-        typer.Option(
-            metavar="SCORE", help="The lowest score a hit may have, 0.0-1.0.", rich_help_panel=_CHOICE
-        ),
-    ] = "0.0",
-    ranking: Annotated[
-        Ranking | None,
-        typer.Option(
-            metavar="NAME",
-            help="hybrid (meaning and words), dense (meaning) or lexical (words); hybrid unless set.",
-            rich_help_panel=_CHOICE,
-        ),
-    ] = None,
+        float, typer.Option(metavar="SCORE", min=0.0, max=1.0, help="The minimum score of a hit.")
+    ] = 0.0,
+    ranking: RankingOption = None,
     filters: Annotated[
         list[str] | None,
         typer.Option(
             "--filter",
             metavar="NAME=VALUE",
-            help="Only where document_id, section, url (a prefix) or source_type is this. May be repeated.",
+            help="Search only where document_id, section, url (a prefix) or source_type has this value. "
+            "May be repeated.",
             show_default=False,
-            rich_help_panel=_CHOICE,
         ),
     ] = None,
     per_page: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="At most so many hits of one page, 1-20.", rich_help_panel=_CHOICE),
+        int | None,
+        typer.Option(metavar="N", min=1, max=MAX_HITS, help="The maximum number of hits from one page."),
     ] = None,
     *,
-    json_: Annotated[
-        bool,
-        typer.Option("--json", help="Print the answer as JSON and nothing else.", rich_help_panel=_DISPLAY),
-    ] = False,
+    json_: JsonFlag = False,
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain",
-            help="Add the stages with their times, both parts of each score, and what was left out.",
-            rich_help_panel=_DISPLAY,
+            "--explain", help="Show the time of each stage, the parts of each score, and excluded hits."
         ),
     ] = False,
     no_metadata: Annotated[
         bool,
-        typer.Option(
-            "--no-metadata",
-            help="With --json: only the six fields that every result has.",
-            rich_help_panel=_DISPLAY,
-        ),
+        typer.Option("--no-metadata", help="With --json: print only the fields that every result has."),
     ] = False,
 ) -> None:
-    """Find the passages that answer best, with their addresses.
+    """Search the index, and print the best passages with their addresses.
 
     For example:
       pertinent search "how do nodes talk to each other" -k 3
       pertinent search "joint limits" --filter "section=Pitfalls" --explain
       pertinent search "launch files" --json | jq '.results[0].url'
     """
-    text = RETRIEVAL_TESTING.check_query(_from_stdin() if text == "-" else text)
-    wanted = RETRIEVAL_TESTING.check_top_k(number(top_k))
-    least = RETRIEVAL_TESTING.check_threshold(number(threshold))
-    on_page = None if per_page is None else check_count("per_page", number(per_page), MOST_PER_PAGE)
-    chosen = parse_filters(filters or ())
-    watch = StageTimer()
-    with opened(context) as pertinent:
-        from ..library import as_filters
-
-        checked = as_filters(chosen)
-        # What is loaded once a process is loaded here, so that the stages of the query are its own.
+    text = RETRIEVAL_TESTING.check_query(_read_stdin() if text == "-" else text)
+    checked_filters = check_filters(parse_filters(filters or ()))
+    timer = StageTimer()
+    with open_pertinent(context) as pertinent:
+        # Load here what is loaded once per process, so that the stages measure the query alone.
         pertinent.workspace.engine()
         if not json_:
-            layout(lambda out: out.print(""))
-        watch.lap("opened")
-        answer = pertinent.search(text, wanted, least, ranking, checked, on_page)
-        opening_ms = watch.stages["opened"]
+            render(lambda out: out.print(""))
+        timer.lap("opened")
+        answer = pertinent.search(text, top_k, threshold, ranking, checked_filters, per_page)
+        opening_ms = timer.stages["opened"]
         if json_:
             _print_json(answer, opening_ms, explain=explain, include_metadata=not no_metadata)
         else:
-            _print_text(answer, opening_ms, explain=explain, filtered=bool(chosen))
+            _print_text(answer, opening_ms, explain=explain, filtered=bool(filters))
 
 
-def _from_stdin() -> str:
+def _read_stdin() -> str:
     try:
         return sys.stdin.read().strip()
     except UnicodeDecodeError as error:
-        raise InvalidInput(RETRIEVAL_TESTING.query, f"what stands on stdin is not text: {error}") from error
+        raise InvalidInput(RETRIEVAL_TESTING.query, f"stdin is not text: {error}") from error
 
 
-def parse_filters(given: Sequence[str]) -> dict[str, str]:
-    """`NAME=VALUE` pairs as a mapping."""
-    pairs: dict[str, str] = {}
-    for one in given:
-        name, equals, value = one.partition("=")
+def parse_filters(arguments: Sequence[str]) -> dict[str, str]:
+    """Parse `NAME=VALUE` arguments into a mapping."""
+    filters: dict[str, str] = {}
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
         if not (name and equals and value):
-            raise InvalidInput("filter", f"must be NAME=VALUE, for example section=Joints, not {one!r}")
-        if name in pairs:
-            raise InvalidInput("filter", f"{name!r} is given twice; a passage has only one")
-        pairs[name] = value
-    return pairs
+            raise InvalidInput(
+                "--filter", f"must be NAME=VALUE, for example section=Joints, not {argument!r}"
+            )
+        if name in filters:
+            raise InvalidInput("--filter", f"{name!r} is given twice; a passage has only one")
+        filters[name] = value
+    return filters
 
 
 def _print_text(answer: Answer, opening_ms: float, *, explain: bool, filtered: bool) -> None:
-    from .explain import print_explanation
+    from .explain_output import print_explanation
+    from .search_output import print_hits, print_no_hits
 
-    watch = StageTimer()
-    text = layout(lambda out: _lay_out(out, answer, explain=explain, filtered=filtered))
-    watch.lap("formatted")
+    timer = StageTimer()
+    if answer.hits:
+        text = render(lambda out: print_hits(out, answer, with_scores=explain))
+    else:
+        text = render(lambda out: print_no_hits(out, answer, filtered=filtered))
+    timer.lap("formatted")
     write(text)
-    watch.lap("returned")
+    timer.lap("returned")
     if explain:
-        stages = {**answer.timings, **watch.stages}
-        write(layout(lambda out: print_explanation(out, answer, stages, opening_ms)))
+        stages = {**answer.timings, **timer.stages}
+        write(render(lambda out: print_explanation(out, answer, stages, opening_ms)))
         return
     for note in answer.notes:
-        say(note)
-
-
-def _lay_out(out: Console, answer: Answer, *, explain: bool, filtered: bool) -> None:
-    from .hits import print_hits, print_none
-
-    if answer.hits:
-        print_hits(out, answer, parts=explain)
-    else:
-        print_none(out, answer, filtered=filtered)
+        print_notice(note)
 
 
 def _print_json(answer: Answer, opening_ms: float, *, explain: bool, include_metadata: bool) -> None:
-    from ..response import query_response
-    from .explain import explanation
+    from ..query_response import query_response
+    from .explain_output import explain_as_dict
 
     response = query_response(answer, include_metadata=include_metadata)
-    watch = StageTimer()
-    body = as_json(response)
-    watch.lap("returned")
+    timer = StageTimer()
+    body = to_json(response)
+    timer.lap("returned")
     if explain:
-        stages = response["metadata"]["stages_ms"] | watch.stages
-        body = as_json(response | {"explain": explanation(answer, stages, opening_ms)})
+        stages = response["metadata"]["stages_ms"] | timer.stages
+        body = to_json(response | {"explain": explain_as_dict(answer, stages, opening_ms)})
     write(body + "\n")

@@ -1,4 +1,4 @@
-"""`pertinent serve`: the HTTP service and the page."""
+"""`pertinent serve`: the HTTP service and the search page."""
 
 from __future__ import annotations
 
@@ -6,34 +6,42 @@ from typing import Annotated
 
 import typer
 
+from ...errors import InvalidInput
 from ...identity import is_loopback
-from .failures import say
-from .opening import opened
+from .error_reporting import print_notice
+from .global_options import open_pertinent
 
 
 def serve(
     context: typer.Context,
     host: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Where to listen: 127.0.0.1 unless set.")
+        str | None, typer.Option(metavar="ADDRESS", help="The address to listen on. Default: 127.0.0.1.")
     ] = None,
     port: Annotated[
-        int | None, typer.Option(metavar="PORT", help="The port to listen on: 8000 unless set; 0 takes any.")
+        int | None,
+        typer.Option(
+            metavar="PORT",
+            min=0,
+            max=65535,
+            help="The port to listen on; 0 chooses a free one. Default: 8000.",
+        ),
     ] = None,
     watch: Annotated[
         str | None,
-        typer.Option(metavar="SOURCE", help="Index this source first, and again whenever its files change."),
+        typer.Option(metavar="SOURCE", help="Index this folder first, and again whenever a file changes."),
     ] = None,
     base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="With --watch: as for `pertinent index`.")
+        str | None,
+        typer.Option(metavar="URL", help="With --watch: the address of the pages on the web."),
     ] = None,
     golden: Annotated[
-        str | None, typer.Option(metavar="GOLDEN", help="A golden set to be labelled on the page at /label.")
+        str | None, typer.Option(metavar="GOLDEN", help="The golden set to label on the page at /label.")
     ] = None,
 ) -> None:
-    """Serve search over HTTP, and a page to search with.
+    """Serve search over HTTP, with a web page to search from.
 
-    The page is at /, validation reports are at /reports, the API's manual at
-    /docs. Stop it with Ctrl-C: requests under way are answered first.
+    The search page is at /, validation reports at /reports, the API documentation
+    at /docs. Stop it with Ctrl-C: running requests are answered first.
 
     For example:
       pertinent serve --port 8080
@@ -44,12 +52,13 @@ def serve(
     from ..http.server import run_server
 
     if watch and watch.lower().startswith(("http://", "https://")):
-        raise typer.BadParameter(
-            "a live site does not tell when it changes; run `pertinent index` from time to time instead",
-            param_hint="--watch",
+        raise InvalidInput(
+            "--watch", "can't watch a live site; run `pertinent index` from time to time instead"
         )
-    with opened(context, host=host, port=port, golden=golden) as pertinent:
+    with open_pertinent(context, host=host, port=port, golden=golden) as pertinent:
         settings = pertinent.workspace.settings
         if not is_loopback(settings.host) and not settings.api_keys:
-            say(f"warning: {settings.host} can be reached from other machines, and no api_keys are set")
-        run_server(pertinent, watch=watch, base_url=base_url, announce=say)
+            print_notice(
+                f"warning: {settings.host} can be reached from other machines, and no api_keys are set"
+            )
+        run_server(pertinent, watch=watch, base_url=base_url, announce=print_notice)

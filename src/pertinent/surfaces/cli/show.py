@@ -1,4 +1,4 @@
-"""`pertinent show`: one chunk, and the text around it."""
+"""`pertinent show`: print a chunk and its neighbours."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...limits import check_count
-from .opening import number, opened
-from .terminal import clean, layout, one_line, print_json, write
+from ...limits import MAX_NEIGHBOURS
+from .global_options import JsonFlag, open_pertinent
+from .search_output import format_breadcrumb
+from .terminal import clean, one_line, print_json, render, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,23 +23,26 @@ if TYPE_CHECKING:
 def show(
     context: typer.Context,
     chunk_id: Annotated[
-        str, typer.Argument(metavar="CHUNK_ID", help="The id, as search --json gives it.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="CHUNK_ID", help="The id of a chunk, as in search --json.", show_default=False
+        ),
     ],
     around: Annotated[
-        str, typer.Option(metavar="N", help="How many chunks before and after it to show too (0-100).")
-    ] = "0",
+        int,
+        typer.Option(
+            metavar="N", min=0, max=MAX_NEIGHBOURS, help="How many chunks before and after it to print, too."
+        ),
+    ] = 0,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
-    """Show a chunk by its id, with what stands around it.
+    """Print a chunk by its id, with the chunks around it.
 
     For example: pertinent show nodes-1a2b3c4d-0123456789ab --around 1
     """
-    from ..library import MOST_AROUND
-
-    wide = check_count("around", number(around), MOST_AROUND, least=0)
-    with opened(context) as pertinent:
-        chunks = pertinent.chunk(chunk_id, wide)
+    with open_pertinent(context) as pertinent:
+        chunks = pertinent.chunk(chunk_id, around)
     if as_json:
         print_json(
             {
@@ -47,20 +51,22 @@ def show(
             }
         )
     else:
-        write(layout(lambda out: _show(out, chunks, chunk_id)))
+        write(render(lambda out: _print_chunks(out, chunks, chunk_id)))
 
 
-def _show(out: Console, chunks: Sequence[Chunk], chunk_id: str) -> None:
+def _print_chunks(out: Console, chunks: Sequence[Chunk], chunk_id: str) -> None:
+    """Print the chunks in order; all but the requested one are dimmed."""
     from rich.padding import Padding
     from rich.text import Text
 
-    for number_, chunk in enumerate(chunks):
-        if number_:
+    for number, chunk in enumerate(chunks):
+        if number:
             out.print()
-        asked = chunk.chunk_id == chunk_id
-        out.print(Text(one_line(chunk.breadcrumb), style="bold" if asked else "dim"))
-        out.print(Text(clean(chunk.citation), style="cyan" if asked else "dim"), soft_wrap=True)
-        if asked:
-            place = f"chunk {chunk.position} of its page, characters {chunk.start}-{chunk.end}"
-            out.print(Text(f"{clean(chunk.chunk_id)}, {place}, {one_line(chunk.source_path)}", style="dim"))
-        out.print(Padding(Text(clean(chunk.text), style="" if asked else "dim"), (0, 0, 0, 4)))
+        requested = chunk.chunk_id == chunk_id
+        out.print(Text(format_breadcrumb(chunk), style="bold" if requested else "dim"))
+        out.print(Text(clean(chunk.citation), style="cyan" if requested else "dim"), soft_wrap=True)
+        if requested:
+            position = f"chunk {chunk.position} of its page, characters {chunk.start}-{chunk.end}"
+            details = f"{clean(chunk.chunk_id)}, {position}, {one_line(chunk.source_path)}"
+            out.print(Text(details, style="dim"))
+        out.print(Padding(Text(clean(chunk.text), style="" if requested else "dim"), (0, 0, 0, 4)))

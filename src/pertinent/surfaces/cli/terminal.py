@@ -1,4 +1,4 @@
-"""The terminal: where things are printed, and how text that others wrote is made harmless first."""
+"""The terminal: printing, tables, JSON, and making text from documents harmless to print."""
 
 from __future__ import annotations
 
@@ -6,87 +6,119 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-# Whole escape sequences go, not just their first character: CSI, the strings (OSC, DCS, …), the rest.
+# Escape sequences are removed as a whole, not only their first character: CSI, then strings (OSC, DCS, …),
+# then all others.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]*[0-~]?"
 )
-# Control characters but tab and newline, and those that turn the direction of the text around.
+# Control characters except tab and newline, and characters that change the direction of the text.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_PADDING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
+
+
+class OutputClosed(Exception):
+    """The reader of stdout has gone, as when `head` has read enough."""
 
 
 def clean(text: str) -> str:
-    """The text without anything that would command the terminal rather than be read."""
+    """Remove everything that a terminal would act on instead of printing it."""
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
 def one_line(text: str) -> str:
-    """The text, clean and on one line."""
+    """Clean the text and put it on one line."""
     return " ".join(clean(text).split())
 
 
-def speaks_unicode(stream: IO[str]) -> bool:
-    """Whether marks beyond ASCII can be written there."""
+def supports_unicode(stream: IO[str]) -> bool:
+    """Return whether the stream can encode characters beyond ASCII."""
     return (getattr(stream, "encoding", None) or "").lower().replace("-", "").startswith("utf")
 
 
 def prepare_streams() -> None:
-    """A character that the terminal can't show becomes a question mark, never a crash."""
+    """Make stdout and stderr print a question mark for a character that they can't encode."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure") and not speaks_unicode(stream):
+        if hasattr(stream, "reconfigure") and not supports_unicode(stream):
             stream.reconfigure(errors="replace")
 
 
-def console(*, stderr: bool = False) -> Console:
-    """A console that takes every text literally: no markup, no emoji codes, no guessed colours."""
+def make_console(*, stderr: bool = False) -> Console:
+    """Create a console that prints text literally: no markup, no emoji codes, no guessed colours."""
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
-_PADDING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
+def make_table(*headings: str, gap: int = 2, title: str | None = None) -> Table:
+    """Create a table without borders.
+
+    Args:
+        headings: One for each column. A leading `>` means a right-aligned column that is never wrapped.
+        gap: The number of spaces between two columns.
+        title: A line above the table, in bold.
+    """
+    from rich.table import Table
+
+    table = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, gap, 0, 0),
+        header_style="dim",
+        title=title,
+        title_justify="left",
+        title_style="bold",
+    )
+    for heading in headings:
+        right = heading.startswith(">")
+        justify: Literal["left", "right"] = "right" if right else "left"
+        table.add_column(heading.removeprefix(">"), justify=justify, no_wrap=right, overflow="fold")
+    return table
 
 
-def layout(draw: Callable[[Console], object]) -> str:
-    """What is drawn, as text for stdout; Rich fills lines with spaces, which nobody wants to copy."""
-    out = console()
-    with out.capture() as drawn:
+def render(draw: Callable[[Console], object]) -> str:
+    """Return what `draw` prints to a console, as text for stdout.
+
+    Rich pads lines with spaces, which are in the way of whoever copies the text: they are removed.
+    """
+    out = make_console()
+    with out.capture() as capture:
         draw(out)
-    return _PADDING.sub(r"\1", drawn.get())
-
-
-class ReaderGone(Exception):
-    """Nobody reads our output any more, as when `head` has seen enough."""
+    return _PADDING.sub(r"\1", capture.get())
 
 
 def write(text: str) -> None:
-    """Write to stdout at once, so that a reader that has gone is noticed here."""
+    """Write to stdout and flush it.
+
+    Raises:
+        OutputClosed: Nobody reads stdout any more. Typer would report a BrokenPipeError as a failure.
+    """
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Typer would take it for a failure.
-        raise ReaderGone from None
+        raise OutputClosed from None
 
 
-def sign(mark: str, plain: str, *, stderr: bool = False) -> str:
-    """The mark, or plain letters for it where the terminal has only those."""
-    return mark if speaks_unicode(sys.stderr if stderr else sys.stdout) else plain
+def symbol(unicode: str, ascii_text: str) -> str:
+    """Return the Unicode symbol, or its ASCII replacement where stdout can't encode it."""
+    return unicode if supports_unicode(sys.stdout) else ascii_text
 
 
-def as_json(value: Any) -> str:
-    """JSON to be read by people too, with nothing in it that a terminal would obey."""
-    text = json.dumps(value, indent=2, ensure_ascii=not speaks_unicode(sys.stdout))
+def to_json(value: Any) -> str:
+    """Format the value as indented JSON, with everything escaped that a terminal would act on."""
+    text = json.dumps(value, indent=2, ensure_ascii=not supports_unicode(sys.stdout))
     return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def print_json(value: Any) -> None:
-    """Print the value and nothing else."""
-    write(as_json(value) + "\n")
+    """Print the value as JSON on stdout."""
+    write(to_json(value) + "\n")

@@ -1,34 +1,33 @@
-"""`pertinent validate`: seed 000's door."""
+"""`pertinent validate`: run a golden set and print the verdict (seed 000)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ...errors import EmbedderError, InvalidInput, StoreError
-from ...limits import ENGINE, check_count
 from ...types import Ranking
-from .failures import BAD_INPUT, say
-from .opening import choices, number, opened
-from .terminal import layout, print_json, write
-from .writing import check_file, check_folder
+from ...validation.options import MOST_AT_ONCE
+from .error_reporting import BAD_INPUT, print_notice
+from .global_options import get_global_options, open_pertinent
+from .output_paths import check_file_is_writable, check_folder_is_writable
+from .terminal import print_json, render, write
 
 if TYPE_CHECKING:
     from ...validation.comparison.compare import Comparison
     from ...validation.report import ValidationReport
     from ...validation.subject import Subject
 
-EXIT = {"PASS": 0, "FAIL": 1, "INVALID": BAD_INPUT}
-DEFAULT = "golden.yaml"
+EXIT_CODES = {"PASS": 0, "FAIL": 1, "INVALID": BAD_INPUT}
+DEFAULT_GOLDEN = "golden.yaml"
 
-_RUN = "What is run"
-_JUDGED = "How it is judged"
-_WRITTEN = "What is written"
+_RUN = "Run"
+_VERDICT = "Verdict"
+_OUTPUT = "Output"
 
 
 def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
@@ -37,14 +36,17 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         str | None,
         typer.Argument(
             metavar="GOLDEN",
-            help="A golden set: YAML, JSON, CSV, TREC qrels, or beir:DIR; golden.yaml here unless given.",
+            help="A golden set: a YAML, JSON, CSV or TREC qrels file, or beir:FOLDER. Default: the setting "
+            "`golden`, or golden.yaml.",
             show_default=False,
         ),
     ] = None,
     url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Validate the service at this address, not this folder.", rich_help_panel=_RUN
+            metavar="URL",
+            help="Validate the service at this address instead of the local index.",
+            rich_help_panel=_RUN,
         ),
     ] = None,
     ranking: Annotated[
@@ -52,93 +54,99 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         typer.Option(metavar="NAME", help="hybrid, dense or lexical.", rich_help_panel=_RUN),
     ] = None,
     threshold: Annotated[
-        str,
-        typer.Option(metavar="SCORE", help="Search with this threshold, 0.0-1.0.", rich_help_panel=_RUN),
-    ] = "0.0",
+        float,
+        typer.Option(
+            metavar="SCORE", min=0.0, max=1.0, help="The minimum score of a hit.", rich_help_panel=_RUN
+        ),
+    ] = 0.0,
     limit: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Only the first N queries.", rich_help_panel=_RUN),
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run only the first N queries.", rich_help_panel=_RUN),
     ] = None,
     concurrency: Annotated[
-        str,
-        typer.Option(metavar="N", help="How many queries are asked at a time, 1-64.", rich_help_panel=_RUN),
-    ] = "1",
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=MOST_AT_ONCE,
+            help="How many queries to run at the same time.",
+            rich_help_panel=_RUN,
+        ),
+    ] = 1,
     require: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="What must be reached: a mean such as success@5=0.8 or ndcg@10=0.6, or a criterion such as "
-            "mrr=0.6; queries_reaching=0 asks for no P@5. May be repeated.",
+            help="A requirement: the minimum of a mean such as success@5=0.8 or ndcg@10=0.6, or a criterion "
+            "such as mrr=0.6; queries_reaching=0 switches P@5 off. May be repeated.",
             show_default=False,
-            rich_help_panel=_JUDGED,
+            rich_help_panel=_VERDICT,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
             metavar="REPORT",
-            help="Fail on a significant loss against this report, on the queries in both.",
-            rich_help_panel=_JUDGED,
+            help="Fail if the run is significantly worse than this report, on the queries in both.",
+            rich_help_panel=_VERDICT,
         ),
     ] = None,
     max_regression: Annotated[
-        str | None,
+        float | None,
         typer.Option(
             metavar="X",
-            help="With --baseline: how much a mean may lose, 0.0-1.0; 0.0 unless given.",
-            rich_help_panel=_JUDGED,
+            min=0.0,
+            max=1.0,
+            help="With --baseline: how far a mean may drop. Default: 0.0.",
+            rich_help_panel=_VERDICT,
         ),
     ] = None,
     output: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR",
-            help="Where reports are kept: validation_results unless set.",
-            rich_help_panel=_WRITTEN,
+            metavar="FOLDER",
+            help="The folder for reports. Default: validation_results.",
+            rich_help_panel=_OUTPUT,
         ),
     ] = None,
     junit: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write JUnit XML too.", rich_help_panel=_WRITTEN),
+        typer.Option(metavar="FILE", help="Write JUnit XML, too.", rich_help_panel=_OUTPUT),
     ] = None,
     markdown: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write a summary for a CI page too, in Markdown.", rich_help_panel=_WRITTEN
+            metavar="FILE", help="Write a summary in Markdown, too, for a CI page.", rich_help_panel=_OUTPUT
         ),
     ] = None,
     pin: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the golden set with a page, a quote and a span in place of each chunk id.",
-            rich_help_panel=_WRITTEN,
+            help="Write the golden set with a page, a quote and a span instead of each chunk id.",
+            rich_help_panel=_OUTPUT,
         ),
     ] = None,
     *,
     audit: Annotated[
         bool,
-        typer.Option(
-            "--audit", help="Check everything that is stored, not only what is found.", rich_help_panel=_RUN
-        ),
+        typer.Option("--audit", help="Check all stored chunks, not only the hits.", rich_help_panel=_RUN),
     ] = False,
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Let the acceptance checks count in the verdict.", rich_help_panel=_JUDGED
+            "--strict", help="Make the acceptance checks part of the verdict.", rich_help_panel=_VERDICT
         ),
     ] = False,
     json_: Annotated[
         bool,
-        typer.Option(
-            "--json", help="Print the whole report as JSON and nothing else.", rich_help_panel=_WRITTEN
-        ),
+        typer.Option("--json", help="Print the report as JSON and nothing else.", rich_help_panel=_OUTPUT),
     ] = False,
 ) -> None:
-    """Run a golden set, and say whether retrieval works: PASS, FAIL, or INVALID.
+    """Run a golden set and print whether retrieval works: PASS, FAIL or INVALID.
 
-    Precision, MRR, latency, metadata and hashes, each with its interval; why each
-    query failed; and a report as JSON and as a page to look at.
+    Measures precision, MRR, latency, metadata and hashes, explains why each failed
+    query failed, and writes a report as JSON and as a web page.
 
     For example:
       pertinent validate golden.yaml
@@ -147,127 +155,145 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
       pertinent validate beir:data/redux-faq --ranking dense --require ndcg@10=0.5
       pertinent validate golden.yaml --url http://127.0.0.1:8000
 
-    Exit codes: 0 PASS; 1 FAIL; 2 INVALID (labels that point at nothing, criteria
-    that the labels can't meet or that ask nothing, a store that is down: nothing
-    can be said), or bad input.
+    Exit codes: 0 PASS; 1 FAIL; 2 invalid input, or INVALID: no verdict is possible,
+    because labels are lost, the labels can't meet the criteria, the criteria
+    require nothing, or a store is down.
     """
     from ...validation import report
     from ...validation.comparison.compare import compare, held_to, regressions
     from ...validation.comparison.golden_change import check_baseline
     from ...validation.criteria import merged
-    from ...validation.golden import formats as exchange
+    from ...validation.golden.formats import read
     from ...validation.labels.resolve import lasting
-    from ...validation.options import MOST_AT_ONCE, Options
+    from ...validation.options import Options
     from ...validation.validate import NoVerdict
-    from ...validation.validate import validate as judge
-    from .progress import progress
+    from ...validation.validate import validate as run_validation
+    from .progress import show_progress
 
     if max_regression is not None and baseline is None:
-        raise InvalidInput("max_regression", "goes with --baseline")
-    settings = choices(context).load().settings
-    place = golden or _usual_place(settings.golden)
-    first = None if limit is None else check_count("limit", number(limit), 10**9)
-    asked = exchange.read(place, first)
+        raise InvalidInput("--max-regression", "needs --baseline")
+    settings = get_global_options(context).load_settings().settings
+    path = golden or _find_default_golden(settings.golden)
+    golden_set = read(path, limit)
     options = Options(
         ranking=ranking,
-        threshold=ENGINE.check_threshold(number(threshold)),
-        concurrency=check_count("concurrency", number(concurrency), MOST_AT_ONCE),
+        threshold=threshold,
+        concurrency=concurrency,
         audit=audit,
-        path=place,
-        # A golden set that has fewer was asked in full.
-        limit=None if first is None or len(asked.queries) < first else first,
+        path=path,
+        # A golden set with fewer queries is run in full.
+        limit=None if limit is None or len(golden_set.queries) < limit else limit,
     )
-    allowed = replace(ENGINE, threshold="max_regression").check_threshold(number(max_regression or "0.0"))
-    criteria = merged(settings.criteria, asked.criteria, _required(require or ()), strict=strict)
-    before = report.load(baseline) if baseline else None
-    if before:
-        check_baseline(before, asked)
-    check_folder("output", Path(output or settings.reports))
-    for option, file in (("junit", junit), ("markdown", markdown), ("pin", pin)):
+    requirements = parse_requirements(require or ())
+    criteria = merged(settings.criteria, golden_set.criteria, requirements, strict=strict)
+    baseline_report = report.load(baseline) if baseline else None
+    if baseline_report:
+        with _blame_baseline():
+            check_baseline(baseline_report, golden_set)
+    check_folder_is_writable("--output", Path(output or settings.reports))
+    for option, file in (("--junit", junit), ("--markdown", markdown), ("--pin", pin)):
         if file:
-            check_file(option, Path(file))
+            check_file_is_writable(option, Path(file))
     try:
-        with _subject(context, url) as subject, progress() as told:
-            found = judge(subject, asked, options, criteria, told)
+        with _open_target(context, url) as target, show_progress() as progress:
+            result = run_validation(target, golden_set, options, criteria, progress)
             if pin:
-                lasting(asked, list(subject.pages()), pin)
+                lasting(golden_set, list(target.pages()), pin)
     except (NoVerdict, StoreError, EmbedderError) as error:
-        say(f"INVALID: {error}")
+        print_notice(f"INVALID: {error}")
         raise typer.Exit(BAD_INPUT) from error
-    compared = None
-    if before:
+    comparison = None
+    if baseline_report:
         try:
-            compared = compare(before, found)
-        except InvalidInput as error:
-            # The run itself is not lost.
-            _write(found, output or settings.reports, junit, markdown)
-            raise InvalidInput("baseline", str(error).removeprefix("report: ")) from error
-        found = held_to(found, compared, regressions(compared, allowed))
-    written = _write(found, output or settings.reports, junit, markdown, compared)
+            with _blame_baseline():
+                comparison = compare(baseline_report, result)
+        except InvalidInput:
+            # Keep the report of the run, which is complete.
+            _write_reports(result, output or settings.reports, junit, markdown)
+            raise
+        result = held_to(result, comparison, regressions(comparison, max_regression or 0.0))
+    written = _write_reports(result, output or settings.reports, junit, markdown, comparison)
     if json_:
-        print_json(found.model_dump(mode="json"))
+        print_json(result.model_dump(mode="json"))
     else:
-        from .verdict import print_verdict
+        from .validation_output import print_report
 
-        write(layout(lambda out: print_verdict(out, found, written, compared)))
-    raise typer.Exit(EXIT[found.verdict])
+        write(render(lambda out: print_report(out, result, written, comparison)))
+    raise typer.Exit(EXIT_CODES[result.verdict])
 
 
-def _usual_place(setting: Path | None) -> str:
-    place = setting or Path(DEFAULT)
-    if not place.exists():
+def _find_default_golden(setting: Path | None) -> str:
+    path = setting or Path(DEFAULT_GOLDEN)
+    if not path.exists():
         from ...validation.golden.golden_set import HOW_TO_START
 
         raise InvalidInput(
-            "golden", f"there is no {place} here; name a golden set, or set `golden`; {HOW_TO_START}"
+            "golden", f"there is no {path} here; name a golden set, or set `golden`; {HOW_TO_START}"
         )
-    return str(place)
-
-
-def _required(given: Sequence[str]) -> dict[str, float]:
-    """`NAME=VALUE` pairs as means or criteria, and what each must reach."""
-    further = {}
-    for one in given:
-        name, equals, text = one.partition("=")
-        value = number(text)
-        if not equals or isinstance(value, str):
-            raise InvalidInput("require", f"must be NAME=VALUE, for example ndcg@10=0.6, not {one!r}")
-        further[name] = float(value)
-    return further
+    return str(path)
 
 
 @contextmanager
-def _subject(context: typer.Context, url: str | None) -> Iterator[Subject]:
-    from ..subjects import Local, Remote
+def _blame_baseline() -> Iterator[None]:
+    """Name the option --baseline in an error about the report that it names."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput("--baseline", error.message) from error
+
+
+def parse_requirements(arguments: Sequence[str]) -> dict[str, float]:
+    """Parse `NAME=VALUE` arguments into the minimum of each mean or criterion.
+
+    Example:
+        >>> parse_requirements(["ndcg@10=0.6", "mrr=0.5"])
+        {'ndcg@10': 0.6, 'mrr': 0.5}
+    """
+    requirements = {}
+    for argument in arguments:
+        name, _, minimum = argument.partition("=")
+        try:
+            requirements[name] = float(minimum)
+        except ValueError:
+            raise InvalidInput(
+                "--require", f"must be NAME=VALUE, for example ndcg@10=0.6, not {argument!r}"
+            ) from None
+    return requirements
+
+
+@contextmanager
+def _open_target(context: typer.Context, url: str | None) -> Iterator[Subject]:
+    """Open what is validated: the service at the address, or the local pipeline."""
+    from ..validation_targets import LocalPipeline, RemoteService
 
     if url is None:
-        with opened(context) as pertinent:
-            yield Local(pertinent.workspace)
+        with open_pertinent(context) as pertinent:
+            yield LocalPipeline(pertinent.workspace)
         return
-    keys = choices(context).load().settings.api_keys
-    remote = Remote.at(url, keys[0].get_secret_value() if keys else None)
-    with remote.client:
-        yield remote
+    keys = get_global_options(context).load_settings().settings.api_keys
+    service = RemoteService.at(url, keys[0].get_secret_value() if keys else None)
+    with service.client:
+        yield service
 
 
-def _write(
-    found: ValidationReport,
+def _write_reports(
+    result: ValidationReport,
     folder: str | Path,
     junit: str | None,
     markdown: str | None,
-    compared: Comparison | None = None,
+    comparison: Comparison | None = None,
 ) -> list[Path]:
-    """The report as JSON and as a page beside it, and whatever else was asked for."""
+    """Write the report as JSON, HTML and in the requested formats; return the paths."""
     from ...validation import rendering, report
 
-    path = report.save(found, folder)
-    others = {path.with_suffix(".html"): rendering.html(found)}
+    path = report.save(result, folder)
+    texts = {path.with_suffix(".html"): rendering.html(result)}
     if junit:
-        others[Path(junit)] = rendering.junit(found)
+        texts[Path(junit)] = rendering.junit(result)
     if markdown:
-        comparison = f"\n{rendering.markdown_comparison(compared)}" if compared else ""
-        others[Path(markdown)] = rendering.markdown(found) + comparison
-    for place, text in others.items():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
-    return [path, *others]
+        summary = f"\n{rendering.markdown_comparison(comparison)}" if comparison else ""
+        texts[Path(markdown)] = rendering.markdown(result) + summary
+    for file, text in texts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return [path, *texts]

@@ -10,11 +10,10 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
-from ...limits import check_count
+from ...limits import MAX_NEIGHBOURS, check_count
 from ...ports import CatalogReader, PageRecord
 from ...search.engine import find_neighbours
 from ...types import Chunk
-from ..library import MOST_AROUND
 from .errors import ApiError, openapi_errors
 from .schemas import (
     Anchor,
@@ -40,7 +39,7 @@ PathId = Annotated[str, Path(min_length=1, max_length=200)]
 
 def _check_around(value: object) -> int:
     number = int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value) else value
-    return check_count("around", number, MOST_AROUND, least=0)
+    return check_count("around", number, MAX_NEIGHBOURS, least=0)
 
 
 class ChunkInContext(BaseModel):
@@ -104,7 +103,7 @@ async def read_chunk(
     chunk_id: PathId,
     around: Annotated[
         int,
-        Query(ge=0, le=MOST_AROUND, description="How many neighbours on each side"),
+        Query(ge=0, le=MAX_NEIGHBOURS, description="How many neighbours on each side"),
         BeforeValidator(_check_around),
     ] = 0,
 ) -> Response:

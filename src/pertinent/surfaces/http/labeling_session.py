@@ -20,7 +20,7 @@ from ...errors import InvalidInput, SettingsError, StoreError
 from ...validation.golden import formats
 from ...validation.labels.labeling_session import Desk
 from ..library import Pertinent
-from ..subjects import Local
+from ..validation_targets import LocalPipeline
 from .errors import ApiError
 from .service import get_service
 
@@ -112,7 +112,7 @@ class LabelingSession:
         try:
             self._searched = 0
             self._total = len(formats.read(str(self._golden)).queries)
-            desk = Desk.open(Local(self._pertinent.workspace), str(self._golden), advance=count_query)
+            desk = Desk.open(LocalPipeline(self._pertinent.workspace), str(self._golden), advance=count_query)
         except BaseException as error:  # whatever it is, the waiting request reports it
             build.set_exception(error)
         else:

@@ -15,7 +15,7 @@ from pertinent.errors import IndexFailure, InvalidInput, SettingsError
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.subjects import Local, Remote
+from pertinent.surfaces.validation_targets import LocalPipeline, RemoteService
 from pertinent.types import SearchOptions
 from pertinent.validation.validate import NoVerdict, Options, validate
 from pertinent.workspace.workspace import Workspace
@@ -41,10 +41,10 @@ def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
         thread.join()
 
 
-def test_a_service_gets_the_verdict_of_the_pipeline_behind_it(stored: Workspace) -> None:
-    here = validate(Local(stored), golden(), Options(audit=True))
+def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> None:
+    here = validate(LocalPipeline(stored), golden(), Options(audit=True))
     with running(stored) as url:
-        remote = Remote.at(url + "/")
+        remote = RemoteService.at(url + "/")
         with remote.client:
             there = validate(remote, golden(), Options(audit=True, concurrency=4))
     assert there.verdict == here.verdict == "PASS"
@@ -58,12 +58,12 @@ def test_a_service_gets_the_verdict_of_the_pipeline_behind_it(stored: Workspace)
     assert there.fingerprints["subject"].rstrip("/") == url
 
 
-def test_filters_and_ranking_reach_the_service(stored: Workspace) -> None:
+def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
     data = golden().model_dump(mode="json")
     data["queries"][2]["filters"] = {"section": "The motor"}
     asked = golden().model_validate(data)
     with running(stored) as url:
-        remote = Remote.at(url)
+        remote = RemoteService.at(url)
         with remote.client:
             report = validate(remote, asked, Options(ranking="lexical"))
     (case,) = (case for case in report.test_cases if case.query.id == "knee")
@@ -71,29 +71,27 @@ def test_filters_and_ranking_reach_the_service(stored: Workspace) -> None:
     assert all(result.similarity_score == result.lexical for result in case.actual_results)
 
 
-def test_a_key_is_shown_where_one_is_wanted(stored: Workspace) -> None:
+def test_service_requires_the_api_key(stored: Workspace) -> None:
     with running(stored, api_keys=["a-secret-key"]) as url:
         for key, accepted in (("a-secret-key", True), (None, False), ("another-key", False)):
-            remote = Remote.at(url, key)
+            remote = RemoteService.at(url, key)
             with remote.client:
                 if accepted:
                     assert remote.search("knee", SearchOptions(top_k=1)).hits
                 else:
-                    with pytest.raises(SettingsError, match="wants a key"):
+                    with pytest.raises(SettingsError, match="requires an API key"):
                         remote.search("knee", SearchOptions(top_k=1))
 
 
-def test_a_service_that_asks_for_patience_is_given_it(
-    stored: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_request_is_retried_after_a_rate_limit(stored: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
 
     def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr("pertinent.surfaces.subjects.time.sleep", sleep)
+    monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", sleep)
     with running(stored, rate_limit=1) as url:
-        remote = Remote.at(url)
+        remote = RemoteService.at(url)
         with remote.client:
             remote.search("knee", SearchOptions(top_k=1))
             with pytest.raises(IndexFailure, match="429"):
@@ -102,16 +100,16 @@ def test_a_service_that_asks_for_patience_is_given_it(
     assert all(0 < seconds <= 60 for seconds in waited)
 
 
-def test_a_service_that_is_not_there_gives_no_verdict() -> None:
-    remote = Remote.at("http://127.0.0.1:1")
+def test_unreachable_service_gives_no_verdict() -> None:
+    remote = RemoteService.at("http://127.0.0.1:1")
     with remote.client, pytest.raises(NoVerdict, match="does not answer"):
         validate(remote, golden())
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://x", ""])
-def test_an_address_must_be_one(url: str) -> None:
+def test_service_address_must_be_http(url: str) -> None:
     with pytest.raises(InvalidInput, match="http"):
-        Remote.at(url)
+        RemoteService.at(url)
 
 
 def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPRequestHandler]:
@@ -132,10 +130,10 @@ def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPReq
     ("body", "status", "said"),
     [(b"<html>", 200, "not JSON"), (b"[]", 200, "failed with 200"), (b'{"message": "boom"}', 500, "boom")],
 )
-def test_something_else_at_the_address_is_told(body: bytes, status: int, said: str) -> None:
+def test_unexpected_response_is_an_index_failure(body: bytes, status: int, said: str) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        remote = Remote.at(f"http://127.0.0.1:{server.server_port}")
+        remote = RemoteService.at(f"http://127.0.0.1:{server.server_port}")
         with remote.client, pytest.raises(IndexFailure, match=said):
             list(remote.pages())
         server.shutdown()

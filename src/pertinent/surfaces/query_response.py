@@ -1,4 +1,4 @@
-"""Seed 001's Query Response: an answer as plain data, in that door's names."""
+"""Seed 001's Query Response: an answer as JSON-ready data, with the field names of that seed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,22 @@ from ..types import Answer, Hit
 
 
 def query_response(answer: Answer, *, include_metadata: bool = True) -> dict[str, Any]:
-    """The answer as a JSON-ready dict; the stages of the query are in `metadata.stages_ms`."""
-    watch = StageTimer()
+    """Format an answer as a Query Response.
+
+    Args:
+        answer: The answer of a search.
+        include_metadata: Add title, section, anchor, span, algorithm and the parts of the score to each
+            result.
+
+    Returns:
+        JSON-ready data; `metadata.stages_ms` has the time of each stage, this one included.
+    """
+    timer = StageTimer()
     results = [
         _retrieved_chunk(hit, answer.algorithm, include_metadata=include_metadata) for hit in answer.hits
     ]
-    watch.lap("formatted")
-    stages = {**answer.timings, **watch.stages}
+    timer.lap("formatted")
+    stages = {**answer.timings, **timer.stages}
     return {
         "query": answer.query,
         "results": results,
@@ -37,7 +46,7 @@ def _retrieved_chunk(hit: Hit, algorithm: str, *, include_metadata: bool) -> dic
     required = {
         "content": chunk.text,
         "url": chunk.url,
-        # Seed 001 has no null here, as seed 004 has none.
+        # Seeds 001 and 004 allow no null here.
         "position": max(chunk.position, 0),
         "similarity_score": hit.score,
         "chunk_id": chunk.chunk_id,

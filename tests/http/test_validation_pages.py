@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -543,15 +542,6 @@ class TestReports:
         page = unescape(reading.client.get(f"/reports/compare?before={one}&after={two}").text)
         said = page.index(f"Scored with the labels of AFTER (golden set changed: {len(regraded)} label")
         assert said < page.index("Before") < page.index("nDCG@10")
-
-    def test_a_report_of_an_earlier_version_is_listed(self, reading: Service, folder: Path) -> None:
-        folder.mkdir(exist_ok=True)
-        older = Path(__file__).parents[1] / "validation" / "reports" / "without_labels.json"
-        shutil.copy(older, folder / "report_20260101_120000.json")
-        page = reading.client.get("/reports").text
-        assert "report_20260101_120000.json" in page
-        assert "can't be read" not in page
-        assert reading.client.get("/reports/report_20260101_120000.json").status_code == 200
 
     def test_both_must_be_named(self, reading: Service) -> None:
         problem(reading.client.get("/reports/compare"), 400, "validation_error")

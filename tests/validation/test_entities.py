@@ -52,6 +52,8 @@ CASE: dict[str, Any] = {
     "status": "passed",
     "complaints": [],
     "relevant": 1,
+    "labels": [],
+    "further": [],
 }
 WHITE_SPACE = ("", " ", "\t\n", "\u3000")
 NO_SHARE = (-0.01, 1.01, math.nan, math.inf, True, "0.5", None)

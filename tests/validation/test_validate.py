@@ -438,14 +438,24 @@ def test_a_report_is_named_by_its_time_and_read_back_the_same(judged: Judge, tmp
     [
         ("{", "not JSON"),
         ("[]", "no report"),
-        ('{"schema_version": 99}', "schema version 99"),
+        ('{"schema_version": 99}', "another version of Pertinent"),
         ("{}", "no report"),
+        ('{"schema_version": 1}', "another version of Pertinent; run `pertinent validate` again"),
     ],
 )
 def test_a_file_that_is_no_report_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "report.json").write_text(text)
     with pytest.raises(InvalidInput, match=said):
         reports.load(tmp_path / "report.json")
+
+
+def test_a_report_that_lacks_labels_is_refused_with_what_to_do(judged: Judge, tmp_path: Path) -> None:
+    path = reports.save(judged(), tmp_path)
+    stored = json.loads(path.read_text())
+    del stored["test_cases"][0]["labels"]
+    path.write_text(json.dumps(stored))
+    with pytest.raises(InvalidInput, match="another version of Pertinent; run `pertinent validate`"):
+        reports.load(path)
 
 
 def test_full_precision_is_kept(judged: Judge, tmp_path: Path) -> None:

@@ -27,11 +27,11 @@ from .criteria import Criterion
 from .diagnosis import Diagnosis
 from .fields import Count, Hash, Milliseconds, Rank, Rate, RelevanceLabel, Text, Time, TopK, to_invalid_input
 from .golden.golden_set import Category, ExpectedCriteria, QueryFilters, QueryType, Unit, write_whole
-from .older_reports import fill_answerable_means
 from .scoring import Case, finite
 
 SCHEMA_VERSION = 1
 FOLDER = "validation_results"
+OTHER_VERSION = "was written by another version of Pertinent; run `pertinent validate` again"
 NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
 
 Verdict = Literal["PASS", "FAIL", "INVALID"]
@@ -67,7 +67,7 @@ class Query(Part):
     category: Category | None = None
     answerable: bool = True
     paraphrase_group: str | None = None
-    filters: QueryFilters | None = Field(default=None, description="None in a report that kept no labels")
+    filters: QueryFilters = QueryFilters()
 
 
 SeedField = Literal["similarity_score", "content", "url", "title", "chunk_index", "timestamp", "content_hash"]
@@ -152,12 +152,8 @@ class TestCase(Part):
         description="How many passages answer it, as the labels stand today; where none does, the query is "
         "left out of the `_answerable` means",
     )
-    labels: list[StoredLabel] | None = Field(
-        default=None, description="None in reports of versions that did not keep them"
-    )
-    further: list[str] | None = Field(
-        default=None, description="The chunks that follow the results up to rank 10; see `passages`"
-    )
+    labels: list[StoredLabel]
+    further: list[str] = Field(description="The chunks that follow the results up to rank 10; see `passages`")
 
     @model_validator(mode="after")
     def _check_labels(self) -> Self:
@@ -283,15 +279,9 @@ class ValidationReport(Part):
     )
     fingerprints: dict[str, str]
     options: dict[str, Any]
-    label_places: dict[str, LabelPlace] = Field(
-        default_factory=dict, description="Where each label was found, by its key"
-    )
-    passages: dict[str, StoredPassage] = Field(
-        default_factory=dict, description="The chunks that labels cover or `further` names"
-    )
-    pages: dict[str, PageVersion] = Field(
-        default_factory=dict, description="Checksums of the pages that labels and results are on"
-    )
+    label_places: dict[str, LabelPlace] = Field(description="Where each label was found, by its key")
+    passages: dict[str, StoredPassage] = Field(description="The chunks that labels cover or `further` names")
+    pages: dict[str, PageVersion] = Field(description="Checksums of the pages that labels and results are on")
 
     @model_validator(mode="after")
     def _check_totals(self) -> Self:
@@ -346,16 +336,16 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
             "report", f"{path} can't be read: {getattr(error, 'strerror', None) or error}"
         ) from error
     try:
-        found = json.loads(text)
-        if isinstance(found, dict) and found.get("schema_version") not in (None, SCHEMA_VERSION):
-            raise InvalidInput(
-                "report",
-                f"{path} has schema version {found['schema_version']!r}; this reads {SCHEMA_VERSION}",
-            )
-        return ValidationReport.model_validate(fill_answerable_means(found))
+        fields = json.loads(text)
+        if isinstance(fields, dict) and fields.get("schema_version") not in (None, SCHEMA_VERSION):
+            raise InvalidInput("report", f"{path} {OTHER_VERSION}")
+        return ValidationReport.model_validate(fields)
     except json.JSONDecodeError as error:
         raise InvalidInput("report", f"{path} is not JSON: line {error.lineno}: {error.msg}") from error
     except ValidationError as error:
+        has_version = isinstance(fields, dict) and "schema_version" in fields
+        if has_version and any(detail["type"] == "missing" for detail in error.errors()):
+            raise InvalidInput("report", f"{path} {OTHER_VERSION}") from error
         raise InvalidInput("report", f"{path} is no report: {to_invalid_input(error)}") from error
 
 

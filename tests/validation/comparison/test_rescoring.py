@@ -6,7 +6,6 @@ it is scored again must be what that run scores.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -22,7 +21,6 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.subjects import Local
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
-from pertinent.validation import report
 from pertinent.validation.comparison.compare import MEASURES, Comparison, compare
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import ValidationReport
@@ -30,12 +28,8 @@ from pertinent.validation.scoring import MEASURES as ALL_MEASURES
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
 
-from ..conftest import book as small_book
-from ..conftest import golden as small_golden
-
 NAMES = ("gripper", "knee", "camera", "battery")
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
-OLDER_FORMAT = Path(__file__).parent / "reports" / "without_labels.json"
 
 
 def make_page(name: str, extra: str = "") -> Page:
@@ -163,7 +157,6 @@ def test_changed_labels_score_both_sides_and_are_counted(
 def test_the_changed_labels_are_listed_with_both_grades(book: Book) -> None:
     labels = [make_label("gripper", "hinge", 2), *OLD_LABELS[2:], make_label("knee", "hinge")]
     found = compare(book.run(make_golden(usual_queries())), book.run(relabelled(*labels)))
-    assert found.golden_change.labels is not None
     assert {(one.query, one.place, one.before, one.after) for one in found.golden_change.labels} == {
         ("gripper", "docs/gripper.md#the-hinge", 1, 2),
         ("gripper", "docs/gripper.md#the-spring", 1, None),
@@ -342,7 +335,7 @@ def test_results_on_pages_that_are_gone_are_unjudged(book: Book) -> None:
     before, oracle = book.run(old, ranking="lexical"), book.run(new, ranking="lexical")
     assert any(
         result.document_id.startswith("knee") for result in before.test_cases[0].actual_results
-    ) or any("knee" in chunk_id for chunk_id in before.test_cases[0].further or ())
+    ) or any("knee" in chunk_id for chunk_id in before.test_cases[0].further)
     indexer = book.workspace.indexer(Silent())
     indexer.apply(indexer.plan(Shelf(*(make_page(name) for name in NAMES if name != "knee"))))
     after = book.run(new)
@@ -430,81 +423,3 @@ def test_a_new_label_that_another_query_had_stands_where_that_found_it(book: Boo
     book.index(make_page("gripper", " It is made of steel, and not of wood."), *map(make_page, NAMES[1:]))
     after = book.run(new)
     assert compare(before, after).changes == compare(oracle, after).changes
-
-
-# Reports of the format that kept no labels.
-
-
-@pytest.fixture
-def small(open_book: Callable[..., Book]) -> Book:
-    made = open_book(chunk_tokens=60, folder="small")
-    made.index(*small_book())
-    return made
-
-
-def older_golden(*labels: dict[str, Any]) -> GoldenSet:
-    """The golden set of the older report, with further labels for its first query."""
-    names = ("gripper", "knee", "camera", "taxes")
-    golden = small_golden()
-    data = golden.model_copy(
-        update={"queries": tuple(query for query in golden.queries if query.id in names)}
-    ).model_dump(mode="json")
-    data["queries"][0]["labels"] += labels
-    return GoldenSet.model_validate(data)
-
-
-def test_an_older_baseline_with_the_same_golden_set_is_compared_in_full(small: Book) -> None:
-    before = report.load(OLDER_FORMAT)
-    assert all(case.labels is None and case.further is None for case in before.test_cases)
-    after = small.run(older_golden())
-    marks = before.fingerprints | {"golden": after.fingerprints["golden"]}
-    found = compare(before.model_copy(update={"fingerprints": marks}), after)
-    assert (found.n, len(found.changes), verdicts(found)) == (3, 3, {"no change"})
-
-
-def test_an_older_baseline_has_its_best_rank_by_the_rule_of_today(small: Book) -> None:
-    """Earlier versions gave no rank where the best label of the query was not in the list."""
-    before, after = report.load(OLDER_FORMAT), small.run(older_golden())
-    first, *others = before.test_cases
-    metrics = first.metrics | {"p@5": 0.4, "rr_best": 0.0}
-    weaker = first.model_copy(update={"relevance_labels": [0, 1, 1, 0, 0], "metrics": metrics})
-    marks = before.fingerprints | {"golden": after.fingerprints["golden"]}
-    before = before.model_copy(update={"test_cases": [weaker, *others], "fingerprints": marks})
-    found = figures(compare(before, after), "before")
-    assert found["p@5"] == pytest.approx((0.4 + 1.0 + 1.0) / 3)
-    assert found["rr_best"] == pytest.approx((0.5 + 1.0 + 1.0) / 3)
-
-
-def test_an_older_baseline_is_scored_with_new_labels_as_far_as_it_holds_its_lists(small: Book) -> None:
-    before = report.load(OLDER_FORMAT)
-    new = older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1})
-    after = small.run(new)
-    found = compare(before, after)
-    assert "which labels changed is not known, since a report does not hold them" in found.scored_with
-    assert (found.n, found.rescored) == (3, ["gripper", "knee", "camera"])
-    assert [change.measure for change in found.changes] == ["p@5", "rr_best"]
-    assert verdicts(found) == {"no change"}
-    assert "ndcg@10 is not compared, since the earlier report holds only 5 results of a list" in found.notes
-
-
-def test_an_older_report_as_the_later_one_says_what_it_lacks(small: Book) -> None:
-    after = report.load(OLDER_FORMAT)
-    before = small.run(older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1}))
-    with pytest.raises(InvalidInput, match=r"did not keep its labels.*validate again"):
-        compare(before, after)
-
-
-def test_an_older_baseline_of_pages_that_were_edited_says_what_it_lacks(
-    open_book: Callable[..., Book],
-) -> None:
-    edited = open_book(folder="edited")
-    edited.index(*map(make_page, NAMES))
-    after = edited.run(older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1}))
-    with pytest.raises(InvalidInput, match="nothing to compare: their pages were edited or cut"):
-        compare(report.load(OLDER_FORMAT), after)
-
-
-def test_the_older_report_is_still_in_the_older_format() -> None:
-    data = json.loads(OLDER_FORMAT.read_text(encoding="utf-8"))
-    assert not {"passages", "pages"} & data.keys()
-    assert not {"labels", "further"} & data["test_cases"][0].keys()

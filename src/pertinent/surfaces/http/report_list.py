@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict
 
 from ...validation import report
 from ...validation.criteria import Criterion
-from ...validation.older_reports import fill_answerable_means
 from ...validation.phrases import queries
 from ...validation.report import Verdict
 
@@ -131,8 +130,8 @@ class ReportList:
 
 def _parsed(path: Path) -> Short | None:
     try:
-        data = fill_answerable_means(json.loads(path.read_bytes()))
-        return Short.model_validate(data).model_copy(update={"name": path.name})
+        summary = Short.model_validate(json.loads(path.read_bytes()))
+        return summary.model_copy(update={"name": path.name})
     except (ValueError, RecursionError):  # a ValidationError is a ValueError
         return None
 

@@ -105,7 +105,7 @@ def compare(
 ) -> Comparison:
     """The later run beside the earlier one, on the queries in both and with the later labels."""
     change = find_golden_change(before, after)
-    check_comparable(before, after, change)
+    check_comparable(before, after)
     common = pair_queries(before, after, change)
     scored = [pair for pair in common if pair.is_scored]
     problems = {pair.name: problem for pair in scored if (problem := pair.explain_unpaired())}

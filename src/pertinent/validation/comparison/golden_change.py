@@ -29,9 +29,7 @@ class GoldenChange(Part):
     """How the golden set of the later report differs from that of the earlier one."""
 
     same: bool
-    labels: list[LabelChange] | None = Field(
-        description="The labels that changed, of the queries in both; null where a report does not hold them"
-    )
+    labels: list[LabelChange] = Field(description="The labels that changed, of the queries in both")
     queries_added: list[str]
     queries_removed: list[str]
     queries_reworded: list[str] = Field(description="The same id with another text or filter: another query")
@@ -45,15 +43,13 @@ def find_golden_change(before: ValidationReport, after: ValidationReport) -> Gol
     places = {**before.label_places, **after.label_places}
     marks = [report.fingerprints.get("golden") for report in (before, after)]
     same_mark = marks[0] is not None and marks[0] == marks[1]
-    holds_labels = all(case.labels is not None for name in common for case in (old[name], new[name]))
     judged = [] if same_mark else common
     changes = [change for name in judged for change in _label_changes(old[name], new[name], places)]
-    unknown = [] if holds_labels else judged
-    changed = {change.query for change in changes} | set(unknown)
+    changed = {change.query for change in changes}
     in_both = set(old) & set(new)
     return GoldenChange(
         same=same_mark and len(common) == len(old) == len(new),
-        labels=None if unknown else changes,
+        labels=changes,
         queries_added=[name for name in new if name not in in_both],
         queries_removed=[name for name in old if name not in in_both],
         queries_reworded=[name for name in new if name in in_both and name not in set(common)],
@@ -61,19 +57,13 @@ def find_golden_change(before: ValidationReport, after: ValidationReport) -> Gol
     )
 
 
-def check_comparable(before: ValidationReport, after: ValidationReport, change: GoldenChange) -> None:
+def check_comparable(before: ValidationReport, after: ValidationReport) -> None:
     """Refuse two reports that can't be compared, and say why."""
     _refuse_other_unit(before, after.golden.unit, "report")
     for report in (before, after):
-        keys = {label.key for case in report.test_cases for label in case.labels or ()}
+        keys = {label.key for case in report.test_cases for label in case.labels}
         if keys - report.label_places.keys():
             raise InvalidInput("report", f"that of {report.timestamp} is damaged: labels lack their places")
-    if change.queries_relabelled and any(case.labels is None for case in after.test_cases):
-        raise InvalidInput(
-            "report",
-            "the golden set changed, and the later report was made by a version that did not keep its "
-            "labels: the earlier lists can't be scored with them; validate again, and compare that report",
-        )
 
 
 def check_baseline(before: ValidationReport, golden: GoldenSet) -> None:
@@ -110,9 +100,7 @@ def cases_by_id(report: ValidationReport) -> dict[str, TestCase]:
     return {case.query.id: case for case in report.test_cases}
 
 
-def _describe_labels(changes: Sequence[LabelChange] | None) -> list[str]:
-    if changes is None:
-        return ["which labels changed is not known, since a report does not hold them"]
+def _describe_labels(changes: Sequence[LabelChange]) -> list[str]:
     added = sum(change.before is None for change in changes)
     removed = sum(change.after is None for change in changes)
     regraded = len(changes) - added - removed
@@ -126,13 +114,11 @@ def _describe_labels(changes: Sequence[LabelChange] | None) -> list[str]:
 
 
 def _asks_the_same(old: Query, new: Query) -> bool:
-    """Whether text and filters are the same; a report that does not hold filters is taken to agree."""
-    return old.text == new.text and (None in (old.filters, new.filters) or old.filters == new.filters)
+    """Whether text and filters are the same."""
+    return old.text == new.text and old.filters == new.filters
 
 
 def _label_changes(old: TestCase, new: TestCase, places: Mapping[str, LabelPlace]) -> list[LabelChange]:
-    if old.labels is None or new.labels is None:
-        return []
     before, after = _grades(old.labels), _grades(new.labels)
     return [
         LabelChange(

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..report import Query, TestCase, ValidationReport
-from ..scoring import seed_figures
 from .golden_change import GoldenChange, cases_by_id
 from .rescoring import Rescored, Rescorer
 
@@ -114,7 +113,4 @@ def _figures(case: TestCase) -> Mapping[str, float]:
     """The measures of a query; a search that failed counts 0."""
     if case.status == "error":
         return dict.fromkeys(case.metrics, 0.0)
-    if case.labels is None and case.actual_results:
-        # A report of an earlier version may have ranked the best result by another rule.
-        return case.metrics | seed_figures(case.relevance_labels)
     return case.metrics

@@ -81,7 +81,7 @@ class Rescorer:
         if old.status == "error":
             return Rescored(dict.fromkeys(old.metrics, 0.0))
         results = self._read_list(old)
-        placed = [self._place_label(label) for label in new.labels or ()]
+        placed = [self._place_label(label) for label in new.labels]
         unknown = [rank for rank, result in enumerate(results) if self._is_unknown(result, placed)]
         shown = len(old.actual_results)
         if unknown and unknown[0] < shown:
@@ -102,7 +102,7 @@ class Rescorer:
         )
 
     def _read_list(self, case: TestCase) -> list[StoredPassage]:
-        further = [self._before.passages.get(chunk_id) for chunk_id in case.further or ()]
+        further = [self._before.passages.get(chunk_id) for chunk_id in case.further]
         return [*map(_passage, case.actual_results), *(passage for passage in further if passage)]
 
     def _name(self, passage: StoredPassage) -> str:
@@ -173,7 +173,7 @@ def _texts(place: LabelPlace, report: ValidationReport) -> frozenset[str]:
 
 def _kept_depth(case: TestCase) -> int:
     """How deep a list is kept; a shorter one has ended."""
-    return case.query.top_k if case.further is None else max(case.query.top_k, KEPT_DEPTH)
+    return max(case.query.top_k, KEPT_DEPTH)
 
 
 def _find_missing(depth: int | None, *, complete: bool) -> dict[str, str]:

@@ -93,7 +93,7 @@ def test_real_reports_are_compared(run: Run, indexed: Path) -> None:
         paths = [save(opened.validate("golden.yaml", ranking=one), "out") for one in ("hybrid", "dense")]
     found = json.loads(run("compare", *paths, "--json").stdout)
     assert found["n"] == 2
-    assert {"name": "ranking", "before": "hybrid", "after": "dense"} in found["differs"]
+    assert {"name": "ranking", "baseline": "hybrid", "current": "dense"} in found["differences"]
     assert "robots" in run("compare", *paths).stdout
 
 
@@ -113,7 +113,7 @@ def test_one_new_label_is_said_first_and_does_not_refuse(run: Run, indexed: Path
     found = json.loads(run("compare", *paths, "--json").stdout)
     assert list(found)[:2] == ["golden", "scored_with"]
     assert found["golden_change"]["labels"] == [
-        {"query": "joints", "place": "docs/nodes.md#topics", "before": None, "after": 1}
+        {"query": "joints", "location": "docs/nodes.md#topics", "baseline": None, "current": 1}
     ]
 
 
@@ -122,7 +122,7 @@ def test_golden_sets_without_a_common_query_are_refused(run: Run, good: Path) ->
     result = run("compare", good, other)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert "no query that has an answer is in both runs" in result.stderr
+    assert "no answerable query in common" in result.stderr
     assert "queries added: x" in result.stderr
 
 

@@ -26,8 +26,8 @@ from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import formats as exchange
 from pertinent.validation.golden import golden_set as files
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
-from pertinent.validation.labels.judgments import Log
-from pertinent.validation.labels.labeling_session import Desk
+from pertinent.validation.labels.judgments import JudgmentLog
+from pertinent.validation.labels.labeling_session import LabelingSession
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
@@ -44,7 +44,7 @@ def asked(*texts: str) -> GoldenSet:
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     path = tmp_path / "golden.yaml"
-    files.dump(asked("the torque of joints", "services and requests"), path)
+    files.dump_golden(asked("the torque of joints", "services and requests"), path)
     return path
 
 
@@ -78,14 +78,14 @@ class TestLabelling:
     def test_a_judgment_is_on_the_disk_when_it_is_answered(self, labelling: Service, golden: Path) -> None:
         shown = following(labelling, "ann")
         then = judge(labelling, shown, 2, judge="ann", note="in  full").json()
-        (said,) = Log.beside(golden).standing()
+        (said,) = JudgmentLog.beside(golden).read_effective()
         assert said.label is not None
         assert (said.judge, said.label.grade, said.label.note) == ("ann", 2, "in full")
         assert then["progress"]["judged"] == 1
         assert then["passage"]["chunk_id"] != shown["passage"]["chunk_id"]
         assert then == following(labelling, "ann")
         assert following(labelling, "ben")["progress"]["judged"] == 0
-        assert exchange.read(str(golden)).queries[0].labels[0].judge == "ann"
+        assert exchange.read_golden(str(golden)).queries[0].labels[0].judge == "ann"
 
     def test_undo_gives_the_passage_back_with_what_was_said(self, labelling: Service, golden: Path) -> None:
         shown = following(labelling)
@@ -93,7 +93,7 @@ class TestLabelling:
         taken = labelling.client.post(f"{LABELS}/undo", json={}).json()
         assert (taken["query"], taken["passage"]) == (shown["query"], shown["passage"])
         assert (taken["grade"], taken["note"], taken["undoable"]) == (1, "perhaps", False)
-        assert Log.beside(golden).standing() == []
+        assert JudgmentLog.beside(golden).read_effective() == []
         again = labelling.client.post(f"{LABELS}/undo", json={})
         assert "no judgment to take back" in problem(again, 404, "not_found")
 
@@ -108,7 +108,7 @@ class TestLabelling:
         assert judge(labelling, then, 0).json()["passage"] is None
 
     def test_two_browsers_at_once_lose_nothing(self, labelling: Service, golden: Path) -> None:
-        desk = Desk.open(Local(labelling.pertinent.workspace), str(golden))
+        desk = LabelingSession.open(Local(labelling.pertinent.workspace), str(golden))
 
         def sit(name: str) -> int:
             shown, count = following(labelling, name), 0
@@ -118,10 +118,10 @@ class TestLabelling:
 
         with ThreadPoolExecutor(4) as pool:
             counts = list(pool.map(sit, ["ann", "ben", "ann", "eve"]))
-        standing = Log.beside(golden).standing()
+        standing = JudgmentLog.beside(golden).read_effective()
         assert {one.judge for one in standing} == {"ann", "ben", "eve"}
         assert len(standing) == 3 * len(desk.candidates)
-        assert len(Log.beside(golden).lines()) == sum(counts)
+        assert len(JudgmentLog.beside(golden).read()) == sum(counts)
 
     def test_the_agreement_of_the_judges(self, labelling: Service) -> None:
         assert labelling.client.get(f"{LABELS}/agreement").json() == {"judges": [], "pairs": []}
@@ -157,12 +157,12 @@ class TestLabelling:
         assert said in problem(labelling.client.post(LABELS, json=body), 400, "validation_error")
         missing = labelling.client.post(LABELS, json={"query_id": "q", "chunk_id": "c"})
         assert "grade: must be given" in problem(missing, 400, "validation_error")
-        assert not Log.beside(golden).path.exists()
+        assert not JudgmentLog.beside(golden).path.exists()
 
     def test_a_passage_that_is_not_to_be_judged_is_not_found(self, labelling: Service, golden: Path) -> None:
         body = {"query_id": "no such query", "chunk_id": "no such chunk", "grade": 1}
         problem(labelling.client.post(LABELS, json=body), 404, "not_found")
-        assert not Log.beside(golden).path.exists()
+        assert not JudgmentLog.beside(golden).path.exists()
 
     @pytest.mark.parametrize(
         "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None]
@@ -173,7 +173,7 @@ class TestLabelling:
     ) -> None:
         shown = following(labelling)
         judge(labelling, shown, 1)
-        before = Log.beside(golden).lines()
+        before = JudgmentLog.beside(golden).read()
         ids = f'"query_id": "{shown["query"]["id"]}", "chunk_id": "{shown["passage"]["chunk_id"]}"'
         body = f'{{{ids}, "grade": 2}}'
         headers = {"content-type": kind} if kind else {}
@@ -181,7 +181,7 @@ class TestLabelling:
             f"{LABELS}{route}", content=body if not route else "{}", headers=headers
         )
         problem(response, 400, "validation_error")
-        assert Log.beside(golden).lines() == before
+        assert JudgmentLog.beside(golden).read() == before
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
     def test_a_page_of_another_site_can_not_judge(self, serve: Serve, golden: Path, site: str) -> None:
@@ -236,7 +236,7 @@ class TestDeskOfTheService:
             assert str(golden) in labelling.lines("labelling")[-1]["detail"]
         golden.write_bytes(whole)
         assert following(labelling)["passage"]
-        log = Log.beside(golden).path
+        log = JudgmentLog.beside(golden).path
         log.write_text("spoilt\n", encoding="utf-8")
         problem(labelling.client.get(f"{LABELS}/next"), 503, "service_unavailable")
         assert "line 1 is not JSON" in labelling.lines("labelling")[-1]["detail"]
@@ -247,27 +247,27 @@ class TestDeskOfTheService:
         self, labelling: Service, golden: Path
     ) -> None:
         shown = following(labelling)
-        Log.beside(golden).path.mkdir()
+        JudgmentLog.beside(golden).path.mkdir()
         problem(judge(labelling, shown, 2), 503, "service_unavailable")
 
     def test_a_new_query_is_seen_without_a_restart(self, labelling: Service, golden: Path) -> None:
         before = following(labelling)["progress"]["total"]
-        files.dump(asked("the torque of joints", "services and requests", "backlash of gears"), golden)
+        files.dump_golden(asked("the torque of joints", "services and requests", "backlash of gears"), golden)
         assert following(labelling)["progress"]["total"] > before
 
     def test_a_judge_need_not_wait_for_a_desk_that_is_made_anew(
         self, labelling: Service, golden: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         first = following(labelling)
-        made, go = Desk.open, threading.Event()
+        made, go = LabelingSession.open, threading.Event()
 
-        def slow(*arguments: Any, **others: Any) -> Desk:
+        def slow(*arguments: Any, **others: Any) -> LabelingSession:
             go.wait(20)
             return made(*arguments, **others)
 
-        monkeypatch.setattr(Desk, "open", slow)
+        monkeypatch.setattr(LabelingSession, "open", slow)
         monkeypatch.setattr(label_desk, "PATIENCE_SECONDS", 0.1)
-        files.dump(asked("services and requests"), golden)
+        files.dump_golden(asked("services and requests"), golden)
         assert following(labelling) == first
         go.set()
         until = time.monotonic() + 20
@@ -278,13 +278,13 @@ class TestDeskOfTheService:
     def test_until_there_is_a_desk_it_says_how_far_it_is(
         self, serve: Serve, golden: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        made, go = Desk.open, threading.Event()
+        made, go = LabelingSession.open, threading.Event()
 
-        def slow(*arguments: Any, **others: Any) -> Desk:
+        def slow(*arguments: Any, **others: Any) -> LabelingSession:
             go.wait(20)
             return made(*arguments, **others)
 
-        monkeypatch.setattr(Desk, "open", slow)
+        monkeypatch.setattr(LabelingSession, "open", slow)
         monkeypatch.setattr(label_desk, "PATIENCE_SECONDS", 0.1)
         service = serve(golden=golden)
         response = service.client.get(f"{LABELS}/next")
@@ -302,7 +302,7 @@ class TestDeskOfTheService:
     ) -> None:
         label = Label(grade=2, page="docs/joints.md", anchor="the-torque")
         query = GoldenQuery(id="q", text="the torque of joints", labels=(label,))
-        files.dump(GoldenSet(queries=(query,)), golden)
+        files.dump_golden(GoldenSet(queries=(query,)), golden)
         assert following(serve(golden=golden))["progress"]["judged"] == 1
 
 
@@ -526,7 +526,7 @@ class TestReports:
         two = saved(folder, reported, 2, fingerprints=marks, test_cases=cases)
         page = reading.client.get(f"/reports/compare?before={one}&after={two}")
         assert page.status_code == 200
-        assert "no query that has an answer is in both runs" in page.text
+        assert "no answerable query in common" in page.text
         assert "Newly failing" not in page.text
 
     def test_other_labels_are_compared_and_said_first(

@@ -124,6 +124,8 @@ def case(number: int, status: str = "passed", **given: Any) -> TestCase:
         "error": "the store is away" if status == "error" else None,
         "diagnosis": None if good else why,
         "relevant": 4,
+        "labels": [],
+        "further": [],
     }
     return TestCase(**fields | given)
 
@@ -217,10 +219,15 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
             ceiling=1.0,
         ),
         "preflight": ["nine queries are few"],
-        "label_faults": [LabelFault(query="joint-1", place="joints.md", status="lost", detail="not there")],
+        "label_faults": [
+            LabelFault(query="joint-1", location="joints.md", status="lost", detail="not there")
+        ],
         "audit": ["chunk 7 has no hash"],
         "fingerprints": {"golden": "ab" * 32, "embedder": "local:small"},
         "options": {"threshold": 0.0, "criteria": Criteria().model_dump()},
+        "label_locations": {},
+        "passages": {},
+        "pages": {},
     }
     return ValidationReport(**fields | given)
 
@@ -362,7 +369,7 @@ def test_everything_is_on_the_page() -> None:
         *(one.replace("`", "") for one in made.issues),
         *made.preflight,
         *(made.audit or ()),
-        *(one.place for one in made.label_faults),
+        *(one.location for one in made.label_faults),
         "local:small",
     ]
     for one in made.test_cases:

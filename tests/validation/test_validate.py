@@ -26,7 +26,7 @@ from pertinent.types import Answer, SearchOptions
 from pertinent.validation import rendering, runner
 from pertinent.validation import report as reports
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden.golden_set import GoldenSet, fingerprint, load
+from pertinent.validation.golden.golden_set import GoldenSet, fingerprint_golden, load_golden_file
 from pertinent.validation.runner import WARM_UP
 from pertinent.validation.validate import NoVerdict, Options, validate
 from pertinent.workspace.workspace import Workspace
@@ -468,10 +468,12 @@ def test_full_precision_is_kept(judged: Judge, tmp_path: Path) -> None:
 
 def test_fingerprints_tell_golden_sets_apart_but_not_their_wording() -> None:
     asked = golden()
-    assert fingerprint(asked) == fingerprint(golden(name="other", description="words"))
-    assert fingerprint(asked) == fingerprint(golden(pages={"docs/knee.md": "https://book.example/docs/knee"}))
-    assert fingerprint(asked) != fingerprint(changed(asked, "knee", text="another question"))
-    assert fingerprint(asked) != fingerprint(changed(asked, "knee", labels=[]))
+    assert fingerprint_golden(asked) == fingerprint_golden(golden(name="other", description="words"))
+    assert fingerprint_golden(asked) == fingerprint_golden(
+        golden(pages={"docs/knee.md": "https://book.example/docs/knee"})
+    )
+    assert fingerprint_golden(asked) != fingerprint_golden(changed(asked, "knee", text="another question"))
+    assert fingerprint_golden(asked) != fingerprint_golden(changed(asked, "knee", labels=[]))
 
 
 def test_the_corpus_and_the_model_are_in_the_fingerprints(judged: Judge) -> None:
@@ -650,7 +652,7 @@ def test_a_text_on_two_pages_is_one_answer_and_not_half_of_it(stored: Workspace,
 def test_a_golden_set_with_half_a_character_is_refused(tmp_path: Path) -> None:
     (tmp_path / "golden.json").write_text('{"queries": [{"id": "x", "text": "\\ud800"}]}')
     with pytest.raises(InvalidInput, match="surrogate"):
-        load(tmp_path / "golden.json")
+        load_golden_file(tmp_path / "golden.json")
 
 
 def test_judges_of_a_passage_outvote_the_label_of_its_whole_section(judged: Judge) -> None:

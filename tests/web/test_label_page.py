@@ -16,7 +16,7 @@ from pertinent import Pertinent
 from pertinent.settings import Settings
 from pertinent.validation.golden import golden_set as files
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet
-from pertinent.validation.labels.judgments import Log
+from pertinent.validation.labels.judgments import JudgmentLog
 from pertinent.workspace.workspace import Workspace
 
 from ..conftest import FAST
@@ -35,11 +35,11 @@ class Labelling:
     golden: Path
 
     @property
-    def log(self) -> Log:
-        return Log.beside(self.golden)
+    def log(self) -> JudgmentLog:
+        return JudgmentLog.beside(self.golden)
 
     def grades(self) -> list[int | None]:
-        return [one.label.grade if one.label else None for one in self.log.standing()]
+        return [one.label.grade if one.label else None for one in self.log.read_effective()]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labelling]:
         GoldenQuery(id="harm", text="An attacker wrote a script into the wiki <b>payload</b>"),
         GoldenQuery(id="none", text="income tax", answerable=False),
     )
-    files.dump(GoldenSet(queries=queries), golden)
+    files.dump_golden(GoldenSet(queries=queries), golden)
     settings = Settings(folder=place / "data", embedder=FAST, chunk_tokens=60, golden=golden)
     with Pertinent(Workspace(settings)) as pertinent:
         pertinent.index(place / "docs", base_url=SITE, name="robots")
@@ -142,7 +142,7 @@ def test_a_note_goes_with_the_judgment_and_comes_back_with_undo(judge: Reader, l
     expect(passage(judge)).to_be_focused()
     press(judge, "1", "^1 of ")
     expect(note).to_have_value("")
-    (said,) = labelling.log.standing()
+    (said,) = labelling.log.read_effective()
     assert said.label is not None
     assert said.label.note == "02su? not sure"
     press(judge, "u", "^0 of ")
@@ -181,7 +181,7 @@ def test_who_judges_is_remembered_and_has_a_queue_of_their_own(sit: Visit, label
     judge = sit()
     name(judge, "ann")
     press(judge, "2", "^1 of ")
-    assert [one.judge for one in labelling.log.standing()] == ["ann"]
+    assert [one.judge for one in labelling.log.read_effective()] == ["ann"]
     judge.page.reload()
     expect(judge.page.get_by_role("textbox", name="Judge")).to_have_value("ann")
     expect(count(judge)).to_have_text(re.compile("^1 of "))
@@ -199,7 +199,7 @@ def test_two_judges_at_once_and_how_far_they_agree(sit: Visit, labelling: Labell
     for number in range(1, 4):
         for who, key in (("ann", "2"), ("ben", "1")):
             press(seats[who], key, f"^{number} of ")
-    assert len(labelling.log.lines()) == 6
+    assert len(labelling.log.read()) == 6
     total = int(re.findall(r"of (\d+)", count(seats["ann"]).inner_text())[0])
     for who, key in (("ann", "2"), ("ben", "0")):
         for number in range(4, total + 1):
@@ -240,7 +240,7 @@ def test_a_failure_says_so_and_loses_nothing(judge: Reader, labelling: Labelling
     alert.get_by_role("button", name="Try again").click()
     expect(count(judge)).to_have_text(re.compile("^1 of "))
     expect(alert).to_have_count(0)
-    (said,) = labelling.log.standing()
+    (said,) = labelling.log.read_effective()
     assert said.label is not None
     assert (said.label.grade, said.label.note) == (2, "kept")
 

@@ -9,9 +9,9 @@ from .. import build
 from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, Written
 from ..search.engine import Engine
-from ..validation.comparison.compare import compare, regressions
+from ..validation.comparison.compare import compare_reports, find_regressions
 from ..validation.criteria import merged
-from ..validation.golden.formats import read
+from ..validation.golden.formats import read_golden
 from ..validation.report import ValidationReport
 from ..validation.subject import PageView
 from ..validation.validate import Options, validate
@@ -48,7 +48,7 @@ class Acceptance:
         self, workspace: Workspace, golden: str | os.PathLike[str], told: Callable[[str], None]
     ) -> None:
         self._workspace = workspace
-        self._golden = read(os.fspath(golden))
+        self._golden = read_golden(os.fspath(golden))
         self._criteria = merged(workspace.settings.criteria, self._golden.criteria)
         self._told = told
 
@@ -60,7 +60,7 @@ class Acceptance:
             raise SyncRefused(f"the new index was not taken, the old one stays in use: {new.summary}")
         before = self._before(old)
         self._told(f"old: {before.summary}")
-        if losses := regressions(compare(before, new), 0.0):
+        if losses := find_regressions(compare_reports(before, new), 0.0):
             raise SyncRefused(
                 f"the new index was not taken, the old one stays in use: it is worse, {'; '.join(losses)}"
             )

@@ -230,12 +230,12 @@ class Pertinent:
         `concurrency`. Nothing is written; `pertinent.validation.report.save` does that.
         """
         from ..validation.criteria import merged
-        from ..validation.golden.formats import read
+        from ..validation.golden.formats import read_golden
         from ..validation.golden.golden_set import GoldenSet
         from ..validation.validate import Options, validate
         from .subjects import Local
 
-        asked = golden if isinstance(golden, GoldenSet) else read(os.fspath(golden))
+        asked = golden if isinstance(golden, GoldenSet) else read_golden(os.fspath(golden))
         criteria = merged(self.workspace.settings.criteria, asked.criteria)
         return validate(Local(self.workspace), asked, Options(**options), criteria, progress)
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from . import metrics
 from .criteria import Criteria
 from .golden.golden_set import GoldenQuery, GoldenSet, Label
-from .labels.resolve import Resolved, ResolvedQuery
+from .labels.resolve import ResolvedLabel, ResolvedQuery
 from .phrases import counted, listed, queries
 from .statistics import half_width
 
@@ -46,10 +46,12 @@ def allow_precision(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], cr
 
 def _ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) -> float:
     """The highest P@5 that the query's labels and its `top_k` allow; 0 where no label holds."""
-    return min(metrics.ceiling(resolved[query.id].texts, 5), query.top_k / 5)
+    return min(metrics.ceiling(resolved[query.id].text_grades, 5), query.top_k / 5)
 
 
-def faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[tuple[GoldenQuery, Resolved]]:
+def faults(
+    golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]
+) -> list[tuple[GoldenQuery, ResolvedLabel]]:
     """Every label that is not where it was, with its query; one that several queries share comes once."""
     seen: set[Label] = set()
     found = []
@@ -68,7 +70,7 @@ def _labels(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[st
         ones = [(query, label) for query, label in wrong if label.status == status]
         limit = FAULTS_LISTED if status == "lost" else TOLD
         told += [
-            f"a label of {query.id}{_line(label.label)} is {status}: {label.label.place} ({label.detail})"
+            f"a label of {query.id}{_line(label.label)} is {status}: {label.label.location} ({label.detail})"
             for query, label in ones[:limit]
         ]
         if len(ones) > limit:

@@ -16,7 +16,7 @@ from ..types import Hit
 from . import integrity
 from .acceptance_checks import Check
 from .comparison.stored_labels import (
-    LabelPlace,
+    LabelLocation,
     PageVersion,
     StoredLabel,
     StoredPassage,
@@ -26,7 +26,8 @@ from .comparison.stored_labels import (
 from .criteria import Criterion
 from .diagnosis import Diagnosis
 from .fields import Count, Hash, Milliseconds, Rank, Rate, RelevanceLabel, Text, Time, TopK, to_invalid_input
-from .golden.golden_set import Category, ExpectedCriteria, QueryFilters, QueryType, Unit, write_whole
+from .golden.files import write_atomically
+from .golden.golden_set import Category, ExpectedCriteria, QueryFilters, QueryType, Unit
 from .scoring import Case, finite
 
 SCHEMA_VERSION = 1
@@ -222,7 +223,7 @@ class LabelFault(Part):
     """A label that is not where it was."""
 
     query: str
-    place: str
+    location: str
     status: Literal["relocated", "ambiguous", "lost"]
     detail: str
 
@@ -279,7 +280,7 @@ class ValidationReport(Part):
     )
     fingerprints: dict[str, str]
     options: dict[str, Any]
-    label_places: dict[str, LabelPlace] = Field(description="Where each label was found, by its key")
+    label_locations: dict[str, LabelLocation] = Field(description="Where each label was found, by its key")
     passages: dict[str, StoredPassage] = Field(description="The chunks that labels cover or `further` names")
     pages: dict[str, PageVersion] = Field(description="Checksums of the pages that labels and results are on")
 
@@ -320,7 +321,7 @@ def save(report: ValidationReport, folder: str | os.PathLike[str]) -> Path:
                 target.touch(exist_ok=False)
             except FileExistsError:
                 continue
-            write_whole(target, text)
+            write_atomically(target, text, field="output")
             return target
     except OSError as error:
         raise InvalidInput("output", f"can't write to {place}: {error.strerror or error}") from error

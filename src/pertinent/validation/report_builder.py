@@ -13,10 +13,10 @@ import numpy as np
 from ..types import DamagedPoint
 from . import integrity, preflight
 from .acceptance_checks import Check
-from .comparison.stored_labels import store_label_places, store_pages, store_passages
+from .comparison.stored_labels import store_label_locations, store_pages, store_passages
 from .criteria import Criteria, Criterion
 from .diagnosis import Diagnosis
-from .golden.golden_set import GoldenSet, fingerprint
+from .golden.golden_set import GoldenSet, fingerprint_golden
 from .insights import insights
 from .labels.resolve import ResolvedQuery
 from .metrics import mean_reciprocal_rank
@@ -123,13 +123,13 @@ class Assembly:
             golden=self._golden(ceiling),
             preflight=preflight.notes(self.golden, self.resolved, self.criteria),
             label_faults=[
-                LabelFault(query=query.id, place=one.label.place, status=one.status, detail=one.detail)  # type: ignore[arg-type]  # never exact
+                LabelFault(query=query.id, location=one.label.location, status=one.status, detail=one.detail)  # type: ignore[arg-type]  # never exact
                 for query, one in faults
             ],
             audit=audit,
             fingerprints=self._fingerprints(),
             options={**asdict(self.options), "criteria": self.criteria.model_dump()},
-            label_places=store_label_places(self.cases),
+            label_locations=store_label_locations(self.cases),
             passages=store_passages(self.cases, self.pages),
             # Where pages are judged, a result is known by its page alone.
             pages=store_pages(self.cases, self.pages) if self.golden.unit == "passage" else {},
@@ -239,7 +239,11 @@ class Assembly:
         for page in sorted(self.pages, key=lambda page: page.document_id):
             for chunk in page.chunks:
                 corpus.update(f"{chunk.chunk_id}\0{chunk.content_hash}\0".encode())
-        facts = {"golden": fingerprint(self.golden), "corpus": corpus.hexdigest(), **self.subject.facts()}
+        facts = {
+            "golden": fingerprint_golden(self.golden),
+            "corpus": corpus.hexdigest(),
+            **self.subject.facts(),
+        }
         answered = next((case.outcome.answer for case in self.cases if case.outcome.answer), None)
         return {**facts, "ranking": answered.ranking} if answered else facts
 

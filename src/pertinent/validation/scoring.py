@@ -67,7 +67,7 @@ class Case:
     @property
     def relevant(self) -> int:
         """How many passages answer the query, as its labels stand today."""
-        return sum(grade > 0 for grade in self.resolved.texts.values())
+        return sum(grade > 0 for grade in self.resolved.text_grades.values())
 
     @property
     def lost(self) -> bool:
@@ -80,9 +80,9 @@ def judge(
     golden: GoldenSet, outcomes: Sequence[Outcome], resolved: Mapping[str, ResolvedQuery], criteria: Criteria
 ) -> list[Case]:
     """Every outcome beside its labels."""
-    texts = [resolved[outcome.query.id].texts for outcome in outcomes]
+    texts = [resolved[outcome.query.id].text_grades for outcome in outcomes]
     rankings = [
-        tuple(map(resolved[outcome.query.id].text_of, found_ids(outcome.hits, golden.unit)))
+        tuple(map(resolved[outcome.query.id].text_id, found_ids(outcome.hits, golden.unit)))
         for outcome in outcomes
     ]
     judge_precision = preflight.allow_precision(golden, resolved, criteria)
@@ -131,10 +131,9 @@ def found_ids(hits: Sequence[Hit], unit: Unit) -> list[str]:
 
 
 def _span_recall(hits: Sequence[Hit], resolved: ResolvedQuery) -> float:
-    wanted = [(one.document_id, one.start, one.end) for one in resolved.wanted]
     chunks = [one for hit in hits for one in resolved.copies.get(hit.chunk.chunk_id, [hit.chunk])]
     found = [(one.document_id, one.start, one.end) for one in chunks]
-    return metrics.span_recall(wanted, found)
+    return metrics.span_recall(resolved.relevant_spans, found)
 
 
 def _name_shortfall(precision: float, criteria: Criteria | None) -> str:

@@ -15,7 +15,7 @@ from .acceptance_checks import at_once, checks
 from .criteria import Criteria, merged
 from .diagnosis import Diagnosis, Doctor
 from .golden.golden_set import GoldenSet
-from .labels.resolve import resolve
+from .labels.resolve import resolve_labels
 from .options import Options
 from .report import ValidationReport
 from .report_builder import Assembly
@@ -42,7 +42,7 @@ def validate(
     criteria = merged({}, criteria or golden.criteria)
     started = utc_now()
     pages = _read(subject)
-    resolved = resolve(golden, pages)
+    resolved = resolve_labels(golden, pages)
     retrieval = Retrieval(subject, options.ranking, options.threshold, golden.unit)
     _warm_up(retrieval)
     watched.stage("Asking", len(golden.queries))

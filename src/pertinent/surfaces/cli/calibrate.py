@@ -59,10 +59,10 @@ def calibrate(
       pertinent calibrate golden.yaml --ranking dense
       pertinent calibrate golden.yaml --json | jq .threshold
     """
-    from ...validation.golden.formats import read
+    from ...validation.golden.formats import read_golden
     from ..subjects import Local
 
-    asked = read(golden)
+    asked = read_golden(golden)
     with opened(context) as pertinent:
         found = _run(Local(pertinent.workspace), asked, ranking)
     if json_:
@@ -73,11 +73,11 @@ def calibrate(
 
 def _run(subject: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
     from ...validation.calibration import calibrate
-    from ...validation.labels.resolve import resolve
+    from ...validation.labels.resolve import resolve_labels
     from ...validation.runner import Retrieval, ask_all, read_all
     from .progress import progress
 
-    resolved = resolve(golden, subject.pages())
+    resolved = resolve_labels(golden, subject.pages())
     # What is broken is told at once, not once for every query.
     subject.search("is anybody there", SearchOptions(top_k=1, ranking=ranking))
     with progress() as told:

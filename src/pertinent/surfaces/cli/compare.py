@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ...validation.comparison.compare import Change, Comparison, Turn
+    from ...validation.comparison.compare import Comparison, MeasureChange, StatusChange
     from ...validation.report import Latency
 
 COLOURS = {"better": "green", "worse": "bold red"}
@@ -64,8 +64,8 @@ def compare(
     from ...validation.report import load
 
     allowed = None if max_regression is None else _allowed(max_regression)
-    compared = comparing.compare(load(before), load(after))
-    losses = [] if allowed is None else comparing.regressions(compared, allowed)
+    compared = comparing.compare_reports(load(before), load(after))
+    losses = [] if allowed is None else comparing.find_regressions(compared, allowed)
     if json_:
         told = compared.model_dump(mode="json")
         print_json(told | {"max_regression": allowed, "regressions": losses})
@@ -96,7 +96,8 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
     out.print()
     out.print(
         f"{queries(compared.n)}; {BETTER_SAME_WORSE} counts those that are better, the same and worse. So "
-        f"many show a difference of {compared.visible:.2f} in 4 of 5 trials, and may miss a smaller one."
+        f"many show a difference of {compared.detectable_difference:.2f} in 4 of 5 trials, and may miss a "
+        "smaller one."
     )
     for note in compared.notes:
         out.print(Text(f"{sign('•', '-')} {one_line(note)}", style="yellow"))
@@ -107,7 +108,7 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
         out.print(
             Text.assemble((f"{queries(len(compared.newly_passing))} newly passing: ", "bold green"), passing)
         )
-    if compared.differs:
+    if compared.differences:
         out.print()
         out.print(Text("What else differs", style="bold"))
         out.print(_differs(compared))
@@ -115,7 +116,7 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
 
 def _runs(compared: Comparison, names: tuple[str, str]) -> Table:
     table = _table("", one_line(compared.golden), "made", "verdict", ">p50/p95 ms", gap=2)
-    for when, name, run in (("before", names[0], compared.before), ("after", names[1], compared.after)):
+    for when, name, run in (("before", names[0], compared.baseline), ("after", names[1], compared.current)):
         made = one_line(run.timestamp)
         table.add_row(when, one_line(name), made, run.verdict, _latency(run.latency))
     return table
@@ -125,7 +126,7 @@ def _latency(latency: Latency | None) -> str:
     return "" if latency is None else f"{latency.p50:.1f}/{latency.p95:.1f}"
 
 
-def _changes(changes: Sequence[Change]) -> Table:
+def _changes(changes: Sequence[MeasureChange]) -> Table:
     from rich.text import Text
 
     table = _table(
@@ -134,8 +135,8 @@ def _changes(changes: Sequence[Change]) -> Table:
     for one in changes:
         table.add_row(
             one.measure,
-            f"{one.before:.3f}",
-            f"{one.after:.3f}",
+            f"{one.baseline:.3f}",
+            f"{one.current:.3f}",
             _signed(one.difference),
             f"{_signed(one.low)} {_signed(one.high)}",
             f"{one.wins}/{one.ties}/{one.losses}",
@@ -150,7 +151,7 @@ def _signed(value: float) -> str:
     return "0.000" if shown in ("+0.000", "-0.000") else shown.replace("-", sign("−", "-"))
 
 
-def _print_failing(out: Console, turns: Sequence[Turn]) -> None:
+def _print_failing(out: Console, turns: Sequence[StatusChange]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -161,14 +162,14 @@ def _print_failing(out: Console, turns: Sequence[Turn]) -> None:
         text = one_line(one.text)
         asked = text if len(text) <= ASKED else text[:ASKED] + sign("…", "...")
         out.print(Padding(Text.assemble((one_line(one.query), "bold"), f"  {asked}"), (0, 0, 0, 2)))
-        told = f"{one.before} {sign('→', '->')} {one.after}: {one_line(one.reason)}"
+        told = f"{one.baseline} {sign('→', '->')} {one.current}: {one_line(one.reason)}"
         out.print(Padding(Text(told, style="dim"), (0, 0, 0, 4)))
 
 
 def _differs(compared: Comparison) -> Table:
     table = _table("", "before", "after", gap=2)
-    for one in compared.differs:
-        table.add_row(one_line(one.name), _short(one.before), _short(one.after))
+    for one in compared.differences:
+        table.add_row(one_line(one.name), _short(one.baseline), _short(one.current))
     return table
 
 

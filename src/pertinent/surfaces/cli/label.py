@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.labels.agreement import Judge, Pair
-    from ...validation.labels.labeling_session import Candidate, Desk, Tally
+    from ...validation.labels.agreement import Judge, PairAgreement
+    from ...validation.labels.labeling_session import LabelingProgress, LabelingSession, PooledPassage
 
 GRADES = ("0", "1", "2")
 INDENT = 4
@@ -72,23 +72,23 @@ def label(
       pertinent label golden.yaml --judge ben --query qos-default
       pertinent label golden.yaml --agreement
     """
-    from ...validation.labels.judgments import checked_judge
-    from ...validation.labels.labeling_session import Desk
+    from ...validation.labels.judgments import check_judge_name
+    from ...validation.labels.labeling_session import LabelingSession
     from ..subjects import Local
     from .progress import progress
 
-    name = checked_judge(judge)
+    name = check_judge_name(judge)
     if judge is not None and name is None:
         raise InvalidInput("judge", "must not be empty")
     # The index is given back before the first passage is shown: judging may take an afternoon.
     with opened(context) as pertinent:
         subject = Local(pertinent.workspace)
         if agreement:
-            desk = Desk.open(subject, golden, pooled=False)
+            desk = LabelingSession.open(subject, golden, pooled=False)
         else:
             with progress() as told:
                 told.stage("Finding passages to judge", None)
-                desk = Desk.open(subject, golden, query=query, advance=told.advance)
+                desk = LabelingSession.open(subject, golden, query=query, advance=told.advance)
     if agreement:
         _print_agreement(desk, name)
         return
@@ -152,7 +152,7 @@ def _read_line() -> str:
 class _Session:
     """One judge at the desk."""
 
-    def __init__(self, desk: Desk, judge: Judge, keys: _Input) -> None:
+    def __init__(self, desk: LabelingSession, judge: Judge, keys: _Input) -> None:
         self._desk = desk
         self._judge = judge
         self._keys = keys
@@ -166,7 +166,7 @@ class _Session:
             candidate = self._act(candidate, *given)
         self._farewell()
 
-    def _act(self, candidate: Candidate | None, key: str, rest: str) -> Candidate | None:
+    def _act(self, candidate: PooledPassage | None, key: str, rest: str) -> PooledPassage | None:
         """Do what a key says; the passage that is to be judged then."""
         if key == "u":
             return self._undo(candidate)
@@ -185,16 +185,16 @@ class _Session:
         return candidate
 
     def _take_note(self, words: str) -> None:
-        from ...validation.labels.judgments import checked_note
+        from ...validation.labels.judgments import check_note
 
         try:
-            self._note = checked_note(words)
+            self._note = check_note(words)
         except InvalidInput as error:
             write(f"{one_line(str(error))}\n")
             return
         write("The note goes with your next key.\n" if self._note else "No note.\n")
 
-    def _undo(self, candidate: Candidate | None) -> Candidate | None:
+    def _undo(self, candidate: PooledPassage | None) -> PooledPassage | None:
         taken = self._desk.undo(self._judge)
         if taken is None:
             write("There is nothing to take back.\n")
@@ -208,22 +208,22 @@ class _Session:
         except NotFound:
             write("Its passage is not among those that are shown now.\n")
             return self._show_next()
-        self._show(back, self._desk.look(self._judge).progress)
+        self._show(back, self._desk.state(self._judge).progress)
         return back
 
-    def _show_next(self) -> Candidate | None:
-        look = self._desk.look(self._judge)
+    def _show_next(self) -> PooledPassage | None:
+        look = self._desk.state(self._judge)
         if look.candidate is None:
             write(f"{_COMPLETE if look.progress.total else _NOTHING}\n")
         else:
             self._show(look.candidate, look.progress)
         return look.candidate
 
-    def _show(self, candidate: Candidate, progress: Tally) -> None:
+    def _show(self, candidate: PooledPassage, progress: LabelingProgress) -> None:
         write(layout(lambda out: _draw(out, candidate, progress, self._note)))
 
     def _farewell(self) -> None:
-        progress = self._desk.look(self._judge).progress
+        progress = self._desk.state(self._judge).progress
         if self._said:
             times = "1 judgment" if self._said == 1 else f"{self._said} judgments"
             write(f"{times} saved in {one_line(str(self._desk.log.path))}. ")
@@ -234,12 +234,12 @@ _COMPLETE = "Everything is judged. u takes the last judgment back, q quits."
 _NOTHING = "There is nothing to judge: no query that may have an answer finds a passage."
 
 
-def _counted(progress: Tally) -> str:
+def _counted(progress: LabelingProgress) -> str:
     skipped = f", {progress.skipped} skipped" if progress.skipped else ""
     return f"{progress.judged:,} of {progress.total:,} passages judged{skipped}"
 
 
-def _draw(out: Console, candidate: Candidate, progress: Tally, note: str | None) -> None:
+def _draw(out: Console, candidate: PooledPassage, progress: LabelingProgress, note: str | None) -> None:
     from rich.padding import Padding
     from rich.rule import Rule
     from rich.text import Text
@@ -260,20 +260,20 @@ def _draw(out: Console, candidate: Candidate, progress: Tally, note: str | None)
     out.print(Text(sign("  ·  ", "  |  ").join(keys), style="dim"))
 
 
-def _print_agreement(desk: Desk, judge: Judge) -> None:
-    from ...validation.labels.agreement import agreement, judges
+def _print_agreement(desk: LabelingSession, judge: Judge) -> None:
+    from ...validation.labels.agreement import count_by_judge, measure_agreement
 
-    views = desk.views()
-    pairs = [pair for pair in agreement(views) if judge is None or judge in (pair.first, pair.second)]
+    views = desk.grades()
+    pairs = [pair for pair in measure_agreement(views) if judge is None or judge in (pair.first, pair.second)]
     if not pairs:
-        known = ", ".join(f"{_name(one)} ({count:,})" for one, count in judges(views)) or "nobody"
+        known = ", ".join(f"{_name(one)} ({count:,})" for one, count in count_by_judge(views)) or "nobody"
         raise InvalidInput(
             "agreement", f"needs passages that two judges have judged; so far there are labels by {known}"
         )
     write(layout(lambda out: _draw_pairs(out, desk, pairs)))
 
 
-def _draw_pairs(out: Console, desk: Desk, pairs: Sequence[Pair]) -> None:
+def _draw_pairs(out: Console, desk: LabelingSession, pairs: Sequence[PairAgreement]) -> None:
     from rich.table import Table
     from rich.text import Text
 

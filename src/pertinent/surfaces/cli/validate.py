@@ -152,11 +152,12 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     can be said), or bad input.
     """
     from ...validation import report
-    from ...validation.comparison.compare import compare, held_to, regressions
+    from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
     from ...validation.comparison.golden_change import check_baseline
     from ...validation.criteria import merged
     from ...validation.golden import formats as exchange
-    from ...validation.labels.resolve import lasting
+    from ...validation.golden.golden_set import dump_golden
+    from ...validation.labels.pinning import pin_labels
     from ...validation.options import MOST_AT_ONCE, Options
     from ...validation.validate import NoVerdict
     from ...validation.validate import validate as judge
@@ -167,7 +168,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     settings = choices(context).load().settings
     place = golden or _usual_place(settings.golden)
     first = None if limit is None else check_count("limit", number(limit), 10**9)
-    asked = exchange.read(place, first)
+    asked = exchange.read_golden(place, first)
     options = Options(
         ranking=ranking,
         threshold=ENGINE.check_threshold(number(threshold)),
@@ -190,19 +191,19 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         with _subject(context, url) as subject, progress() as told:
             found = judge(subject, asked, options, criteria, told)
             if pin:
-                lasting(asked, list(subject.pages()), pin)
+                dump_golden(pin_labels(asked, subject.pages()), pin)
     except (NoVerdict, StoreError, EmbedderError) as error:
         say(f"INVALID: {error}")
         raise typer.Exit(BAD_INPUT) from error
     compared = None
     if before:
         try:
-            compared = compare(before, found)
+            compared = compare_reports(before, found)
         except InvalidInput as error:
             # The run itself is not lost.
             _write(found, output or settings.reports, junit, markdown)
             raise InvalidInput("baseline", str(error).removeprefix("report: ")) from error
-        found = held_to(found, compared, regressions(compared, allowed))
+        found = add_baseline_criterion(found, compared, find_regressions(compared, allowed))
     written = _write(found, output or settings.reports, junit, markdown, compared)
     if json_:
         print_json(found.model_dump(mode="json"))

@@ -18,7 +18,7 @@ from fastapi import Request
 
 from ...errors import InvalidInput, SettingsError, StoreError
 from ...validation.golden import formats as exchange
-from ...validation.labels.labeling_session import Desk
+from ...validation.labels.labeling_session import LabelingSession
 from ..library import Pertinent
 from ..subjects import Local
 from .answering import in_thread, service
@@ -42,17 +42,17 @@ class LabelDesk:
         self._pertinent = pertinent
         self._golden = golden.expanduser()
         self._lock = threading.Lock()
-        self._made: tuple[object, Desk] | None = None
-        self._latest: Future[Desk] | None = None
+        self._made: tuple[object, LabelingSession] | None = None
+        self._latest: Future[LabelingSession] | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
         self._asked = self._queries = 0
         try:
-            exchange.read(str(self._golden))
+            exchange.read_golden(str(self._golden))
         except InvalidInput as error:
             raise SettingsError(str(error)) from error
 
-    async def desk(self) -> Desk:
+    async def desk(self) -> LabelingSession:
         """The desk; where it takes longer, the one before it, or a problem that says to come again."""
         last, latest = self._now()
         waited = asyncio.wrap_future(latest)
@@ -71,7 +71,7 @@ class LabelDesk:
             self._thread.join()
         self._closed = False  # it may be started again
 
-    def _now(self) -> tuple[Desk | None, Future[Desk]]:
+    def _now(self) -> tuple[LabelingSession | None, Future[LabelingSession]]:
         """The last desk that was made, if there is one, and the one that is made for the present state."""
         state = self._state()
         with self._lock:
@@ -92,7 +92,7 @@ class LabelDesk:
             raise InvalidInput("golden", f"{self._golden} is gone: {error.strerror or error}") from error
         return file.st_mtime_ns, file.st_size, id(index), index.version
 
-    def _make(self, state: object, making: Future[Desk]) -> None:
+    def _make(self, state: object, making: Future[LabelingSession]) -> None:
         def advance() -> None:
             self._asked += 1
             if self._closed:
@@ -100,8 +100,8 @@ class LabelDesk:
 
         try:
             self._asked = 0
-            self._queries = len(exchange.read(str(self._golden)).queries)
-            desk = Desk.open(Local(self._pertinent.workspace), str(self._golden), advance=advance)
+            self._queries = len(exchange.read_golden(str(self._golden)).queries)
+            desk = LabelingSession.open(Local(self._pertinent.workspace), str(self._golden), advance=advance)
         except BaseException as error:  # whatever it is, it is told to whoever waits
             making.set_exception(error)
         else:
@@ -115,7 +115,7 @@ class LabelDesk:
         return Problem(503, "service_unavailable", message, {"retry-after": "1"})
 
 
-async def at_desk(request: Request, work: Callable[[Desk], Result]) -> Result:
+async def at_desk(request: Request, work: Callable[[LabelingSession], Result]) -> Result:
     """What the work at the desk gives; a golden set that can't be read is no fault of the caller."""
     kept: LabelDesk | None = request.app.state.label_desk
     if kept is None:

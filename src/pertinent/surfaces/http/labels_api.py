@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...errors import NotFound
 from ...limits import check_count
-from ...validation.labels.agreement import Pair, agreement, judges
+from ...validation.labels.agreement import PairAgreement, count_by_judge, measure_agreement
 from ...validation.labels.judgments import NAME_MAX, NOTE_MAX, Judgment
-from ...validation.labels.labeling_session import Candidate, Desk, Look
+from ...validation.labels.labeling_session import LabelingSession, LabelingState, PooledPassage
 from .answering import JSON, service
 from .fields import Body, whole
 from .label_desk import OFF, at_desk
@@ -202,7 +202,7 @@ async def next_passage(
     ] = None,
 ) -> Response:
     """A passage that the judge has not judged, with the query that it may answer."""
-    return JSON(await at_desk(request, lambda desk: _next(desk.look(judge))))
+    return JSON(await at_desk(request, lambda desk: _next(desk.state(judge))))
 
 
 @router.post(
@@ -215,9 +215,9 @@ async def judge_passage(request: Request, body: JudgmentRequest) -> Response:
     """Save the judgment, and give the next passage. When it is answered it is on the disk."""
     _refuse_other_sites(request)
 
-    def judged(desk: Desk) -> dict[str, Any]:
+    def judged(desk: LabelingSession) -> dict[str, Any]:
         desk.judge(desk.find(body.query_id, body.chunk_id), body.grade, body.judge, body.note)
-        return _next(desk.look(body.judge))
+        return _next(desk.state(body.judge))
 
     return JSON(await at_desk(request, judged))
 
@@ -257,7 +257,7 @@ def _refuse_other_sites(request: Request) -> None:
         raise Problem(403, "forbidden", "a judgment must come from a page of this service")
 
 
-def _next(look: Look) -> dict[str, Any]:
+def _next(look: LabelingState) -> dict[str, Any]:
     progress = look.progress
     return {
         **_shown(look.candidate),
@@ -266,7 +266,7 @@ def _next(look: Look) -> dict[str, Any]:
     }
 
 
-def _shown(candidate: Candidate | None) -> dict[str, Any]:
+def _shown(candidate: PooledPassage | None) -> dict[str, Any]:
     if candidate is None:
         return {"query": None, "passage": None}
     query, chunk = candidate.query, candidate.chunk
@@ -281,16 +281,16 @@ def _shown(candidate: Candidate | None) -> dict[str, Any]:
     }
 
 
-def _undone(desk: Desk, judge: str | None) -> dict[str, Any]:
+def _undone(desk: LabelingSession, judge: str | None) -> dict[str, Any]:
     taken = desk.undo(judge)
     if taken is None:
         raise Problem(404, "not_found", "there is no judgment to take back")
     label = taken.label
     said = {"grade": label.grade if label else None, "note": label.note if label else None}
-    return {**_next(desk.look(judge)), **_again(desk, taken), **said}
+    return {**_next(desk.state(judge)), **_again(desk, taken), **said}
 
 
-def _again(desk: Desk, taken: Judgment) -> dict[str, Any]:
+def _again(desk: LabelingSession, taken: Judgment) -> dict[str, Any]:
     """The passage itself; nothing in place of the next one where it is no longer shown."""
     try:
         return _shown(desk.find(taken.query, taken.chunk))
@@ -298,15 +298,15 @@ def _again(desk: Desk, taken: Judgment) -> dict[str, Any]:
         return {}
 
 
-def _agreement(desk: Desk) -> dict[str, Any]:
-    views = desk.views()
+def _agreement(desk: LabelingSession) -> dict[str, Any]:
+    views = desk.grades()
     return {
-        "judges": [{"judge": judge, "passages": count} for judge, count in judges(views)],
-        "pairs": [_pair(desk, pair) for pair in agreement(views)],
+        "judges": [{"judge": judge, "passages": count} for judge, count in count_by_judge(views)],
+        "pairs": [_pair(desk, pair) for pair in measure_agreement(views)],
     }
 
 
-def _pair(desk: Desk, pair: Pair) -> dict[str, Any]:
+def _pair(desk: LabelingSession, pair: PairAgreement) -> dict[str, Any]:
     texts = {query.id: query.text for query in desk.golden.queries}
     return {
         "first": pair.first,

@@ -86,12 +86,12 @@ def _loaded(reports: ReportList, name: str) -> ValidationReport:
 
 
 def _compared(reports: ReportList, before: str, after: str) -> Response:
-    from ...validation.comparison.compare import compare
+    from ...validation.comparison.compare import compare_reports
 
     old, new = _loaded(reports, before), _loaded(reports, after)
     comparison = refused = None
     try:
-        comparison = compare(old, new)
+        comparison = compare_reports(old, new)
     except InvalidInput as error:
         refused = str(error).removeprefix(f"{error.field}: ")
     sides = [("Before", before, old), ("After", after, new)]

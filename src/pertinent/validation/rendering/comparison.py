@@ -24,8 +24,8 @@ def markdown_comparison(compared: Comparison) -> str:
     for change in compared.changes:
         cells = (
             change.measure,
-            f"{change.before:.3f}",
-            f"{change.after:.3f}",
+            f"{change.baseline:.3f}",
+            f"{change.current:.3f}",
             f"{change.difference:+.3f}",
             f"{change.low:+.3f} to {change.high:+.3f}",
             f"{change.p:.3f}",

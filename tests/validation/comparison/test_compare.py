@@ -58,45 +58,25 @@ def case(
 
 
 def report(cases: Sequence[TestCase], **changed: Any) -> ValidationReport:
-    golden = {
-        "name": "small",
-        "queries": len(cases),
-        "scored": len(cases),
-        "labels": 9,
-        "unit": "passage",
-        "answer_threshold": 0.5,
-        "ceiling": 1.0,
-    }
+    counts = dict.fromkeys(("queries", "scored", "labels"), len(cases))
+    golden = {"name": "small", "unit": "passage", "answer_threshold": 0.5, "ceiling": 1.0, **counts}
+    means = ("avg_precision_at_5", "mrr", "mrr_first_relevant")
+    rates = ("metadata_completeness_rate", "hash_validation_pass_rate")
+    latencies = ("avg_latency_ms", "p95_latency_ms", "p99_latency_ms")
     fields: dict[str, Any] = {
+        **dict.fromkeys((*means, *(f"{name}_answerable" for name in means)), 0.5),
+        **dict.fromkeys((*rates, *latencies), 1.0),
+        **{name: [] for name in ("issues", "criteria", "checks", "preflight", "label_faults")},
+        **{name: {} for name in ("metrics", "label_locations", "passages", "pages")},
         "timestamp": "2026-01-01T00:00:00Z",
         "total_queries": len(cases),
-        "avg_precision_at_5": 0.5,
-        "mrr": 0.5,
-        "avg_latency_ms": 1.0,
-        "p95_latency_ms": 1.0,
-        "p99_latency_ms": 1.0,
-        "metadata_completeness_rate": 1.0,
-        "hash_validation_pass_rate": 1.0,
         "test_cases": list(cases),
-        "summary": "PASS: it is good",
-        "issues": [],
         "verdict": "PASS",
-        "avg_precision_at_5_answerable": 0.5,
-        "mrr_answerable": 0.5,
-        "mrr_first_relevant": 0.5,
-        "mrr_first_relevant_answerable": 0.5,
-        "criteria": [],
-        "checks": [],
-        "metrics": {},
+        "summary": "PASS: it is good",
         "latency": None,
         "golden": Golden(**(golden | changed.pop("golden", {}))),
-        "preflight": [],
-        "label_faults": [],
         "fingerprints": {"golden": "g", "corpus": "c", "embedder": "e", "ranking": "hybrid"},
         "options": {"ranking": None, "threshold": 0.0, "criteria": {"mrr": 0.7}},
-        "label_locations": {},
-        "passages": {},
-        "pages": {},
     }
     return ValidationReport(**(fields | changed))
 
@@ -270,6 +250,11 @@ def test_queries_in_only_one_report_are_listed() -> None:
     assert found.scored_with == (
         "Scored with the labels of AFTER (golden set changed: queries added: c, d; removed: b)."
     )
+
+
+def test_golden_set_with_other_notes_alone_is_said_to_have_the_same_labels() -> None:
+    found = compare_reports(report([case("a")]), report([case("a")], fingerprints={"golden": "h"}))
+    assert found.scored_with.endswith("(golden set changed, but no label and no query).")
 
 
 def test_changed_expectations_are_compared_and_noted() -> None:

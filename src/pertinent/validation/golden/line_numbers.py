@@ -92,8 +92,8 @@ def parse_yaml(text: str) -> ParsedText:
     """Parse YAML with the safe loader; refuse deep nesting, and aliases that expand to too many values."""
     counts: dict[yaml.Node, int] = {}
     try:
-        refuse_deep(text, _Loader)
-        loader = _Loader(text)
+        refuse_deep(text, _PositionLoader)
+        loader = _PositionLoader(text)
         root = loader.get_single_node()
         if root is not None and _count_values(root, counts) > MAX_NODES:
             raise yaml.YAMLError(f"its aliases expand to more than {MAX_NODES} values")
@@ -125,7 +125,7 @@ def parse_json(text: str) -> ParsedText:
     return ParsedText(value, root, _find_repeated_keys(counts))
 
 
-class _Loader(_FastLoader):
+class _PositionLoader(_FastLoader):
     """A safe YAML loader whose value errors have a position."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002  yaml's signature

@@ -8,12 +8,14 @@ HANDBOOK := examples/handbook
 SERVE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench clean
+.PHONY: help run test quick check docs format bench clean
 
 help:
 	@echo "make run     index the example handbook, answer three questions about it, and serve it"
 	@echo "make test    run all checks and tests"
+	@echo "make quick   run the tests that need no server, browser or Docusaurus, in under two minutes"
 	@echo "make check   ruff, ruff format and mypy alone"
+	@echo "make docs    build the documentation as a site, in site/"
 	@echo "make format  put the code into the agreed form"
 	@echo "make bench   measure the speeds that the documentation states"
 
@@ -48,7 +50,13 @@ test: check
 	@$(BIN)/python -m tests.servers.binary
 	@# Docusaurus is installed and builds the handbook while the first tests run; those that need it wait.
 	@$(BIN)/python -m tests.sources.docusaurus_build >/dev/null 2>&1 & \
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist worksteal
+
+quick: $(STAMP)dev
+	$(BIN)/pytest --numprocesses 2 --dist load --hypothesis-profile quick -m "not slow"
+
+docs: $(STAMP)dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: $(STAMP)dev
 	$(BIN)/ruff check --fix .

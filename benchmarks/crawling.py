@@ -23,7 +23,7 @@ from pertinent.embedders.local import LocalEmbedder
 from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
 from pertinent.sources.site import SiteSource
-from pertinent.types import Offer, Page
+from pertinent.types import LazyPage, Page
 
 PAGES = 2000
 SERVERS = 2
@@ -56,7 +56,7 @@ def measure(book: Path, pages: int = PAGES, rounds: int = 4) -> dict[str, Any]:
 
 
 def _measured(address: str, site: Mapping[str, str], rounds: int) -> dict[str, Any]:
-    embedder = LocalEmbedder.minilm()
+    embedder = LocalEmbedder.load_minilm()
     embedder.count_tokens(["warm"])
     first, second, chunks, text = [], [], 0, 0
     for _ in range(rounds):
@@ -89,7 +89,7 @@ def _crawl(
     start = time.perf_counter()
     chunks, text = 0, 0
     for offer in SiteSource(address, cache_file=cache_file).read():
-        assert isinstance(offer, Offer), offer
+        assert isinstance(offer, LazyPage), offer
         if offer.page_hash not in seen_hashes:
             seen_hashes.add(offer.page_hash)
             page = offer.page()

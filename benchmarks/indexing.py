@@ -16,7 +16,7 @@ from pertinent.types import Page
 
 def measure(book: Path, rounds: int = 2) -> dict[str, Any]:
     """Alternates the two, since the machine may be busy with something else."""
-    embedder = LocalEmbedder.minilm()
+    embedder = LocalEmbedder.load_minilm()
     pages = [page for page in open_source(str(book)).read() if isinstance(page, Page)]
     texts = [
         embedded_text(chunk)

@@ -46,7 +46,7 @@ Matrix = NDArray[np.float32]
 
 
 def measure(book: Path, vectors: int = VECTORS) -> dict[str, Any]:
-    embedder = LocalEmbedder.minilm()
+    embedder = LocalEmbedder.load_minilm()
     entries, stored = _passages(book, embedder, vectors)
     words = serving._queries(book)
     step = len(words) // QUERIES

@@ -79,7 +79,7 @@ def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any
         workspace._embedder = Quick()
         indexer = workspace.indexer(Silent())
         indexer.apply(indexer.plan(Shelf(*pages(book, chunks))))
-        embedder = LocalEmbedder.minilm()
+        embedder = LocalEmbedder.load_minilm()
         workspace._embedder = embedder
         index = workspace.index()
         assert isinstance(index, EdgeIndex)

@@ -38,7 +38,7 @@ def measure(book: Path) -> dict[str, Any]:
         with Pertinent.open(folder) as opened:
             opened.index(book)
         shutil.copytree(folder, copy, dirs_exist_ok=True)
-        embedder = LocalEmbedder.minilm()
+        embedder = LocalEmbedder.load_minilm()
         before = _alone(embedder, queries)
         server, port = _start(folder)
         try:

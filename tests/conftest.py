@@ -17,11 +17,43 @@ from .servers.fixtures import collection, fragile_cluster, qdrant, qdrant_cluste
 
 FAST = "testing:hashed-words"
 
+SLOW_FIXTURES = frozenset(
+    {
+        "browser",
+        "built_handbook",
+        "collection",
+        "fragile_cluster",
+        "postgres_server",
+        "postgres_url",
+        "qdrant",
+        "qdrant_cluster",
+        "qdrant_node",
+        "site",
+        "start",
+    }
+)
+"""Fixtures that start a server, a browser, a process or a build with Docusaurus."""
+
+SLOW_PARAMETERS = frozenset({"postgresql"})
+"""Parameters of tests that ask for such a fixture while they run."""
+
 # No test fails for being slow: the machine may be busy.
 hypothesis.settings.register_profile(
     "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
+hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("patient"), max_examples=20)
 hypothesis.settings.load_profile("patient")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as `slow` what needs more than this process, so that `make quick` leaves it out."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if SLOW_FIXTURES.intersection(fixtures) or any(
+            parameter in SLOW_PARAMETERS for parameter in parameters if isinstance(parameter, str)
+        ):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

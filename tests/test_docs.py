@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
 import re
 import shlex
@@ -11,16 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from fastapi.testclient import TestClient
 from typer.main import get_command
 
 from pertinent import Pertinent
 from pertinent.settings import COMMON_NAMES, Settings
 from pertinent.surfaces.cli.app import app
+from pertinent.surfaces.http import create_app
 
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+PACKAGE = ROOT / "src" / "pertinent"
 
 COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
 
@@ -58,10 +66,80 @@ def test_every_setting_is_in_the_guide_with_its_common_name(name: str) -> None:
         assert f"`{default}`" in row
 
 
+def test_methods_in_the_guide_have_the_parameters_it_names() -> None:
+    (table,) = re.findall(r"^\| method \| gives \|\n(.*?)\n\n", GUIDE, re.S | re.M)
+    calls = re.findall(r"`(\w+)\((.*?)\)`", re.sub(r"^(\|.*?)\|.*$", r"\1", table, flags=re.M))
+    assert {"index", "search", "validate"} <= {name for name, _ in calls}
+    for name, arguments in calls:
+        parameters = inspect.signature(getattr(Pertinent, name)).parameters
+        accepts_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        named = set(re.findall(r"(\w+)(?==|,|$)", re.sub(r"=[^,]*", "=", arguments)))
+        assert accepts_any or named <= set(parameters), name
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_the_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+NAMED_PATHS = sorted(
+    {
+        span
+        for span in re.findall(r"`([^`\s]+)`", ARCHITECTURE)
+        if re.fullmatch(r"(?!/)[\w./-]*(/|\.(py|md|toml))[\w./-]*", span)
+    }
+)
+
+
+@pytest.mark.parametrize("path", NAMED_PATHS)
+def test_architecture_names_paths_that_exist(path: str) -> None:
+    assert (PACKAGE / path).exists() or (ROOT / path).exists()
+
+
+def test_architecture_names_every_package_and_module_at_the_top() -> None:
+    names = {f"{path.name}/" if path.is_dir() else path.name for path in PACKAGE.iterdir()}
+    names = {name for name in names if name.endswith((".py", "/")) and name != "__pycache__/"}
+    assert not {name for name in names if f"`{name}`" not in ARCHITECTURE}
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_decision_has_every_part_and_is_in_the_index(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    form = r"# (\d{4})\. .+\n\n- Date: \d{4}-\d\d-\d\d\n- Status: (accepted|superseded by \[\d{4}\]\().*\n"
+    head = re.match(form, text)
+    assert head
+    assert path.name.startswith(f"{head[1]}-")
+    assert re.findall(r"^## (.+)$", text, re.M) == ["Context", "Decision", "Consequences"]
+    assert f"({path.name})" in path.with_name("index.md").read_text(encoding="utf-8")
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    assert [int(path.name[:4]) for path in DECISIONS] == list(range(1, len(DECISIONS) + 1))
+
+
+def test_pre_commit_runs_the_checks_of_make_check() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    target = re.search(r"^check:.*\n((?:\t.+\n)+)", makefile, re.M)
+    assert target
+    checks = [line.split("/", 1)[1].removesuffix(" .") for line in target[1].splitlines()]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0][
+        "hooks"
+    ]
+    entries = [hook["entry"].removeprefix(".venv/bin/").removesuffix(" --force-exclude") for hook in hooks]
+    assert entries == checks
+
+
+@pytest.mark.slow
+def test_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    pages = {page: page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html")}
+    assert "pertinent validate" in pages[tmp_path / "reference" / "commands" / "index.html"]
+    assert "generate_query_embedding" in pages[tmp_path / "reference" / "python" / "index.html"]
+    loaded = re.compile(r"<(?:script|img|iframe)[^>]+src=.?(?:https?:)?//|<link[^>]+stylesheet[^>]+//", re.I)
+    assert not {page.name for page, text in pages.items() if loaded.search(text)}
 
 
 @pytest.mark.slow
@@ -83,20 +161,60 @@ def _first_output(folder: Path) -> str:
     ).stdout
 
 
-@pytest.mark.slow
-def test_the_answer_that_the_readme_shows_is_the_real_one(tmp_path: Path) -> None:
-    shown = re.search(r"^\$ (pertinent search .*?)\n(.*?)```", README, re.S | re.M)
-    assert shown
-    command = [str(Path(sys.executable).with_name("pertinent")), *shlex.split(shown[1])[1:]]
-    with Pertinent.open(tmp_path) as opened:
-        opened.index(ROOT / "examples" / "handbook")
-    environment = {**os.environ, "PERTINENT_FOLDER": str(tmp_path), "COLUMNS": "80"}
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == shown[2].strip()
+CONSOLE_EXAMPLES = [
+    (command, output)
+    for block in re.findall(r"```console\n(.*?)```", README, re.S)
+    for command, output in re.findall(r"^\$ pertinent (.+)\n((?:(?!\$ ).*\n)+)", block, re.M)
+]
+"""The commands of the README that show their output."""
+
+
+def matches_shown_output(output: str, shown: str) -> bool:
+    """Compare real output with that of the README, where `…` stands for anything."""
+    pattern = ".*".join(re.escape(part) for part in shown.strip().split("…"))
+    return re.fullmatch(pattern, output.strip(), re.S) is not None
+
+
+@pytest.fixture(scope="module")
+def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the examples, where the commands of the README run one after the other."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
 
 
 @pytest.mark.slow
-def test_the_page_to_a_first_verdict_runs_as_it_is_written(tmp_path: Path) -> None:
+def test_readme_commands_print_what_it_shows(example_folder: Path) -> None:
+    assert [command.split()[0] for command, _ in CONSOLE_EXAMPLES] == ["index", "search", "validate"]
+    for command, shown in CONSOLE_EXAMPLES:
+        program = str(Path(sys.executable).with_name("pertinent"))
+        environment = {**os.environ, "COLUMNS": "80"}
+        run = subprocess.run(
+            [program, *shlex.split(command)],
+            cwd=example_folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        assert matches_shown_output(run.stdout, shown), run.stdout
+
+
+@pytest.mark.slow
+def test_readme_request_gets_the_response_it_shows(example_folder: Path) -> None:
+    example = re.search(r"localhost:8000(/\S+) .*?-d '(.+?)'.*?json\.tool\n(.*?)```", README, re.S)
+    assert example
+    route, body, shown = example.groups()
+    with Pertinent.open(example_folder / ".pertinent") as book:
+        book.index(ROOT / "examples" / "handbook")
+        with TestClient(create_app(book), base_url="http://localhost") as client:
+            response = client.post(route, json=json.loads(body))
+    assert matches_shown_output(json.dumps(response.json(), indent=4), shown), response.text
+
+
+@pytest.mark.slow
+def test_first_verdict_page_runs_as_it_is_written(tmp_path: Path) -> None:
     """In order, in one folder, with the golden set that the page shows."""
     page = (ROOT / "docs" / "first-verdict.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```yaml\n(.*?)```", page, re.S)

@@ -81,12 +81,12 @@ def test_seed_002_a_result_needs_no_position_and_no_title() -> None:
 @pytest.mark.parametrize(
     ("field", "values"),
     [
-        ("text", [*WHITE_SPACE, None, 5]),
-        ("source_url", [*WHITE_SPACE, "nowhere", "http://[x", None, 5]),
+        ("text", [*WHITE_SPACE, None, 5, "half \ud83d"]),
+        ("source_url", [*WHITE_SPACE, "nowhere", "http://[x", None, 5, "https://book.example/\ud83d"]),
         ("relevance_score", [-0.01, 1.01, math.nan, math.inf, True, "0.5", None]),
-        ("chunk_id", [*WHITE_SPACE, None, 5]),
+        ("chunk_id", [*WHITE_SPACE, None, 5, "\ud83d"]),
         ("position", [-1, 1.0, True, "0", None]),
-        ("title", [None, 5]),
+        ("title", [None, 5, "\ud83d"]),
     ],
 )
 def test_seed_002_a_result_refuses_what_the_seed_forbids(field: str, values: list[Any]) -> None:

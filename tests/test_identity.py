@@ -31,18 +31,18 @@ def test_chunk_ids_are_unique_short_and_carry_their_page(key: str, texts: list[s
     assert all(re.fullmatch(r"[a-z0-9-]+", one) for one in ids)
 
 
-def test_a_page_of_ten_million_equal_chunks_still_has_short_ids() -> None:
+def test_chunk_ids_of_ten_million_equal_chunks_are_short() -> None:
     page = identity.document_id("https://example.org/" + "long-name/" * 9)
     assert len(f"{identity.chunk_ids(page, ['same'])[0]}-9999999") <= identity.CHUNK_ID_MAX
 
 
-def test_text_put_in_above_a_passage_does_not_rename_it() -> None:
+def test_chunk_id_does_not_change_with_text_inserted_above() -> None:
     before = identity.chunk_ids("page", ["first", "second"])
     after = identity.chunk_ids("page", ["new", "first", "second"])
     assert after[1:] == before
 
 
-def test_ids_are_the_same_in_another_process_with_another_hash_seed() -> None:
+def test_ids_do_not_depend_on_the_hash_seed() -> None:
     code = (
         "from pertinent import identity as i; p = i.document_id('https://a.example/x'); "
         "print(p, i.chunk_ids(p, ['é']), i.point_id('c'))"
@@ -57,7 +57,7 @@ def test_ids_are_the_same_in_another_process_with_another_hash_seed() -> None:
 
 
 @given(TEXT)
-def test_the_point_id_is_a_uuid_made_from_the_chunk_id(text: str) -> None:
+def test_point_id_is_a_uuid_of_the_chunk_id(text: str) -> None:
     assert identity.point_id(text).version == 5
     assert identity.point_id(text) == identity.point_id(text)
 
@@ -73,7 +73,7 @@ def test_the_point_id_is_a_uuid_made_from_the_chunk_id(text: str) -> None:
         ("file:///srv/docs/a.md", "file:///srv/docs/a.md"),
     ],
 )
-def test_a_page_has_one_address(url: str, canonical: str) -> None:
+def test_canonical_url_is_the_same_for_all_forms(url: str, canonical: str) -> None:
     assert identity.canonical_url(url) == canonical
     assert identity.canonical_url(canonical) == canonical
 
@@ -81,18 +81,18 @@ def test_a_page_has_one_address(url: str, canonical: str) -> None:
 @given(
     st.lists(st.text("a1:\x1f", max_size=4), max_size=4), st.lists(st.text("a1:\x1f", max_size=4), max_size=4)
 )
-def test_digest_tells_apart_what_joins_alike(left: list[str], right: list[str]) -> None:
+def test_digest_differs_for_strings_that_join_alike(left: list[str], right: list[str]) -> None:
     assert (identity.digest(*left) == identity.digest(*right)) == (left == right)
 
 
 @given(TEXT)
-def test_a_slug_is_url_friendly_and_at_most_100_characters(text: str) -> None:
+def test_ascii_slug_is_url_friendly_and_at_most_100_characters(text: str) -> None:
     slug = identity.ascii_slug(text * 5)
     assert len(slug) <= identity.SLUG_MAX
     assert slug == "" or re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
 
 
-def test_a_long_title_is_cut_with_an_ellipsis() -> None:
+def test_shorten_cuts_with_an_ellipsis() -> None:
     assert identity.shorten("x" * 300, 255) == "x" * 254 + "…"
     assert identity.shorten("short", 255) == "short"
 
@@ -103,6 +103,12 @@ def test_a_long_title_is_cut_with_an_ellipsis() -> None:
         ("https://book.example/docs", True),
         ("file:///docs/a%20b.md", True),
         ("beir://faq/1", True),
+        ("s3://bucket/key", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("mailto:a@book.example", False),
+        ("C:\\docs\\a.md", False),
+        ("file:docs/a.md", False),
         ("not a url", False),
         ("/docs/a", False),
         ("https://book.example/a b", False),
@@ -113,5 +119,5 @@ def test_a_long_title_is_cut_with_an_ellipsis() -> None:
         ("", False),
     ],
 )
-def test_is_url_takes_addresses_alone(text: str, expected: bool) -> None:
+def test_seed_001_a_url_is_an_address_that_can_be_opened(text: str, expected: bool) -> None:
     assert identity.is_url(text) is expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import shutil
@@ -94,6 +95,7 @@ class TestSeed001:
             assert 0.0 <= chunk["similarity_score"] <= 1.0
             assert chunk["chunk_id"]
             assert datetime.fromisoformat(chunk["created_at"]).tzinfo is not None
+            assert chunk["created_at"].endswith("Z")
 
     def test_results_are_ordered_by_similarity(self, indexed: Path) -> None:
         scores = [one["similarity_score"] for one in pertinent.retrieve("messages")["results"]]
@@ -156,6 +158,50 @@ class TestSeed001:
         with pytest.raises(ValueError, match=field):
             pertinent.retrieve(**arguments)
 
+    def test_seed_001_the_defaults_are_5_results_no_threshold_and_metadata(self) -> None:
+        parameters = inspect.signature(pertinent.retrieve).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
+        assert list(defaults) == ["query_text", "top_k", "threshold", "include_metadata"]
+        assert defaults["query_text"] is inspect.Parameter.empty
+        assert (defaults["top_k"], defaults["threshold"], defaults["include_metadata"]) == (5, 0.0, True)
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            *(("query_text", value) for value in (5, True, b"a", ["a"], "joint \ud800", "\u2003")),
+            *(("top_k", value) for value in (True, "5", None, math.inf, math.nan, 10**30)),
+            *(("threshold", value) for value in (True, "0.5", None, math.inf, -math.inf, 10**400)),
+            *(("include_metadata", value) for value in (1, 0, None, "false")),
+        ],
+    )
+    def test_seed_001_a_value_of_another_type_is_refused_by_name(
+        self, indexed: Path, field: str, value: object
+    ) -> None:
+        arguments: dict[str, Any] = {"query_text": "joint", field: value}
+        with pytest.raises(ValueError, match=field):
+            pertinent.retrieve(**arguments)
+
+    @pytest.mark.parametrize(
+        "arguments", [{"top_k": 1}, {"top_k": 20}, {"threshold": 0.0}, {"threshold": 1.0}, {"threshold": 0}]
+    )
+    def test_seed_001_both_ends_of_each_range_are_accepted(
+        self, indexed: Path, arguments: dict[str, Any]
+    ) -> None:
+        response = pertinent.retrieve("messages", **arguments)
+        assert len(response["results"]) <= arguments.get("top_k", 5)
+
+    def test_seed_001_the_threshold_is_the_lowest_score_that_is_returned(self, indexed: Path) -> None:
+        query = "a service answers messages over topics"
+        results = pertinent.retrieve(query)["results"]
+        second = results[1]["similarity_score"]
+        assert results[2]["similarity_score"] < second
+        assert pertinent.retrieve(query, threshold=second)["results"] == results[:2]
+        above = pertinent.retrieve(query, threshold=math.nextafter(second, 1.0))
+        assert (above["results"], above["metadata"]["total_results"]) == (results[:1], 1)
+
+    def test_seed_001_the_query_is_echoed_with_its_white_space(self, indexed: Path) -> None:
+        assert pertinent.retrieve("  joint\n")["query"] == "  joint\n"
+
     def test_2000_characters_are_accepted(self, indexed: Path) -> None:
         assert pertinent.retrieve("x" * 2000)["query"] == "x" * 2000
 
@@ -200,7 +246,7 @@ class TestSeed002:
             pertinent.retrieve_content_chunks(vector, limit=0)
 
     def test_a_vector_of_another_length_is_an_error_with_both_numbers(self, indexed: Path) -> None:
-        with pytest.raises(ValueError, match=r"1024 elements.*made for 64"):
+        with pytest.raises(ValueError, match=r"1024 elements.*vectors of 64"):
             pertinent.retrieve_content_chunks([0.0] * 1024)
 
     def test_no_results_are_an_empty_list(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,6 +269,9 @@ def test_search_many_answers_each_in_order(book: Path, tmp_path: Path) -> None:
         answers = opened.search_many(texts, top_k=1)
         assert [answer.query for answer in answers] == texts
         assert [a.hits for a in answers] == [opened.search(text, top_k=1).hits for text in texts]
+        url = answers[0].hits[0].chunk.url
+        (filtered,) = opened.search_many(["messages over topics"], filters={"url": url})
+        assert {hit.chunk.url for hit in filtered.hits} == {url}
         with pytest.raises(ValueError, match="text"):
             opened.search_many(["fine", ""])
         with pytest.raises(ValueError, match="texts"):
@@ -359,7 +408,7 @@ def test_a_full_disk_is_refused_before_anything_is_written(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
     with (
         Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as opened,
-        pytest.raises(IndexFailure, match="make room"),
+        pytest.raises(IndexFailure, match="free at least"),
     ):
         opened.index(book)
     assert not (tmp_path / "data").exists()
@@ -407,6 +456,7 @@ def test_a_vector_counts_by_its_direction_alone(indexed: Path) -> None:
             pertinent.retrieve_content_chunks(bad)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path) -> None:
     for number in range(60):
         (book / f"extra-{number}.md").write_text(f"# Extra {number}\n\nFiller about nothing, {number}.\n")
@@ -431,6 +481,7 @@ def test_searches_go_on_while_the_index_is_made_anew(book: Path, tmp_path: Path)
         assert engine.search("revolute joint", SearchOptions(top_k=1)).hits == expected
 
 
+@pytest.mark.slow
 def test_reindex_is_refused_while_another_process_has_the_index(book: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as first:
         first.index(book)

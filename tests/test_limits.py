@@ -26,12 +26,12 @@ from pertinent.types import SearchOptions
         ({"fallback": "dense"}, r"fallback: must be lexical"),
     ],
 )
-def test_an_option_out_of_range_is_refused_by_name(options: dict[str, Any], message: str) -> None:
+def test_check_options_names_the_option_out_of_range(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         check_options(SearchOptions(**options))
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t", "x" * 2001, "half \ud800 pair", 5, None])
-def test_a_query_that_is_no_text_is_refused(text: Any) -> None:
+def test_check_query_refuses_other_types(text: Any) -> None:
     with pytest.raises(InvalidInput, match="text"):
         ENGINE.check_query(text)

@@ -9,37 +9,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import SettingsError
-from pertinent.settings import Settings, load
+from pertinent.settings import Loaded, Settings, load
 
 
-def test_the_defaults_need_nothing(tmp_path: Path) -> None:
+def masked_values(loaded: Loaded) -> dict[str, str]:
+    return {setting.name: setting.value for setting in loaded.list_origins()}
+
+
+def test_defaults_need_no_configuration(tmp_path: Path) -> None:
     loaded = load(environment={}, start=tmp_path)
     assert loaded.settings == Settings()
-    assert all(one.origin == "default" for one in loaded.shown())
+    assert all(setting.origin == "default" for setting in loaded.list_origins())
 
 
-def test_a_value_comes_from_the_first_place_that_has_it(tmp_path: Path) -> None:
+def test_settings_precedence_is_caller_environment_file(tmp_path: Path) -> None:
     (tmp_path / "pertinent.toml").write_text("chunk_tokens = 100\nranking = 'dense'\n")
     environment = {"PERTINENT_CHUNK_TOKENS": "150"}
     assert load(environment={}, start=tmp_path).settings.chunk_tokens == 100
     assert load(environment=environment, start=tmp_path).settings.chunk_tokens == 150
-    given = load({"chunk_tokens": 300}, environment=environment, start=tmp_path)
-    assert given.settings.chunk_tokens == 300
-    assert given.settings.ranking == "dense"
-    origins = {one.name: one.origin for one in given.shown()}
+    overridden = load({"chunk_tokens": 300}, environment=environment, start=tmp_path)
+    assert overridden.settings.chunk_tokens == 300
+    assert overridden.settings.ranking == "dense"
+    origins = {setting.name: setting.origin for setting in overridden.list_origins()}
     assert origins["chunk_tokens"] == "given"
     assert origins["ranking"] == str(tmp_path / "pertinent.toml")
     assert load(environment=environment, start=tmp_path).origins["chunk_tokens"] == "PERTINENT_CHUNK_TOKENS"
 
 
-def test_the_file_is_found_from_a_folder_below_and_its_folder_is_meant_from_there(tmp_path: Path) -> None:
+def test_file_is_found_in_a_parent_folder_and_its_paths_are_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "pertinent.toml").write_text("folder = 'data'\n")
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
     assert load(environment={}, start=below).settings.folder == tmp_path / "data"
 
 
-def test_the_names_of_the_seeds_are_understood(tmp_path: Path) -> None:
+def test_common_environment_variables_are_read(tmp_path: Path) -> None:
     environment = {"COHERE_API_KEY": "k", "DATABASE_URL": "postgresql://h/d", "QDRANT_COLLECTION_NAME": "c"}
     loaded = load(environment=environment, start=tmp_path)
     assert loaded.settings.cohere_api_key is not None
@@ -48,7 +52,7 @@ def test_the_names_of_the_seeds_are_understood(tmp_path: Path) -> None:
     assert loaded.origins["database_url"] == "DATABASE_URL"
 
 
-def test_our_own_name_wins_over_the_common_one(tmp_path: Path) -> None:
+def test_pertinent_variable_precedes_the_common_one(tmp_path: Path) -> None:
     environment = {"QDRANT_COLLECTION_NAME": "theirs", "PERTINENT_QDRANT_COLLECTION": "ours"}
     assert load(environment=environment, start=tmp_path).settings.qdrant_collection == "ours"
 
@@ -63,12 +67,12 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
     (tmp_path / "pertinent.toml").write_text(f'embedder = "{name}"\n')
     loaded = load(environment={}, start=tmp_path)
     assert loaded.settings.embedder == full
-    assert {setting.name: setting.value for setting in loaded.shown()}["embedder"] == full
+    assert masked_values(loaded)["embedder"] == full
     assert loaded.settings.asks_servers
 
 
 @pytest.mark.parametrize(
-    ("given", "environment", "message"),
+    ("overrides", "environment", "message"),
     [
         ({"embedder": "minilm"}, {}, "embedder: must be provider:model"),
         ({"embedder": "magic:model"}, {}, "embedder: must be provider:model"),
@@ -76,6 +80,12 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
         ({"embedder": "local:"}, {}, "embedder: must be provider:model"),
         ({"chunk_tokens": 1}, {}, r"chunk_tokens: .*20"),
         ({"chunk_tokens": "many"}, {}, "chunk_tokens"),
+        ({"port": 80000}, {}, r"^port: must be at most 65535 \(as given\)$"),
+        (
+            {},
+            {"PERTINENT_RANKING": "secret-key"},
+            r"^ranking: must be hybrid, dense or lexical \(from PERTINENT_RANKING\)$",
+        ),
         ({"ranking": "rrf"}, {}, "ranking"),
         ({"nonsense": 1}, {}, "nonsense"),
         ({"database_url": "mysql://h/d"}, {}, "postgresql:// or sqlite://"),
@@ -85,35 +95,35 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
         ({"qdrant_quantization": "tiny"}, {}, "qdrant_quantization"),
     ],
 )
-def test_what_can_not_be_is_refused_at_once(
-    tmp_path: Path, given: dict[str, object], environment: dict[str, str], message: str
+def test_invalid_setting_is_refused_without_quoting_it(
+    tmp_path: Path, overrides: dict[str, object], environment: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(SettingsError, match=message) as refused:
-        load(given, environment=environment, start=tmp_path)
-    assert "secret-key" not in str(refused.value)
+    with pytest.raises(SettingsError, match=message) as caught:
+        load(overrides, environment=environment, start=tmp_path)
+    assert "secret-key" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["chunk_tokens = ", "nonsense = 1", "\xff\xfe"])
-def test_a_broken_file_is_named(tmp_path: Path, text: str) -> None:
+def test_invalid_file_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "pertinent.toml").write_bytes(text.encode("latin-1"))
     with pytest.raises(SettingsError, match=r"pertinent\.toml"):
         load(environment={}, start=tmp_path)
 
 
-def test_no_secret_is_shown_or_in_a_repr(tmp_path: Path) -> None:
+def test_secrets_are_masked(tmp_path: Path) -> None:
     environment = {"COHERE_API_KEY": "sesame", "DATABASE_URL": "postgresql://ann:sesame@db.example/x"}
     loaded = load(environment=environment, start=tmp_path)
-    shown = {one.name: one.value for one in loaded.shown()}
-    assert shown["cohere_api_key"] == "********"
-    assert shown["database_url"] == "postgresql://********@db.example/x"
-    assert "sesame" not in repr(loaded) + str(loaded) + repr(loaded.shown())
+    values = masked_values(loaded)
+    assert values["cohere_api_key"] == "********"
+    assert values["database_url"] == "postgresql://********@db.example/x"
+    assert "sesame" not in repr(loaded) + str(loaded) + repr(loaded.list_origins())
 
 
-def test_a_bad_secret_is_not_repeated_in_the_error(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError) as refused:
+def test_invalid_secret_is_not_in_the_error(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
         load(environment={"DATABASE_URL": "mysql://u:sesame@h/d"}, start=tmp_path)
-    assert "sesame" not in str(refused.value)
-    assert refused.value.__cause__ is None
+    assert "sesame" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 @given(
@@ -121,14 +131,14 @@ def test_a_bad_secret_is_not_repeated_in_the_error(tmp_path: Path) -> None:
         lambda p: f"se{p}"
     )
 )
-def test_no_password_is_shown_whatever_its_characters(password: str) -> None:
+def test_password_of_any_characters_is_masked(password: str) -> None:
     environment = {"DATABASE_URL": f"postgresql://ann:{password}@db.example:5432/x?sslmode=on"}
-    shown = {one.name: one.value for one in load(environment=environment, start=Path("/")).shown()}
-    assert password not in shown["database_url"]
-    assert shown["database_url"].endswith("@db.example:5432/x")
+    value = masked_values(load(environment=environment, start=Path("/")))["database_url"]
+    assert password not in value
+    assert value.endswith("@db.example:5432/x")
 
 
-def test_an_empty_variable_is_none_and_paths_in_the_file_are_meant_from_there(tmp_path: Path) -> None:
+def test_empty_variable_is_ignored_and_onnx_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert load(environment={"PERTINENT_FOLDER": ""}, start=tmp_path).settings.folder == Path(".pertinent")
     (tmp_path / "pertinent.toml").write_text("embedder = 'onnx:models/x'\n")
     assert load(environment={}, start=tmp_path).settings.embedder == f"onnx:{tmp_path}/models/x"
@@ -137,7 +147,7 @@ def test_an_empty_variable_is_none_and_paths_in_the_file_are_meant_from_there(tm
         load(environment={}, start=tmp_path)
 
 
-def test_keys_and_origins_are_written_with_commas_in_the_environment(tmp_path: Path) -> None:
+def test_lists_in_the_environment_are_split_at_commas(tmp_path: Path) -> None:
     environment = {
         "PERTINENT_API_KEYS": "first-key-1, second-key-2",
         "PERTINENT_CORS_ORIGINS": "https://a.example",
@@ -145,13 +155,13 @@ def test_keys_and_origins_are_written_with_commas_in_the_environment(tmp_path: P
     loaded = load(environment=environment, start=tmp_path)
     assert [key.get_secret_value() for key in loaded.settings.api_keys] == ["first-key-1", "second-key-2"]
     assert loaded.settings.cors_origins == ("https://a.example",)
-    assert "first-key" not in str(loaded.shown())
+    assert "first-key" not in str(loaded.list_origins())
     with pytest.raises(SettingsError, match="at least 8 characters"):
         load(environment={"PERTINENT_API_KEYS": "short"}, start=tmp_path)
 
 
 @pytest.mark.parametrize("origin", ["https://a.example/", "http://localhost:3000", "*", "https://A.example"])
-def test_an_origin_is_what_a_browser_sends(tmp_path: Path, origin: str) -> None:
+def test_cors_origin_is_written_as_browsers_do(tmp_path: Path, origin: str) -> None:
     loaded = load(environment={"PERTINENT_CORS_ORIGINS": origin}, start=tmp_path)
     assert loaded.settings.cors_origins == (origin.rstrip("/").lower(),)
 
@@ -159,26 +169,14 @@ def test_an_origin_is_what_a_browser_sends(tmp_path: Path, origin: str) -> None:
 @pytest.mark.parametrize(
     "origin", ["foo", "a.example", "https://a.example/docs", "https://", "https://a.example?x"]
 )
-def test_an_origin_that_no_browser_sends_is_refused(tmp_path: Path, origin: str) -> None:
+def test_invalid_cors_origin_is_refused(tmp_path: Path, origin: str) -> None:
     with pytest.raises(SettingsError, match=r"must be like https://site\.example"):
         load(environment={"PERTINENT_CORS_ORIGINS": origin}, start=tmp_path)
 
 
-def test_what_the_caller_gave_is_refused_in_our_words(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError) as refused:
-        load({"port": 80000}, environment={}, start=tmp_path)
-    assert str(refused.value) == "port: must be at most 65535 (as given)"
-
-
 @pytest.mark.parametrize("name", ["qdrant_url", "openai_base_url", "cohere_base_url", "otel_endpoint"])
 @pytest.mark.parametrize("value", ["http://u:SECRET@host:1/v1", "http://host,http://u:SEC/RET@other"])
-def test_a_password_in_any_address_is_hidden(tmp_path: Path, name: str, value: str) -> None:
-    shown = {one.name: one.value for one in load({name: value}, environment={}, start=tmp_path).shown()}
-    assert "SEC" not in shown[name]
-    assert shown[name].startswith("http://********@")
-
-
-def test_a_value_that_is_refused_is_not_quoted() -> None:
-    with pytest.raises(SettingsError) as refused:
-        load(environment={"PERTINENT_RANKING": "sk-secret"})
-    assert str(refused.value) == "ranking: must be hybrid, dense or lexical (from PERTINENT_RANKING)"
+def test_password_in_any_address_is_masked(tmp_path: Path, name: str, value: str) -> None:
+    masked = masked_values(load({name: value}, environment={}, start=tmp_path))[name]
+    assert "SEC" not in masked
+    assert masked.startswith("http://********@")

@@ -13,6 +13,7 @@ from .ports import Builds, Catalog, Embedder, Fingerprint
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from .stores.catalog.catalog import SqlCatalog
     from .stores.external.opening import ForeignCollection
     from .stores.qdrant.builds import QdrantBuilds
     from .stores.qdrant.server import Server
@@ -49,23 +50,25 @@ def _embedder(settings: Settings) -> Embedder:
     from .embedders.local import MINILM, LocalEmbedder
 
     if provider == "onnx":
-        return LocalEmbedder.folder(Path(model).expanduser().resolve())
+        return LocalEmbedder.load_folder(Path(model).expanduser().resolve())
     if model != MINILM:
         raise SettingsError(f"embedder: the local model is local:{MINILM}; onnx:FOLDER loads any other")
-    return LocalEmbedder.minilm()
+    return LocalEmbedder.load_minilm()
 
 
 def _hosted(settings: Settings, provider: str, model: str) -> Embedder:
-    from .embedders.hosted import Terms
+    from .embedders.hosted import HostedOptions
 
-    terms = Terms(tokens_per_minute=settings.embed_tokens_per_minute or None)
+    options = HostedOptions(tokens_per_minute=settings.embed_tokens_per_minute or None)
     if provider == "cohere":
         from .embedders.cohere import CohereEmbedder
 
-        return CohereEmbedder(model, settings.cohere_api_key, base_url=settings.cohere_base_url, terms=terms)
+        return CohereEmbedder(
+            model, settings.cohere_api_key, base_url=settings.cohere_base_url, options=options
+        )
     from .embedders.openai import OpenAIEmbedder
 
-    return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, terms=terms)
+    return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, options=options)
 
 
 def catalog(settings: Settings) -> Catalog:
@@ -110,7 +113,17 @@ def foreign(settings: Settings) -> ForeignCollection:
         settings.qdrant_collection,
         settings.qdrant_fields,
         settings.external_base_url or "",
+        lambda: _external_documents(settings),
     )
+
+
+def _external_documents(settings: Settings) -> SqlCatalog | None:
+    """The database of the pipeline that filled the collection; only its table `documents` is read."""
+    from .stores.catalog.catalog import SqlCatalog
+
+    if settings.database_url is None:
+        return None
+    return SqlCatalog.attach(settings.database_url.get_secret_value())
 
 
 def _server(settings: Settings) -> Server:

@@ -1,12 +1,12 @@
-"""Every error that Pertinent raises on purpose.
+"""The exceptions of Pertinent.
 
 PertinentError
-├── InvalidInput (ValueError)       what the caller gave is out of range; names the field
-│   ├── DimensionMismatch           a vector of another length than the index was made for
-│   └── InvalidFile                 a file has errors; lists all of them, with their lines
+├── InvalidInput (ValueError)       a value of the caller is out of range; names the field
+│   ├── DimensionMismatch           a vector has another length than those of the index
+│   └── InvalidFile                 a file has errors; lists them with their lines
 ├── SettingsError (ValueError)      the settings contradict each other or can't be read
 ├── SourceError                     a source can't be read at all
-├── SyncRefused                     a sync that would do harm was stopped before it began
+├── SyncRefused                     a sync was stopped before it changed anything
 ├── FingerprintMismatch             the index was made with another model, chunker or lexical setting
 ├── NotFound (LookupError)          no such chunk or page, or nothing was indexed yet
 ├── EmbedderError                   the model or its service failed
@@ -22,11 +22,16 @@ from collections.abc import Sequence
 
 
 class PertinentError(Exception):
-    """The root of the tree: catch this to catch all of them."""
+    """The base class of all exceptions of Pertinent."""
 
 
 class InvalidInput(PertinentError, ValueError):
-    """A value that the caller gave is not acceptable."""
+    """A value of the caller is invalid.
+
+    Args:
+        field: The name of the value.
+        message: What the value must be.
+    """
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -37,29 +42,29 @@ class InvalidInput(PertinentError, ValueError):
 class DimensionMismatch(InvalidInput):
     """A vector has another number of elements than the index."""
 
-    def __init__(self, given: int, expected: int, field: str = "query_embedding") -> None:
-        super().__init__(field, f"has {given} elements, but the index was made for {expected}")
-        self.given = given
+    def __init__(self, actual: int, expected: int, field: str = "query_embedding") -> None:
+        super().__init__(field, f"has {actual} elements, but the index was made for {expected}")
+        self.actual = actual
         self.expected = expected
 
 
 class InvalidFile(InvalidInput):
-    """A file has errors: all of them, one line each."""
+    """A file has errors; the message lists them, one a line."""
 
-    LISTED = 100
-    """How many errors are listed; a file may have very many of a kind."""
+    MAX_LISTED = 100
+    """How many errors are listed; a file may have very many."""
 
     def __init__(self, field: str, path: str, errors: Sequence[str]) -> None:
-        lines = [" ".join(error.split()) for error in errors[: self.LISTED]]
-        if len(errors) > self.LISTED:
-            lines.append(f"and {len(errors) - self.LISTED:,} more")
+        lines = [" ".join(error.split()) for error in errors[: self.MAX_LISTED]]
+        if len(errors) > self.MAX_LISTED:
+            lines.append(f"and {len(errors) - self.MAX_LISTED:,} more")
         single = len(errors) == 1
         message = f"{path}: {lines[0]}" if single else f"{path} has {len(errors):,} errors:"
         super().__init__(field, "\n  ".join([message] if single else [message, *lines]))
 
 
 class SettingsError(PertinentError, ValueError):
-    """The settings can't be read, or contradict each other."""
+    """The settings can't be read, are invalid, or contradict each other."""
 
 
 class SourceError(PertinentError):
@@ -71,15 +76,15 @@ class SyncRefused(PertinentError):
 
 
 class FingerprintMismatch(PertinentError):
-    """The index was made with other settings than the present ones."""
+    """The index was made with other settings than the current ones."""
 
 
 class NotFound(PertinentError, LookupError):
-    """The thing asked for does not exist."""
+    """A chunk, page, source or index does not exist."""
 
 
 class EmbedderError(PertinentError):
-    """The embedding model, or the service behind it, failed."""
+    """The embedding model or its service failed."""
 
 
 class StoreError(PertinentError):
@@ -91,7 +96,7 @@ class IndexFailure(StoreError):
 
 
 class IndexLocked(IndexFailure):
-    """Another process holds the embedded index."""
+    """Another process has the embedded index open."""
 
 
 class CatalogFailure(StoreError):

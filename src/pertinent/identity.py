@@ -1,6 +1,6 @@
-"""Ids, slugs, hashes and addresses: what makes a page or a chunk the same one tomorrow.
+"""Ids, slugs, hashes and addresses of pages and chunks.
 
-Everything here is a pure function of its arguments, so an id is the same on every run and machine.
+All are pure functions of their arguments, so an id is the same on every run and machine.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _SPACE = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
 def content_hash(text: str) -> str:
-    """SHA-256 of the text in UTF-8, as 64 hex digits."""
+    """Return the SHA-256 of the text in UTF-8, as 64 hex digits."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def digest(*parts: str, length: int = 12) -> str:
-    """A short hash of several strings; no two lists of strings are joined alike."""
+    """Return a short hash of several strings; their lengths are part of it, so `ab, c` is not `a, bc`."""
     return content_hash("".join(f"{len(part)}:{part}" for part in parts))[:length]
 
 
 def ascii_slug(text: str, limit: int = SLUG_MAX) -> str:
-    """Lower-case ASCII words joined by hyphens, at most `limit` characters; may be empty."""
+    """Return lower-case ASCII words joined by hyphens, at most `limit` characters; may be empty."""
     folded = (
         text if text.isascii() else unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     )
@@ -43,7 +43,7 @@ def ascii_slug(text: str, limit: int = SLUG_MAX) -> str:
 
 
 def canonical_url(url: str) -> str:
-    """The one address of a page: no fragment, no `index.html`, no trailing slash but the root's."""
+    """Return the canonical address of a page: no fragment, no `index.html`, no trailing slash."""
     scheme, host, path, query, _ = urlsplit(url)
     path = re.sub(r"/index\.html?$", "/", path)
     if len(path) > 1:
@@ -56,27 +56,27 @@ def canonical_url(url: str) -> str:
 
 
 def is_url(text: str) -> bool:
-    """Whether it has the form of an address: a scheme, and a host or (but on the web) a path; no space."""
+    """Whether a text is an address: a scheme with a host, or a file's path, and no white space."""
     try:
         parts = urlsplit(text)
     except ValueError:
         return False
-    here = parts.netloc or (parts.path and parts.scheme not in ("http", "https"))
-    return bool(parts.scheme and here) and not _SPACE.search(text)
+    has_target = parts.netloc or (parts.scheme == "file" and parts.path.startswith("/"))
+    return bool(parts.scheme and has_target) and not _SPACE.search(text)
 
 
 def url_of_path(path: str, base_url: str = "") -> str:
-    """The address of a source file: below a base url, or else `file:///…`; empty where it names no file."""
+    """Return the address of a source file: below a base url, or else `file:///…`; empty for the root."""
     if "://" in path and is_url(path):
         return path
-    below = posixpath.normpath("/" + path.replace("\\", "/").lstrip("/"))
-    if below == "/":
+    absolute = posixpath.normpath("/" + path.replace("\\", "/").lstrip("/"))
+    if absolute == "/":
         return ""
-    return (base_url.rstrip("/") or "file://") + quote(below, safe="/:@!$&'()*+,;=", errors="replace")
+    return (base_url.rstrip("/") or "file://") + quote(absolute, safe="/:@!$&'()*+,;=", errors="replace")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, which nobody reaches from elsewhere by that name."""
+    """Whether a host is the loopback interface, which other machines can't reach."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -84,16 +84,16 @@ def is_loopback(host: str) -> bool:
 
 
 def document_id(key: str, readable: str = "") -> str:
-    """A page's id: some of its slug for people, and a hash of the key that identifies it."""
+    """Return a page's id: part of its slug, for people, and a hash of the key that identifies it."""
     slug = ascii_slug(readable or urlsplit(key).path, limit=16)
     return f"{slug or 'page'}-{digest(key, length=12)}"
 
 
 def chunk_ids(document: str, texts: Iterable[str]) -> list[str]:
-    """An id for each text of a page, in order.
+    """Return an id for each text of a page, in order.
 
-    An id comes from the text, not from its place: text put in above a passage does not rename the
-    passage, and an id never comes to mean another text. The second of two equal texts is numbered.
+    An id depends on the text, not on its position: text inserted above a passage does not change the
+    passage's id, and an id never refers to another text later. Repeated texts are numbered.
     """
     seen: Counter[str] = Counter()
     ids = []
@@ -105,17 +105,17 @@ def chunk_ids(document: str, texts: Iterable[str]) -> list[str]:
 
 
 def point_id(chunk_id: str) -> uuid.UUID:
-    """The UUID under which a chunk stands in the vector index."""
+    """Return the UUID of a chunk's point in the vector index."""
     return uuid.uuid5(_POINTS, chunk_id)
 
 
 def embedding_key(embedder: str, text: str) -> str:
-    """Tells whether a vector was made from this text by this embedder."""
+    """Return a key that identifies the vector of this text by this embedder."""
     return digest(embedder, text, length=16)
 
 
 def storable(text: str) -> bool:
-    """Whether every store can keep it: PostgreSQL has no NUL, and UTF-8 no lone surrogate."""
+    """Whether every store accepts a text: PostgreSQL has no NUL, and UTF-8 no lone surrogate."""
     try:
         return "\0" not in text and (text.isascii() or bool(text.encode()))
     except UnicodeEncodeError:
@@ -123,5 +123,5 @@ def storable(text: str) -> bool:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text itself, or its beginning with an ellipsis where it is longer than `limit`."""
+    """Return the text, cut to `limit` characters with an ellipsis if it is longer."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""What each door accepts: the ranges of the five seeds, and the words in which they are refused."""
+"""Checks of values from callers: the ranges of each API, and the messages about violations."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ _ISO_8601 = re.compile(r"[0-9W-]+(T[0-9:.,+Z-]+)?")
 _SHA256 = re.compile("[0-9a-fA-F]{64}")
 
 EXAMPLE_TIME = "2026-01-31T09:30:00Z"
+"""The time that messages give as an example."""
+
+MAX_QUOTE = 60
+"""How many characters of a value a message quotes."""
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The ranges of one door, with the names that it gives to the fields."""
+    """The ranges of one API, and its names of the fields."""
 
     query_max: int
     top_k_max: int
@@ -32,23 +36,20 @@ class Limits:
     threshold: str = "threshold"
 
     def check_query(self, text: object) -> str:
-        """The query itself, or an error that says what is wrong with it."""
-        if not isinstance(text, str):
-            raise InvalidInput(self.query, f"must be text, not {repr(text)[:60]}")
-        if not text.strip():
+        """Return the query; raise InvalidInput if it is not text, empty or too long."""
+        query = check_string(self.query, text)
+        if not query.strip():
             raise InvalidInput(self.query, f"must not be empty; give 1 to {self.query_max} characters")
-        if len(text) > self.query_max:
-            raise InvalidInput(self.query, f"has {len(text)} characters; it must have 1 to {self.query_max}")
-        if _SURROGATE.search(text):
-            raise InvalidInput(self.query, "holds half of a surrogate pair, which is not text")
-        return text
+        if len(query) > self.query_max:
+            raise InvalidInput(self.query, f"has {len(query)} characters; it must have 1 to {self.query_max}")
+        return query
 
     def check_top_k(self, value: object) -> int:
-        """A whole number from 1 to the door's most."""
+        """Return the value; raise InvalidInput unless it is a whole number from 1 to the limit."""
         return check_count(self.top_k, value, self.top_k_max)
 
     def check_threshold(self, value: object) -> float:
-        """A number from 0.0 to 1.0."""
+        """Return the value; raise InvalidInput unless it is a number from 0.0 to 1.0."""
         return check_share(self.threshold, value)
 
 
@@ -62,7 +63,7 @@ RETRIEVAL_IMPLEMENTATION = Limits(
 
 
 def check_count(field: str, value: object, most: int, least: int = 1) -> int:
-    """A whole number from `least` to `most`."""
+    """Return the value; raise InvalidInput unless it is a whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidInput(field, f"must be a whole number from {least} to {most}, not {value!r}")
     if not least <= value <= most:
@@ -71,7 +72,7 @@ def check_count(field: str, value: object, most: int, least: int = 1) -> int:
 
 
 def check_at_least(field: str, value: object, least: int) -> int:
-    """A whole number from `least` on."""
+    """Return the value; raise InvalidInput unless it is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidInput(field, f"must be a whole number from {least} on, not {_quote(value)}")
     if value < least:
@@ -80,17 +81,17 @@ def check_at_least(field: str, value: object, least: int) -> int:
 
 
 def check_share(field: str, value: object) -> float:
-    """A number from 0.0 to 1.0."""
+    """Return the value; raise InvalidInput unless it is a number from 0.0 to 1.0."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(field, f"must be a number from 0.0 to 1.0, not {_quote(value)}")
-    # NaN is not between anything either.
+    # False for NaN too.
     if not 0.0 <= value <= 1.0:
         raise InvalidInput(field, f"must be between 0.0 and 1.0, not {str(value)[:20]}")
     return float(value)
 
 
 def check_duration(field: str, value: object) -> float:
-    """A finite number of milliseconds, 0 or more."""
+    """Return the value; raise InvalidInput unless it is a finite number of milliseconds, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(field, f"must be a number that is not negative, not {_quote(value)}")
     if not 0.0 <= value < math.inf:
@@ -98,45 +99,53 @@ def check_duration(field: str, value: object) -> float:
     return float(value)
 
 
-def check_text(field: str, value: object) -> str:
-    """Text that is neither empty nor white space."""
+def check_string(field: str, value: object) -> str:
+    """Return the value; raise InvalidInput unless it is text that can be encoded. It may be empty."""
     if not isinstance(value, str):
         raise InvalidInput(field, f"must be text, not {_quote(value)}")
-    if not value.strip():
-        raise InvalidInput(field, "must not be empty")
+    if _SURROGATE.search(value):
+        raise InvalidInput(field, "holds half of a surrogate pair, which is not text")
     return value
 
 
+def check_text(field: str, value: object) -> str:
+    """Text that is neither empty nor white space."""
+    text = check_string(field, value)
+    if not text.strip():
+        raise InvalidInput(field, "must not be empty")
+    return text
+
+
 def check_time(field: str, value: object) -> str:
-    """A time in ISO 8601."""
+    """Return the value; raise InvalidInput unless it is a time in ISO 8601."""
     if not is_iso_8601(text := check_text(field, value)):
         raise InvalidInput(field, f"must be a time in ISO 8601, such as {EXAMPLE_TIME}, not {_quote(text)}")
     return text
 
 
 def is_iso_8601(text: str) -> bool:
-    """Whether it is a date, or a date and a time, in ISO 8601."""
+    """Whether a text is a date, or a date and a time, in ISO 8601."""
     try:
         datetime.fromisoformat(text)
     except ValueError:
         return False
-    # Python takes any character for the T.
+    # Python accepts any character in place of the T.
     return _ISO_8601.fullmatch(text) is not None
 
 
 def check_hash(field: str, value: object) -> str:
-    """A SHA-256 as 64 hex digits."""
+    """Return the value; raise InvalidInput unless it is a SHA-256 of 64 hex digits."""
     if not _SHA256.fullmatch(text := check_text(field, value)):
         raise InvalidInput(field, f"must be a SHA-256 of 64 hex digits, not {_quote(text)}")
     return text
 
 
 def _quote(value: object) -> str:
-    return repr(value)[:60]
+    return repr(value)[:MAX_QUOTE]
 
 
 def check_ranking(value: object) -> Ranking:
-    """The name of a ranking."""
+    """Return the value; raise InvalidInput unless it is the name of a ranking."""
     for ranking in RANKINGS:
         if value == ranking:
             return ranking
@@ -144,7 +153,7 @@ def check_ranking(value: object) -> Ranking:
 
 
 def check_options(options: SearchOptions) -> SearchOptions:
-    """Check the options of a search against the engine's limits; an error names the field."""
+    """Return the options; raise InvalidInput if one is outside the engine's limits."""
     if options.ranking is not None:
         check_ranking(options.ranking)
     if options.per_page is not None:

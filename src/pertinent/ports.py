@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Candidates, Chunk, Filters, Offer, Page, PassedOver, PointId, StoredPoint, Unreadable
+from .types import Candidates, Chunk, Filters, LazyPage, Page, PointId, Skipped, StoredPoint, Unreadable
 
 Vector = NDArray[np.float32]
 
@@ -236,5 +236,5 @@ class Source(Protocol):
     def total(self) -> int | None:
         """How many pages it will give, where that is known beforehand."""
 
-    def read(self) -> Iterator[Page | Offer | PassedOver | Unreadable]:
+    def read(self) -> Iterator[Page | LazyPage | Skipped | Unreadable]:
         """Every page; one that can't be read is named by the `source_path` it had when it could."""

@@ -1,8 +1,8 @@
-"""Typed settings, from flags, the environment and pertinent.toml; the only module that reads them.
+"""Typed settings from the caller, the environment and pertinent.toml; no other module reads those.
 
-A value comes from the first place that has it: what the caller gave, then `PERTINENT_NAME`, then the
-name that the wider world uses (`QDRANT_URL`, `COHERE_API_KEY`, …), then pertinent.toml, then the
-default. What contradicts itself is refused here, before anything is opened.
+The first of these that has a value wins: the caller, `PERTINENT_NAME`, the common environment variable
+(`QDRANT_URL`, `COHERE_API_KEY`, …), pertinent.toml, the default. Settings that contradict each other
+are refused here, before anything is opened.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
-from ._internal.messages import wrong
+from ._internal.messages import explain_error
 from .errors import SettingsError
 from .types import Ranking
 
 FILE = "pertinent.toml"
 PREFIX = "PERTINENT_"
 RESERVED = "PERTINENT_TEST_"
-"""Environment names under this prefix are the test suite's, not settings."""
+"""Environment variables with this prefix belong to the test suite and are no settings."""
 
 COMMON_NAMES: Mapping[str, str] = {
     "cohere_api_key": "COHERE_API_KEY",
@@ -37,21 +37,21 @@ COMMON_NAMES: Mapping[str, str] = {
 }
 
 MIN_KEY = 8
-"""The shortest key that keeps anybody out."""
+"""The shortest API key of the service, in characters."""
 
 GIVEN = "given"
-"""The origin of a setting that the caller gave."""
+"""The origin of a setting that the caller passed."""
 
 _BASE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^?#\s]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 
 PROVIDERS = ("local", "onnx", "cohere", "openai", "testing")
 DEFAULT_MODELS: Mapping[str, str] = {"cohere": "embed-english-v3.0"}
-"""The model of a provider that is named alone."""
+"""The model of a provider that is named without one."""
 
 
 class Settings(BaseModel):
-    """All that can be set, with its default and what it means."""
+    """All settings with their defaults and descriptions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -136,7 +136,7 @@ class Settings(BaseModel):
 
     @property
     def asks_servers(self) -> bool:
-        """Whether anything of the pipeline is behind a network."""
+        """Whether the index, the catalog or the model is on a server."""
         database = self.database_url.get_secret_value() if self.database_url else "sqlite:"
         return (
             self.qdrant_url is not None
@@ -146,62 +146,64 @@ class Settings(BaseModel):
 
     @field_validator("api_keys", "cors_origins", mode="before")
     @classmethod
-    def _listed(cls, value: object) -> object:
-        """In the environment a list is written with commas."""
-        return [one.strip() for one in value.split(",") if one.strip()] if isinstance(value, str) else value
+    def _split_list(cls, value: object) -> object:
+        """Split a list at its commas, as environment variables have it."""
+        if not isinstance(value, str):
+            return value
+        return [entry.strip() for entry in value.split(",") if entry.strip()]
 
     @field_validator("cors_origins")
     @classmethod
-    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        """As a browser names them: what has a path would never match."""
-        origins = tuple(one.rstrip("/").lower() for one in value)
-        for one in origins:
-            if one != "*" and not _ORIGIN.fullmatch(one):
-                raise ValueError(f"must be like https://site.example, with no path, or *, not {one!r}")
+    def _check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Write origins as browsers do; one with a path would never match."""
+        origins = tuple(origin.rstrip("/").lower() for origin in value)
+        for origin in origins:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"must be like https://site.example, with no path, or *, not {origin!r}")
         return origins
 
     @field_validator("criteria", "qdrant_fields", mode="before")
     @classmethod
-    def _table(cls, value: object) -> object:
-        """In the environment a table is written as JSON."""
+    def _parse_table(cls, value: object) -> object:
+        """Parse a table from JSON, as environment variables have it."""
         return json.loads(value) if isinstance(value, str) else value
 
     @field_validator("api_keys")
     @classmethod
-    def _long_enough(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    def _check_key_length(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         if any(len(key.get_secret_value()) < MIN_KEY for key in value):
             raise ValueError(f"a key must have at least {MIN_KEY} characters")
         return value
 
     @field_validator("folder", mode="before")
     @classmethod
-    def _somewhere(cls, value: object) -> object:
+    def _check_folder(cls, value: object) -> object:
         if value == "":
-            raise ValueError("must not be empty; `.` is the present folder")
+            raise ValueError("must not be empty; `.` is the current folder")
         return value
 
     @field_validator("external_base_url")
     @classmethod
-    def _address(cls, value: str | None) -> str | None:
+    def _check_base_url(cls, value: str | None) -> str | None:
         if value is not None and not _BASE_URL.fullmatch(value):
             raise ValueError(f"must be an address like https://example.org/docs, not {value!r}")
         return value
 
     @field_validator("embedder")
     @classmethod
-    def _named_provider(cls, value: str) -> str:
-        """`provider:model` in full: a provider with a default model may be named alone."""
+    def _complete_embedder(cls, value: str) -> str:
+        """Return `provider:model`; a provider with a default model may be given alone."""
         provider, _, model = value.partition(":")
         model = model or DEFAULT_MODELS.get(provider, "")
         known_model = provider != "testing" or model == "hashed-words"
         if not model or not known_model or provider not in PROVIDERS:
-            known = ", ".join(f"{name}:…" for name in PROVIDERS if name != "testing")
-            raise ValueError(f"must be provider:model with one of {known}, not {value!r}")
+            providers = ", ".join(f"{name}:…" for name in PROVIDERS if name != "testing")
+            raise ValueError(f"must be provider:model with one of {providers}, not {value!r}")
         return f"{provider}:{model}"
 
     @field_validator("database_url")
     @classmethod
-    def _known_database(cls, value: SecretStr | None) -> SecretStr | None:
+    def _check_database(cls, value: SecretStr | None) -> SecretStr | None:
         scheme = value.get_secret_value().partition("://")[0].partition("+")[0] if value else ""
         if value is not None and scheme not in ("postgresql", "postgres", "sqlite"):
             raise ValueError("must begin with postgresql:// or sqlite://")
@@ -212,7 +214,7 @@ _ALL = ", ".join(Settings.model_fields)
 
 
 class Origin(NamedTuple):
-    """A setting's value, fit to be shown, and where it came from."""
+    """A setting's value, with secrets masked, and where it came from."""
 
     name: str
     value: str
@@ -220,30 +222,39 @@ class Origin(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Settings with the origin of each."""
+    """Settings, and the origin of each that is not a default."""
 
     settings: Settings
     origins: Mapping[str, str]
 
-    def shown(self) -> list[Origin]:
-        """Every setting, secrets masked."""
+    def list_origins(self) -> list[Origin]:
+        """Return every setting with its origin, secrets masked."""
         return [
-            Origin(name, _masked(getattr(self.settings, name)), self.origins.get(name, "default"))
+            Origin(name, _mask(getattr(self.settings, name)), self.origins.get(name, "default"))
             for name in Settings.model_fields
         ]
 
 
 def load(
-    given: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
     *,
     environment: Mapping[str, str] | None = None,
     start: Path | None = None,
 ) -> Loaded:
-    """The settings that hold in a folder, or an error that names the value and where it stands."""
+    """Load the settings.
+
+    Args:
+        overrides: Settings that the caller passes; None values are ignored.
+        environment: The environment variables; by default those of the process.
+        start: The folder where the search for pertinent.toml starts; by default the current one.
+
+    Raises:
+        SettingsError: A value is invalid; the message names it and its origin.
+    """
     layers = [
-        {name: (value, GIVEN) for name, value in (given or {}).items() if value is not None},
-        dict(_from_environment(os.environ if environment is None else environment)),
-        dict(_from_file(start or Path.cwd())),
+        {name: (value, GIVEN) for name, value in (overrides or {}).items() if value is not None},
+        dict(_read_environment(os.environ if environment is None else environment)),
+        dict(_read_file(start or Path.cwd())),
     ]
     merged = {name: layer[name] for layer in reversed(layers) for name in layer}
     origins = {name: origin for name, (_, origin) in merged.items()}
@@ -255,7 +266,7 @@ def load(
     return Loaded(settings, origins)
 
 
-def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
+def _read_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
     for name, common in COMMON_NAMES.items():
         if environment.get(common):
             yield name, (environment[common], common)
@@ -263,12 +274,12 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, tup
         if variable.startswith(PREFIX) and not variable.startswith(RESERVED):
             name = variable.removeprefix(PREFIX).lower()
             if name not in Settings.model_fields:
-                raise SettingsError(f"{variable} is no setting; there are {_ALL}")
+                raise SettingsError(f"{variable} is no setting; the settings are {_ALL}")
             if value:
                 yield name, (value, variable)
 
 
-def _from_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
+def _read_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
     path = next((d / FILE for d in (start, *start.resolve().parents) if (d / FILE).is_file()), None)
     if path is None:
         return
@@ -278,26 +289,26 @@ def _from_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
         raise SettingsError(f"can't read {path}: {error}") from error
     for name, value in values.items():
         if name not in Settings.model_fields:
-            raise SettingsError(f"{path}: {name!r} is no setting; there are {_ALL}")
-        yield name, (_from_its_place(name, value, path.parent), str(path))
+            raise SettingsError(f"{path}: {name!r} is no setting; the settings are {_ALL}")
+        yield name, (_resolve_path(name, value, path.parent), str(path))
 
 
-def _from_its_place(name: str, value: Any, place: Path) -> Any:
-    """A path in the file is meant from the file's own place, wherever the command is run."""
+def _resolve_path(name: str, value: Any, folder: Path) -> Any:
+    """Resolve a path in pertinent.toml against the folder of that file."""
     if name in ("folder", "golden", "reports") and isinstance(value, str):
-        return place / value
+        return folder / value
     if name == "embedder" and isinstance(value, str) and value.startswith("onnx:"):
-        return f"onnx:{place / value.removeprefix('onnx:')}"
+        return f"onnx:{folder / value.removeprefix('onnx:')}"
     return value
 
 
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     problems = []
-    for one in error.errors(include_url=False, include_input=False):
-        name = str(one["loc"][0])
-        said = "is no setting" if one["type"] == "extra_forbidden" else wrong(one)
+    for details in error.errors(include_url=False, include_input=False):
+        name = str(details["loc"][0])
+        problem = "is no setting" if details["type"] == "extra_forbidden" else explain_error(details)
         origin = origins.get(name, "the default")
-        problems.append(f"{name}: {said} ({'as given' if origin == GIVEN else f'from {origin}'})")
+        problems.append(f"{name}: {problem} ({'as given' if origin == GIVEN else f'from {origin}'})")
     return "; ".join(problems)
 
 
@@ -311,22 +322,22 @@ def _refuse_contradictions(settings: Settings) -> None:
         )
 
 
-def _masked(value: object) -> str:
+def _mask(value: object) -> str:
     if isinstance(value, tuple):
-        return ", ".join(map(_masked, value))
+        return ", ".join(map(_mask, value))
     if isinstance(value, SecretStr):
-        return _masked_url(value.get_secret_value())
+        return _mask_url(value.get_secret_value())
     if isinstance(value, str) and "@" in value.partition("://")[2]:
-        # An address with a password, in a setting where none is expected.
-        return _masked_url(value)
+        # An address with a password, in a setting that is not a secret.
+        return _mask_url(value)
     return "" if value is None else str(value)
 
 
-def _masked_url(secret: str) -> str:
-    """Of a secret, nothing; of an address, its scheme and what follows the password, but for options."""
-    scheme, mark, rest = secret.partition("://")
-    if not mark:
+def _mask_url(secret: str) -> str:
+    """Mask a secret; of an address, show the scheme and what follows the password, without the query."""
+    scheme, separator, address = secret.partition("://")
+    if not separator:
         return "********"
-    # A password may hold any character, also an `@` or a `/`: all before the last `@` is hidden.
-    before, at, place = rest.rpartition("@")
-    return f"{scheme}://{'********@' if before or at else ''}{place.partition('?')[0]}"
+    # A password may contain any character, also `@` and `/`: all before the last `@` is masked.
+    credentials, at, host = address.rpartition("@")
+    return f"{scheme}://{'********@' if credentials or at else ''}{host.partition('?')[0]}"

@@ -1,4 +1,4 @@
-"""The plain, frozen things that the rest of Pertinent passes around."""
+"""The values that the parts of Pertinent pass to each other: pages, chunks, hits, answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BlockKind = Literal["prose", "item", "code", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A span of a page's text that reads as one piece: a paragraph, a list item, a fence, a table."""
+    """A range of a page's text: a paragraph, a list item, a code fence or a table."""
 
     kind: BlockKind
     start: int
@@ -22,7 +22,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands under one heading of a page, up to the next heading."""
+    """The blocks under one heading of a page, up to the next heading."""
 
     path: tuple[str, ...]
     anchor: str
@@ -31,7 +31,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a source, with its text in normal form and its structure as spans of that text."""
+    """A page of a source: its normalised text, and its structure as ranges of that text."""
 
     document_id: str
     url: str
@@ -44,8 +44,8 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A page that is unpacked only where it is needed: where the index has it by this hash, it is not."""
+class LazyPage:
+    """A page that is parsed only if the index does not have it by this hash."""
 
     document_id: str
     page_hash: str
@@ -53,8 +53,8 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
-    """What a source has, and leaves out on purpose: told at its end, since nobody may have meant it."""
+class Skipped:
+    """Pages that a source left out on purpose, with the reason; reported at the end of a sync."""
 
     reason: str
     pages: int
@@ -62,22 +62,22 @@ class PassedOver:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A page that a source has but can't read now; whatever was indexed for it stays."""
+    """A page that a source could not read; what is indexed of it stays."""
 
     source_path: str
     reason: str
-    named: bool = True
-    """Whether the path is that of the page; if not, it may be any page that is missing."""
+    path_identifies_page: bool = True
+    """Whether the path names the page. If not, it may be any missing page, and none may be removed."""
     url: str = ""
-    """The page's address, where it is known: another kind of source may have called its path otherwise."""
+    """The page's address if known: another kind of source may have used another path for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage: an exact slice `[start:end]` of its page's text, with all that cites it.
+    """A passage: the exact slice `[start:end]` of its page's text, with what is needed to cite it.
 
-    A point of another pipeline does not say where its slice begins, and may not say which passage of its
-    page it is, or when it was written: `start`, `end` and `position` are then -1, and `created_at` is None.
+    A point of an external collection has no span, and may have no position or time: `start`, `end` and
+    `position` are then -1, and `created_at` is None.
     """
 
     chunk_id: str
@@ -98,7 +98,7 @@ class Chunk:
 
     @property
     def span(self) -> tuple[int, int] | tuple[None, None]:
-        """Where it begins and ends in its page's text, as answers say it: None where that is not known."""
+        """Start and end in the page's text; None if unknown."""
         return (self.start, self.end) if self.start >= 0 else (None, None)
 
     @property
@@ -108,17 +108,17 @@ class Chunk:
 
     @property
     def breadcrumb(self) -> str:
-        """Title and section, as a reader would say where the passage stands; without a title, the path."""
+        """Title and section, as in `Joints › Limits`; without a title, the path."""
         page = self.title or self.source_path or self.url
         return f"{page} › {self.section}" if self.section else page
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which chunks a search may return; an empty field admits all.
+    """Which chunks a search may return; None does not restrict.
 
-    A section is asked for by any heading above the chunk, or by its whole path. A url admits its page
-    and all pages below it.
+    A section matches by any heading above the chunk, or by its full path. A url matches its page and all
+    pages below it.
     """
 
     document_id: str | None = None
@@ -128,16 +128,16 @@ class Filters:
 
 
 PointId = UUID | int
-"""What Qdrant knows a point by."""
+"""The id of a point in Qdrant."""
 
 
 @dataclass(frozen=True, slots=True)
 class DamagedPoint:
-    """A stored point that can't be read as a chunk, and what is wrong with each of its damaged fields."""
+    """A stored point that can't be read as a chunk, with the problem of each damaged field."""
 
     point_id: PointId
     chunk_id: str
-    """Empty where even that can't be read."""
+    """Empty if it can't be read either."""
     problems: tuple[str, ...]
     """Each begins with the name of the field."""
 
@@ -147,21 +147,21 @@ class DamagedPoint:
 
 
 StoredPoint = Chunk | DamagedPoint
-"""What a point of the index is read as."""
+"""A point of the index as read."""
 
 
 def readable_chunks(points: Iterable[StoredPoint]) -> Iterator[Chunk]:
-    """The points that can be read."""
+    """Return the points that can be read."""
     return (point for point in points if isinstance(point, Chunk))
 
 
 def damaged_points(points: Iterable[StoredPoint]) -> Iterator[DamagedPoint]:
-    """The points that can't be read."""
+    """Return the points that can't be read."""
     return (point for point in points if isinstance(point, DamagedPoint))
 
 
 class Candidates(NamedTuple):
-    """Points that the index proposes, with their raw scores by column; a side without a query is None."""
+    """Points found by the index with their raw scores; None for a side that was not searched."""
 
     point_ids: list[PointId]
     cosine: list[float] | None
@@ -177,7 +177,7 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that answers a query, and how well."""
+    """A chunk that answers a query, with its score."""
 
     chunk: Chunk
     score: float
@@ -195,10 +195,10 @@ class Excluded:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What a caller wants of the list of hits.
+    """The options of a search.
 
-    The values are within the engine's limits: whoever takes them from a user checks them first, with
-    `limits.check_options` or the limits of its own seed.
+    The values must be within the engine's limits: check values from users with `limits.check_options`
+    or the limits of the API.
     """
 
     top_k: int = 5
@@ -210,7 +210,7 @@ class SearchOptions:
     per_page: int | None = None
     """The most hits of one page; None sets no limit."""
     distinct: bool = True
-    """List a text that stands on several pages once."""
+    """Whether a text that is on several pages is listed once."""
     fallback: Literal["lexical"] | None = None
     """The ranking to use while the embedder does not answer; None raises its error."""
     bypass_cache: bool = field(default=False, compare=False)
@@ -219,7 +219,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a search returns: the hits in order, and how they came about."""
+    """The result of a search: the hits in order, and details about the search."""
 
     query: str
     ranking: Ranking
@@ -231,9 +231,9 @@ class Answer:
     excluded: tuple[Excluded, ...] = ()
     """The best candidates that are not among the hits, a few of them."""
     notes: tuple[str, ...] = ()
-    """What was missing or down while the answer was made; empty where every part answered."""
+    """Which stores or models did not answer; empty if all did."""
     damaged: tuple[DamagedPoint, ...] = ()
-    """Points that belong in the list and were left out."""
+    """Points that were left out because they can't be read."""
     cached: bool = False
     """Whether the answer came from the cache."""
 

@@ -22,6 +22,8 @@ from pertinent.workspace.workspace import Workspace
 
 from .conftest import PAGES, Run
 
+pytestmark = pytest.mark.slow  # every test makes and damages an index
+
 Damage = Callable[[Path], None]
 
 
@@ -108,7 +110,7 @@ DAMAGES: list[tuple[Damage, str, str]] = [
     (lose_a_row, "drift", "in the index but not in the catalog"),
     (alter_a_snippet, "hashes", "altered in the catalog"),
     (alter_a_page, "slices", "not the slice"),
-    (alter_a_position, "positions", "don't run 0, 1, 2"),
+    (alter_a_position, "positions", "not numbered 0, 1, 2"),
 ]
 
 

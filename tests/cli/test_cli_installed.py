@@ -17,6 +17,8 @@ import pytest
 from .conftest import Run, Start
 
 COMMAND = str(Path(sys.executable).with_name("pertinent"))
+pytestmark = pytest.mark.slow  # every test starts processes
+
 HOLD = (
     "import sys; from pertinent import Pertinent; "
     "p = Pertinent.open(); p.workspace.index(); print('ready', flush=True); sys.stdin.read()"

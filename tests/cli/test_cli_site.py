@@ -55,11 +55,11 @@ def test_index_reads_requested_versions_and_locales(run: Run, site: LocalSite) -
     site.sitemap("/docs/nodes", "/docs/next/nodes", "/fr/docs/nodes")
     result = run("index", site.address)
     assert result.exit_code == 0
-    assert "passed over: 2 pages (of another version or language" in result.stdout
+    assert "skipped: 2 pages (of another version or language" in result.stdout
     assert urls(run) == {f"{site.address}/docs/nodes"}
     result = run("index", site.address, "--versions", "next", "--locales", "fr")
     assert result.exit_code == 0
-    assert "passed over" not in result.stdout
+    assert "skipped" not in result.stdout
     assert urls(run) == {f"{site.address}{path}/nodes" for path in ("/docs", "/docs/next", "/fr/docs")}
 
 
@@ -113,7 +113,7 @@ def test_index_does_not_download_unchanged_pages(run: Run, site: LocalSite) -> N
 def test_index_refuses_crawl_options_for_a_folder(run: Run, docs: Path, option: list[str]) -> None:
     result = run("index", docs, *option)
     assert result.exit_code == 2
-    assert "no live site" in result.stderr
+    assert "not a live site" in result.stderr
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "many"])
@@ -224,4 +224,4 @@ def test_index_reports_a_truncated_page(run: Run, site: LocalSite) -> None:
     site.pages["/docs/joints"] = page("Joints", "<p>x</p>" * 120_000)
     result = run("index", site.address)
     assert result.exit_code == 0, result.output
-    assert "passed over: 1 page (in part: too large to be read to the end, such as http" in result.stdout
+    assert "skipped: 1 page (in part: too large to be read to the end, such as http" in result.stdout

@@ -12,31 +12,27 @@ from pydantic import SecretStr
 import pertinent
 from pertinent import Pertinent
 from pertinent.embedders.cohere import CohereEmbedder
-from pertinent.embedders.hosted import Patience, Terms
+from pertinent.embedders.hosted import HostedOptions
+from pertinent.embedders.retries import RetryPolicy
 from pertinent.embedders.sizes import COHERE
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.ports import Embedder
 
 from .wire import KEY, Wire
 
-ONCE = Patience(timeout=20, attempts=1, first_wait=0.001, longest_wait=1)
-TERMS = Terms(queries=ONCE, documents=ONCE)
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    with Wire(1024) as server:
-        yield server
+DIMENSION = 1024
+ONCE = RetryPolicy(timeout=20, attempts=1, first_wait=0.001, longest_wait=1)
+OPTIONS = HostedOptions(queries=ONCE, documents=ONCE)
 
 
 @pytest.fixture
 def embedder(wire: Wire) -> Iterator[CohereEmbedder]:
-    made = CohereEmbedder("embed-english-v3.0", SecretStr(KEY), base_url=wire.url, terms=TERMS)
-    yield made
-    made.close()
+    embedder = CohereEmbedder("embed-english-v3.0", SecretStr(KEY), base_url=wire.url, options=OPTIONS)
+    yield embedder
+    embedder.close()
 
 
-def test_queries_and_documents_are_told_apart(embedder: Embedder, wire: Wire) -> None:
+def test_cohere_sends_queries_and_documents_with_their_input_type(embedder: Embedder, wire: Wire) -> None:
     query = embedder.embed_queries(["nodes"])[0]
     (document,) = embedder.embed_documents(["nodes"])
     assert [asked.body for asked in wire.asked] == [
@@ -54,7 +50,7 @@ def test_queries_and_documents_are_told_apart(embedder: Embedder, wire: Wire) ->
     assert float(query @ document) < 0.9
 
 
-def test_a_known_model_asks_nobody_for_its_sizes(embedder: Embedder, wire: Wire) -> None:
+def test_known_cohere_model_needs_no_request_for_its_sizes(embedder: Embedder, wire: Wire) -> None:
     assert (embedder.name, embedder.model) == ("cohere:embed-english-v3.0", "embed-english-v3.0")
     assert (embedder.dimension, embedder.max_tokens) == (1024, 512)
     assert embedder.count_tokens(["Nodes talk.", ""]) == [5, 2]
@@ -68,22 +64,22 @@ def test_a_known_model_asks_nobody_for_its_sizes(embedder: Embedder, wire: Wire)
     }
 
 
-def test_of_another_model_the_service_is_asked(wire: Wire) -> None:
+def test_unknown_cohere_model_learns_its_dimension_from_a_request(wire: Wire) -> None:
     wire.dimension = 5
-    other = CohereEmbedder("embed-v9.0", KEY, base_url=f"{wire.url}/", terms=TERMS)
+    other = CohereEmbedder("embed-v9.0", KEY, base_url=f"{wire.url}/", options=OPTIONS)
     assert other.dimension == 5
     assert [asked.texts for asked in wire.asked] == [["dimension"]]
     other.close()
 
 
-def test_an_answer_of_another_length_than_the_model_has_is_refused(embedder: Embedder, wire: Wire) -> None:
+def test_cohere_vector_of_another_length_is_an_error(embedder: Embedder, wire: Wire) -> None:
     wire.dimension = 384
-    with pytest.raises(EmbedderError, match=r"Cohere at http.* 384 elements, where it should have 1024, for"):
+    with pytest.raises(EmbedderError, match=r"Cohere at http.* 384 elements instead of 1024 for"):
         embedder.embed_queries(["nodes"])[0]
 
 
 @pytest.mark.parametrize("fault", ["500", "429", "dropped"])
-def test_the_sdk_does_not_ask_again_by_itself(embedder: Embedder, wire: Wire, fault: str) -> None:
+def test_cohere_sdk_does_not_retry_by_itself(embedder: Embedder, wire: Wire, fault: str) -> None:
     wire.always = fault  # type: ignore[assignment]
     with pytest.raises(EmbedderError) as caught:
         embedder.embed_queries(["nodes"])[0]
@@ -91,16 +87,14 @@ def test_the_sdk_does_not_ask_again_by_itself(embedder: Embedder, wire: Wire, fa
     assert "tried" not in str(caught.value)
 
 
-def test_the_error_of_the_sdk_is_the_cause_where_it_keeps_the_key_to_itself(
-    embedder: Embedder, wire: Wire
-) -> None:
+def test_cohere_sdk_error_is_the_cause_unless_it_contains_the_key(embedder: Embedder, wire: Wire) -> None:
     from cohere.core import ApiError
 
-    for fault, tactless, kept in (("400", False, True), ("400", True, False), ("401", False, False)):
+    for fault, tactless, has_cause in (("400", False, True), ("400", True, False), ("401", False, False)):
         wire.always, wire.tactless = fault, tactless  # type: ignore[assignment]
         with pytest.raises(EmbedderError) as caught:
             embedder.embed_queries(["nodes"])[0]
-        assert isinstance(caught.value.__cause__, ApiError) is kept
+        assert isinstance(caught.value.__cause__, ApiError) is has_cause
 
 
 def test_seed_002_cohere_alone_is_recorded_by_its_full_name(
@@ -123,13 +117,13 @@ def test_seed_002_cohere_alone_is_recorded_by_its_full_name(
         assert opened.search("Who talks?").hits
 
 
-def test_without_a_key_it_is_refused_at_the_start() -> None:
-    for none in (None, "", "  ", SecretStr("")):
+def test_cohere_without_a_key_is_a_settings_error() -> None:
+    for missing in (None, "", "  ", SecretStr("")):
         with pytest.raises(SettingsError, match="set COHERE_API_KEY"):
-            CohereEmbedder("embed-english-v3.0", none)
+            CohereEmbedder("embed-english-v3.0", missing)
 
 
-def test_a_missing_extra_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cohere_without_its_sdk_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cohere", None)
     with pytest.raises(SettingsError, match=r"pip install 'pertinent\[cohere\]'"):
         CohereEmbedder("embed-english-v3.0", KEY)

@@ -1,4 +1,4 @@
-"""What every hosted embedder must do, over real HTTP and against a service that misbehaves."""
+"""Every hosted embedder, over real HTTP, against a service that misbehaves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 import math
 import re
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,10 +19,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stamina.instrumentation import set_on_retry_hooks
 
-from pertinent.embedders import hosted, local
+from pertinent.embedders import local
 from pertinent.embedders.cohere import CohereEmbedder
-from pertinent.embedders.hosted import HostedEmbedder, Kind, MayPass, Patience, Service, Terms, TokenBudget
+from pertinent.embedders.endpoint import Endpoint
+from pertinent.embedders.hosted import HostedEmbedder, HostedOptions, InputKind, unit_vectors
 from pertinent.embedders.openai import OpenAIEmbedder
+from pertinent.embedders.retries import RetryableError, RetryPolicy
+from pertinent.embedders.token_budget import TokenBudget, estimate_tokens
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.indexing.chunking import chunk_page
 from pertinent.ports import Vector
@@ -36,59 +38,51 @@ from .wire import KEY, Fault, Wire, unit_of
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 
-QUICK = Patience(timeout=20, attempts=4, first_wait=0.001, longest_wait=60)
-TERMS = Terms(concurrency=3, queries=QUICK, documents=QUICK)
-IMPATIENT = Terms(
-    queries=Patience(timeout=0.2, attempts=2, first_wait=0.001, longest_wait=1),
-    documents=Patience(timeout=0.2, attempts=2, first_wait=0.001, longest_wait=1),
-)
+QUICK = RetryPolicy(timeout=20, attempts=4, first_wait=0.001, longest_wait=60)
+OPTIONS = HostedOptions(concurrency=3, queries=QUICK, documents=QUICK)
+SHORT = RetryPolicy(timeout=0.2, attempts=2, first_wait=0.001, longest_wait=1)
+IMPATIENT = HostedOptions(queries=SHORT, documents=SHORT)
 
 Make = Callable[..., HostedEmbedder]
 
 
-def cohere(wire: Wire, terms: Terms = TERMS) -> CohereEmbedder:
-    return CohereEmbedder("embed-english-v3.0", KEY, base_url=wire.url, dimension=8, terms=terms)
+def cohere(wire: Wire, options: HostedOptions = OPTIONS) -> CohereEmbedder:
+    return CohereEmbedder("embed-english-v3.0", KEY, base_url=wire.url, dimension=8, options=options)
 
 
-def openai(wire: Wire, terms: Terms = TERMS) -> OpenAIEmbedder:
-    return OpenAIEmbedder("wired", KEY, base_url=f"{wire.url}/v1", dimension=8, terms=terms)
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    with Wire() as server:
-        yield server
+def openai(wire: Wire, options: HostedOptions = OPTIONS) -> OpenAIEmbedder:
+    return OpenAIEmbedder("wired", KEY, base_url=f"{wire.url}/v1", dimension=8, options=options)
 
 
 @pytest.fixture(params=[cohere, openai], ids=["cohere", "openai"])
 def make(request: pytest.FixtureRequest, wire: Wire) -> Iterator[Make]:
-    """Makes an embedder that asks the wire, of each kind in turn."""
-    made: list[HostedEmbedder] = []
+    """Return a factory of embedders that use the wire, for each provider in turn."""
+    embedders: list[HostedEmbedder] = []
 
-    def making(terms: Terms = TERMS) -> HostedEmbedder:
-        made.append(request.param(wire, terms))
-        return made[-1]
+    def make_embedder(options: HostedOptions = OPTIONS) -> HostedEmbedder:
+        embedders.append(request.param(wire, options))
+        return embedders[-1]
 
-    yield making
-    for embedder in made:
+    yield make_embedder
+    for embedder in embedders:
         embedder.close()
 
 
 @pytest.fixture
 def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long the embedder would have slept between attempts."""
+    """Record the waits between attempts instead of sleeping."""
     slept: list[float] = []
     monkeypatch.setattr("tenacity.nap.time", SimpleNamespace(sleep=slept.append))
     return slept
 
 
 def kind_of(embedder: HostedEmbedder, kind: str) -> str:
-    """As what the wire embeds a text: only Cohere's protocol tells it."""
+    """Return the input type that the wire receives; only Cohere's API has one."""
     return f"search_{kind}" if isinstance(embedder, CohereEmbedder) else ""
 
 
 def check(embedder: HostedEmbedder, texts: Sequence[str]) -> None:
-    """Every text has its own vector, at its own place."""
+    """Check that each text has its own vector, at its own position."""
     kind = kind_of(embedder, "document")
     vectors = list(embedder.embed_documents(texts))
     assert len(vectors) == len(texts)
@@ -100,7 +94,7 @@ def check(embedder: HostedEmbedder, texts: Sequence[str]) -> None:
 TEXTS = [f"text number {number}" for number in range(400)]
 
 
-def test_vectors_come_in_order_at_unit_length_in_batches(make: Make, wire: Wire) -> None:
+def test_hosted_embeds_in_batches_in_order_at_unit_length(make: Make, wire: Wire) -> None:
     embedder = make()
     check(embedder, TEXTS)
     batch = 96 if isinstance(embedder, CohereEmbedder) else 32
@@ -111,19 +105,19 @@ def test_vectors_come_in_order_at_unit_length_in_batches(make: Make, wire: Wire)
     assert all(asked.headers["Authorization"] == f"Bearer {KEY}" for asked in wire.asked)
 
 
-def test_a_query_is_one_text(make: Make, wire: Wire) -> None:
+def test_hosted_query_is_one_request(make: Make, wire: Wire) -> None:
     embedder = make()
     vector = embedder.embed_queries(["how?"])[0]
     assert np.allclose(vector, unit_of("how?", kind_of(embedder, "query"), 8), atol=1e-6)
     assert [asked.texts for asked in wire.asked] == [["how?"]]
 
 
-def test_no_texts_ask_nothing(make: Make, wire: Wire) -> None:
+def test_hosted_embeds_no_texts_without_a_request(make: Make, wire: Wire) -> None:
     assert list(make().embed_documents([])) == []
     assert wire.asked == []
 
 
-def test_many_threads_may_ask_at_once(make: Make) -> None:
+def test_hosted_embedder_is_thread_safe(make: Make) -> None:
     embedder = make()
     kind = kind_of(embedder, "query")
     with ThreadPoolExecutor(8) as pool:
@@ -134,7 +128,7 @@ def test_many_threads_may_ask_at_once(make: Make) -> None:
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=300))
-def test_any_texts_come_back_in_order_over_the_wire(make: Make, wire: Wire, texts: list[str]) -> None:
+def test_hosted_embeds_any_texts_in_order(make: Make, wire: Wire, texts: list[str]) -> None:
     wire.asked.clear()
     wire.paid.clear()
     embedder = make()
@@ -143,13 +137,11 @@ def test_any_texts_come_back_in_order_over_the_wire(make: Make, wire: Wire, text
     assert all(len(asked.texts) <= 96 for asked in wire.asked)
 
 
-# What passes
+# Failures that pass
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "503", "cut", "dropped"])
-def test_a_batch_that_failed_is_asked_for_again_and_the_order_is_kept(
-    make: Make, wire: Wire, fault: Fault
-) -> None:
+def test_failed_batch_is_retried_and_the_order_stays(make: Make, wire: Wire, fault: Fault) -> None:
     wire.faults.extend([None, fault, fault, None, fault])
     embedder = make()
     check(embedder, TEXTS)
@@ -157,21 +149,23 @@ def test_a_batch_that_failed_is_asked_for_again_and_the_order_is_kept(
     assert len(wire.asked) == batches + 3
 
 
-def test_a_time_out_is_asked_for_again(make: Make, wire: Wire) -> None:
+def test_timeout_is_retried(make: Make, wire: Wire) -> None:
     wire.faults.append("slow")
     check(make(IMPATIENT), TEXTS[:3])
     assert len(wire.asked) == 2
 
 
 @pytest.mark.parametrize("fault", ["429", "503"])
-def test_retry_after_is_honoured(make: Make, wire: Wire, naps: list[float], fault: Fault) -> None:
+def test_retry_waits_as_long_as_retry_after_says(
+    make: Make, wire: Wire, naps: list[float], fault: Fault
+) -> None:
     wire.retry_after = "7"
     wire.faults.extend([fault, fault])
     check(make(), TEXTS[:3])
     assert naps == [7.0, 7.0]
 
 
-def test_without_retry_after_the_waits_grow(make: Make, wire: Wire, naps: list[float]) -> None:
+def test_retry_waits_grow_exponentially(make: Make, wire: Wire, naps: list[float]) -> None:
     wire.faults.extend(["429", "500", "cut"])
     check(make(), TEXTS[:3])
     assert len(naps) == 3
@@ -179,7 +173,7 @@ def test_without_retry_after_the_waits_grow(make: Make, wire: Wire, naps: list[f
         assert least <= nap <= least + 0.001
 
 
-def test_a_wait_that_is_too_long_is_not_waited(make: Make, wire: Wire, naps: list[float]) -> None:
+def test_retry_after_beyond_the_longest_wait_is_an_error(make: Make, wire: Wire, naps: list[float]) -> None:
     wire.retry_after = "3600"
     wire.always = "429"
     with pytest.raises(EmbedderError, match=r"HTTP 429 .* asks to wait 3600 s"):
@@ -188,11 +182,11 @@ def test_a_wait_that_is_too_long_is_not_waited(make: Make, wire: Wire, naps: lis
     assert len(wire.asked) == 1
 
 
-# What does not pass
+# Failures that stay
 
 
 def failure(embedder: HostedEmbedder) -> EmbedderError:
-    """Both ways of asking fail, and in the same way."""
+    """Return the error of a query and of documents, which is the same."""
     with pytest.raises(EmbedderError) as of_query:
         embedder.embed_queries(["how?"])[0]
     with pytest.raises(EmbedderError) as of_documents:
@@ -202,7 +196,7 @@ def failure(embedder: HostedEmbedder) -> EmbedderError:
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "cut", "dropped"])
-def test_attempts_end(make: Make, wire: Wire, naps: list[float], fault: Fault) -> None:
+def test_retries_end_after_the_last_attempt(make: Make, wire: Wire, naps: list[float], fault: Fault) -> None:
     wire.always = fault
     assert "tried 4 times" in str(failure(make()))
     assert len(wire.asked) == 8
@@ -210,35 +204,35 @@ def test_attempts_end(make: Make, wire: Wire, naps: list[float], fault: Fault) -
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ("400", "HTTP 400"),
         ("401", r"refused the key \(HTTP 401\): check [A-Z]+_API_KEY$"),
         ("403", r"HTTP 403.* [A-Z]+_API_KEY"),
         ("404", r"has no model '(embed-english-v3\.0|wired)'"),
-        ("dimension", r"sent a vector of 9 elements, where it should have 8"),
+        ("dimension", r"sent a vector with 9 elements instead of 8"),
         ("count", r"sent (2 vectors for 3 texts|0 vectors for 1 texts)"),
         ("nan", "sent a vector with NaN"),
         ("zeros", "sent a vector of zeros"),
-        ("words", "sent a vector with elements that are no numbers"),
-        ("nonsense", "sent an answer that is no JSON.*Welcome"),
-        ("empty", "sent an answer that has no embeddings"),
-        ("list", "sent an answer that has no embeddings"),
+        ("words", "sent a vector with elements that are not numbers"),
+        ("nonsense", "sent a response that is not JSON.*Welcome"),
+        ("empty", "sent a response without embeddings"),
+        ("list", "sent a response without embeddings"),
     ],
 )
-def test_what_will_not_pass_is_not_asked_for_again(make: Make, wire: Wire, fault: Fault, said: str) -> None:
+def test_permanent_failure_is_not_retried(make: Make, wire: Wire, fault: Fault, message: str) -> None:
     wire.always = fault
     error = failure(make())
-    assert re.search(said, str(error)), str(error)
+    assert re.search(message, str(error)), str(error)
     assert len(wire.asked) == 2
 
 
-def test_a_time_out_says_how_long_was_waited(make: Make, wire: Wire) -> None:
+def test_timeout_error_names_the_time_limit(make: Make, wire: Wire) -> None:
     wire.always = "slow"
     assert "did not answer within 0.2 s; tried 2 times" in str(failure(make(IMPATIENT)))
 
 
-def test_a_service_that_is_not_there_is_named(make: Make, wire: Wire, naps: list[float]) -> None:
+def test_unreachable_service_is_named_in_the_error(make: Make, wire: Wire, naps: list[float]) -> None:
     embedder = make()
     wire.__exit__()
     try:
@@ -249,25 +243,25 @@ def test_a_service_that_is_not_there_is_named(make: Make, wire: Wire, naps: list
     assert error.__cause__ is not None
 
 
-def test_a_failure_at_a_later_batch_comes_after_the_vectors_before_it(make: Make, wire: Wire) -> None:
-    embedder = make(Terms(concurrency=1, documents=QUICK))
+def test_failure_of_a_later_batch_comes_after_earlier_vectors(make: Make, wire: Wire) -> None:
+    embedder = make(HostedOptions(concurrency=1, documents=QUICK))
     wire.faults.append(None)
     wire.always = "400"
-    taken: list[Vector] = []
+    vectors: list[Vector] = []
     with pytest.raises(EmbedderError, match="HTTP 400"):
-        taken.extend(embedder.embed_documents(TEXTS))
-    assert len(taken) == len(wire.asked[0].texts)
+        vectors.extend(embedder.embed_documents(TEXTS))
+    assert len(vectors) == len(wire.asked[0].texts)
 
 
 # The key
 
 
-def everything(value: object) -> str:
+def dump(value: object) -> str:
     return repr(vars(value)) if hasattr(value, "__dict__") else repr(value)
 
 
 @pytest.mark.parametrize("fault", [None, *get_args(Fault)])
-def test_the_key_is_shown_nowhere(
+def test_key_is_in_no_log_repr_or_error(
     make: Make,
     wire: Wire,
     naps: list[float],
@@ -278,34 +272,34 @@ def test_the_key_is_shown_nowhere(
     caplog.set_level(logging.DEBUG)
     wire.always = fault
     embedder = make(IMPATIENT)
-    shown = [repr(embedder), str(embedder), everything(embedder)]
+    outputs = [repr(embedder), str(embedder), dump(embedder)]
     try:
         embedder.embed_queries(["how?"])[0]
         assert fault is None
     except EmbedderError as error:
-        shown += [str(error), repr(error), *traceback.format_exception(error)]
-    shown += [everything(record) for record in caplog.records]
+        outputs += [str(error), repr(error), *traceback.format_exception(error)]
+    outputs += [dump(record) for record in caplog.records]
     assert any(record.name.startswith("httpx") for record in caplog.records) or fault in (
         "slow",
         "dropped",
         "cut",
     )
-    shown += [caplog.text, *capfd.readouterr()]
-    for text in shown:
+    outputs += [caplog.text, *capfd.readouterr()]
+    for text in outputs:
         assert KEY not in text
         assert KEY[3:] not in text
 
 
 @pytest.mark.parametrize("kind", [CohereEmbedder, OpenAIEmbedder])
-def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(kind: Any) -> None:
+def test_key_with_invalid_characters_is_refused_without_showing_it(kind: Any) -> None:
     for bad in ("sk-\nsecret", "sk-sécret", "sk-\x00secret"):
         with pytest.raises(SettingsError, match="_API_KEY") as caught:
             kind("model", bad)
         assert "cret" not in str(caught.value)
 
 
-def test_white_space_around_a_key_is_no_part_of_it(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", f" {KEY}\n", base_url=wire.url, terms=TERMS)
+def test_key_is_stripped(wire: Wire) -> None:
+    embedder = OpenAIEmbedder("wired", f" {KEY}\n", base_url=wire.url, options=OPTIONS)
     embedder.embed_queries(["how?"])[0]
     embedder.close()
     assert wire.asked[0].headers["Authorization"] == f"Bearer {KEY}"
@@ -315,7 +309,7 @@ def test_white_space_around_a_key_is_no_part_of_it(wire: Wire) -> None:
     "url", ["https://me:sesame@host/v1", "https://host/v1?key=sesame", "host", "", "http://[x"]
 )
 @pytest.mark.parametrize("kind", [CohereEmbedder, OpenAIEmbedder])
-def test_an_address_with_a_secret_in_it_or_that_is_none_is_refused(kind: Any, url: str) -> None:
+def test_address_that_is_invalid_or_holds_a_secret_is_refused(kind: Any, url: str) -> None:
     with pytest.raises(SettingsError, match="base_url") as caught:
         kind("model", KEY, base_url=url or "ftp://host")
     assert "sesame" not in str(caught.value)
@@ -324,27 +318,27 @@ def test_an_address_with_a_secret_in_it_or_that_is_none_is_refused(kind: Any, ur
 # The dimension
 
 
-def test_a_dimension_that_nobody_told_is_found_by_one_request(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, terms=TERMS)
+def test_unknown_dimension_takes_one_request(wire: Wire) -> None:
+    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
     assert wire.asked == []
     assert [embedder.dimension, embedder.dimension] == [8, 8]
     assert len(wire.asked) == 1
     embedder.close()
 
 
-def test_the_first_answer_tells_the_dimension_as_well(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, terms=TERMS)
+def test_first_response_sets_the_dimension(wire: Wire) -> None:
+    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
     embedder.embed_queries(["how?"])[0]
     assert embedder.dimension == 8
     assert len(wire.asked) == 1
     wire.dimension = 9
-    with pytest.raises(EmbedderError, match="9 elements, where it should have 8"):
+    with pytest.raises(EmbedderError, match="9 elements instead of 8"):
         embedder.embed_queries(["how?"])[0]
     embedder.close()
 
 
-def test_an_uneven_answer_teaches_nothing(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, terms=TERMS)
+def test_uneven_response_does_not_set_the_dimension(wire: Wire) -> None:
+    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
     wire.faults.append("dimension")
     with pytest.raises(EmbedderError, match="elements"):
         list(embedder.embed_documents(TEXTS[:3]))
@@ -357,15 +351,19 @@ def test_an_uneven_answer_teaches_nothing(wire: Wire) -> None:
 
 
 class Scripted(HostedEmbedder):
-    """Does in `_ask` what the test says; a vector holds the number that its text is."""
+    """Answers requests with a function of the test; a vector encodes the number that its text is."""
 
-    def __init__(self, ask: Callable[[Sequence[str]], Any], batch: int = 96, terms: Terms = TERMS) -> None:
-        service = Service("a script", "http://nowhere", "scripted", "NO_KEY")
-        super().__init__("script:ed", service, dimension=2, max_tokens=512, batch=batch, terms=terms)
+    def __init__(
+        self, ask: Callable[[Sequence[str]], Any], batch: int = 96, options: HostedOptions = OPTIONS
+    ) -> None:
+        endpoint = Endpoint("a script", "http://nowhere", "scripted", "NO_KEY")
+        super().__init__(
+            "script:ed", endpoint, dimension=2, max_tokens=512, batch_size=batch, options=options
+        )
         self.ask = ask
         self.asked: list[list[str]] = []
 
-    def _ask(self, texts: Sequence[str], kind: Kind, timeout: float) -> object:
+    def _request(self, texts: Sequence[str], kind: InputKind, timeout: float) -> object:
         self.asked.append(list(texts))
         return self.ask(texts)
 
@@ -382,20 +380,20 @@ def number(vector: Any) -> int:
 
 @given(count=st.integers(0, 1000), batch=st.integers(1, 96), concurrency=st.integers(1, 4))
 @settings(max_examples=50)
-def test_every_text_is_asked_for_once_in_full_batches(count: int, batch: int, concurrency: int) -> None:
-    embedder = Scripted(angles, batch, Terms(concurrency=concurrency))
-    texts = [str(one) for one in range(count)]
+def test_each_text_is_requested_once_in_full_batches(count: int, batch: int, concurrency: int) -> None:
+    embedder = Scripted(angles, batch, HostedOptions(concurrency=concurrency))
+    texts = [str(number) for number in range(count)]
     assert [number(vector) for vector in embedder.embed_documents(texts)] == list(range(count))
-    asked = sorted(embedder.asked, key=lambda one: int(one[0]))
-    assert [text for one in asked for text in one] == texts
-    assert all(len(one) == batch for one in asked[:-1])
+    batches = sorted(embedder.asked, key=lambda texts: int(texts[0]))
+    assert [text for texts in batches for text in texts] == texts
+    assert all(len(texts) == batch for texts in batches[:-1])
 
 
 @given(take=st.integers(1, 300), concurrency=st.integers(1, 4))
 @settings(max_examples=30)
-def test_no_more_is_asked_for_than_a_few_batches_ahead(take: int, concurrency: int) -> None:
-    embedder = Scripted(angles, 10, Terms(concurrency=concurrency))
-    vectors = embedder.embed_documents([str(one) for one in range(1000)])
+def test_at_most_concurrency_batches_are_requested_ahead(take: int, concurrency: int) -> None:
+    embedder = Scripted(angles, 10, HostedOptions(concurrency=concurrency))
+    vectors = embedder.embed_documents([str(number) for number in range(1000)])
     assert embedder.asked == []
     for _ in range(take):
         next(vectors)
@@ -403,7 +401,7 @@ def test_no_more_is_asked_for_than_a_few_batches_ahead(take: int, concurrency: i
     assert len(embedder.asked) <= math.ceil(take / 10) - 1 + concurrency
 
 
-def test_batches_are_under_way_at_the_same_time() -> None:
+def test_batches_are_requested_concurrently() -> None:
     together = threading.Barrier(3)
 
     def ask(texts: Sequence[str]) -> Any:
@@ -416,16 +414,16 @@ def test_batches_are_under_way_at_the_same_time() -> None:
     )
 
 
-def test_one_who_leaves_is_not_worked_for() -> None:
+def test_closed_generator_cancels_pending_requests() -> None:
     failing = threading.Event()
 
     def ask(texts: Sequence[str]) -> Any:
         if texts == ["0"]:
             return angles(texts)
         failing.wait(timeout=30)
-        raise MayPass("not now")
+        raise RetryableError("not now")
 
-    embedder = Scripted(ask, 1, Terms(concurrency=2, documents=QUICK))
+    embedder = Scripted(ask, 1, HostedOptions(concurrency=2, documents=QUICK))
     vectors = embedder.embed_documents(["0", "1", "2"])
     next(vectors)
     vectors.close()  # type: ignore[attr-defined]
@@ -441,25 +439,24 @@ def test_one_who_leaves_is_not_worked_for() -> None:
 
 
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=20).filter(any))
-def test_any_finite_vector_gets_unit_length(numbers: list[float]) -> None:
-    (vector,) = hosted.unit_vectors([numbers], 1)
+def test_unit_vectors_scales_any_finite_vector(numbers: list[float]) -> None:
+    (vector,) = unit_vectors([numbers], 1)
     assert float(np.linalg.norm(vector.astype(np.float64))) == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize(
-    "sent", [None, {}, "x", [None], [1.0], [[]], [[None]], [[math.inf]], [[10**400]], [[[1.0]]]]
+    "embeddings", [None, {}, "x", [None], [1.0], [[]], [[None]], [[math.inf]], [[10**400]], [[[1.0]]]]
 )
-def test_what_is_no_vector_is_a_value_error(sent: object) -> None:
+def test_unit_vectors_refuses_other_values(embeddings: object) -> None:
     with pytest.raises(ValueError, match=r"^(an|a) "):
-        hosted.unit_vectors(sent, 1)
+        unit_vectors(embeddings, 1)
 
 
 @given(st.text(), st.text())
-def test_tokens_of_two_texts_add_up(one: str, two: str) -> None:
-    count = hosted.estimate_tokens
-    assert count("") == 2
-    assert count(f"{one} {two}") == count(one) + count(two) - 2
-    assert count(one) <= 2 + 2 * len(one)
+def test_estimate_tokens_is_additive(first: str, second: str) -> None:
+    assert estimate_tokens("") == 2
+    assert estimate_tokens(f"{first} {second}") == estimate_tokens(first) + estimate_tokens(second) - 2
+    assert estimate_tokens(first) <= 2 + 2 * len(first)
 
 
 @pytest.mark.parametrize(
@@ -475,25 +472,25 @@ def test_tokens_of_two_texts_add_up(one: str, two: str) -> None:
         ("é", 1),
     ],
 )
-def test_tokens_of_some_texts(text: str, tokens: int) -> None:
-    assert hosted.estimate_tokens(text) == tokens + 2
+def test_estimate_tokens_of_single_words(text: str, tokens: int) -> None:
+    assert estimate_tokens(text) == tokens + 2
 
 
-def test_tokens_of_documentation_are_seldom_too_few_and_never_far_too_many() -> None:
+def test_estimate_tokens_is_close_to_wordpiece() -> None:
     """Against a real tokenizer, BERT's."""
-    wordpiece = local._wordpiece(local._VOCABULARY)
-    texts = []
-    for found in open_source(str(HANDBOOK)).read():
-        assert isinstance(found, Page)
-        texts += chunk_page(found, Scripted(angles).count_tokens, target=200, most=512)
-    ratios = [hosted.estimate_tokens(c.text) / len(wordpiece.encode(c.text).ids) for c in texts]
+    wordpiece = local._make_wordpiece(local._VOCABULARY)
+    chunks = []
+    for handbook_page in open_source(str(HANDBOOK)).read():
+        assert isinstance(handbook_page, Page)
+        chunks += chunk_page(handbook_page, Scripted(angles).count_tokens, target=200, most=512)
+    ratios = [estimate_tokens(c.text) / len(wordpiece.encode(c.text).ids) for c in chunks]
     assert len(ratios) > 50
     assert min(ratios) > 0.8
     assert sum(ratio < 1 for ratio in ratios) < len(ratios) * 0.05
     assert 1.0 < sum(ratios) / len(ratios) < 1.25
 
 
-def test_a_page_is_cut_by_the_estimate() -> None:
+def test_chunks_fit_the_model_by_the_estimate() -> None:
     embedder = Scripted(angles)
     long = page("long", {"": " ".join(f"word{n}" for n in range(3000))})
     chunks = chunk_page(long, embedder.count_tokens, target=200, most=512)
@@ -501,7 +498,7 @@ def test_a_page_is_cut_by_the_estimate() -> None:
 
 
 class Clock(threading.Event):
-    """Time that passes when somebody waits."""
+    """A clock that advances by each wait."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -520,19 +517,19 @@ class Clock(threading.Event):
     budget=st.integers(1, 1000),
     spends=st.lists(st.tuples(st.integers(0, 1200), st.floats(0, 90)), max_size=40),
 )
-def test_no_minute_has_more_tokens_than_the_budget(budget: int, spends: list[tuple[int, float]]) -> None:
+def test_token_budget_holds_in_every_minute(budget: int, spends: list[tuple[int, float]]) -> None:
     clock = Clock()
     tokens = TokenBudget(budget, clock)
     spent: list[tuple[float, int]] = []
-    for wanted, pause in spends:
+    for count, pause in spends:
         clock.now += pause
-        tokens.spend(wanted, clock)
-        spent.append((clock.now, min(wanted, budget)))
+        tokens.spend(count, clock)
+        spent.append((clock.now, min(count, budget)))
     for until, _ in spent:
         assert sum(used for when, used in spent if until - 59.999 < when <= until) <= budget
 
 
-def test_a_budget_that_is_not_spent_holds_nobody_up() -> None:
+def test_token_budget_does_not_wait_below_the_limit() -> None:
     clock = Clock()
     tokens = TokenBudget(100, clock)
     for _ in range(4):
@@ -545,51 +542,28 @@ def test_a_budget_that_is_not_spent_holds_nobody_up() -> None:
     assert clock.now == 1060.0
 
 
-def test_one_who_left_spends_nothing() -> None:
-    clock, gone = Clock(), threading.Event()
+def test_token_budget_is_not_spent_by_a_cancelled_request() -> None:
+    clock, cancelled = Clock(), threading.Event()
     tokens = TokenBudget(100, clock)
     tokens.spend(100, clock)
-    gone.set()
-    tokens.spend(100, gone)
+    cancelled.set()
+    tokens.spend(100, cancelled)
     assert len(tokens._spent) == 1
 
 
-def test_documents_are_held_up_by_the_budget_and_queries_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_budget_delays_documents_but_not_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(threading, "Event", lambda: clock)
-    embedder = Scripted(angles, 1, Terms(concurrency=1, tokens_per_minute=6))
+    embedder = Scripted(angles, 1, HostedOptions(concurrency=1, tokens_per_minute=6))
     embedder._budget = TokenBudget(6, clock)
     for _ in range(5):
         embedder.embed_queries(["1"])[0]
     assert clock.now == 1000.0
-    assert len(list(embedder._vectors(["1"], "document", QUICK, clock))) == 1
-    list(embedder._vectors(["2"], "document", QUICK, clock))
+    assert len(list(embedder._embed(["1"], "document", clock))) == 1
+    list(embedder._embed(["2"], "document", clock))
     assert clock.now == 1000.0
-    list(embedder._vectors(["3"], "document", QUICK, clock))
+    list(embedder._embed(["3"], "document", clock))
     assert clock.now == 1060.0
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("7", 7.0),
-        ("0.5", 0.5),
-        ("-3", 0.0),
-        ("", None),
-        ("soon", None),
-        ("inf", None),
-        ("nan", None),
-        ("Thu, 01 Jan 1970 00:16:50 GMT", 10.0),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
-    ],
-)
-def test_retry_after_has_two_forms(
-    monkeypatch: pytest.MonkeyPatch, value: str, seconds: float | None
-) -> None:
-    monkeypatch.setattr(time, "time", lambda: 1000.0)
-    assert hosted.retry_after({"retry-after": value}) == seconds
-    assert hosted.retry_after({"Retry-After": value}) == seconds
-    assert hosted.retry_after({}) is None
 
 
 @pytest.mark.parametrize(
@@ -606,21 +580,23 @@ def test_retry_after_has_two_forms(
         ("x" * 1000, "; it says: " + "x" * 299 + "…"),
     ],
 )
-def test_what_a_service_says_is_quoted_from_any_shape(body: object, quote: str) -> None:
-    assert Service("it", "http://nowhere", "model", "NO_KEY").quote(body) == quote
+def test_quote_message_finds_the_message_of_any_error_body(body: object, quote: str) -> None:
+    assert Endpoint("it", "http://nowhere", "model", "NO_KEY").quote_message(body) == quote
 
 
-def test_whoever_waits_on_the_command_line_is_told_in_one_line_without_the_key(
+def test_retry_is_logged_to_stderr_in_one_line_without_the_key(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    quick = Terms(queries=Patience(timeout=5, attempts=2, first_wait=0.01, longest_wait=1))
+    quick = HostedOptions(queries=RetryPolicy(timeout=5, attempts=2, first_wait=0.01, longest_wait=1))
     retries_on_stderr()
     try:
         with Wire() as wire:
             wire.faults.append("500")
-            asking = CohereEmbedder("wired", KEY, base_url=wire.url, dimension=wire.dimension, terms=quick)
-            asking.embed_queries(["a knee"])
-            asking.close()
+            embedder = CohereEmbedder(
+                "wired", KEY, base_url=wire.url, dimension=wire.dimension, options=quick
+            )
+            embedder.embed_queries(["a knee"])
+            embedder.close()
     finally:
         set_on_retry_hooks(None)
     printed = capsys.readouterr()

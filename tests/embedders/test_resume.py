@@ -1,7 +1,4 @@
-"""An index run that dies while it pays for embeddings goes on where it was, and pays for nothing twice.
-
-But for the batches under way: what a service has charged for and nobody was there to take is lost.
-"""
+"""An index run that was killed resumes, and pays for no embedding twice, except for batches in flight."""
 
 from __future__ import annotations
 
@@ -10,15 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pertinent._internal.progress import Silent
 from pertinent.embedders.cohere import CohereEmbedder
-from pertinent.embedders.hosted import HostedEmbedder, Patience, Terms
+from pertinent.embedders.hosted import HostedEmbedder, HostedOptions
 from pertinent.embedders.openai import OpenAIEmbedder
+from pertinent.embedders.retries import RetryPolicy
 from pertinent.errors import EmbedderError
 from pertinent.indexing.sync import Summary
 from pertinent.settings import Settings
@@ -30,8 +27,8 @@ from .wire import KEY, Asked, Wire
 ROOT = Path(__file__).parents[2]
 DIMENSION = 16
 CONCURRENCY = 3
-QUICK = Patience(timeout=60, attempts=2, first_wait=0.001, longest_wait=1)
-TERMS = Terms(concurrency=CONCURRENCY, documents=QUICK)
+QUICK = RetryPolicy(timeout=60, attempts=2, first_wait=0.001, longest_wait=1)
+OPTIONS = HostedOptions(concurrency=CONCURRENCY, documents=QUICK)
 
 LARGE = (400, 60, 40) * 20
 """How many chunks each page has: 10,000 in all, on pages of one batch and of many."""
@@ -55,28 +52,22 @@ def shelf(sizes: tuple[int, ...]) -> Shelf:
 
 def embedder(provider: str, url: str) -> HostedEmbedder:
     if provider == "cohere":
-        return CohereEmbedder("wired", KEY, base_url=url, dimension=DIMENSION, terms=TERMS)
-    return OpenAIEmbedder("wired", base_url=url, dimension=DIMENSION, terms=TERMS)
+        return CohereEmbedder("wired", KEY, base_url=url, dimension=DIMENSION, options=OPTIONS)
+    return OpenAIEmbedder("wired", base_url=url, dimension=DIMENSION, options=OPTIONS)
 
 
 def sync(provider: str, folder: str | Path, url: str, sizes: tuple[int, ...]) -> Summary:
     """Index the book with an embedder that asks the wire."""
-    asking = embedder(provider, url)
+    hosted = embedder(provider, url)
     settings = Settings(folder=Path(folder), embedder="testing:hashed-words", query_cache=0)
-    workspace = Workspace(settings.model_copy(update={"embedder": asking.name}))
-    workspace._embedder = asking
+    workspace = Workspace(settings.model_copy(update={"embedder": hosted.name}))
+    workspace._embedder = hosted
     try:
         indexer = workspace.indexer(Silent())
         return indexer.apply(indexer.plan(shelf(sizes)))
     finally:
         workspace.close()
-        asking.close()
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    with Wire(DIMENSION) as server:
-        yield server
+        hosted.close()
 
 
 class Ledger:
@@ -84,19 +75,19 @@ class Ledger:
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
-        self.known: set[str] = set()
+        self.paid_texts: set[str] = set()
         self.batches: set[tuple[str, ...]] = set()
 
     def end_run(self) -> None:
-        """No text of this run was paid for before, but for the few batches under way when the last ended."""
+        """Check that no text was paid for twice, except for batches in flight when the last run ended."""
         self.wire.settle()
         paid = self.wire.paid[:]
         self.wire.paid.clear()
         assert len(paid) == len(set(paid))
         lost = [batch for batch in self.batches if not set(batch).isdisjoint(paid)]
         assert len(lost) <= CONCURRENCY
-        assert self.known & set(paid) <= {text for batch in lost for text in batch}
-        self.known.update(paid)
+        assert self.paid_texts & set(paid) <= {text for batch in lost for text in batch}
+        self.paid_texts.update(paid)
         self.batches = {tuple(asked.texts) for asked in self.wire.asked}
         self.wire.asked.clear()
 
@@ -116,7 +107,7 @@ class Killer:
 
 
 @pytest.mark.slow
-def test_ten_thousand_chunks_through_many_kills(tmp_path: Path, wire: Wire) -> None:
+def test_index_run_resumes_after_each_of_many_kills(tmp_path: Path, wire: Wire) -> None:
     ledger = Ledger(wire)
     command = [sys.executable, "-c", CHILD, str(tmp_path / "data"), wire.url]
     for at, delay in ((1, 0.0), (3, 0.0), (30, 0.01), (2, 0.1), (40, 0.02)):
@@ -127,7 +118,7 @@ def test_ten_thousand_chunks_through_many_kills(tmp_path: Path, wire: Wire) -> N
     wire.on_request = lambda _: None
     assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
     ledger.end_run()
-    assert len(ledger.known) == sum(LARGE) == 10_000
+    assert len(ledger.paid_texts) == sum(LARGE) == 10_000
     summary = sync("cohere", tmp_path / "data", wire.url, LARGE)
     assert (summary.pages_unchanged, summary.chunks_kept) == (len(LARGE), 10_000)
     assert wire.asked == []
@@ -135,7 +126,7 @@ def test_ten_thousand_chunks_through_many_kills(tmp_path: Path, wire: Wire) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("provider", "requests"), [("cohere", 3), ("openai", 7)])
-def test_a_service_that_fails_at_any_batch(tmp_path: Path, provider: str, requests: int) -> None:
+def test_index_run_resumes_after_a_failure_at_any_batch(tmp_path: Path, provider: str, requests: int) -> None:
     for answered in range(requests):
         with Wire(DIMENSION) as wire:
             ledger = Ledger(wire)
@@ -149,11 +140,11 @@ def test_a_service_that_fails_at_any_batch(tmp_path: Path, provider: str, reques
             wire.always = None
             assert sync(provider, folder, wire.url, SMALL).chunks_kept <= answered * 96
             ledger.end_run()
-            assert len(ledger.known) == sum(SMALL)
+            assert len(ledger.paid_texts) == sum(SMALL)
 
 
 @pytest.mark.parametrize("provider", ["cohere", "openai"])
-def test_an_unbroken_run_pays_for_every_chunk_once(tmp_path: Path, wire: Wire, provider: str) -> None:
+def test_index_run_pays_for_each_chunk_once(tmp_path: Path, wire: Wire, provider: str) -> None:
     assert sync(provider, tmp_path / "data", wire.url, SMALL).chunks_added == sum(SMALL)
     assert len(wire.paid) == len(set(wire.paid)) == sum(SMALL)
     assert sync(provider, tmp_path / "data", wire.url, SMALL).chunks_kept == sum(SMALL)

@@ -18,6 +18,8 @@ from pertinent.workspace.workspace import Workspace
 
 from .conftest import TOPICS, fill, settings_in
 
+pytestmark = pytest.mark.slow  # the real model embeds hundreds of queries
+
 WAYS = (
     "{topic} of {part}",
     "How is the {topic} of {part} measured?",

@@ -262,9 +262,9 @@ BAD: Mapping[str, st.SearchStrategy[Any]] = {
     "text": NO_TEXT | NUMBERS | st.none() | st.sampled_from(["", " \n"]),
     "url": NO_TEXT
     | NUMBERS
-    | st.sampled_from(["not a url", "/docs", "http:///x", "http://[", "https://a b/"]),
+    | st.sampled_from(["not a url", "/docs", "http:///x", "http://[", "https://a b/", "javascript:alert(1)"]),
     "position": NO_TEXT | st.sampled_from(["x", -1, 1.5, 2**40]),
-    "created_at": NO_TEXT | st.sampled_from(["yesterday", "2025-13-45", "10:00"]),
+    "created_at": NO_TEXT | st.sampled_from(["yesterday", "2025-13-45", "10:00", "2025-12-15X10:00:00"]),
     "content_hash": NO_TEXT | NUMBERS,
 }
 """Values that are damage wherever they stand."""

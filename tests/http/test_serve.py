@@ -37,7 +37,7 @@ COMMAND = Path(sys.executable).with_name("pertinent")
 CLIENTS = 50
 LOAD_SECONDS = 30.0
 
-pytestmark = pytest.mark.xdist_group("serve")  # which share a server
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]  # they share a server
 
 PAGES = {
     "intro.md": "# Welcome\n\nThis handbook is about robots that walk.\n",

@@ -13,12 +13,16 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from qdrant_client import QdrantClient
 
 from pertinent.errors import CatalogFailure
-from pertinent.search.engine import NO_CATALOG
+from pertinent.search.engine import NO_CATALOG, NO_LEXICAL
 from pertinent.surfaces.http import health
 from pertinent.workspace.workspace import Workspace
 
+from ..servers.fixtures import Place
+from ..stores.catalog.test_catalog import SEED_TABLE
+from ..stores.external.pipelines import PIPELINES
 from .conftest import Serve, Service, fill, problem, settings_in
 
 
@@ -194,6 +198,105 @@ def test_a_postgresql_that_stops_degrades_and_recovers(
 
     assert postgres.start() == url
     assert_ok(service, expected)
+    workspace.close()
+
+
+@pytest.fixture
+def seed_003(qdrant: Place, collection: str, postgres: Postgres, tmp_path: Path) -> Iterator[Workspace]:
+    """Seed 003's own stores, filled by another pipeline: its collection, and its table in PostgreSQL."""
+    client = QdrantClient(url=qdrant.url, api_key=qdrant.key)
+    PIPELINES["seed 003"].fill(client, collection)
+    client.close()
+    url = postgres.start()
+    database = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    with database.begin() as connection:
+        connection.exec_driver_sql(SEED_TABLE)
+        connection.exec_driver_sql(
+            "INSERT INTO documents (chunk_id, source_path, slug, title, order_index, snippet) VALUES "
+            "('doc-topics-0001', 'moved/topics.md', 'moved-topics', 'Moved', 1, 'Nodes …'), "
+            "('doc-topics-0002', 'docs/topics.md', 'topics', NULL, 2, 'Reliable …')"
+        )
+    database.dispose()
+    settings = settings_in(
+        tmp_path / "external",
+        qdrant_url=qdrant.url,
+        qdrant_api_key=qdrant.key,
+        qdrant_collection=collection,
+        database_url=url,
+    )
+    workspace = Workspace(settings)
+    workspace.engine()
+    yield workspace
+    workspace.close()
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("foreign")
+@pytest.mark.usefixtures("fresh_health")
+def test_seed_003_results_are_joined_with_the_documents_table_that_another_pipeline_filled(
+    serve: Serve, seed_003: Workspace, postgres: Postgres
+) -> None:
+    service = serve(seed_003)
+    results = service.search("messages on topics", top_k=20).json()["results"]
+    joined = {
+        result["chunk_id"]: (result["source_path"], result["slug"], result["title"]) for result in results
+    }
+    assert joined["doc-topics-0001"] == ("moved/topics.md", "moved-topics", "Moved")
+    assert joined["doc-topics-0002"] == ("docs/topics.md", "topics", None)
+    # A missing row falls back to the payload.
+    assert joined["doc-topics-0003"] == ("docs/topics.md", "topics", "Topics")
+    assert service.client.get("/health").json() == {"status": "ok", "qdrant": True, "postgres": True}
+    assert service.v1("messages on topics").json()["status"] == "success"
+
+    postgres.stop()
+    assert service.client.get("/health").json() == {"status": "degraded", "qdrant": True, "postgres": False}
+    response = service.v1("messages on topics").json()
+    assert response["status"] == "partial"
+    assert NO_CATALOG in response["warnings"]
+    titles = {result["metadata"]["document_title"] for result in response["results"]}
+    assert titles <= {"Topics", "Services", "Joints"}
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("foreign")
+@pytest.mark.usefixtures("fresh_health")
+def test_rule_16_nothing_is_created_in_the_database_of_another_pipeline(
+    serve: Serve, seed_003: Workspace, postgres: Postgres
+) -> None:
+    service = serve(seed_003)
+    assert service.search("messages on topics").json()["results"]
+    address = seed_003.settings.database_url
+    assert address is not None
+    url = address.get_secret_value().replace("postgresql://", "postgresql+psycopg://", 1)
+    database = sa.create_engine(url)
+    with database.begin() as connection:
+        assert sa.inspect(connection).get_table_names() == ["documents"]
+        connection.exec_driver_sql("DROP TABLE documents")
+    assert service.client.get("/health").json()["status"] == "degraded"
+    assert service.v1("messages on topics").json()["status"] == "partial"
+    with database.begin() as connection:
+        assert sa.inspect(connection).get_table_names() == []
+    database.dispose()
+
+
+def test_rule_10_a_collection_without_a_lexical_side_is_no_part_that_is_down(
+    serve: Serve, qdrant: Place, collection: str, tmp_path: Path
+) -> None:
+    client = QdrantClient(url=qdrant.url, api_key=qdrant.key)
+    PIPELINES["seed 004"].fill(client, collection)
+    client.close()
+    chosen = {
+        "qdrant_url": qdrant.url,
+        "qdrant_api_key": qdrant.key,
+        "qdrant_collection": collection,
+    }
+    workspace = Workspace(settings_in(tmp_path / "external", **chosen))
+    workspace.engine()
+    service = serve(workspace)
+    response = service.v1("messages on topics").json()
+    assert (response["status"], response["warnings"]) == ("success", [NO_LEXICAL])
+    assert response["search_params"]["ranking"] == "dense"
+    assert service.client.get("/health").json()["status"] == "ok"
     workspace.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
@@ -12,8 +13,9 @@ from typing import Any
 import pytest
 
 from pertinent._internal.progress import Silent
+from pertinent.build import CATALOG_FILE
 from pertinent.errors import InvalidInput
-from pertinent.search.engine import Engine
+from pertinent.search.engine import NO_CATALOG, Engine
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
@@ -102,6 +104,27 @@ def test_min_accuracy_is_the_least_that_passes(service: Service, least: float, *
     assert run(service, half)["tests"][0]["passed"] is passed
 
 
+@pytest.mark.parametrize("field", ["min_accuracy", "min_similarity_score"])
+@pytest.mark.parametrize("value", [True, False, "0.5", None, -0.1, 1.1, []])
+def test_seed_004_success_criteria_are_numbers_from_0_to_1(
+    service: Service, field: str, value: object
+) -> None:
+    tests = [test_of(service, success_criteria={field: value})]
+    response = service.client.post("/api/v1/validate", json={"tests": tests})
+    assert field in problem(response, 400, "validation_error")
+    with pytest.raises(InvalidInput, match=field):
+        service.pertinent.run_tests(tests)
+
+
+@pytest.mark.parametrize("field", ["min_accuracy", "min_similarity_score"])
+@pytest.mark.parametrize("value", [0, 1, 0.0, 1.0])
+def test_seed_004_success_criteria_take_both_ends_of_their_range(
+    service: Service, field: str, value: float
+) -> None:
+    (test,) = run(service, test_of(service, success_criteria={field: value}))["tests"]
+    assert test["success_criteria"][field] == value
+
+
 def test_every_expected_chunk_that_was_found_must_score_enough(service: Service) -> None:
     second = found(service)[1]["similarity_score"]
     criteria = {"min_accuracy": 0.0, "min_similarity_score": second + 0.001}
@@ -117,6 +140,29 @@ def test_some_passed_is_partial_and_none_is_failed(service: Service) -> None:
     assert (both["validation_status"], both["passed_tests"], both["failed_tests"]) == ("partial", 1, 1)
     assert both["overall_accuracy"] == 0.5
     assert run(service, bad)["validation_status"] == "failed"
+
+
+def test_rule_11_an_expected_chunk_is_looked_for_in_the_index_not_in_the_catalog(
+    serve: Serve, own: Workspace
+) -> None:
+    service = serve(own)
+    test = test_of(service)
+    catalog_file = own.settings.folder / CATALOG_FILE
+    with sqlite3.connect(catalog_file) as connection:
+        connection.execute("DELETE FROM documents")
+    connection.close()
+    assert run(service, test)["validation_status"] == "passed"
+
+    # The same while the catalog is down: searches still work.
+    catalog_file.unlink()
+    response = run(service, test)
+    assert response["validation_status"] == "passed"
+    assert NO_CATALOG in response["warnings"]
+    unknown = test_of(service, expected_results=["no-such-chunk"])
+    message = problem(
+        service.client.post("/api/v1/validate", json={"tests": [unknown]}), 400, "validation_error"
+    )
+    assert "no-such-chunk" in message
 
 
 LICENCE = "Everybody may copy this robot, as long as the licence comes with the copy."

@@ -1,4 +1,4 @@
-"""A sync killed with SIGKILL, anywhere, is finished by the next one as if nothing had happened."""
+"""A sync that was killed with SIGKILL at any step is completed by the next one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pertinent.types import readable_chunks
 
 CHILD = """
 import os, signal, sys
-from pertinent import indexing
+from pertinent.indexing import sync
 from pertinent.stores.catalog.catalog import SqlCatalog
 from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.library import Pertinent
 
 folder, book, calls = sys.argv[1], sys.argv[2], int(sys.argv[3])
-indexing.GROUP = 3
-indexing.BATCH = 2
+sync.COMMIT_CHUNKS = 3
+sync.WRITE_BATCH = 2
 
 def fatal(method):
     def call(*args, **kwargs):
@@ -81,7 +81,7 @@ def run(folder: Path, book: Path, calls: int) -> int:
 
 
 def contents(folder: Path) -> Any:
-    """All that is stored, but for the time of writing, and what a search makes of it."""
+    """Return all that is stored, without times, and the result of a search."""
     with Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened:
         catalog = opened.workspace.catalog()
         rows = [chunk for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
@@ -102,18 +102,20 @@ NEVER = 10_000
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any, Any]:
-    """An index of the first book, and what it holds before and after the second is synced."""
-    place = tmp_path_factory.mktemp("unbroken")
-    assert run(place / "data", write(place / "book", FIRST), NEVER) == 0
-    shutil.copytree(place / "data", place / "first")
-    first = contents(place / "data")
-    assert run(place / "data", write(place / "book", SECOND), NEVER) == 0
-    return place / "first", first, contents(place / "data")
+    """Return an index of the first book, and its contents before and after a sync of the second."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    assert run(folder / "data", write(folder / "book", FIRST), NEVER) == 0
+    shutil.copytree(folder / "data", folder / "first")
+    first = contents(folder / "data")
+    assert run(folder / "data", write(folder / "book", SECOND), NEVER) == 0
+    return folder / "first", first, contents(folder / "data")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("calls", range(0, 12, 2))
-def test_a_first_run_killed_at_any_step(tmp_path: Path, unbroken: tuple[Path, Any, Any], calls: int) -> None:
+def test_next_sync_completes_a_first_run_killed_at_any_step(
+    tmp_path: Path, unbroken: tuple[Path, Any, Any], calls: int
+) -> None:
     book = write(tmp_path / "book", FIRST)
     assert run(tmp_path / "data", book, calls) == -signal.SIGKILL
     assert run(tmp_path / "data", book, NEVER) == 0
@@ -122,7 +124,9 @@ def test_a_first_run_killed_at_any_step(tmp_path: Path, unbroken: tuple[Path, An
 
 @pytest.mark.slow
 @pytest.mark.parametrize("calls", range(12))
-def test_an_update_killed_at_any_step(tmp_path: Path, unbroken: tuple[Path, Any, Any], calls: int) -> None:
+def test_next_sync_completes_an_update_killed_at_any_step(
+    tmp_path: Path, unbroken: tuple[Path, Any, Any], calls: int
+) -> None:
     shutil.copytree(unbroken[0], tmp_path / "data")
     book = write(tmp_path / "book", SECOND)
     killed = run(tmp_path / "data", book, calls)
@@ -132,7 +136,7 @@ def test_an_update_killed_at_any_step(tmp_path: Path, unbroken: tuple[Path, Any,
 
 
 @pytest.mark.slow
-def test_runs_killed_again_and_again_at_random_moments(
+def test_next_sync_completes_runs_killed_at_random_moments(
     tmp_path: Path, unbroken: tuple[Path, Any, Any]
 ) -> None:
     shutil.copytree(unbroken[0], tmp_path / "data")

@@ -13,7 +13,7 @@ from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
 
 
-def test_the_least_recently_used_value_makes_room() -> None:
+def test_cache_evicts_the_least_recently_used_value() -> None:
     cache: VersionedCache[int] = VersionedCache(2)
     for key in "abc":
         cache.put(key, ord(key), version=1)
@@ -24,7 +24,7 @@ def test_the_least_recently_used_value_makes_room() -> None:
     assert cache.get("b", version=1) == ord("b")
 
 
-def test_a_cache_of_size_0_keeps_nothing() -> None:
+def test_cache_of_size_0_is_empty() -> None:
     cache: VersionedCache[int] = VersionedCache(0)
     cache.put("a", 1)
     assert cache.get("a") is None
@@ -37,7 +37,7 @@ VERSIONS = st.integers(1, 2)
 @given(
     size=st.integers(1, 4), steps=st.lists(st.tuples(VERSIONS, KEYS, st.none() | st.integers()), max_size=40)
 )
-def test_the_cache_behaves_as_a_list_of_pairs(size: int, steps: list[tuple[int, int, int | None]]) -> None:
+def test_cache_behaves_as_a_list_of_pairs(size: int, steps: list[tuple[int, int, int | None]]) -> None:
     cache: VersionedCache[int] = VersionedCache(size)
     current = 0
     pairs: list[tuple[int, int]] = []  # the one used last is at the end
@@ -54,7 +54,7 @@ def test_the_cache_behaves_as_a_list_of_pairs(size: int, steps: list[tuple[int, 
             pairs = [*(pair for pair in pairs if pair[0] != key), (key, value)][-size:]
 
 
-def test_a_repeated_query_is_answered_from_the_cache_until_the_index_changes(workspace: Workspace) -> None:
+def test_repeated_query_is_cached_until_the_index_changes(workspace: Workspace) -> None:
     caching = Workspace(Settings(**(workspace.settings.model_dump() | {"query_cache": 10})))
     options = SearchOptions()
     try:

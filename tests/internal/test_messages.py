@@ -1,4 +1,4 @@
-"""Mistakes of every kind that models know are told in plain words, and a value only where it was given."""
+"""Messages: explanations of pydantic's errors, counts and lists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pertinent._internal.messages import wrong
+from pertinent._internal.messages import explain_error, format_count, format_list
 
 
 class Model(BaseModel):
@@ -23,7 +23,7 @@ class Model(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("given", "quoting", "silent"),
+    ("values", "with_quote", "without_quote"),
     [
         ({"text": "abcd"}, "has 4 characters; it must have at most 3", "must have at most 3 characters"),
         ({"names": list("abcd")}, "has 4 entries; it must have at most 3", "must have at most 3 entries"),
@@ -38,9 +38,21 @@ class Model(BaseModel):
         ({"other": 1}, "there is no such field", None),
     ],
 )
-def test_what_is_wrong_is_said(given: dict[str, Any], quoting: str, silent: str | None) -> None:
-    with pytest.raises(ValidationError) as refused:
-        Model.model_validate(given)
-    (with_value,), (without,) = refused.value.errors(), refused.value.errors(include_input=False)
-    assert wrong(with_value) == quoting
-    assert wrong(without) == (silent or quoting)
+def test_explain_error_says_what_a_value_must_be(
+    values: dict[str, Any], with_quote: str, without_quote: str | None
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Model.model_validate(values)
+    (error,), (without_input,) = caught.value.errors(), caught.value.errors(include_input=False)
+    assert explain_error(error) == with_quote
+    assert explain_error(without_input) == (without_quote or with_quote)
+
+
+def test_format_count_takes_the_singular_for_one_only() -> None:
+    assert [format_count(count, "page") for count in (0, 1, 1200)] == ["0 pages", "1 page", "1,200 pages"]
+    assert format_count(2, "query", "queries") == "2 queries"
+
+
+def test_format_list_counts_the_names_beyond_its_limit() -> None:
+    assert format_list(["a", "b"], 2) == "a, b"
+    assert format_list(["a", "b", "c"], 2, separator="; ") == "a; b and 1 more"

@@ -107,5 +107,5 @@ def test_beir_line_that_breaks_a_parser_stops_no_other(tmp_path: Path, line: str
     unreadable, page = BeirSource(tmp_path).read()
     assert isinstance(unreadable, Unreadable)
     assert reason in unreadable.reason
-    assert not unreadable.named
+    assert not unreadable.path_identifies_page
     assert isinstance(page, Page)

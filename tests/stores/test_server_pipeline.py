@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from pertinent.errors import IndexFailure, InvalidInput, SyncRefused
-from pertinent.indexing.sync import BATCH
+from pertinent.indexing.sync import WRITE_BATCH
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.surfaces.http import create_app
@@ -138,7 +138,7 @@ def test_a_catalog_that_holds_pages_is_not_overwritten(
             here.migrate_to(qdrant.url, postgres_url)
         # Nothing is left of the attempt.
         assert here.migrate_to(qdrant.url) > 0
-        with pytest.raises(InvalidInput, match="is there already"):
+        with pytest.raises(InvalidInput, match="already exists"):
             here.migrate_to(qdrant.url)
 
 
@@ -158,7 +158,7 @@ def test_a_migration_that_dies_is_begun_again(
     breaks: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(migrating, "GROUP", 100)
+    monkeypatch.setattr(migrating, "COPY_BATCH", 100)
     place, _, name = breaks.rpartition(".")
     places: dict[str, Any] = {"QdrantIndex": QdrantIndex, "QdrantBuilds": QdrantBuilds, "": migrating}
     broken = places[place]
@@ -263,7 +263,7 @@ def test_a_reindex_on_a_server_that_dies_goes_on_where_it_was(
         chunks = pertinent.reindex()
         made_by: Any = pertinent.workspace.embedder()
         # What was embedded and not written yet when it died is lost.
-        assert made_by.embedded + paid - chunks < BATCH
+        assert made_by.embedded + paid - chunks < WRITE_BATCH
         assert found(pertinent)
     assert in_use(qdrant, collection) == 2
 

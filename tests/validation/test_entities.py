@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,19 @@ from pertinent.errors import InvalidInput
 from pertinent.identity import content_hash
 from pertinent.types import Chunk, Hit, Scores
 from pertinent.validation import integrity
-from pertinent.validation.report import Part, Query, SearchResult, TestCase, ValidationReport, load, save
+from pertinent.validation.rendering.html import html
+from pertinent.validation.rendering.junit import junit
+from pertinent.validation.rendering.markdown import markdown
+from pertinent.validation.report import (
+    Part,
+    Query,
+    SearchResult,
+    SeedField,
+    TestCase,
+    ValidationReport,
+    load,
+    save,
+)
 
 from .conftest import Judge
 
@@ -66,6 +79,82 @@ def refused(kind: type[Part], fields: dict[str, Any], name: str) -> str:
         kind(**fields)
     assert error.value.field == name, error.value
     return str(error.value)
+
+
+SEED_QUERY: dict[str, Any] = {"text": "How do ROS 2 nodes communicate?", "top_k": 5, "query_type": "specific"}
+SEED_RESULT: dict[str, Any] = {name: RESULT[name] for name in get_args(SeedField)}
+SEED_CASE: dict[str, Any] = {
+    "query": SEED_QUERY,
+    "expected_criteria": {"min_score": 0.7, "expected_topic": "ROS 2 topics, pub/sub"},
+    "actual_results": [SEED_RESULT] * 5,
+    "relevance_labels": [2, 2, 1, 1, 0],
+    "precision_at_k": 0.80,
+    "rank_of_best": 1,
+}
+SEED_REPORT: dict[str, Any] = {
+    "timestamp": "2025-12-16T15:30:00Z",
+    "total_queries": 2,
+    "avg_precision_at_5": 0.6,
+    "mrr": 0.75,
+    "avg_latency_ms": 450.3,
+    "p95_latency_ms": 1200.0,
+    "p99_latency_ms": 1800.0,
+    "metadata_completeness_rate": 1.0,
+    "hash_validation_pass_rate": 1.0,
+    "test_cases": [
+        SEED_CASE,
+        SEED_CASE
+        | {
+            "query": SEED_QUERY | {"text": "What is a URDF joint?"},
+            "relevance_labels": [0, 1, 1, 0, 0],
+            "precision_at_k": 0.4,
+            "rank_of_best": 2,
+        },
+    ],
+    "summary": "FAIL: 1/2 queries (50%) achieved precision@5 >= 0.80. MRR 0.75 exceeds target 0.70.",
+    "issues": ["p99 latency 1800ms within acceptable range but approaching limit"],
+}
+
+
+def test_seed_000_a_query_needs_the_seeds_fields_alone() -> None:
+    query = Query(**SEED_QUERY)
+    assert (query.id, query.answerable) == ("how-do-ros-2-nodes-communicate", True)
+    refused(Query, {"text": None, "query_type": "specific"}, "text")
+
+
+def test_seed_000_a_search_result_needs_the_seeds_fields_alone() -> None:
+    result = SearchResult(**SEED_RESULT)
+    assert (result.chunk_id, result.start, result.cosine, result.damaged) == ("", None, None, [])
+
+
+def test_seed_000_a_test_case_needs_the_seeds_fields_alone() -> None:
+    passed, failed = (TestCase(**fields) for fields in SEED_REPORT["test_cases"])
+    assert (passed.status, failed.status) == ("passed", "failed")
+    assert (passed.judged, passed.relevant) == ([True] * 5, 4)
+    assert failed.metrics == {"p@5": 0.4, "rr_best": 0.5}
+    refused(TestCase, SEED_CASE | {"relevance_labels": [2]}, "relevance_labels")
+    refused(TestCase, SEED_CASE | {"relevance_labels": None}, "relevance_labels")
+    refused(TestCase, SEED_CASE | {"precision_at_k": "high"}, "precision_at_k")
+    refused(TestCase, SEED_CASE | {"rank_of_best": 0}, "rank_of_best")
+
+
+def test_seed_000_a_report_needs_the_seeds_fields_alone(tmp_path: Path) -> None:
+    report = ValidationReport(**SEED_REPORT)
+    assert report.verdict == "FAIL"
+    assert report.avg_precision_at_5_answerable == pytest.approx(0.6)
+    assert report.mrr_answerable == report.mrr_first_relevant == 0.75
+    assert (report.golden.queries, report.golden.scored) == (2, 2)
+    for name in SEED_REPORT:
+        missing = {key: value for key, value in SEED_REPORT.items() if key != name}
+        refused(ValidationReport, missing, name)
+    assert load(save(report, tmp_path)) == report
+
+
+@pytest.mark.parametrize("render", [html, markdown, junit])
+def test_a_report_of_the_seeds_fields_alone_can_be_shown(render: Callable[[ValidationReport], str]) -> None:
+    shown = render(ValidationReport(**SEED_REPORT))
+    assert "FAIL" in shown
+    assert "What is a URDF joint?" in shown
 
 
 def test_seed_000_top_k_of_a_query_defaults_to_5() -> None:

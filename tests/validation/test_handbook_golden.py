@@ -17,6 +17,8 @@ from pertinent.validation.labels.resolve import resolve_labels
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
 
+pytestmark = pytest.mark.slow  # the real model embeds the whole handbook
+
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 
 

@@ -460,6 +460,7 @@ def test_a_damaged_result_is_shown_without_what_it_lacks() -> None:
         assert junit(made)
 
 
+@pytest.mark.slow
 def test_a_page_of_ten_thousand_queries_stays_small() -> None:
     cases = [case(number, "failed" if number % 5 else "passed") for number in range(10_000)]
     page = html(report(cases))

@@ -94,7 +94,7 @@ def test_seed_002_a_vector_of_another_length_is_an_error_on_an_empty_index() -> 
 
 
 def test_seed_002_a_folder_where_nothing_was_ever_indexed_is_an_error() -> None:
-    with pytest.raises(NotFound, match=r"nothing is indexed in .pertinent yet; `pertinent index PATH`"):
+    with pytest.raises(NotFound, match=r"nothing is indexed in .pertinent yet; run `pertinent index PATH`"):
         pertinent.retrieve_content_chunks(VECTOR)
     assert not Path(".pertinent").exists()
 
@@ -173,7 +173,7 @@ class TestAnotherEmbedder:
         assert pertinent.retrieve("joints")["metadata"]["notes"] == [NO_CHUNKS]
         assert pertinent.retrieve_content_chunks([0.1] * 96) == []
         assert len(pertinent.generate_query_embedding("joints").vector) == 96
-        with pytest.raises(ValueError, match="made for 96"):
+        with pytest.raises(ValueError, match="vectors of 96"):
             pertinent.retrieve_content_chunks(VECTOR)
 
     def test_leaves_one_build(self) -> None:
@@ -229,9 +229,10 @@ class TestQdrantServer:
         names = [found.name for found in client.get_collections().collections]
         assert [name for name in names if name.startswith(collection)] == [f"{collection}_002"]
 
-    def test_seed_002_a_collection_that_is_missing_is_an_error(self) -> None:
-        with pytest.raises(NotFound, match="pertinent index"):
+    def test_seed_002_a_collection_that_is_missing_is_an_error_that_names_it(self, collection: str) -> None:
+        with pytest.raises(NotFound, match="pertinent index") as error:
             pertinent.retrieve_content_chunks(VECTOR)
+        assert f"check its name, '{collection}' (QDRANT_COLLECTION_NAME)" in str(error.value)
 
     @pytest.mark.parametrize("fields", ["", '{"text": "content", "url": "url"}'])
     def test_seed_002_an_external_collection_without_points_gives_an_empty_list(

@@ -18,6 +18,8 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import readable_chunks
 
+pytestmark = pytest.mark.slow  # every test makes two indexes
+
 NAMES = ("gripper", "knee", "camera", "battery")
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
 OTHER = "onnx:other"
@@ -108,7 +110,7 @@ def builds(tmp_path: Path) -> list[str]:
     return sorted(one.name for one in (tmp_path / "data" / "index").iterdir())
 
 
-def test_a_model_that_passes_and_is_no_worse_is_taken(
+def test_reindex_gate_activates_a_model_that_is_no_worse(
     indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Other)
@@ -120,7 +122,7 @@ def test_a_model_that_passes_and_is_no_worse_is_taken(
     assert all("PASS" in line for line in said)
 
 
-def test_a_model_that_fails_is_not_taken_and_the_old_index_goes_on(
+def test_reindex_gate_refuses_a_model_that_fails(
     indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Noise)
@@ -133,7 +135,7 @@ def test_a_model_that_fails_is_not_taken_and_the_old_index_goes_on(
         assert hits(after) == usual
 
 
-def test_a_model_that_passes_but_is_significantly_worse_is_not_taken(
+def test_reindex_gate_refuses_a_significantly_worse_model(
     indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Noise)
@@ -146,7 +148,7 @@ def test_a_model_that_passes_but_is_significantly_worse_is_not_taken(
     assert builds(indexed) == ["001"]
 
 
-def test_the_old_index_is_kept_until_it_is_dropped(indexed: Path) -> None:
+def test_previous_build_is_kept_until_dropped(indexed: Path) -> None:
     with opened(indexed, chunk_tokens=30) as pertinent:
         pertinent.reindex()
         assert builds(indexed) == ["001", "002"]
@@ -154,18 +156,18 @@ def test_the_old_index_is_kept_until_it_is_dropped(indexed: Path) -> None:
         assert not pertinent.drop_old()
         assert builds(indexed) == ["002"]
         assert hits(pertinent)
-        with pytest.raises(NotFound, match="no build to go back to"):
+        with pytest.raises(NotFound, match="no previous build"):
             pertinent.rollback()
 
 
-def test_only_one_old_index_is_kept(indexed: Path) -> None:
+def test_only_one_previous_build_is_kept(indexed: Path) -> None:
     for tokens in (30, 40, 50):
         with opened(indexed, chunk_tokens=tokens) as pertinent:
             pertinent.reindex()
     assert builds(indexed) == ["003", "004"]
 
 
-def test_rollback_goes_back_to_the_index_before_with_all_it_held(indexed: Path) -> None:
+def test_rollback_restores_the_previous_build(indexed: Path) -> None:
     with opened(indexed) as pertinent:
         before, chunks = hits(pertinent), list(pertinent.workspace.index().scan())
     with opened(indexed, chunk_tokens=20) as pertinent:
@@ -179,7 +181,7 @@ def test_rollback_goes_back_to_the_index_before_with_all_it_held(indexed: Path) 
         hits(pertinent)
 
 
-def test_a_rollback_can_be_rolled_back(indexed: Path) -> None:
+def test_rollback_can_be_rolled_back(indexed: Path) -> None:
     with opened(indexed, chunk_tokens=25) as pertinent:
         pertinent.reindex()
         after = hits(pertinent)
@@ -188,7 +190,7 @@ def test_a_rollback_can_be_rolled_back(indexed: Path) -> None:
         assert hits(pertinent) == after
 
 
-def test_what_was_synced_since_is_synced_again_after_a_rollback(indexed: Path, docs: Path) -> None:
+def test_sync_after_a_rollback_repeats_later_changes(indexed: Path, docs: Path) -> None:
     with opened(indexed, chunk_tokens=25) as pertinent:
         pertinent.reindex()
         (docs / "knee.md").write_text("# The knee\n\n## The hinge\n\nThe knee has a new hinge of brass.\n")
@@ -207,9 +209,7 @@ def test_what_was_synced_since_is_synced_again_after_a_rollback(indexed: Path, d
         assert not any("camera" in text for text in texts)
 
 
-def test_searches_go_on_from_the_old_index_while_the_new_one_is_made(
-    indexed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_build_answers_during_a_reindex(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
     with opened(indexed) as pertinent:
         usual = hits(pertinent)
@@ -231,7 +231,7 @@ def test_searches_go_on_from_the_old_index_while_the_new_one_is_made(
     assert all(one == usual for one in seen)
 
 
-def test_what_was_only_added_to_a_page_is_synced_after_a_rollback(indexed: Path, docs: Path) -> None:
+def test_sync_after_a_rollback_repeats_added_text(indexed: Path, docs: Path) -> None:
     with opened(indexed, chunk_tokens=20) as pertinent:
         pertinent.reindex()
         with (docs / "knee.md").open("a") as file:
@@ -244,7 +244,7 @@ def test_what_was_only_added_to_a_page_is_synced_after_a_rollback(indexed: Path,
         assert "A knee is guaranteed for ten years." in texts
 
 
-def test_there_is_no_way_back_to_an_index_that_was_lost(indexed: Path) -> None:
+def test_rollback_refuses_a_lost_build(indexed: Path) -> None:
     shutil.rmtree(indexed / "data" / "index")
     with opened(indexed) as pertinent:
         pertinent.reindex()
@@ -254,7 +254,7 @@ def test_there_is_no_way_back_to_an_index_that_was_lost(indexed: Path) -> None:
         assert hits(pertinent) == usual
 
 
-def test_a_page_with_another_title_and_path_is_no_obstacle_to_a_rollback(indexed: Path, docs: Path) -> None:
+def test_rollback_keeps_a_new_title(indexed: Path, docs: Path) -> None:
     with opened(indexed, chunk_tokens=20) as pertinent:
         pertinent.reindex()
         (docs / "knee.md").write_text("# The other knee\n\n## The hinge\n\nThe knee has a hinge.\n")
@@ -267,7 +267,7 @@ def test_a_page_with_another_title_and_path_is_no_obstacle_to_a_rollback(indexed
         assert pertinent.workspace.catalog().pending() == []
 
 
-def test_there_is_no_way_back_to_an_index_of_other_pages(indexed: Path, docs: Path) -> None:
+def test_rollback_refuses_a_build_of_other_pages(indexed: Path, docs: Path) -> None:
     with opened(indexed, chunk_tokens=20) as pertinent:
         pertinent.reindex()
         pertinent.index(docs, base_url="https://other.example/docs", name="docs", allow_shrink=True)
@@ -278,7 +278,9 @@ def test_there_is_no_way_back_to_an_index_of_other_pages(indexed: Path, docs: Pa
         assert (hits(pertinent), bool(usual)) == (usual, True)
 
 
-def test_a_stop_after_the_swap_keeps_the_new_build(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interruption_after_activation_keeps_the_new_build(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with opened(indexed, chunk_tokens=20) as pertinent:
         catalog: Any = pertinent.workspace.catalog()
         swap = type(catalog).swap
@@ -326,7 +328,7 @@ def die(tmp_path: Path, paid: type[Paid], at: int) -> None:
     paid.dies_at = None
 
 
-def test_a_reindex_that_dies_goes_on_where_it_was(indexed: Path, paid: type[Paid]) -> None:
+def test_interrupted_reindex_is_resumed(indexed: Path, paid: type[Paid]) -> None:
     die(indexed, paid, 70)
     assert builds(indexed) == ["001", "002"]
     with opened(indexed) as before:
@@ -342,9 +344,7 @@ def test_a_reindex_that_dies_goes_on_where_it_was(indexed: Path, paid: type[Paid
     assert len(paid.texts) == chunks + 6 + 5
 
 
-def test_a_reindex_that_goes_on_has_the_pages_as_they_are_now(
-    indexed: Path, docs: Path, paid: type[Paid]
-) -> None:
+def test_resumed_reindex_has_the_current_pages(indexed: Path, docs: Path, paid: type[Paid]) -> None:
     die(indexed, paid, 70)
     (docs / "battery.md").unlink()
     (docs / "camera.md").write_text("# The camera\n\n## The lens\n\nThe camera has a lens of glass.\n")
@@ -357,7 +357,7 @@ def test_a_reindex_that_goes_on_has_the_pages_as_they_are_now(
         assert inside == sorted(c.chunk_id for p in catalog.pages() for c in catalog.chunks(p.document_id))
 
 
-def test_an_unfinished_index_of_other_settings_is_not_gone_on_with(indexed: Path, paid: type[Paid]) -> None:
+def test_interrupted_build_of_other_settings_is_not_resumed(indexed: Path, paid: type[Paid]) -> None:
     die(indexed, paid, 70)
     with opened(indexed, chunk_tokens=20) as pertinent:
         pertinent.reindex()
@@ -365,7 +365,7 @@ def test_an_unfinished_index_of_other_settings_is_not_gone_on_with(indexed: Path
     assert builds(indexed) == ["001", "003"]
 
 
-def test_an_unfinished_index_that_is_damaged_is_begun_anew(indexed: Path, paid: type[Paid]) -> None:
+def test_damaged_interrupted_build_is_started_again(indexed: Path, paid: type[Paid]) -> None:
     die(indexed, paid, 70)
     (indexed / "data" / "index" / "002" / "edge_config.json").write_text("{")
     with opened(indexed, embedder=OTHER, chunk_tokens=20) as pertinent:
@@ -373,7 +373,7 @@ def test_an_unfinished_index_that_is_damaged_is_begun_anew(indexed: Path, paid: 
         assert hits(pertinent)
 
 
-def test_a_reindex_embeds_the_chunks_of_several_pages_together(indexed: Path, paid: type[Paid]) -> None:
+def test_reindex_embeds_chunks_of_several_pages_in_one_batch(indexed: Path, paid: type[Paid]) -> None:
     with opened(indexed, embedder=OTHER) as pertinent:
         assert pertinent.reindex() == 24
     assert paid.calls == [24]
@@ -390,15 +390,15 @@ def test_a_reindex_embeds_the_chunks_of_several_pages_together(indexed: Path, pa
         ),
     ],
 )
-def test_after_a_rollback_the_settings_that_changed_are_named(
+def test_settings_matching_index_names_changed_settings(
     indexed: Path, changed: dict[str, Any], needed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Other)
     with opened(indexed, **changed) as pertinent:
         pertinent.reindex()
-        assert pertinent.workspace.to_set() == []
+        assert pertinent.workspace.settings_matching_index() == []
         pertinent.rollback()
-        assert pertinent.workspace.to_set() == needed
+        assert pertinent.workspace.settings_matching_index() == needed
     settings = {"embedder": "testing:hashed-words", "chunk_tokens": 120, **changed}
     for name, value in settings.items():
         monkeypatch.setenv(f"PERTINENT_{name.upper()}", str(value))

@@ -1,6 +1,6 @@
-"""Room on the disk.
+"""Free space on the disk.
 
-An index is mapped into memory: a disk that fills up would end the process without a word.
+An index is mapped into memory: on a full disk, writing would end the process without an error.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from pathlib import Path
 
 from ..errors import IndexFailure
 
-RESERVE = 100 * 2**20
-"""How much must be free before anything is written."""
+MIN_FREE = 100 * 2**20
+"""How many bytes must be free before anything is written."""
 
 
-def refuse_full(folder: Path) -> None:
-    """Refuse to write into a folder, which need not be there yet, on a disk that is nearly full."""
-    place = next(one for one in (folder, *folder.resolve().parents) if one.exists())
-    free = shutil.disk_usage(place).free
-    if free < RESERVE:
+def check_free_space(folder: Path) -> None:
+    """Raise IndexFailure if the disk of a folder, which need not exist yet, is nearly full."""
+    existing = next(path for path in (folder, *folder.resolve().parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if free < MIN_FREE:
         raise IndexFailure(
-            f"only {free // 2**20} MB are free in {folder}; make room for at least {RESERVE // 2**20} MB, or "
+            f"only {free // 2**20} MB are free in {folder}; free at least {MIN_FREE // 2**20} MB, or "
             "choose another --folder"
         )

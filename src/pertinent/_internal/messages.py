@@ -1,16 +1,21 @@
-"""What is wrong with a value, in plain words: pydantic's own are for those who wrote the model."""
+"""Texts for people: counts, lists, and explanations of pydantic's errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..identity import shorten
 
-QUOTED = 60
-"""How much of a value is quoted."""
+LIST_LIMIT = 5
+"""How many names a list in a message has by default."""
 
-_WORDS: Mapping[str, str] = {
+MAX_QUOTE = 60
+"""How many characters of a value a message quotes."""
+
+MAX_DIGITS = 6
+
+_EXPLANATIONS: Mapping[str, str] = {
     "extra_forbidden": "there is no such field",
     "missing": "must be given",
     "model_type": "must be an object with named fields",
@@ -33,28 +38,63 @@ _WORDS: Mapping[str, str] = {
     "less_than": "must be less than {lt:g}",
     "less_than_equal": "must be at most {le:g}",
 }
-"""What is said of each kind of mistake; the limits come from the mistake itself."""
+"""The explanation of each type of pydantic error; the error supplies the limits."""
 
 
-def wrong(error: Mapping[str, Any]) -> str:
-    """What is wrong with a value, and what it may be, from one of pydantic's errors.
+def explain_error(error: Mapping[str, Any]) -> str:
+    """Explain a pydantic error to somebody who has not seen the model.
 
-    The value is quoted only where the error holds it: where it may be a secret, leave it out.
+    Args:
+        error: One of `ValidationError.errors()`. With `include_input=False` the explanation does not quote
+            the value, which may be a secret.
+
+    Returns:
+        What the value must be, such as "must be at most 20".
     """
     kind, context = error["type"], error.get("ctx", {})
-    if kind in _WORDS:
-        return _WORDS[kind].format(**context)
+    if kind in _EXPLANATIONS:
+        return _EXPLANATIONS[kind].format(**context)
     parts = "characters" if kind.startswith("string") else "entries"
     if kind in ("string_too_short", "too_short"):
         least = context["min_length"]
         return "must not be empty" if least == 1 else f"must have at least {least} {parts}"
     if kind in ("string_too_long", "too_long"):
-        has = f"has {len(error['input'])} {parts}; it " if "input" in error else ""
-        return f"{has}must have at most {context['max_length']}{'' if has else f' {parts}'}"
+        size = f"has {len(error['input'])} {parts}; it " if "input" in error else ""
+        return f"{size}must have at most {context['max_length']}{'' if size else f' {parts}'}"
     if kind == "literal_error":
         expected = str(context["expected"]).replace("'", "")
-        instead = f", not {shorten(repr(error['input']), QUOTED)}" if "input" in error else ""
-        return f"must be {expected}{instead}"
+        quote = f", not {shorten(repr(error['input']), MAX_QUOTE)}" if "input" in error else ""
+        return f"must be {expected}{quote}"
     if kind == "value_error":
         return str(context["error"])
     return str(error["msg"]).replace("Input should", "must")
+
+
+def format_count(count: int, singular: str, plural: str = "") -> str:
+    """Format a count with its noun: `1 page`, `1,200 pages`; the plural adds an s unless given."""
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
+
+
+def count_queries(count: int) -> str:
+    """Format a number of queries: `1 query`, `1,200 queries`."""
+    return format_count(count, "query", "queries")
+
+
+def format_list(names: Sequence[str], limit: int = LIST_LIMIT, separator: str = ", ") -> str:
+    """Join the first `limit` names, followed by how many more there are: `a, b and 3 more`."""
+    remainder = f" and {len(names) - limit:,} more" if len(names) > limit else ""
+    return separator.join(names[:limit]) + remainder
+
+
+def format_apart(form: Callable[[float, int], str], value: float, limit: float, digits: int) -> str:
+    """Format a value with enough digits to tell it from its limit: 0.7996 missed 0.80, so it is not `0.80`.
+
+    Args:
+        form: Formats a number with a number of digits.
+        value: The number to format.
+        limit: The number that it was compared with.
+        digits: The number of digits to start with.
+    """
+    while digits < MAX_DIGITS and value != limit and form(value, digits) == form(limit, digits):
+        digits += 1
+    return form(value, digits)

@@ -1,4 +1,4 @@
-"""How far a long work is: what tells it, and what tells nobody."""
+"""Reporting the progress of long work."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Told how far the work is; every method may do nothing."""
+    """Receives the progress of long work, such as a progress bar."""
 
-    def stage(self, name: str, total: int | None) -> None: ...
+    def stage(self, name: str, total: int | None) -> None:
+        """Start a stage of `total` steps; None if their number is unknown."""
 
-    def advance(self, steps: int = 1) -> None: ...
+    def advance(self, steps: int = 1) -> None:
+        """Report steps of the stage as done."""
 
 
 class Silent:
-    """Tells nobody."""
+    """Progress that nobody watches."""
 
     def stage(self, name: str, total: int | None) -> None: ...
 

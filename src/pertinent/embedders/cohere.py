@@ -1,4 +1,4 @@
-"""Cohere's embeddings, through its own SDK: queries and documents are embedded differently."""
+"""Embeddings from Cohere, through its SDK."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import httpx
 
 from ..errors import EmbedderError, SettingsError
-from .hosted import KEY_REFUSED, HostedEmbedder, Kind, Service, Terms, usable_key, usable_url
+from .endpoint import KEY_REFUSED, Endpoint, validate_key, validate_url
+from .hosted import HostedEmbedder, HostedOptions, InputKind
 from .sizes import COHERE, Size
 
 if TYPE_CHECKING:
@@ -19,14 +20,25 @@ if TYPE_CHECKING:
 URL = "https://api.cohere.com"
 KEY_SETTING = "COHERE_API_KEY"
 URL_SETTING = "cohere_base_url"
-BATCH = 96
-"""The most texts that the service takes at once."""
+BATCH_SIZE = 96
+"""The most texts that Cohere accepts in one request."""
 
-_INPUT_TYPES: Mapping[Kind, str] = {"query": "search_query", "document": "search_document"}
+_INPUT_TYPES: Mapping[InputKind, str] = {"query": "search_query", "document": "search_document"}
 
 
 class CohereEmbedder(HostedEmbedder):
-    """A model of Cohere's."""
+    """A model of Cohere, which embeds queries and documents differently.
+
+    Args:
+        model: The name of the model, such as `embed-english-v3.0`.
+        key: The API key.
+        base_url: Another address of the API, such as a proxy.
+        dimension: Length of the vectors, for a model that Pertinent does not know.
+        options: Concurrency, rate limit and retries.
+
+    Raises:
+        SettingsError: The key is missing or malformed, or Cohere's SDK is not installed.
+    """
 
     def __init__(
         self,
@@ -35,66 +47,67 @@ class CohereEmbedder(HostedEmbedder):
         *,
         base_url: str | None = None,
         dimension: int | None = None,
-        terms: Terms | None = None,
+        options: HostedOptions | None = None,
     ) -> None:
-        secret = usable_key(key, KEY_SETTING)
+        secret = validate_key(key, KEY_SETTING)
         if secret is None:
-            raise SettingsError(f"embedder: cohere:{model} needs a key: set {KEY_SETTING}")
-        service = Service("Cohere", usable_url(base_url or URL, URL_SETTING), model, KEY_SETTING, secret)
+            raise SettingsError(f"embedder: cohere:{model} requires a key: set {KEY_SETTING}")
+        url = validate_url(base_url or URL, URL_SETTING)
         size = COHERE.get(model, Size(None, 512))
         super().__init__(
             f"cohere:{model}",
-            service,
+            Endpoint("Cohere", url, model, KEY_SETTING, secret),
             dimension=dimension or size.dimension,
             max_tokens=size.max_tokens,
-            batch=BATCH,
-            terms=terms or Terms(),
+            batch_size=BATCH_SIZE,
+            options=options or HostedOptions(),
         )
         self._http = httpx.Client()
-        self._client = _client(service.url, secret, self._http)
+        self._client = _make_client(url, secret, self._http)
 
-    def _ask(self, texts: Sequence[str], kind: Kind, timeout: float) -> object:
+    def _request(self, texts: Sequence[str], kind: InputKind, timeout: float) -> object:
         from cohere.core import ApiError, ParsingError
 
         try:
-            with self._service.reached(timeout):
-                answer = self._client.embed(
+            with self._endpoint.translate_errors(timeout):
+                response = self._client.embed(
                     model=self.model,
                     input_type=_INPUT_TYPES[kind],
                     texts=list(texts),
-                    # Base64 would be a quarter of the size, but every server of this API sends floats.
+                    # Base64 would be a quarter of the size, but only floats work on every server of this API.
                     embedding_types=["float"],
                     truncate="END",
                     request_options={"timeout": timeout, "max_retries": 0},
                 )
         except ApiError as error:
-            raise self._translated(error) from self._cause(error)
+            raise self._translate_error(error) from self._safe_cause(error)
         except (ParsingError, TypeError, AttributeError) as error:
-            # The SDK reads an answer without checking it, and stumbles over one of another shape.
-            raise self._service.nonsense("an answer that has no embeddings") from error
-        return getattr(answer.embeddings, "float_", None)  # None, or whatever was sent in its place
+            # The SDK does not check a response before it reads it.
+            raise self._endpoint.content_error("a response without embeddings") from error
+        return getattr(response.embeddings, "float_", None)  # may be anything: the caller checks it
 
-    def _translated(self, error: ApiError) -> EmbedderError:
+    def _translate_error(self, error: ApiError) -> EmbedderError:
         status = error.status_code or 0
-        if status < 300:  # noqa: PLR2004 - a success, by its status
-            return self._service.nonsense("an answer that is no JSON", error.body)
-        return self._service.refusal(status, error.headers or {}, error.body)
+        if status < 300:  # noqa: PLR2004 - 2xx
+            return self._endpoint.content_error("a response that is not JSON", error.body)
+        return self._endpoint.status_error(status, error.headers or {}, error.body)
 
-    def _cause(self, error: ApiError) -> ApiError | None:
-        """The error itself, unless it may repeat the key."""
-        repeats = error.status_code in KEY_REFUSED or self._service.shows_key(str(error))
-        return None if repeats else error
+    def _safe_cause(self, error: ApiError) -> ApiError | None:
+        """Return the error itself, or None if it may contain the key."""
+        unsafe = error.status_code in KEY_REFUSED or self._endpoint.contains_key(str(error))
+        return None if unsafe else error
 
     def close(self) -> None:
+        """Close the connections."""
         self._http.close()
 
 
-def _client(url: str, key: SecretStr, http: httpx.Client) -> ClientV2:
+def _make_client(url: str, key: SecretStr, http: httpx.Client) -> ClientV2:
     try:
         from cohere import ClientV2
     except ImportError as error:
         raise SettingsError(
-            "embedder: Cohere's models need its SDK: pip install 'pertinent[cohere]'"
+            "embedder: Cohere's models require its SDK: pip install 'pertinent[cohere]'"
         ) from error
-    # The key as a function: the client keeps no copy that a dump of its attributes would show.
+    # The key is passed as a function, so that the client's attributes do not contain it.
     return ClientV2(key.get_secret_value, base_url=url, max_retries=0, httpx_client=http)

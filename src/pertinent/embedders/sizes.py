@@ -1,4 +1,4 @@
-"""The sizes of the models that are known beforehand, so that opening an index asks nobody."""
+"""Sizes of well-known models, so that opening an index needs no request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Size(NamedTuple):
-    """How long a model's vectors are, and the longest text that it reads whole."""
+    """Length of a model's vectors, and the longest text that it reads in full."""
 
     dimension: int | None
     max_tokens: int
@@ -25,6 +25,6 @@ COHERE: Mapping[str, Size] = {
 
 
 def known_dimension(model: str) -> int | None:
-    """How many elements the model's vectors have; None for a model that is not known beforehand."""
+    """Return the length of the model's vectors, or None for a model that is not listed here."""
     size = {**LOCAL, **COHERE}.get(model)
     return size.dimension if size else None

@@ -1,33 +1,34 @@
-"""What is stored, against itself: pure rules over everything that index and catalog hold."""
+"""Checks of stored data: whether index and catalog agree, and each chunk is what it claims to be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from .._internal.messages import format_count, format_list
 from ..identity import content_hash, embedding_key, point_id
 from ..indexing.chunking import embedded_text
 from ..ports import Catalog, Embedder, VectorIndex
 from ..types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
 
 REPAIR = "`pertinent doctor --repair`, then `pertinent index SOURCE` with the options it was indexed with"
-SAME = 0.99
-"""The cosine of two vectors of one text, but for what storing takes off."""
+SAME_VECTOR = 0.99
+"""The least cosine of two vectors of the same text; storing them costs some precision."""
 REINDEX = "`pertinent reindex`, which writes every point again from the texts in the catalog"
-ELSEWHERE = "write the point again with the pipeline that filled the collection: it is not changed from here"
-LISTED = 50
-"""How many damaged points are named, each by itself."""
-NAMED = 3
-"""How many damaged things a finding names."""
+EXTERNAL = "write the point again with the pipeline that filled the collection: Pertinent does not change it"
+MAX_LISTED = 50
+"""How many damaged points get a finding of their own."""
+MAX_NAMED = 3
+"""How many chunks or pages a finding names."""
 
 _BATCH = 1000
-# The two keep a time with another number of digits, and the text is the hashes' business.
-_COMPARED = tuple(one.name for one in fields(Chunk) if one.name not in ("created_at", "text"))
+# The stores keep times with different precision; the text is compared by its hash.
+_COMPARED = tuple(field.name for field in fields(Chunk) if field.name not in ("created_at", "text"))
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong, what to run, and the pages that are to be written anew for it."""
+    """A problem, the command that fixes it, and the pages that must be written again."""
 
     problem: str
     remedy: str
@@ -36,7 +37,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """Everything that is stored, by id."""
+    """All stored chunks and pages, by id."""
 
     in_index: Mapping[str, Chunk]
     in_catalog: Mapping[str, Chunk]
@@ -46,7 +47,7 @@ class Inventory:
 
 
 def take_inventory(index: VectorIndex, catalog: Catalog) -> Inventory:
-    """Read all chunks of both stores, and the pages they were cut from."""
+    """Read all chunks of both stores, and their pages."""
     records = catalog.pages()
     pages = {record.document_id: catalog.page(record.document_id) for record in records}
     rows = {chunk.chunk_id: chunk for record in records for chunk in catalog.chunks(record.document_id)}
@@ -59,33 +60,35 @@ def take_inventory(index: VectorIndex, catalog: Catalog) -> Inventory:
     )
 
 
-def payloads(damaged: Sequence[DamagedPoint], rows: Mapping[str, Chunk], remedy: str) -> list[Finding]:
-    """Each damaged point, with the page that it belongs to where the catalog knows it."""
+def find_damaged_points(
+    damaged: Sequence[DamagedPoint], rows: Mapping[str, Chunk], remedy: str
+) -> list[Finding]:
+    """Return a finding for each damaged point, with its page if the catalog has it."""
     pages: dict[PointId, str] = {}
     if damaged:
         pages = {point_id(chunk.chunk_id): chunk.document_id for chunk in rows.values()}
 
-    def page_of(points: Iterable[DamagedPoint]) -> frozenset[str]:
+    def find_pages(points: Iterable[DamagedPoint]) -> frozenset[str]:
         return frozenset(pages[point.point_id] for point in points if point.point_id in pages)
 
-    findings = [Finding(str(point), remedy, page_of([point])) for point in damaged[:LISTED]]
-    if further := damaged[LISTED:]:
-        problem = f"and {_count(len(further), 'more damaged point')}"
-        findings.append(Finding(problem, remedy, page_of(further)))
+    findings = [Finding(str(point), remedy, find_pages([point])) for point in damaged[:MAX_LISTED]]
+    if further := damaged[MAX_LISTED:]:
+        problem = f"and {format_count(len(further), 'more damaged point')}"
+        findings.append(Finding(problem, remedy, find_pages(further)))
     return findings
 
 
-def drift(stored: Inventory) -> list[Finding]:
-    """Where index and catalog don't hold the same chunks, or describe them differently."""
+def find_drift(stored: Inventory) -> list[Finding]:
+    """Find chunks that only the index or only the catalog has, or that differ between them."""
     points, rows = stored.in_index, stored.in_catalog
     both = points.keys() & rows.keys()
     unreadable = {point.point_id for point in stored.damaged}
     absent = [i for i in rows.keys() - points.keys() if point_id(i) not in unreadable]
-    differing = {chunk_id: _differences(points[chunk_id], rows[chunk_id]) for chunk_id in both}
+    differing = {chunk_id: _differing_fields(points[chunk_id], rows[chunk_id]) for chunk_id in both}
     return [
-        *_finding("{} in the index but not in the catalog", (points[i] for i in points.keys() - rows.keys())),
-        *_finding("{} in the catalog but not in the index", (rows[i] for i in absent)),
-        *_finding(
+        *_report("{} in the index but not in the catalog", (points[i] for i in points.keys() - rows.keys())),
+        *_report("{} in the catalog but not in the index", (rows[i] for i in absent)),
+        *_report(
             "{} described differently by index and catalog",
             (chunk for i in both if differing[i] for chunk in (points[i], rows[i])),
             detail=", ".join(sorted({name for names in differing.values() for name in names})),
@@ -93,15 +96,15 @@ def drift(stored: Inventory) -> list[Finding]:
     ]
 
 
-def _differences(one: Chunk, other: Chunk) -> list[str]:
-    return [name for name in _COMPARED if getattr(one, name) != getattr(other, name)]
+def _differing_fields(point: Chunk, row: Chunk) -> list[str]:
+    return [name for name in _COMPARED if getattr(point, name) != getattr(row, name)]
 
 
-def hashes(stored: Inventory) -> list[Finding]:
-    """Where a text is not the one that its hash was made from."""
+def find_altered_texts(stored: Inventory) -> list[Finding]:
+    """Find chunks whose text does not match their hash."""
     return [
-        *_finding("{} altered in the index: the text does not have its hash", _altered(stored.in_index)),
-        *_finding("{} altered in the catalog: the text does not have its hash", _altered(stored.in_catalog)),
+        *_report("{} altered in the index: the text does not match its hash", _altered(stored.in_index)),
+        *_report("{} altered in the catalog: the text does not match its hash", _altered(stored.in_catalog)),
     ]
 
 
@@ -109,18 +112,18 @@ def _altered(chunks: Mapping[str, Chunk]) -> Iterator[Chunk]:
     return (chunk for chunk in chunks.values() if content_hash(chunk.text) != chunk.content_hash)
 
 
-def slices(stored: Inventory) -> list[Finding]:
-    """Where a chunk is not the slice of its page that it says it is."""
+def find_wrong_slices(stored: Inventory) -> list[Finding]:
+    """Find chunks whose text is not the slice of their page that their span names."""
     wrong = []
     for chunk in stored.in_catalog.values():
         page = stored.pages.get(chunk.document_id)
         if page is None or page.text[chunk.start : chunk.end] != chunk.text:
             wrong.append(chunk)
-    return _finding("{} not the slice of the page that the span names", wrong)
+    return _report("{} not the slice of the page that the span names", wrong)
 
 
-def positions(stored: Inventory) -> list[Finding]:
-    """Where the positions of a page's chunks leave a gap or come twice."""
+def find_wrong_positions(stored: Inventory) -> list[Finding]:
+    """Find pages whose chunks are not numbered from 0 without gaps."""
     by_page: dict[str, list[Chunk]] = {}
     for chunk in stored.in_catalog.values():
         by_page.setdefault(chunk.document_id, []).append(chunk)
@@ -131,15 +134,17 @@ def positions(stored: Inventory) -> list[Finding]:
     ]
     if not wrong:
         return []
-    names = _named(sorted(chunk.document_id for chunk in wrong))
-    problem = f"the chunks of {_count(len(wrong), 'page')} don't run 0, 1, 2 …: {names}"
-    return [Finding(problem, REPAIR, frozenset(chunk.document_id for chunk in wrong))]
+    document_ids = sorted(chunk.document_id for chunk in wrong)
+    pages, names = format_count(len(wrong), "page"), format_list(document_ids, MAX_NAMED)
+    return [
+        Finding(f"the chunks of {pages} are not numbered 0, 1, 2 …: {names}", REPAIR, frozenset(document_ids))
+    ]
 
 
-def vectors(stored: Inventory, index: VectorIndex, embedder: str) -> list[Finding]:
-    """Where a vector was made from another text, or by another model, than its chunk's."""
+def find_stale_vectors(stored: Inventory, index: VectorIndex, embedder: str) -> list[Finding]:
+    """Find vectors that are recorded as made from another text or by another model."""
     stale = []
-    # A text that was altered is the hashes' finding; it says nothing about its vector.
+    # An altered text has its own finding, and says nothing about the vector.
     altered = {chunk.chunk_id for chunk in _altered(stored.in_index)}
     shared = [chunk for name, chunk in stored.in_index.items() if name not in altered]
     for start in range(0, len(shared), _BATCH):
@@ -150,41 +155,34 @@ def vectors(stored: Inventory, index: VectorIndex, embedder: str) -> list[Findin
             for chunk in batch
             if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, embedded_text(chunk))
         ]
-    return _finding("{} with a vector that was not made from it", stale)
+    return _report("{} with a vector that was not made from it", stale)
 
 
-def misplaced(stored: Inventory, index: VectorIndex, embedder: Embedder, most: int = 100) -> list[Finding]:
-    """Where a vector lies far from what its chunk's text gives: embeds some chunks again, spread evenly.
+def find_wrong_vectors(
+    stored: Inventory, index: VectorIndex, embedder: Embedder, most: int = 100
+) -> list[Finding]:
+    """Embed a sample of at most `most` chunks again, and find stored vectors that differ.
 
-    A point keeps from what it was embedded; only this tells that the vector itself is another's.
+    Only this detects a point whose recorded key is right and whose vector is not.
     """
     chunks = [stored.in_index[name] for name in sorted(stored.in_index.keys() & stored.in_catalog.keys())]
-    tried = chunks[:: max(1, len(chunks) // most)][:most]
+    sample = chunks[:: max(1, len(chunks) // most)][:most]
     wrong = []
-    for chunk, vector in zip(tried, embedder.embed_documents([*map(embedded_text, tried)]), strict=True):
-        there = Filters(document_id=chunk.document_id)
-        found = index.candidates(vector, None, by=("dense",), limit=len(chunks), filters=there)
-        cosines = dict(zip(found.point_ids, found.cosine or (), strict=True))
-        if cosines.get(point_id(chunk.chunk_id), 0.0) < SAME:
+    for chunk, vector in zip(sample, embedder.embed_documents([*map(embedded_text, sample)]), strict=True):
+        page = Filters(document_id=chunk.document_id)
+        candidates = index.candidates(vector, None, by=("dense",), limit=len(chunks), filters=page)
+        cosines = dict(zip(candidates.point_ids, candidates.cosine or (), strict=True))
+        if cosines.get(point_id(chunk.chunk_id), 0.0) < SAME_VECTOR:
             wrong.append(chunk)
-    return _finding(f"{{}} of {len(tried):,} tried with a vector that is not its text's", wrong)
+    return _report(f"{{}} of {len(sample):,} sampled with a vector that is not its text's", wrong)
 
 
-def _finding(problem: str, chunks: Iterable[Chunk], detail: str = "") -> list[Finding]:
-    """One finding for all chunks with one problem; none for none."""
+def _report(problem: str, chunks: Iterable[Chunk], detail: str = "") -> list[Finding]:
+    """Return one finding for all chunks with a problem; none if there are no such chunks."""
     damaged = list(chunks)
     if not damaged:
         return []
     ids = sorted({chunk.chunk_id for chunk in damaged})
-    said = problem.format(_count(len(ids), "chunk"))
-    why = f" ({detail})" if detail else ""
-    return [Finding(f"{said}{why}: {_named(ids)}", REPAIR, frozenset(chunk.document_id for chunk in damaged))]
-
-
-def _named(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - NAMED:,} more" if len(ids) > NAMED else ""
-    return ", ".join(ids[:NAMED]) + more
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+    message = problem.format(format_count(len(ids), "chunk")) + (f" ({detail})" if detail else "")
+    pages = frozenset(chunk.document_id for chunk in damaged)
+    return [Finding(f"{message}: {format_list(ids, MAX_NAMED)}", REPAIR, pages)]

@@ -1,20 +1,20 @@
-"""Is everything sound? Each check gives plain findings, and each finding says what to run.
+"""The checks of `pertinent doctor`. Each finding says what to run.
 
     settings → catalog → model → fingerprint → index → unfinished changes → payloads → drift → hashes → links
 
-A check that can't be made because the one before it failed is left out. Damage to what is stored is
-mended by marking the pages as pending in the catalog (`repair`): the next sync of their source then
-writes them anew, and embeds only what is no longer there.
+A check that depends on one that failed is left out. `repair` marks damaged pages as pending in the
+catalog: the next sync of their source writes them again, and embeds only what is missing.
 """
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from .. import build
+from .._internal.clock import StageTimer
+from .._internal.messages import format_count, format_list
 from .._internal.progress import Progress, Silent
 from ..errors import (
     EmbedderError,
@@ -26,26 +26,26 @@ from ..errors import (
     StoreError,
 )
 from ..ports import Embedder
-from ..settings import Loaded
+from ..settings import GIVEN, Loaded
 from ..types import Filters, damaged_points, readable_chunks
 from ..workspace.workspace import Workspace
 from . import links
 from .audit import (
-    ELSEWHERE,
+    EXTERNAL,
     REINDEX,
     Finding,
     Inventory,
-    drift,
-    hashes,
-    payloads,
-    positions,
-    slices,
+    find_altered_texts,
+    find_damaged_points,
+    find_drift,
+    find_stale_vectors,
+    find_wrong_positions,
+    find_wrong_slices,
     take_inventory,
-    vectors,
 )
 
-TOLERANCE = 1e-3
-"""How far from 1 the length of a vector may be."""
+LENGTH_TOLERANCE = 1e-3
+"""How far the length of a vector may be from 1."""
 
 OWN = (
     "fingerprint",
@@ -57,45 +57,53 @@ OWN = (
     "positions",
     "vectors",
 )
-"""What only an index of our own promises; of another pipeline's collection `pertinent inspect` tells."""
+"""Checks of an index that Pertinent made; `pertinent inspect` examines an external collection."""
 
-_PROBE = "Is everything sound?"
+_TEST_QUERY = "Is everything sound?"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at: what was seen, what is wrong, and how long it took."""
+    """The result of one check."""
 
     name: str
-    seen: str
+    summary: str
+    """What was found to be in order."""
     findings: tuple[Finding, ...]
     seconds: float
     failed: bool = False
-    """Whether a part did not answer at all, rather than answer wrongly."""
+    """Whether a store or model did not answer at all."""
 
 
-Look = Callable[[], tuple[str, list[Finding]]]
+Result = tuple[str, list[Finding]]
+"""The summary and the findings of a check."""
 
 
 class Doctor:
-    """Examines what the settings name; writes nothing but the marks of `repair`."""
+    """Checks what the settings name. Only `repair` writes.
+
+    Args:
+        load: Loads the settings; its errors become a finding.
+        read_anchors: Reads the anchors of a page on the web, to check links; None leaves links out.
+        progress: Receives the progress of checking links.
+    """
 
     def __init__(
         self,
         load: Callable[[], Loaded],
-        anchors_of: links.AnchorsOf | None = None,
+        read_anchors: links.ReadAnchors | None = None,
         progress: Progress | None = None,
     ) -> None:
         self._load = load
-        self._anchors_of = anchors_of
+        self._read_anchors = read_anchors
         self._progress = progress or Silent()
         self._workspace: Workspace | None = None
         self._embedder: Embedder | None = None
         self._inventory: Inventory | None = None
 
     def examine(self) -> Iterator[Check]:
-        """Each check as it is done."""
-        for name, look, needed in (
+        """Run the checks; yield each result as it is ready."""
+        for name, check, required in (
             ("settings", self._settings, True),
             ("catalog", self._catalog, True),
             ("model", self._model, False),
@@ -104,51 +112,51 @@ class Doctor:
             ("unfinished changes", self._unfinished, False),
             ("stored chunks", self._stored, True),
             ("payloads", self._payloads, False),
-            ("drift", lambda: self._audit(drift, "index and catalog hold the same chunks"), False),
-            ("hashes", lambda: self._audit(hashes, "every text has its hash"), False),
-            ("slices", lambda: self._audit(slices, "every chunk is a slice of its page"), False),
-            ("positions", lambda: self._audit(positions, "each page's chunks run 0, 1, 2 …"), False),
+            ("drift", lambda: self._audit(find_drift, "index and catalog hold the same chunks"), False),
+            ("hashes", lambda: self._audit(find_altered_texts, "every text matches its hash"), False),
+            ("slices", lambda: self._audit(find_wrong_slices, "every chunk is a slice of its page"), False),
+            ("positions", lambda: self._audit(find_wrong_positions, "chunks are numbered 0, 1, 2 …"), False),
             ("vectors", self._vectors, False),
         ):
             if name in OWN and self._workspace and self._workspace.is_foreign:
                 continue
-            check = _timed(name, look)
-            yield check
-            if needed and check.findings:
+            result = _run_check(name, check)
+            yield result
+            if required and result.findings:
                 return
-        if self._anchors_of is not None:
-            yield self._links(self._anchors_of)
+        if self._read_anchors is not None:
+            yield self._check_links(self._read_anchors)
 
     def repair(self, checks: Iterable[Check]) -> list[str]:
-        """Mark the damaged pages, so that the next sync writes them anew; which they are."""
-        damaged = sorted({page for check in checks for one in check.findings for page in one.pages})
+        """Mark the damaged pages, so that the next sync writes them again; return their ids."""
+        damaged = sorted({page for check in checks for finding in check.findings for page in finding.pages})
         if damaged and self._workspace:
             self._workspace.catalog().begin(damaged)
         return damaged
 
     def close(self) -> None:
-        """Give back what was opened."""
+        """Close all that is open."""
         if self._workspace:
             self._workspace.close()
 
-    def _settings(self) -> tuple[str, list[Finding]]:
+    def _settings(self) -> Result:
         loaded = self._load()
         self._workspace = Workspace(loaded.settings)
-        places = sorted({"the command line" if one == "given" else one for one in loaded.origins.values()})
-        return f"from {', '.join(places)}" if places else "all defaults", []
+        origins = {"the command line" if origin == GIVEN else origin for origin in loaded.origins.values()}
+        return f"from {', '.join(sorted(origins))}" if origins else "all defaults", []
 
-    def _catalog(self) -> tuple[str, list[Finding]]:
+    def _catalog(self) -> Result:
         self._opened.require()
         self._opened.catalog().ping()
         return f"answers; {len(self._opened.catalog().pages()):,} pages", []
 
-    def _model(self) -> tuple[str, list[Finding]]:
+    def _model(self) -> Result:
         embedder = build.embedder(self._opened.settings)
-        vector = embedder.embed_queries([_PROBE])[0]
+        vector = embedder.embed_queries([_TEST_QUERY])[0]
         length = float((vector * vector).sum()) ** 0.5
         self._embedder = embedder
         findings = []
-        if abs(length - 1) > TOLERANCE or len(vector) != embedder.dimension:
+        if abs(length - 1) > LENGTH_TOLERANCE or len(vector) != embedder.dimension:
             findings.append(
                 Finding(
                     f"{embedder.name} gives vectors of length {length:.3f} and {len(vector)} dimensions, "
@@ -158,124 +166,125 @@ class Doctor:
             )
         return f"{embedder.name}, {embedder.dimension} dimensions", findings
 
-    def _fingerprint(self) -> tuple[str, list[Finding]]:
-        found = self._opened.catalog().fingerprint()
-        if found is None or self._embedder is None:
+    def _fingerprint(self) -> Result:
+        fingerprint = self._opened.catalog().fingerprint()
+        if fingerprint is None or self._embedder is None:
             return "not compared: the model did not load", []
         self._opened.check_settings(build.fingerprint(self._opened.settings, self._embedder))
-        return f"{found.chunker}, {found.lexical}", []
+        return f"{fingerprint.chunker}, {fingerprint.lexical}", []
 
-    def _index(self) -> tuple[str, list[Finding]]:
+    def _index(self) -> Result:
         index = self._opened.index()
-        found = self._opened.catalog().fingerprint()
-        if self._embedder and found and found.dimension == self._embedder.dimension:
-            vector = self._embedder.embed_queries([_PROBE])[0]
-            index.candidates(vector, _PROBE, by=("dense", "lexical"), limit=1, filters=Filters())
+        fingerprint = self._opened.catalog().fingerprint()
+        if self._embedder and fingerprint and fingerprint.dimension == self._embedder.dimension:
+            vector = self._embedder.embed_queries([_TEST_QUERY])[0]
+            index.candidates(vector, _TEST_QUERY, by=("dense", "lexical"), limit=1, filters=Filters())
         return f"answers; {index.count():,} points", []
 
-    def _unfinished(self) -> tuple[str, list[Finding]]:
+    def _unfinished(self) -> Result:
         pending = self._opened.catalog().pending()
         if not pending:
             return "none", []
-        what = "1 page waits" if len(pending) == 1 else f"{len(pending):,} pages wait"
-        problem = f"{what} to be written: a run was broken off, or they were marked"
-        return "", [Finding(problem, AGAIN, frozenset(pending))]
+        pages = format_count(len(pending), "page waits", "pages wait")
+        problem = f"{pages} to be written: a run was interrupted, or `--repair` marked them"
+        return "", [Finding(problem, INDEX_AGAIN, frozenset(pending))]
 
-    def _stored(self) -> tuple[str, list[Finding]]:
+    def _stored(self) -> Result:
         try:
             self._inventory = take_inventory(self._opened.index(), self._opened.catalog())
         except (KeyError, TypeError, ValueError) as error:
-            problem = f"something stored has lost its form ({type(error).__name__}: {error})"
-            return "", [Finding(problem, f"move {self._opened.settings.folder} away, then {AGAIN}")]
+            problem = f"stored data can't be read ({type(error).__name__}: {error})"
+            return "", [Finding(problem, f"move {self._opened.settings.folder} away, then {INDEX_AGAIN}")]
         chunks = len(self._inventory.in_catalog)
         return f"{chunks:,} chunks of {len(self._inventory.pages):,} pages read", []
 
-    def _payloads(self) -> tuple[str, list[Finding]]:
-        """Whether every point can be read; also of a collection that another pipeline filled."""
+    def _payloads(self) -> Result:
+        """Check that every point can be read, also in an external collection."""
         if self._inventory is None:
             damaged = list(damaged_points(self._opened.index().scan()))
-            return "every point can be read", payloads(damaged, {}, ELSEWHERE)
+            return "every point can be read", find_damaged_points(damaged, {}, EXTERNAL)
         stored = self._inventory
-        return "every point can be read", payloads(stored.damaged, stored.in_catalog, REINDEX)
+        return "every point can be read", find_damaged_points(stored.damaged, stored.in_catalog, REINDEX)
 
-    def _audit(self, rule: Callable[[Inventory], list[Finding]], sound: str) -> tuple[str, list[Finding]]:
-        return sound, rule(self._taken)
+    def _audit(self, find_problems: Callable[[Inventory], list[Finding]], summary: str) -> Result:
+        return summary, find_problems(self._stored_chunks)
 
-    def _vectors(self) -> tuple[str, list[Finding]]:
-        found = self._opened.catalog().fingerprint()
-        made_by = found.embedder if found else ""
-        return "each was made from its chunk", vectors(self._taken, self._opened.index(), made_by)
+    def _vectors(self) -> Result:
+        fingerprint = self._opened.catalog().fingerprint()
+        embedder = fingerprint.embedder if fingerprint else ""
+        findings = find_stale_vectors(self._stored_chunks, self._opened.index(), embedder)
+        return "each was made from its chunk", findings
 
-    def _links(self, anchors_of: links.AnchorsOf) -> Check:
-        """Every stored address, asked of the site; that it can't be reached is not that it is wrong."""
-        began = time.perf_counter()
-        pages = links.on_the_web(
+    def _check_links(self, read_anchors: links.ReadAnchors) -> Check:
+        """Check every stored address on its site; a site that can't be reached is no broken link."""
+        timer = StageTimer()
+        pages = links.group_web_citations(
             (chunk.url, chunk.anchor) for chunk in readable_chunks(self._opened.index().scan())
         )
         self._progress.stage("Checking links", len(pages))
-        broken = links.check(pages, anchors_of, told=self._progress.advance)
+        broken = links.find_broken_links(pages, read_anchors, on_page=self._progress.advance)
         cited = sum(map(len, pages.values()))
         return Check(
             "links",
             f"{cited:,} addresses on {len(pages):,} pages exist" if pages else "no page is on the web",
             tuple(_link_findings(broken)),
-            time.perf_counter() - began,
-            failed=any(one.kind == "not reached" for one in broken),
+            timer.seconds(),
+            failed=any(link.kind == "not reached" for link in broken),
         )
 
     @property
     def _opened(self) -> Workspace:
         if self._workspace is None:
-            raise RuntimeError("the settings are checked first")
+            raise RuntimeError("check the settings first")
         return self._workspace
 
     @property
-    def _taken(self) -> Inventory:
+    def _stored_chunks(self) -> Inventory:
         if self._inventory is None:
-            raise RuntimeError("the stored chunks are read first")
+            raise RuntimeError("read the stored chunks first")
         return self._inventory
 
 
-AGAIN = "`pertinent index SOURCE`, with the options it was indexed with"
+INDEX_AGAIN = "`pertinent index SOURCE`, with the options it was indexed with"
 
-_LINK_REMEDIES: Mapping[links.Kind, str] = {
-    "page gone": AGAIN,
-    "anchor missing": AGAIN,
+_LINK_REMEDIES: Mapping[links.LinkProblem, str] = {
+    "page gone": INDEX_AGAIN,
+    "anchor missing": INDEX_AGAIN,
     "not reached": "run this again when the site answers",
 }
 
 
 def _link_findings(broken: Iterable[links.BrokenLink]) -> Iterator[Finding]:
-    """One for each citation that is wrong, and one for all pages that could not be reached for one reason."""
+    """Yield a finding for each broken link, and one for all pages unreachable for the same reason."""
     unreached: dict[str, list[str]] = defaultdict(list)
-    for one in broken:
-        if one.kind == "not reached":
-            unreached[one.problem].append(one.address)
+    for link in broken:
+        if link.kind == "not reached":
+            unreached[link.problem].append(link.address)
         else:
-            yield Finding(f"{one.address}: {one.problem}", _LINK_REMEDIES[one.kind])
-    for problem, (first, *others) in unreached.items():
-        more = f" and {len(others):,} more" if others else ""
-        yield Finding(f"{first}{more}: {problem}", _LINK_REMEDIES["not reached"])
+            yield Finding(f"{link.address}: {link.problem}", _LINK_REMEDIES[link.kind])
+    for problem, addresses in unreached.items():
+        yield Finding(f"{format_list(addresses, 1)}: {problem}", _LINK_REMEDIES["not reached"])
 
 
 _REMEDIES: tuple[tuple[type[PertinentError], str], ...] = (
     (NotFound, "`pertinent index SOURCE`"),
-    (FingerprintMismatch, "`pertinent reindex`, or the settings that it was made with"),
+    (FingerprintMismatch, "`pertinent reindex`, or restore the settings that the index was made with"),
     (IndexLocked, "end the other process, then run this again"),
-    (IndexFailure, "`pertinent reindex`, which makes the index anew from the texts in the catalog"),
-    (StoreError, "see that the database runs and can be written, then run this again"),
-    (EmbedderError, "see the message, then run this again"),
-    (PertinentError, "correct it; `pertinent settings` shows where each value comes from"),
+    (IndexFailure, "`pertinent reindex`, which rebuilds the index from the texts in the catalog"),
+    (StoreError, "check that the database runs and is writable, then run this again"),
+    (EmbedderError, "fix what the message says, then run this again"),
+    (PertinentError, "correct the setting; `pertinent settings` shows where each value comes from"),
 )
 
 
-def _timed(name: str, look: Look) -> Check:
-    began = time.perf_counter()
+def _run_check(name: str, check: Callable[[], Result]) -> Check:
+    """Run a check and time it; an error becomes a finding."""
+    timer = StageTimer()
     failed = False
     try:
-        seen, findings = look()
+        summary, findings = check()
     except PertinentError as error:
         remedy = next(remedy for kind, remedy in _REMEDIES if isinstance(error, kind))
-        seen, findings = "", [Finding(str(error), remedy)]
+        summary, findings = "", [Finding(str(error), remedy)]
         failed = isinstance(error, StoreError | EmbedderError)
-    return Check(name, seen, tuple(findings), time.perf_counter() - began, failed)
+    return Check(name, summary, tuple(findings), timer.seconds(), failed)

@@ -1,38 +1,40 @@
-"""Do the citations hold? Every stored `url#anchor` against the ids that its page has on the site."""
+"""Checking links: whether each stored `url#anchor` exists on its site."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import NotFound, SourceError
 
-AT_ONCE = 8
+CONCURRENCY = 8
+"""How many pages are requested at a time."""
 
-AnchorsOf = Callable[[str], Collection[str]]
-"""The ids of the page at a url; raises NotFound where it is gone, SourceError where nobody can tell."""
+ReadAnchors = Callable[[str], Collection[str]]
+"""Returns the anchors of the page at a url; raises NotFound if it is gone, SourceError if that is unknown."""
 
-Kind = Literal["page gone", "anchor missing", "not reached"]
+LinkProblem = Literal["page gone", "anchor missing", "not reached"]
 
 
 class BrokenLink(NamedTuple):
-    """A citation that does not hold, or that could not be checked."""
+    """A link to a page or anchor that does not exist, or that could not be checked."""
 
     url: str
     anchor: str
-    kind: Kind
+    kind: LinkProblem
     problem: str
 
     @property
     def address(self) -> str:
+        """The url with its anchor."""
         return f"{self.url}#{self.anchor}" if self.anchor else self.url
 
 
-def on_the_web(citations: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The anchors cited on each page, of those pages that have an address on the web."""
+def group_web_citations(citations: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the anchors by url, for urls on the web."""
     pages: dict[str, set[str]] = defaultdict(set)
     for url, anchor in citations:
         if url.startswith(("http://", "https://")):
@@ -40,38 +42,36 @@ def on_the_web(citations: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return {url: sorted(anchors) for url, anchors in sorted(pages.items())}
 
 
-def check(
+def find_broken_links(
     pages: Mapping[str, Sequence[str]],
-    anchors_of: AnchorsOf,
+    read_anchors: ReadAnchors,
     *,
-    told: Callable[[], None] = lambda: None,
+    on_page: Callable[[], None] = lambda: None,
 ) -> list[BrokenLink]:
-    """The citations, as anchors by url, that don't hold, page by page; each page is asked for once.
+    """Request each page once, and return the links that are broken or could not be checked.
 
-    `told` is called after each page. A page that can't be reached says nothing about its anchors, and
-    is one problem of its own kind.
+    Args:
+        pages: The anchors to check, by url.
+        read_anchors: Requests a page and returns its anchors.
+        on_page: Called after each page.
     """
-
-    def broken(url: str) -> list[BrokenLink]:
-        return list(_broken(url, pages[url], anchors_of))
-
-    found = []
-    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="links") as pool:
-        for problems in pool.map(broken, pages):
-            found += problems
-            told()
-    return found
+    broken: list[BrokenLink] = []
+    with ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="links") as pool:
+        for problems in pool.map(lambda url: _check_page(url, pages[url], read_anchors), pages):
+            broken += problems
+            on_page()
+    return broken
 
 
-def _broken(url: str, anchors: Iterable[str], anchors_of: AnchorsOf) -> Iterator[BrokenLink]:
+def _check_page(url: str, anchors: Iterable[str], read_anchors: ReadAnchors) -> list[BrokenLink]:
     try:
-        there = anchors_of(url)
+        existing = read_anchors(url)
     except NotFound as error:
-        yield BrokenLink(url, "", "page gone", str(error))
-        return
+        return [BrokenLink(url, "", "page gone", str(error))]
     except SourceError as error:
-        yield BrokenLink(url, "", "not reached", str(error))
-        return
-    for anchor in anchors:
-        if anchor and anchor not in there and unquote(anchor) not in there:
-            yield BrokenLink(url, anchor, "anchor missing", f"the page has no #{anchor}")
+        return [BrokenLink(url, "", "not reached", str(error))]
+    return [
+        BrokenLink(url, anchor, "anchor missing", f"the page has no #{anchor}")
+        for anchor in anchors
+        if anchor and anchor not in existing and unquote(anchor) not in existing
+    ]

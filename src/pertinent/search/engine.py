@@ -13,6 +13,7 @@ import numpy as np
 
 from .._internal.cache import VersionedCache
 from .._internal.clock import StageTimer, utc_now
+from .._internal.messages import format_count, format_list
 from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from ..ports import Catalog, Description, Embedder, Vector, VectorIndex
 from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions
@@ -224,10 +225,9 @@ def damage_notes(damaged: Sequence[DamagedPoint]) -> tuple[str, ...]:
     """Return the note on damaged points that were left out of an answer; none where there are none."""
     if not damaged:
         return ()
-    points = "1 damaged point was" if len(damaged) == 1 else f"{len(damaged):,} damaged points were"
-    more = f"; and {len(damaged) - DAMAGED_NAMED:,} more" if len(damaged) > DAMAGED_NAMED else ""
-    named = "; ".join(map(str, damaged[:DAMAGED_NAMED]))
-    return (f"{points} left out (`pertinent doctor` says what to do): {named}{more}",)
+    points = format_count(len(damaged), "damaged point was", "damaged points were")
+    names = format_list([*map(str, damaged)], DAMAGED_NAMED, separator="; ")
+    return (f"{points} left out (`pertinent doctor` says what to do): {names}",)
 
 
 def find_neighbours(catalog: Catalog, chunk_id: str, around: int = 0) -> list[Chunk]:

@@ -61,7 +61,7 @@ class BeirSource:
                     record = _parse_record(line)
                     page = self._build_page(record)
                 except ValueError as error:
-                    yield Unreadable(line_name, f"line {number}: {error}", named=False)
+                    yield Unreadable(line_name, f"line {number}: {error}", path_identifies_page=False)
                     continue
                 first = line_of_id.setdefault(record["_id"], number)
                 if first != number:

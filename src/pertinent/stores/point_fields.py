@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from ..identity import is_url, shorten
+from ..limits import is_iso_8601
 
 LARGEST: Final = 2**31 - 1
 """The largest number that a column of seed 003's `documents` holds."""
@@ -28,12 +28,8 @@ def is_content_hash(value: object) -> bool:
     return isinstance(value, str) and _HASH.fullmatch(value) is not None
 
 
-def is_time(value: object) -> bool:
-    """Whether it is a time in ISO 8601."""
-    try:
-        return isinstance(value, str) and bool(datetime.fromisoformat(value))
-    except ValueError:
-        return False
+def _is_time(value: object) -> bool:
+    return isinstance(value, str) and is_iso_8601(value)
 
 
 def _is_text(value: object) -> bool:
@@ -76,7 +72,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "source_path": _TEXT,
     "slug": _TEXT,
     "source_type": _TEXT,
-    "created_at": Check(is_time, "a time in ISO 8601"),
+    "created_at": Check(_is_time, "a time in ISO 8601"),
     "order_index": _COUNT,
     "headings": _TEXTS,
     "url_parents": _TEXTS,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..build import known_dimension
 from ..errors import InvalidInput
 from ..identity import is_url
-from ..limits import RETRIEVAL_LAYER, check_at_least, check_share, check_text
+from ..limits import RETRIEVAL_LAYER, check_at_least, check_share, check_string, check_text
 from ..search.engine import check_numbers
 from ..types import Hit
 
@@ -51,8 +51,7 @@ class RetrievalResult:
         check_share("relevance_score", self.relevance_score)
         check_text("chunk_id", self.chunk_id)
         check_at_least("position", self.position, 0)
-        if not isinstance(self.title, str):
-            raise InvalidInput("title", f"must be text, not {self.title!r}")
+        check_string("title", self.title)
 
 
 def to_retrieval_result(hit: Hit) -> RetrievalResult:

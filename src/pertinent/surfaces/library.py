@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from .._internal.progress import Progress, Silent
 from ..errors import InvalidInput, NotFound
 from ..identity import is_url
-from ..indexing.sync import Plan, Summary
+from ..indexing.plan import Plan
+from ..indexing.sync import Summary
 from ..limits import (
     ENGINE,
     RETRIEVAL_IMPLEMENTATION,
@@ -150,9 +151,9 @@ class Pertinent:
         """
         accept = None
         if golden is not None:
-            from .accepting import Acceptance
+            from .reindex_gate import ReindexGate
 
-            accept = Acceptance(self.workspace, golden, told)
+            accept = ReindexGate(self.workspace, golden, told)
         with self.workspace.writing(progress := progress or Silent()):
             return self.workspace.reindex(progress, accept)
 
@@ -208,7 +209,8 @@ class Pertinent:
         """An answer for each text, in order; the options are those of `search`."""
         if isinstance(texts, str):
             raise InvalidInput("texts", "must be a list of texts, not one text")
-        checked_options = check_options(SearchOptions(**options))
+        filters = as_filters(options.pop("filters", None))
+        checked_options = check_options(SearchOptions(filters=filters, **options))
         queries = [(ENGINE.check_query(text), checked_options) for text in texts]
         answers = []
         for outcome in self.workspace.engine().search_batch(queries):

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from .._internal.retry_after import parse_retry_after
 from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
 from ..health import audit
 from ..identity import point_id
@@ -99,12 +100,12 @@ class Local(InProcess):
         stored = audit.take_inventory(index, catalog)
         made_with = catalog.fingerprint()
         findings = [
-            *audit.drift(stored),
-            *audit.hashes(stored),
-            *audit.slices(stored),
-            *audit.positions(stored),
-            *audit.vectors(stored, index, made_with.embedder if made_with else ""),
-            *audit.misplaced(stored, index, self._workspace.embedder()),
+            *audit.find_drift(stored),
+            *audit.find_altered_texts(stored),
+            *audit.find_wrong_slices(stored),
+            *audit.find_wrong_positions(stored),
+            *audit.find_stale_vectors(stored, index, made_with.embedder if made_with else ""),
+            *audit.find_wrong_vectors(stored, index, self._workspace.embedder()),
         ]
         incomplete = integrity.faults(
             chunk for chunk in stored.in_index.values() if integrity.find_damage(chunk)
@@ -200,7 +201,7 @@ class Remote:
             for _ in range(PATIENCE):
                 if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
                     break
-                time.sleep(_patience(answer.headers.get("retry-after", "1")))
+                time.sleep(_seconds_to_wait(answer.headers.get("retry-after", "1")))
                 answer = ask()
             body = answer.json()
         except httpx.HTTPError as error:
@@ -213,9 +214,10 @@ class Remote:
         raise _error(answer.status_code, message)
 
 
-def _patience(said: str) -> float:
-    """The seconds to wait; a date is not reckoned with."""
-    return min(float(said), SECONDS) if said.isdecimal() else 1.0
+def _seconds_to_wait(retry_after: str) -> float:
+    """Return the seconds to wait, from the header Retry-After."""
+    seconds = parse_retry_after(retry_after)
+    return 1.0 if seconds is None else min(seconds, SECONDS)
 
 
 def _error(status: int, message: str) -> PertinentError:

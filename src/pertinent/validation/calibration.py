@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from .._internal.messages import format_count, format_list
 from ..errors import InvalidInput
 from ..types import Hit
 from .fields import Rate
 from .golden.golden_set import GoldenQuery, GoldenSet
 from .labels.resolve import ResolvedQuery
 from .metrics import RELEVANT
-from .phrases import counted
 from .report import Part
 from .runner import Outcome
 from .scoring import found_ids
@@ -261,8 +261,8 @@ def _bounds(scores: Scores, seed: int, resamples: int) -> tuple[float, float]:
 def _small(scores: Scores) -> list[str]:
     kinds = (("an answer", scores.answerable), ("none", scores.unanswerable))
     return [
-        f"only {counted(len(column), 'query has', 'queries have')} {what}: one more or less moves its share "
-        f"by {1 / len(column):.0%}; at least {FEW} are needed, better 30"
+        f"only {format_count(len(column), 'query has', 'queries have')} {what}: one more or less moves its "
+        f"share by {1 / len(column):.0%}; at least {FEW} are needed, better 30"
         for what, column in kinds
         if len(column) < FEW
     ]
@@ -279,5 +279,4 @@ def _overlapping(proposed: Point) -> list[str]:
 
 def _failed(asked: Sequence[Outcome]) -> list[str]:
     failed = [one.query.id for one in asked if one.error]
-    more = f" and {len(failed) - TOLD} more" if len(failed) > TOLD else ""
-    return [f"these searches failed, and are left out: {', '.join(failed[:TOLD])}{more}"] if failed else []
+    return [f"these searches failed, and are left out: {format_list(failed, TOLD)}"] if failed else []

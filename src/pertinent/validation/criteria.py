@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from .._internal.messages import wrong
+from .._internal.messages import explain_error
 from ..errors import InvalidInput
 from .metrics import check_measure
 
@@ -79,7 +79,7 @@ def merged(
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise InvalidInput(f"criteria.{place}", wrong(first)) from error
+        raise InvalidInput(f"criteria.{place}", explain_error(first)) from error
     for name in criteria.at_least:
         check_measure(name)
     return criteria

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, Field
 
-from .._internal.messages import wrong
+from .._internal.messages import explain_error
 from ..errors import InvalidInput
 from ..limits import (
     check_at_least,
@@ -54,4 +54,4 @@ def to_invalid_input(error: ValidationError) -> InvalidInput:
     if isinstance(cause, InvalidInput):
         # A check of several fields names the field itself.
         return InvalidInput(".".join([*path, cause.field]), cause.message)
-    return InvalidInput(".".join(path), wrong(first))
+    return InvalidInput(".".join(path), explain_error(first))

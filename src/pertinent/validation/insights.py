@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
+from .._internal.messages import count_queries, format_count, format_list
 from .acceptance_checks import Check
 from .diagnosis import NEXT_STEPS, Diagnosis, Kind
 from .golden.golden_set import GoldenSet
-from .phrases import counted, listed, queries
 from .scoring import LOW_PRECISION, NOTHING_RELEVANT, Case
 from .statistics import Latencies
 
@@ -48,8 +48,8 @@ def _errors(cases: Sequence[Case]) -> list[str]:
     if not failed:
         return []
     kinds = Counter(case.outcome.error for case in failed).most_common(1)[0][0]
-    have = counted(len(failed), "search failed, and counts", "searches failed, and count")
-    return [f"{have} 0: {listed([one.query.id for one in failed])} ({kinds})"]
+    have = format_count(len(failed), "search failed, and counts", "searches failed, and count")
+    return [f"{have} 0: {format_list([one.query.id for one in failed])} ({kinds})"]
 
 
 def _reasons(cases: Sequence[Case], diagnoses: Sequence[Diagnosis | None]) -> list[str]:
@@ -58,7 +58,8 @@ def _reasons(cases: Sequence[Case], diagnoses: Sequence[Diagnosis | None]) -> li
         if why is not None and why.kind not in TOLD_ELSEWHERE:
             by_kind[why.kind].append(case.query.id)
     return [
-        f"{queries(len(ids))} failed as {kind.replace('_', ' ')}: {listed(ids)}; {NEXT_STEPS[kind]}"
+        f"{count_queries(len(ids))} failed as {kind.replace('_', ' ')}: {format_list(ids)}; "
+        f"{NEXT_STEPS[kind]}"
         for kind, ids in sorted(by_kind.items(), key=lambda pair: -len(pair[1]))
     ]
 
@@ -91,7 +92,7 @@ def _unjudged(cases: Sequence[Case]) -> list[str]:
 
 def _checks(checks: Sequence[Check]) -> list[str]:
     return [
-        f"{check.name}: {check.wanted}, but: {listed(check.detail, between='; ')}"
+        f"{check.name}: {check.wanted}, but: {format_list(check.detail, separator='; ')}"
         for check in checks
         if check.passed is False
     ]
@@ -110,13 +111,14 @@ def _own_rules(golden: GoldenSet, cases: Sequence[Case]) -> list[str]:
     unlabelled = [case.query.id for case in cases if case.query.scored and not case.relevant]
     if unlabelled:
         told.append(
-            f"{queries(len(unlabelled))} can't be judged, since no label of a relevant passage holds today: "
-            f"{listed(unlabelled)}"
+            f"{count_queries(len(unlabelled))} can't be judged, since no label of a relevant passage holds "
+            f"today: {format_list(unlabelled)}"
         )
     quiet = [case.query.id for case in cases if not case.query.answerable and case.passed]
     if quiet:
         told.append(
-            f"{queries(len(quiet))} without an answer got none above {golden.answer_threshold:g}, as expected"
+            f"{count_queries(len(quiet))} without an answer got none above {golden.answer_threshold:g}, as "
+            "expected"
         )
     return told
 
@@ -125,8 +127,8 @@ def _latency(latency: Latencies | None) -> list[str]:
     if latency is None:
         return []
     return [
-        f"{name} rests on {queries(latency.n)} (interpolated): with fewer than {enough}, one slow query "
-        "moves it"
+        f"{name} rests on {count_queries(latency.n)} (interpolated): with fewer than {enough}, one slow "
+        "query moves it"
         for name, enough in ENOUGH_FOR_PERCENTILE.items()
         if latency.n < enough
     ]

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from .._internal.messages import format_count
 from ..errors import InvalidInput
 from ..limits import check_at_least, check_hash, check_text, check_time
 from ..types import Chunk, DamagedPoint
-from .phrases import counted
 from .subject import PageView
 
 LISTED = 50
@@ -70,7 +70,7 @@ def hash_rate(chunks: Sequence[Chunk]) -> float:
 def damage(points: Iterable[DamagedPoint]) -> list[str]:
     """The damaged points, each once, in words that name the point and its fields."""
     named = [f"damaged {point}" for point in {point.point_id: point for point in points}.values()]
-    more = counted(len(named) - LISTED, "more damaged point", "more damaged points")
+    more = format_count(len(named) - LISTED, "more damaged point", "more damaged points")
     return named[:LISTED] + ([f"and {more}"] if len(named) > LISTED else [])
 
 
@@ -85,7 +85,7 @@ def faults(chunks: Iterable[Chunk]) -> list[str]:
         found += [f"{name}: {error}" for field, error in damage.items() if field not in absent]
         if "content_hash" not in damage and not hash_holds(chunk):
             found.append(f"{name}: its text is not the one that its hash was made from")
-    more = counted(len(found) - NAMED, "more fault", "more faults")
+    more = format_count(len(found) - NAMED, "more fault", "more faults")
     return found[:NAMED] + ([f"and {more} of chunks"] if len(found) > NAMED else [])
 
 

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from statistics import fmean
 
+from .._internal.messages import count_queries, format_count, format_list
 from . import metrics
 from .criteria import Criteria
 from .golden.golden_set import GoldenQuery, GoldenSet, Label
 from .labels.resolve import ResolvedLabel, ResolvedQuery
-from .phrases import counted, listed, queries
 from .statistics import half_width
 
 TOLD = 10
@@ -74,7 +74,7 @@ def _labels(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[st
             for query, label in ones[:limit]
         ]
         if len(ones) > limit:
-            more = counted(len(ones) - limit, "more label is", "more labels are")
+            more = format_count(len(ones) - limit, "more label is", "more labels are")
             told.append(f"and {more} {status}")
     return told
 
@@ -95,8 +95,9 @@ def _ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria
         return []
     able = ceiling(golden, resolved, criteria)
     told = [
-        f"{queries(len(low))} can't reach P@5 {criteria.precision_at_5:.2f}, since too few passages are "
-        f"labelled as an answer or `top_k` is too low; the highest that each can reach: {listed(low, TOLD)}"
+        f"{count_queries(len(low))} can't reach P@5 {criteria.precision_at_5:.2f}, since too few passages "
+        "are labelled as an answer or `top_k` is too low; the highest that each can reach: "
+        f"{format_list(low, TOLD)}"
     ]
     if not criteria.can_be_met(able):
         told.append(
@@ -123,7 +124,8 @@ def _unlabelled(golden: GoldenSet) -> list[str]:
         if query.id in bare
     ]
     return [
-        f"{queries(len(bare))} should have an answer, but no label says where: {listed(names, FAULTS_LISTED)}"
+        f"{count_queries(len(bare))} should have an answer, but no label says where: "
+        f"{format_list(names, FAULTS_LISTED)}"
     ]
 
 
@@ -142,6 +144,6 @@ def _size(golden: GoldenSet) -> list[str]:
     if not count or width <= PRECISE:
         return []
     return [
-        f"only {queries(count)} with an answer: a mean over so few is uncertain by about ±{width:.2f}, so a "
-        "smaller difference than that says nothing"
+        f"only {count_queries(count)} with an answer: a mean over so few is uncertain by about ±{width:.2f}, "
+        "so a smaller difference than that says nothing"
     ]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from ..errors import InvalidInput
 from ..types import Hit
-from . import integrity
+from . import defaults, integrity
 from .acceptance_checks import Check
 from .comparison.stored_labels import (
     LabelLocation,
@@ -24,19 +24,25 @@ from .comparison.stored_labels import (
     store_labels,
 )
 from .criteria import Criterion
+from .defaults import Verdict
 from .diagnosis import Diagnosis
 from .fields import Count, Hash, Milliseconds, Rank, Rate, RelevanceLabel, Text, Time, TopK, to_invalid_input
 from .golden.files import write_atomically
-from .golden.golden_set import Category, ExpectedCriteria, QueryFilters, QueryType, Unit
+from .golden.golden_set import (
+    ANSWER_THRESHOLD,
+    Category,
+    ExpectedCriteria,
+    QueryFilters,
+    QueryType,
+    Unit,
+)
+from .golden.short_forms import derive_id
 from .scoring import Case, finite
 
 SCHEMA_VERSION = 1
 FOLDER = "validation_results"
 OTHER_VERSION = "was written by another version of Pertinent; run `pertinent validate` again"
 NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
-
-Verdict = Literal["PASS", "FAIL", "INVALID"]
-_VERDICT = re.compile(r"\b(PASS|FAIL|INVALID)\b")
 
 
 class Part(BaseModel):
@@ -64,7 +70,7 @@ class Query(Part):
     text: str
     top_k: TopK = 5
     query_type: QueryType
-    id: str
+    id: str = Field(default_factory=lambda fields: derive_id(fields.get("text", "")))
     category: Category | None = None
     answerable: bool = True
     paraphrase_group: str | None = None
@@ -88,14 +94,14 @@ class SearchResult(Part):
     chunk_index: Count | None
     timestamp: Time | None
     content_hash: Hash | None
-    chunk_id: str
-    document_id: str
-    section: str
-    anchor: str
-    start: int | None
-    end: int | None
-    cosine: float | None
-    lexical: float | None
+    chunk_id: str = ""
+    document_id: str = ""
+    section: str = ""
+    anchor: str = ""
+    start: int | None = None
+    end: int | None = None
+    cosine: float | None = None
+    lexical: float | None = None
     damaged: list[SeedField] = Field(default_factory=list, description="Which of the seed's fields are null")
 
     @model_validator(mode="after")
@@ -141,20 +147,26 @@ class TestCase(Part):
     relevance_labels: list[RelevanceLabel]
     precision_at_k: Rate
     rank_of_best: Rank | None = None
-    judged: list[bool] = Field(description="Whether anybody has judged each result; if not, its label is 0")
-    metrics: dict[str, float]
-    latency_ms: Milliseconds
-    status: Literal["passed", "failed", "error", "refused"]
-    complaints: list[str]
+    judged: list[bool] = Field(
+        default_factory=defaults.judged,
+        description="Whether anybody has judged each result; if not, its label is 0",
+    )
+    metrics: dict[str, float] = Field(default_factory=defaults.metrics)
+    latency_ms: Milliseconds = 0.0
+    status: Literal["passed", "failed", "error", "refused"] = Field(default_factory=defaults.status)
+    complaints: list[str] = []
     error: str | None = None
     diagnosis: Diagnosis | None = None
     relevant: int = Field(
+        default_factory=defaults.relevant,
         ge=0,
         description="How many passages answer it, as the labels stand today; where none does, the query is "
         "left out of the `_answerable` means",
     )
-    labels: list[StoredLabel]
-    further: list[str] = Field(description="The chunks that follow the results up to rank 10; see `passages`")
+    labels: list[StoredLabel] = []
+    further: list[str] = Field(
+        default=[], description="The chunks that follow the results up to rank 10; see `passages`"
+    )
 
     @model_validator(mode="after")
     def _check_labels(self) -> Self:
@@ -231,14 +243,16 @@ class LabelFault(Part):
 class Golden(Part):
     """Which golden set was used."""
 
-    name: str
+    name: str = ""
     queries: int
     scored: int
-    labels: int
-    unit: Unit
-    answer_threshold: float
+    labels: int = 0
+    unit: Unit = "passage"
+    answer_threshold: float = ANSWER_THRESHOLD
     path: str | None = None
-    ceiling: Rate = Field(description="The highest share of queries that could reach the wanted P@5")
+    ceiling: Rate = Field(
+        default=1.0, description="The highest share of queries that could reach the wanted P@5"
+    )
 
 
 class ValidationReport(Part):
@@ -258,31 +272,47 @@ class ValidationReport(Part):
     summary: str
     issues: list[str]
 
-    verdict: Verdict
+    verdict: Verdict = Field(default_factory=defaults.verdict)
     avg_precision_at_5_answerable: Rate = Field(
+        default_factory=defaults.precision_answerable,
         description="Mean over the queries that the verdict judges: answerable, not `edge`, with a relevant "
-        "passage"
+        "passage",
     )
-    mrr_answerable: Rate = Field(description="Mean over the same queries, by `rank_of_best`")
-    mrr_first_relevant: Rate = Field(description="Mean over all test cases, by the first relevant result")
-    mrr_first_relevant_answerable: Rate
-    criteria: list[Criterion]
-    checks: list[Check]
+    mrr_answerable: Rate = Field(
+        default_factory=defaults.mrr_answerable, description="Mean over the same queries, by `rank_of_best`"
+    )
+    mrr_first_relevant: Rate = Field(
+        default_factory=defaults.mrr_first_relevant,
+        description="Mean over all test cases, by the first relevant result",
+    )
+    mrr_first_relevant_answerable: Rate = Field(default_factory=defaults.mrr_first_relevant_answerable)
+    criteria: list[Criterion] = []
+    checks: list[Check] = []
     metrics: dict[str, dict[str, Mean]] = Field(
-        description="Means by group: `all`, `type:…`, `category:…` and `type:…/category:…`"
+        default={}, description="Means by group: `all`, `type:…`, `category:…` and `type:…/category:…`"
     )
-    latency: Latency | None
-    golden: Golden
-    preflight: list[str]
-    label_faults: list[LabelFault]
+    latency: Latency | None = None
+    golden: Golden = Field(
+        default_factory=lambda fields: Golden(
+            queries=len(fields.get("test_cases", ())), scored=len(defaults.answerable(fields))
+        )
+    )
+    preflight: list[str] = []
+    label_faults: list[LabelFault] = []
     audit: list[str] | None = Field(
         default=None, description="What --audit found; null where it was not asked"
     )
-    fingerprints: dict[str, str]
-    options: dict[str, Any]
-    label_locations: dict[str, LabelLocation] = Field(description="Where each label was found, by its key")
-    passages: dict[str, StoredPassage] = Field(description="The chunks that labels cover or `further` names")
-    pages: dict[str, PageVersion] = Field(description="Checksums of the pages that labels and results are on")
+    fingerprints: dict[str, str] = {}
+    options: dict[str, Any] = {}
+    label_locations: dict[str, LabelLocation] = Field(
+        default={}, description="Where each label was found, by its key"
+    )
+    passages: dict[str, StoredPassage] = Field(
+        default={}, description="The chunks that labels cover or `further` names"
+    )
+    pages: dict[str, PageVersion] = Field(
+        default={}, description="Checksums of the pages that labels and results are on"
+    )
 
     @model_validator(mode="after")
     def _check_totals(self) -> Self:
@@ -291,11 +321,11 @@ class ValidationReport(Part):
                 "total_queries",
                 f"must be {len(self.test_cases)}, as many as test_cases, not {self.total_queries}",
             )
-        named = _VERDICT.search(self.summary)
-        if named is None:
+        verdict = defaults.read_verdict(self.summary)
+        if verdict is None:
             raise InvalidInput("summary", "must name the verdict: PASS, FAIL or INVALID")
-        if named[0] != self.verdict:
-            raise InvalidInput("summary", f"must name the verdict {self.verdict}, not {named[0]}")
+        if verdict != self.verdict:
+            raise InvalidInput("summary", f"must name the verdict {self.verdict}, not {verdict}")
         return self
 
 
@@ -340,7 +370,7 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
         fields = json.loads(text)
         if isinstance(fields, dict) and fields.get("schema_version") not in (None, SCHEMA_VERSION):
             raise InvalidInput("report", f"{path} {OTHER_VERSION}")
-        return ValidationReport.model_validate(fields)
+        report = ValidationReport.model_validate(fields)
     except json.JSONDecodeError as error:
         raise InvalidInput("report", f"{path} is not JSON: line {error.lineno}: {error.msg}") from error
     except ValidationError as error:
@@ -348,6 +378,21 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
         if has_version and any(detail["type"] == "missing" for detail in error.errors()):
             raise InvalidInput("report", f"{path} {OTHER_VERSION}") from error
         raise InvalidInput("report", f"{path} is no report: {to_invalid_input(error)}") from error
+    if "schema_version" in report.model_fields_set and _lacks_fields(report):
+        raise InvalidInput("report", f"{path} {OTHER_VERSION}")
+    return report
+
+
+def _lacks_fields(value: object) -> bool:
+    """Whether a part of a report was filled with a default; `save` writes every field."""
+    if isinstance(value, Part):
+        names = type(value).model_fields
+        return not names.keys() <= value.model_fields_set or any(
+            _lacks_fields(getattr(value, name)) for name in names
+        )
+    if isinstance(value, dict):
+        return any(map(_lacks_fields, value.values()))
+    return isinstance(value, list) and any(map(_lacks_fields, value))
 
 
 def listed(folder: str | os.PathLike[str]) -> list[Path]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._internal.messages import count_queries
 from ..types import DamagedPoint
 from . import integrity, preflight
 from .acceptance_checks import Check
@@ -21,7 +22,6 @@ from .insights import insights
 from .labels.resolve import ResolvedQuery
 from .metrics import mean_reciprocal_rank
 from .options import Options
-from .phrases import queries
 from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport
 from .scoring import Case
 from .statistics import Latencies, intervals, latency_summary, wilson
@@ -279,4 +279,4 @@ def _rate(name: str, wanted: float, value: float, n: int) -> Criterion:
 
 
 def _percentile_detail(latency: Latencies | None) -> str:
-    return f"rests on {queries(latency.n)} (interpolated)" if latency else "nothing was measured"
+    return f"rests on {count_queries(latency.n)} (interpolated)" if latency else "nothing was measured"

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from .._internal.clock import utc_now
-from .._internal.messages import wrong
+from .._internal.messages import explain_error
 from ..errors import InvalidInput
 from ..limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ..types import Answer, Hit
 
-Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Share = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
 def _check_not_blank(value: str) -> str:
@@ -145,7 +145,7 @@ def read_tests(given: Sequence[Mapping[str, Any]]) -> list[ValidationTest]:
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(["tests", str(place), *map(str, first["loc"])])
-            raise InvalidInput(field, wrong(first)) from error
+            raise InvalidInput(field, explain_error(first)) from error
     return found
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from .._internal.messages import format_apart, format_count, format_list
 from . import preflight
 from .acceptance_checks import Check
 from .criteria import Criteria, Criterion
+from .defaults import Verdict
 from .golden.golden_set import GoldenSet
-from .phrases import counted, format_apart, listed
-from .report import Verdict
 from .scoring import Case
 
 SUCCESS = "success@5"
@@ -86,7 +86,7 @@ def _find_failed_searches(findings: Findings) -> str | None:
         return f"every search failed: {outcomes[0].error}"
     # Measures that look further than a caller does would count what is missing as not found.
     if unread := [outcome.unread for outcome in outcomes if outcome.unread]:
-        return f"{counted(len(unread), 'list', 'lists')} could not be read on: {unread[0]}"
+        return f"{format_count(len(unread), 'list', 'lists')} could not be read on: {unread[0]}"
     return None
 
 
@@ -94,8 +94,8 @@ def _find_missing_labels(findings: Findings) -> str | None:
     if not (unlabelled := preflight.unlabelled(findings.golden)):
         return None
     return (
-        f"no label says what answers {listed(unlabelled)}: label {'it' if len(unlabelled) == 1 else 'them'}, "
-        "or say `answerable: false`"
+        f"no label says what answers {format_list(unlabelled)}: label "
+        f"{'it' if len(unlabelled) == 1 else 'them'}, or say `answerable: false`"
     )
 
 
@@ -104,8 +104,8 @@ def _find_lost_labels(findings: Findings) -> str | None:
     allowed = findings.criteria.lost_labels
     if findings.lost_labels > allowed:
         return (
-            f"{counted(findings.lost_labels, 'label points', 'labels point')} at nothing: mend the golden "
-            "set, or allow so many in its criteria (lost_labels)"
+            f"{format_count(findings.lost_labels, 'label points', 'labels point')} at nothing: mend the "
+            "golden set, or allow so many in its criteria (lost_labels)"
         )
     scored = [case for case in findings.cases if case.query.scored]
     unjudged = len(scored) - len(findings.answerable)

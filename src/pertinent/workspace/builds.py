@@ -1,6 +1,6 @@
-"""Which build of an index follows which: one is in use, one before it is kept, one may be being made.
+"""The builds of an index: one is in use, the previous one is kept, and one may be under construction.
 
-The catalog says which is which, so that a process that dies leaves nothing undecided.
+The catalog records which build is which, so a process that is killed leaves no doubt about it.
 """
 
 from __future__ import annotations
@@ -14,33 +14,34 @@ from ..types import Chunk, Page, readable_chunks
 
 
 @dataclass(slots=True)
-class Succession:
-    """The builds of one index, and those that were in use and are still open."""
+class IndexBuilds:
+    """The builds of one index, and the replaced ones that are still open."""
 
     builds: Builds
     catalog: Callable[[], Catalog]
     remote: bool
-    """Whether they are on a server, which may only be slow; a folder that fails is damaged."""
-    retired: dict[int, VectorIndex] = field(default_factory=dict)
+    """Whether the builds are on a server, which may just be slow; a local folder that fails is damaged."""
+    previous: dict[int, VectorIndex] = field(default_factory=dict)
+    """Builds that were replaced while open, by number."""
 
-    def open(self, made_with: Fingerprint) -> VectorIndex:
-        """The build that the fingerprint names."""
-        return self.retired.pop(made_with.build, None) or self.builds.open(made_with)
+    def open(self, fingerprint: Fingerprint) -> VectorIndex:
+        """Open the build of the fingerprint."""
+        return self.previous.pop(fingerprint.build, None) or self.builds.open(fingerprint)
 
-    def begin(self, wanted: Fingerprint) -> tuple[Fingerprint, VectorIndex]:
-        """A build to fill: the one with the same settings that broke off, or a new one."""
+    def begin(self, settings: Fingerprint) -> tuple[Fingerprint, VectorIndex]:
+        """Return a build to fill: an interrupted one with the same settings, or a new one."""
         begun, numbers = self.catalog().building(), self.builds.numbers()
-        known = self._known()
-        if begun is not None and begun.build in set(numbers) - known:
-            if replace(wanted, build=begun.build) == begun and (left := self._left_over(begun)):
-                return begun, left
+        recorded = self._recorded_numbers()
+        if begun is not None and begun.build in set(numbers) - recorded:
+            if replace(settings, build=begun.build) == begun and (index := self._reopen(begun)):
+                return begun, index
             self.builds.remove(begun.build)
-        new = replace(wanted, build=1 + max([*known, *numbers]))
+        new = replace(settings, build=1 + max([*recorded, *numbers]))
         self.catalog().begin_build(new)
         return new, self.builds.open(new)
 
-    def _left_over(self, begun: Fingerprint) -> VectorIndex | None:
-        """The build that broke off; None where that damaged it."""
+    def _reopen(self, begun: Fingerprint) -> VectorIndex | None:
+        """Open an interrupted build; return None if the interruption damaged it."""
         try:
             return self.builds.open(begun)
         except IndexLocked:
@@ -50,50 +51,54 @@ class Succession:
                 raise
             return None
 
-    def recorded(self, index: VectorIndex) -> list[tuple[str, Written]]:
-        """The catalog's pages with their chunks as a build has them; what it has of others is removed.
+    def read_pages(self, index: VectorIndex) -> list[tuple[str, Written]]:
+        """Return the catalog's pages with their chunks from a build, each with its source.
 
-        Nothing where it has none of them.
+        Chunks of pages that the catalog does not have are deleted from the build. If the build has none of
+        the catalog's pages, nothing is deleted and the list is empty.
         """
-        found: dict[str, list[Chunk]] = {}
+        by_page: dict[str, list[Chunk]] = {}
         for chunk in readable_chunks(index.scan()):
-            found.setdefault(chunk.document_id, []).append(chunk)
+            by_page.setdefault(chunk.document_id, []).append(chunk)
         records = self.catalog().pages()
-        kept: list[tuple[str, Written]] = []
-        if found.keys().isdisjoint(record.document_id for record in records):
-            return kept
+        pages: list[tuple[str, Written]] = []
+        if by_page.keys().isdisjoint(record.document_id for record in records):
+            return pages
         for record in records:
             page = self.catalog().page(record.document_id)
-            chunks = sorted(found.pop(record.document_id, []), key=lambda chunk: chunk.position)
+            chunks = sorted(by_page.pop(record.document_id, []), key=lambda chunk: chunk.position)
             if page is not None:
-                kept.append((record.source, (page, record.page_hash, [_of(page, one) for one in chunks])))
-        for gone in found:
-            index.keep_only(gone, ())
-        return kept
+                updated = [_copy_page_fields(page, chunk) for chunk in chunks]
+                pages.append((record.source, (page, record.page_hash, updated)))
+        for document_id in by_page:
+            index.keep_only(document_id, ())
+        return pages
 
     def remove(self, number: int) -> None:
-        """Remove a build, whether it is open or not."""
-        if number in self.retired:
-            self.retired.pop(number).close()
+        """Delete a build, and close it if it is open."""
+        if number in self.previous:
+            self.previous.pop(number).close()
         self.builds.remove(number)
 
-    def sweep(self) -> None:
-        """Remove all builds but the one in use and the one before it."""
-        for number in set(self.builds.numbers()) - self._known():
+    def remove_unused(self) -> None:
+        """Delete all builds but the one in use and the previous one."""
+        for number in set(self.builds.numbers()) - self._recorded_numbers():
             self.remove(number)
 
-    def _known(self) -> set[int]:
-        known = (self.catalog().fingerprint(), self.catalog().previous())
-        return {one.build for one in known if one is not None}
+    def _recorded_numbers(self) -> set[int]:
+        """Return the numbers of the build in use and the previous one."""
+        recorded = (self.catalog().fingerprint(), self.catalog().previous())
+        return {fingerprint.build for fingerprint in recorded if fingerprint is not None}
 
     def close(self) -> None:
-        for index in self.retired.values():
+        """Close the replaced builds that are still open."""
+        for index in self.previous.values():
             index.close()
-        self.retired.clear()
+        self.previous.clear()
 
 
-def _of(page: Page, chunk: Chunk) -> Chunk:
-    """The chunk with all that it shares with its page, which may have got another title since."""
+def _copy_page_fields(page: Page, chunk: Chunk) -> Chunk:
+    """Return the chunk with the current fields of its page, such as a new title."""
     return replace(
         chunk,
         url=page.url,

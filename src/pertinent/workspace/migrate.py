@@ -1,4 +1,4 @@
-"""Take an index to other stores as it is: nothing is read from its sources, nothing is embedded again."""
+"""Copy an embedded index to a server, without reading its sources or embedding anything again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import Protocol
 
 from .. import build
+from .._internal.progress import Progress
 from ..errors import IndexFailure, InvalidInput, SyncRefused
 from ..identity import embedding_key, point_id
 from ..indexing.chunking import embedded_text
@@ -15,89 +16,96 @@ from ..settings import Settings
 from ..types import PointId
 from .workspace import Workspace
 
-GROUP = 512
-
-
-class Progress(Protocol):
-    """Told how far it is."""
-
-    def stage(self, name: str, total: int | None) -> None: ...
-
-    def advance(self, steps: int = 1) -> None: ...
+COPY_BATCH = 512
+"""How many chunks are copied at a time."""
 
 
 class Giving(VectorIndex, Protocol):
-    """An index that gives its vectors away."""
+    """An index whose vectors can be read."""
 
     def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]: ...
 
 
-def migrate(here: Workspace, there: Settings, progress: Progress) -> int:
-    """Take an embedded index to the server that the settings name, and the catalog to its database.
+def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int:
+    """Copy an embedded index to the server of the settings, and the catalog to their database.
 
-    Counts the chunks. What is here stays. Broken off anywhere, it is begun again by the next call: until
-    the copy is complete no alias points at it, and the catalog there does not know of it.
+    The embedded index stays. An interrupted copy is started again by the next call: until the copy is
+    complete, no alias points at it and the target catalog does not record it.
+
+    Args:
+        workspace: The embedded index.
+        settings: The settings with the address of the server.
+        progress: Receives the stages and steps of the work.
+
+    Returns:
+        The number of chunks.
     """
     from ..stores.edge import EdgeIndex
 
-    here.require()
-    source, made_with = here.index(), here.catalog().fingerprint()
+    workspace.require()
+    source, made_with = workspace.index(), workspace.catalog().fingerprint()
     if not isinstance(source, EdgeIndex) or made_with is None:
-        raise InvalidInput("qdrant_url", "this index is on a server already")
-    if there.database_url == here.settings.database_url:
-        return _migrate(here.catalog(), source, None, there, made_with, progress)
-    with closing(build.catalog(there)) as other:
-        return _migrate(here.catalog(), source, other, there, made_with, progress)
+        raise InvalidInput("qdrant_url", "this index is already on a server")
+    if settings.database_url == workspace.settings.database_url:
+        return _migrate(workspace.catalog(), source, None, settings, made_with, progress)
+    with closing(build.catalog(settings)) as target_catalog:
+        return _migrate(workspace.catalog(), source, target_catalog, settings, made_with, progress)
 
 
 def _migrate(
     catalog: Catalog,
     source: Giving,
-    other: Catalog | None,
-    there: Settings,
+    target_catalog: Catalog | None,
+    settings: Settings,
     made_with: Fingerprint,
     progress: Progress,
 ) -> int:
-    target = build.server_builds(there, (other or catalog).catalog_id)
+    target = build.server_builds(settings, (target_catalog or catalog).catalog_id)
     if target.in_use() == made_with.build and made_with.build in target.numbers():
-        name = there.qdrant_collection
-        raise InvalidInput("qdrant_collection", f"{name!r} is there already; choose another name")
-    arrived = other is not None and _arrived(catalog, other, made_with)
-    if other is not None and other.pages() and not arrived:
+        name = settings.qdrant_collection
+        raise InvalidInput("qdrant_collection", f"{name!r} already exists; choose another name")
+    copied = target_catalog is not None and _is_copy(catalog, target_catalog, made_with)
+    if target_catalog is not None and target_catalog.pages() and not copied:
         raise SyncRefused("the target catalog already holds pages; give Pertinent a database of its own")
-    # What is there and not in use is a copy that broke off.
+    # A build that exists and is not in use is an interrupted copy.
     target.remove(made_with.build)
     with closing(target.open(made_with)) as index:
-        copied = copy_index(catalog, source, index, made_with, progress)
-    if other is not None and not arrived:
-        copy_catalog(catalog, other, made_with)
+        chunks = copy_index(catalog, source, index, made_with, progress)
+    if target_catalog is not None and not copied:
+        copy_catalog(catalog, target_catalog, made_with)
     target.use(made_with.build)
-    return copied
+    return chunks
 
 
-def _arrived(source: Catalog, target: Catalog, made_with: Fingerprint) -> bool:
-    """Whether a copy that broke off had come as far as the catalog."""
-    here, there = ({(one.document_id, one.page_hash) for one in part.pages()} for part in (source, target))
-    return target.fingerprint() == made_with and here == there
+def _is_copy(source: Catalog, target: Catalog, made_with: Fingerprint) -> bool:
+    """Whether an interrupted migration had already copied the catalog."""
+    source_pages, target_pages = (
+        {(record.document_id, record.page_hash) for record in catalog.pages()} for catalog in (source, target)
+    )
+    return target.fingerprint() == made_with and source_pages == target_pages
 
 
 def copy_index(
     catalog: Catalog, source: Giving, target: VectorIndex, made_with: Fingerprint, progress: Progress
 ) -> int:
-    """Every chunk of the catalog with its vector into the target, which is empty; counts them.
+    """Copy every chunk of the catalog with its vector into an empty index; return how many.
 
-    Of a page whose change broke off, what the index no longer has is left out: the next sync mends it.
+    Chunks that the source lacks because a sync was interrupted are left out; the next sync adds them.
+
+    Raises:
+        SyncRefused: The target is not empty.
+        IndexFailure: The source lacks a chunk, or the copy is incomplete.
     """
     if target.count():
         raise SyncRefused("the target already holds points; choose another name for it, or remove it first")
     records, pending = catalog.pages(), set(catalog.pending())
     progress.stage("Copying chunks", sum(record.chunks for record in records))
     copied = 0
-    for group in _groups(_entries(catalog, records, made_with)):
+    for group in _group_entries(_read_entries(catalog, records, made_with)):
         vectors = source.vectors([point_id(entry.chunk.chunk_id) for entry in group])
         present = [entry for entry in group if point_id(entry.chunk.chunk_id) in vectors]
-        gone = [entry.chunk for entry in group if point_id(entry.chunk.chunk_id) not in vectors]
-        lost = [chunk for chunk in gone if chunk.document_id not in pending]
+        missing = [entry.chunk for entry in group if point_id(entry.chunk.chunk_id) not in vectors]
+        lost = [chunk for chunk in missing if chunk.document_id not in pending]
         if lost:
             raise IndexFailure(
                 f"{len(lost)} chunks are not in the index, such as {lost[0].chunk_id}: see `pertinent doctor`"
@@ -108,15 +116,15 @@ def copy_index(
     progress.stage("Optimising the index", None)
     target.finish()
     target.flush()
-    if (there := target.count()) != copied:
-        raise IndexFailure(f"{copied} chunks were copied, and {there} are there: migrate again")
+    if (count := target.count()) != copied:
+        raise IndexFailure(f"{copied} chunks were copied, but the target has {count}: migrate again")
     return copied
 
 
 def copy_catalog(source: Catalog, target: Catalog, made_with: Fingerprint) -> None:
-    """Every source and page, what broke off, and the fingerprint into the target, an empty one.
+    """Copy sources, pages, pending changes and the fingerprint into an empty catalog.
 
-    The pages are there all at once or not at all.
+    The pages are written in one transaction.
     """
     for name, location in source.sources().items():
         target.register(name, location)
@@ -130,18 +138,18 @@ def _written(catalog: Catalog, record: PageRecord) -> Written | None:
     return None if page is None else (page, record.page_hash, catalog.chunks(record.document_id))
 
 
-def _entries(catalog: Catalog, records: Sequence[PageRecord], made_with: Fingerprint) -> Iterator[Entry]:
+def _read_entries(catalog: Catalog, records: Sequence[PageRecord], made_with: Fingerprint) -> Iterator[Entry]:
     for record in records:
         for chunk in catalog.chunks(record.document_id):
             text = embedded_text(chunk)
             yield Entry(chunk, record.source, text, embedding_key(made_with.embedder, text))
 
 
-def _groups(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+def _group_entries(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
     group: list[Entry] = []
     for entry in entries:
         group.append(entry)
-        if len(group) == GROUP:
+        if len(group) == COPY_BATCH:
             yield group
             group = []
     if group:

@@ -1,4 +1,4 @@
-"""The parts that the settings name, put together: what a process opens, keeps and gives back."""
+"""The stores and models that the settings name: opened when needed, kept open, closed together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from .. import build
-from .._internal.disk import refuse_full
+from .._internal.disk import check_free_space
 from .._internal.progress import Progress, Silent
 from ..errors import (
     FingerprintMismatch,
@@ -20,20 +20,22 @@ from ..errors import (
     StoreError,
     SyncRefused,
 )
+from ..identity import point_id, storable
 from ..indexing.sync import Indexer
 from ..ports import Catalog, Embedder, Fingerprint, VectorIndex, Written
 from ..search.engine import Engine
 from ..settings import Settings
-from .builds import Succession
+from ..types import Chunk
+from .builds import IndexBuilds
 
-_LOOKS, _LOOK_SECONDS = 50, 0.1
+_LOCK_ATTEMPTS, _LOCK_WAIT_SECONDS = 50, 0.1
 
 Accept = Callable[[Engine, Sequence[tuple[str, Written]], Fingerprint], None]
-"""Looks at a new build (what answers from it, what it holds, what the old one was made with)."""
+"""Judges a new build from its engine, its pages and the fingerprint of the old build."""
 
 
 class Workspace:
-    """The parts that the settings name, each opened when it is first needed and then kept."""
+    """An index with its catalog, embedder and engine, each opened when first needed. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -44,14 +46,18 @@ class Workspace:
         self._engine: Engine | None = None
         self._foreign: bool | None = None
         self._number = 0
-        """Which build the open index is."""
+        """The number of the open build."""
         self._builds = build.builds(settings, lambda: self.catalog().catalog_id())
-        self._succession = Succession(self._builds, self.catalog, remote=settings.qdrant_url is not None)
+        self._index_builds = IndexBuilds(self._builds, self.catalog, remote=settings.qdrant_url is not None)
         self._closed = False
         self._writing = threading.Lock()
 
     def embedder(self) -> Embedder:
-        """The embedder, checked against what the index was made with."""
+        """Return the embedder.
+
+        Raises:
+            FingerprintMismatch: The index was made with another one.
+        """
         with self._opening:
             if self._embedder is None:
                 embedder = build.embedder(self.settings)
@@ -60,13 +66,13 @@ class Workspace:
                 self._embedder = embedder
             return self._embedder
 
-    def check_settings(self, wanted: Fingerprint) -> None:
-        """Refuse an index that was made with other settings; one without chunks takes any."""
+    def check_settings(self, settings: Fingerprint) -> None:
+        """Refuse an index that was made with other settings, unless it has no chunks."""
         existing = self.catalog().fingerprint()
         if existing is None:
             return
         try:
-            build.check_fingerprint(existing, wanted)
+            build.check_fingerprint(existing, settings)
         except FingerprintMismatch:
             if self._has_chunks():
                 raise
@@ -75,11 +81,11 @@ class Workspace:
         return any(page.chunks for page in self.catalog().pages())
 
     def has_pages(self) -> bool:
-        """Whether pages are indexed; nothing is created to find that out."""
+        """Whether pages are indexed; creates nothing to find out."""
         return self.is_foreign or (self._has_catalog() and bool(self.catalog().pages()))
 
     def catalog(self) -> Catalog:
-        """The catalog, made where there is none."""
+        """Return the catalog; create it if there is none."""
         with self._opening:
             if self._closed:
                 raise StoreError("this was closed; open it again with Pertinent.open")
@@ -105,62 +111,75 @@ class Workspace:
             build.foreign(self.settings).refuse()
 
     def index(self) -> VectorIndex:
-        """The index, made where there is none."""
+        """Return the index; create it if there is none."""
         with self._opening:
             if self._index is None and self.is_foreign:
                 self._open_foreign()
             if self._index is None:
                 self._adopt_settings()
             if self._index is None:
-                found = self.catalog().fingerprint()
-                if found is None:
-                    found = build.fingerprint(self.settings, self.embedder())
-                    self.catalog().set_fingerprint(found)
-                opened = self._builds.open(found)
+                fingerprint = self.catalog().fingerprint()
+                if fingerprint is None:
+                    fingerprint = build.fingerprint(self.settings, self.embedder())
+                    self.catalog().set_fingerprint(fingerprint)
+                opened = self._builds.open(fingerprint)
                 if not opened.count():
                     if self._expects_chunks():
                         opened.close()
                         raise IndexFailure(
                             f"the index in {self.settings.folder} is empty, but the catalog has pages; "
-                            "`pertinent reindex` makes it anew from the texts in the catalog"
+                            "`pertinent reindex` rebuilds it from the texts in the catalog"
                         )
-                    self._builds.use(found.build)
-                self._index, self._number = opened, found.build
+                    self._builds.use(fingerprint.build)
+                self._index, self._number = opened, fingerprint.build
             return self._index
 
     def _adopt_settings(self) -> None:
-        """Rebuild an index without chunks where the settings have changed: it has nothing to lose."""
+        """Rebuild an index without chunks if the settings have changed; it has nothing to lose."""
         existing = self.catalog().fingerprint()
         if existing is None or self._has_chunks():
             return
-        wanted = build.fingerprint(self.settings, self.embedder())
-        if build.same_settings(existing, wanted):
+        current = build.fingerprint(self.settings, self.embedder())
+        if build.same_settings(existing, current):
             return
 
         def refuse() -> None:
-            """Another process may be about to fill the index with its own settings."""
-            build.check_fingerprint(existing, wanted)
+            """Another process may be filling the index with its own settings."""
+            build.check_fingerprint(existing, current)
 
         with nullcontext() if self._writing.locked() else self.catalog().alone(refuse):
-            self.check_settings(wanted)
+            self.check_settings(current)
             self.reindex(Silent())
             self.drop_old()
 
     def _expects_chunks(self) -> bool:
-        broken_off = set(self.catalog().pending())
+        """Whether the catalog has chunks that no interrupted run explains."""
+        interrupted = set(self.catalog().pending())
         pages = self.catalog().pages()
-        return any(page.chunks and page.document_id not in broken_off for page in pages)
+        return any(page.chunks and page.document_id not in interrupted for page in pages)
 
     def _has_catalog(self) -> bool:
         return self.settings.database_url is not None or (self.settings.folder / build.CATALOG_FILE).exists()
 
     def read_texts(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """The text of each of the chunks that exists."""
-        chunks = map(self.catalog().chunk, chunk_ids)
-        return {chunk.chunk_id: chunk.text for chunk in chunks if chunk is not None}
+        """The text of each of the chunks that the index has; empty where its point is damaged."""
+        if self.is_foreign:
+            chunks = map(self.catalog().chunk, chunk_ids)
+            return {chunk.chunk_id: chunk.text for chunk in chunks if chunk is not None}
+        point_ids = {chunk_id: point_id(chunk_id) for chunk_id in chunk_ids if storable(chunk_id)}
+        points = self.index().chunks(list(point_ids.values()))
+        return {
+            chunk_id: stored.text if isinstance(stored := points[point], Chunk) else ""
+            for chunk_id, point in point_ids.items()
+            if point in points
+        }
 
     def engine(self) -> Engine:
-        """What answers queries; refused where nothing was ever indexed."""
+        """Return the search engine.
+
+        Raises:
+            NotFound: Nothing was ever indexed.
+        """
         with self._opening:
             if self._engine is None:
                 self.require()
@@ -174,69 +193,76 @@ class Workspace:
             return self._engine
 
     def indexer(self, progress: Progress) -> Indexer:
-        """What syncs sources; to apply its plans, be `writing`."""
+        """Return what syncs sources; apply its plans inside `writing`."""
         self._refuse_foreign()
-        if found := self.catalog().fingerprint():
-            self.check_settings(build.without_loading(self.settings, found))
-            self._follow(found)
+        if fingerprint := self.catalog().fingerprint():
+            self.check_settings(build.without_loading(self.settings, fingerprint))
+            self._follow_replacement(fingerprint)
         return Indexer(self.embedder, self.index(), self.catalog(), self.settings.chunk_tokens, progress)
 
     @contextmanager
     def writing(self, progress: Progress, *, new: bool = False) -> Iterator[None]:
-        """Nobody else writes meanwhile, in this process or another; whoever does is waited for.
+        """Hold the write lock of the index, across threads and processes; wait until it is free.
 
-        Where nothing is indexed yet it is refused, unless that is to be made.
+        Args:
+            progress: Receives the stage of waiting.
+            new: Allow an index that does not exist yet.
         """
-        told = False
+        waited = False
 
         def waiting() -> None:
-            nonlocal told
-            if not told:
+            nonlocal waited
+            if not waited:
                 progress.stage("Waiting for another process that writes to this index", None)
-                told = True
+                waited = True
             progress.advance(0)
 
         self._refuse_foreign()
         if not new:
             self.require()
-        refuse_full(self.settings.folder)
+        check_free_space(self.settings.folder)
         with self._writing, self.catalog().alone(waiting):
-            if told:
-                self._await_index()
+            if waited:
+                self._wait_for_index()
             yield
 
-    def _await_index(self) -> None:
-        """An embedded index is given back when the process ends that wrote to it, a moment after its turn."""
-        for _ in range(_LOOKS):
+    def _wait_for_index(self) -> None:
+        """Wait for an embedded index: the other process closes it a moment after it releases the lock."""
+        for _ in range(_LOCK_ATTEMPTS):
             try:
                 self.index()
             except IndexLocked:
-                time.sleep(_LOOK_SECONDS)
+                time.sleep(_LOCK_WAIT_SECONDS)
             except PertinentError:
-                return  # whoever needs it will say so
+                return  # the next use of the index raises it
             else:
                 return
 
-    def _follow(self, found: Fingerprint) -> None:
-        """Go on with the build that the catalog names, where another process has made it anew."""
+    def _follow_replacement(self, fingerprint: Fingerprint) -> None:
+        """Stop using the open build if another process has replaced it."""
         with self._opening:
-            if self._index is not None and self._number != found.build:
-                self._succession.retired[self._number] = self._index
+            if self._index is not None and self._number != fingerprint.build:
+                self._index_builds.previous[self._number] = self._index
                 self._index, self._engine = None, None
 
     def reindex(self, progress: Progress, accept: Accept | None = None) -> int:
-        """Build the index anew beside the old one with the present settings, then take it; counts chunks.
+        """Build the index again with the current settings, from the catalog's texts, and activate it.
 
-        The texts come from the catalog. The old build answers, and keeps other processes out, until the
-        catalog records the swap; then it is kept to go back to. `accept` may look at the new build before
-        it is taken, and refuse it with SyncRefused. One that broke off is kept, and the next with the same
-        settings goes on with it.
+        The old build answers until the new one is complete, and is then kept for `rollback`. An interrupted
+        build is resumed by the next call with the same settings.
+
+        Args:
+            progress: Receives the stages and steps of the work.
+            accept: Judges the new build before it is activated; raises SyncRefused to discard it.
+
+        Returns:
+            The number of chunks.
         """
         self._refuse_foreign()
         self.require()
-        old = self._held_build()
+        old = self._open_current_build()
         made_by = self._embedder or build.embedder(self.settings)
-        new, fresh = self._succession.begin(build.fingerprint(self.settings, made_by))
+        new, fresh = self._index_builds.begin(build.fingerprint(self.settings, made_by))
         indexer = Indexer(lambda: made_by, fresh, self.catalog(), self.settings.chunk_tokens, progress)
         try:
             rebuilt = indexer.rebuild()
@@ -249,98 +275,105 @@ class Workspace:
             if isinstance(error, SyncRefused):
                 self._builds.remove(new.build)
             raise
-        self._take(new, fresh)
+        self._activate(new, fresh)
         with self._opening:
             self._embedder = made_by
-        self._succession.sweep()
+        self._index_builds.remove_unused()
         return fresh.count()
 
     def rollback(self) -> Fingerprint:
-        """Go back to the build before the one in use; the next sync writes what has changed since.
+        """Activate the previous build; the next sync writes what has changed since.
 
-        Its chunks are recorded as that build has them, and every page is noted as pending.
+        The catalog records the chunks as that build has them, and every page as pending.
+
+        Raises:
+            NotFound: There is no previous build, or it has none of the indexed pages.
         """
         self._refuse_foreign()
         self.require()
-        present, before = self.catalog().fingerprint(), self.catalog().previous()
-        if before is None or present is None or before.build not in self._builds.numbers():
-            raise NotFound("there is no build to go back to; `pertinent reindex` keeps the one it replaces")
-        self._held_build()
-        old = self._succession.open(before)
-        kept = self._succession.recorded(old)
-        if not kept:
+        current, previous = self.catalog().fingerprint(), self.catalog().previous()
+        if previous is None or current is None or previous.build not in self._builds.numbers():
+            raise NotFound("there is no previous build; `pertinent reindex` keeps the one that it replaces")
+        self._open_current_build()
+        old = self._index_builds.open(previous)
+        pages = self._index_builds.read_pages(old)
+        if not pages:
             old.close()
-            raise NotFound("the build to go back to has none of the pages that are indexed now")
-        self.catalog().begin([page.document_id for _, (page, _, _) in kept])
-        self.catalog().swap(before, kept)
-        self._take(before, old)
-        return before
+            raise NotFound("the previous build has none of the pages that are indexed now")
+        self.catalog().begin([page.document_id for _, (page, _, _) in pages])
+        self.catalog().swap(previous, pages)
+        self._activate(previous, old)
+        return previous
 
-    def to_set(self) -> list[str]:
-        """What the settings must say for the index in use, where they say something else."""
-        found = self.catalog().fingerprint()
-        if found is None:
+    def settings_matching_index(self) -> list[str]:
+        """Return the lines of pertinent.toml that must change so that the index in use opens."""
+        index = self.catalog().fingerprint()
+        if index is None:
             return []
-        wanted = build.without_loading(self.settings, found)
-        tokens = re.search(r"tokens=(\d+)", found.chunker)
+        current = build.without_loading(self.settings, index)
+        tokens = re.search(r"tokens=(\d+)", index.chunker)
         lines = {
-            f'embedder = "{found.embedder}"': found.embedder != wanted.embedder,
-            f"chunk_tokens = {tokens[1] if tokens else ''}": found.chunker != wanted.chunker,
+            f'embedder = "{index.embedder}"': index.embedder != current.embedder,
+            f"chunk_tokens = {tokens[1] if tokens else ''}": index.chunker != current.chunker,
         }
         return [line for line, differs in lines.items() if differs]
 
     def drop_old(self) -> int | None:
-        """Remove the build before the one in use; its number, or None where there is none."""
+        """Delete the previous build; return its number, or None if there is none."""
         self._refuse_foreign()
-        before = self.catalog().previous()
-        if before is None:
+        previous = self.catalog().previous()
+        if previous is None:
             return None
         with self._opening:
-            self._succession.remove(before.build)
+            self._index_builds.remove(previous.build)
         self.catalog().forget_previous()
-        return before.build
+        return previous.build
 
-    def _take(self, made_with: Fingerprint, opened: VectorIndex) -> None:
-        """Answer from this build from now on."""
-        self._builds.use(made_with.build)
+    def _activate(self, fingerprint: Fingerprint, opened: VectorIndex) -> None:
+        """Search this build from now on."""
+        self._builds.use(fingerprint.build)
         with self._opening:
             if self._index is not None:
-                self._succession.retired[self._number] = self._index
-            self._index, self._number, self._embedder, self._engine = opened, made_with.build, None, None
+                self._index_builds.previous[self._number] = self._index
+            self._index, self._number, self._embedder, self._engine = opened, fingerprint.build, None, None
 
-    def _held_build(self) -> Fingerprint:
-        """What the index in use was made with; it is opened, whatever its state, to keep others out."""
+    def _open_current_build(self) -> Fingerprint:
+        """Return the fingerprint of the build in use, opened so that no other process can write to it."""
         with self._opening:
             old = self.catalog().fingerprint()
-            assert old is not None  # noqa: S101 - `require` has seen it
+            assert old is not None  # noqa: S101 - `require` checked it
             if self._index is None:
                 try:
                     self._index, self._number = self._builds.open(old), old.build
                 except IndexLocked:
                     raise
                 except IndexFailure:
-                    # A server may only be slow; a folder is damaged, and nobody can have it open.
+                    # A server may just be slow; a local build is damaged, and no process can have it open.
                     if self.settings.qdrant_url is not None:
                         raise
                     self._builds.remove(old.build)
             return old
 
     def require(self) -> None:
-        """Refuse to go on where nothing was ever indexed; an index without chunks is an index."""
+        """Raise NotFound if nothing was ever indexed; an index without chunks is fine."""
         if self.is_foreign:
             return
         if not self._has_catalog() or not self.catalog().fingerprint():
-            raise NotFound(
-                f"nothing is indexed in {self.settings.folder} yet; `pertinent index PATH` does that"
-            )
+            message = f"nothing is indexed in {self.settings.folder} yet; run `pertinent index PATH`"
+            if self.settings.qdrant_url is not None:
+                message += (
+                    ". If another pipeline filled the collection, check its name, "
+                    f"{self.settings.qdrant_collection!r} (QDRANT_COLLECTION_NAME)"
+                )
+            raise NotFound(message)
 
     def close(self) -> None:
-        """Close whatever was opened."""
+        """Close all that is open."""
         with self._opening:
-            for part in (self._succession, self._index, self._catalog):
-                if part is not None:
-                    part.close()
-            # A hosted model holds connections; a local one holds nothing.
+            for store in (self._index_builds, self._index, self._catalog):
+                if store is not None:
+                    store.close()
+            # Only a hosted model has connections to close.
             getattr(self._embedder, "close", lambda: None)()
             self._index = self._catalog = self._engine = None
             self._closed = True

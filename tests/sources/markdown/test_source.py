@@ -320,7 +320,7 @@ def test_unreadable_folder_is_reported_and_removes_nothing(
     entries = list(read_source(root).values())
     assert [entry.title for entry in entries if isinstance(entry, Page)] == ["a.md", "open/c.md"]
     (unreadable,) = [entry for entry in entries if isinstance(entry, Unreadable)]
-    assert (unreadable.source_path, unreadable.reason, unreadable.named) == (
+    assert (unreadable.source_path, unreadable.reason, unreadable.path_identifies_page) == (
         "book/closed",
         "the folder can't be read: Permission denied",
         False,

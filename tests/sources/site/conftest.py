@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.sources.site import CrawlLimits, PageFilter, SiteSource
-from pertinent.types import Offer, Page, Unreadable
+from pertinent.types import LazyPage, Page, Unreadable
 
 from .server import LocalSite, served
 
@@ -49,7 +49,7 @@ def crawl(
     )
     pages, unreadable = {}, []
     for result in source.read():
-        if isinstance(result, Offer):
+        if isinstance(result, LazyPage):
             page = result.page()
             assert page.source_path not in pages
             pages[page.source_path] = page

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pertinent.errors import NotFound, SourceError
-from pertinent.health.links import BrokenLink, check, on_the_web
+from pertinent.health.links import BrokenLink, find_broken_links, group_web_citations
 from pertinent.sources.site.anchors import SiteAnchors
 
 from .conftest import FAST_LIMITS
@@ -40,7 +40,7 @@ def test_check_links_fetches_each_page_once() -> None:
         ("beir://scifact/1", ""),
     ]
     ticks: list[int] = []
-    assert check(on_the_web(cited), anchors_of, told=lambda: ticks.append(1)) == [
+    assert find_broken_links(group_web_citations(cited), anchors_of, on_page=lambda: ticks.append(1)) == [
         BrokenLink("https://x.example/a", "two", "anchor missing", "the page has no #two"),
         BrokenLink("https://x.example/down", "", "not reached", "answers HTTP 500"),
         BrokenLink("https://x.example/gone", "", "page gone", "answers HTTP 404"),
@@ -56,7 +56,7 @@ def test_site_anchors_reads_ids_and_names_of_live_pages(site: LocalSite) -> None
     cited = [(f"{site.address}/docs/{name}", "one") for name in ("a", "pdf", "down", "gone")]
     cited += [(f"{site.address}/docs/a", name) for name in ("two", "three", "four")]
     with SiteAnchors(limits=FAST_LIMITS) as anchors_of:
-        broken = check(on_the_web(cited), anchors_of)
+        broken = find_broken_links(group_web_citations(cited), anchors_of)
     assert [(link.url.rpartition("/")[2], link.anchor, link.kind) for link in broken] == [
         ("a", "four", "anchor missing"),
         ("down", "", "not reached"),
@@ -90,5 +90,5 @@ def test_site_anchors_respects_the_crawl_delay(site: LocalSite) -> None:
     cited = [(f"{site.address}/docs/{name}", "one") for name in "abc"]
     began = time.monotonic()
     with SiteAnchors(limits=FAST_LIMITS) as anchors_of:
-        assert check(on_the_web(cited), anchors_of) == []
+        assert find_broken_links(group_web_citations(cited), anchors_of) == []
     assert time.monotonic() - began >= 0.6

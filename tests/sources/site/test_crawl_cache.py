@@ -13,7 +13,7 @@ import pytest
 
 from pertinent.errors import SourceError
 from pertinent.sources.site import SiteSource, crawl_cache, parsing
-from pertinent.types import Offer
+from pertinent.types import LazyPage
 
 from .conftest import FAST_LIMITS, crawl
 from .server import Behaviour, LocalSite, Request, doc, links, page, served
@@ -105,7 +105,7 @@ def test_redirects_are_cached(site: LocalSite, cache_file: Path) -> None:
     site.pages["/old"] = lambda request: request.send(status=500)
     _, unreadable = crawl(site, cache_file=cache_file)
     # The page that it led to is the one that is known, and the one that must stay.
-    assert [(problem.source_path, problem.named) for problem in unreadable] == [("/new", True)]
+    assert [(problem.source_path, problem.path_identifies_page) for problem in unreadable] == [("/new", True)]
 
 
 def test_interrupted_crawl_is_resumed(site: LocalSite, cache_file: Path) -> None:
@@ -216,7 +216,7 @@ def test_cache_can_be_used_from_another_thread(site: LocalSite, cache_file: Path
     thread = threading.Thread(target=lambda: results.extend(items))
     thread.start()
     thread.join()
-    assert [type(result) for result in results] == [Offer]
+    assert [type(result) for result in results] == [LazyPage]
 
 
 def tagged(html: str) -> Behaviour:

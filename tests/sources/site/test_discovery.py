@@ -10,7 +10,7 @@ import pytest
 
 from pertinent.errors import SourceError
 from pertinent.sources.site import SiteSource
-from pertinent.types import Offer, PassedOver
+from pertinent.types import LazyPage, Skipped
 
 from .conftest import FAST_LIMITS, crawl
 from .server import LocalSite, doc, links, page, sitemap, sitemap_index
@@ -195,14 +195,14 @@ def test_sitemap_with_pages_of_another_host_is_reported(site: LocalSite) -> None
     site.pages["/sitemap.xml"] = sitemap("https://h.example/docs/a", "https://h.example/docs/b")
     results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
     assert (
-        PassedOver(
+        Skipped(
             "listed on another host, such as https://h.example/docs/a; if this is a copy of that site, give "
             "its address with --base-url",
             2,
         )
         in results
     )
-    assert sum(isinstance(result, Offer) for result in results) == 2
+    assert sum(isinstance(result, LazyPage) for result in results) == 2
     del site.pages["/"]
     with pytest.raises(
         SourceError, match=r"404; its sitemap lists https://h\.example/docs/a; if this is a copy"
@@ -215,7 +215,7 @@ def test_sitemap_part_on_another_host_is_reported(site: LocalSite) -> None:
     site.pages["/parts.xml"] = site.pages["/sitemap.xml"]
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/parts.xml", "https://h.example/more.xml")
     results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
-    (skipped,) = [result for result in results if isinstance(result, PassedOver)]
+    (skipped,) = [result for result in results if isinstance(result, Skipped)]
     assert (skipped.pages, "such as https://h.example/more.xml" in skipped.reason) == (1, True)
 
 
@@ -223,7 +223,7 @@ def test_robots_txt_sitemap_on_another_host_is_reported(site: LocalSite) -> None
     site.pages["/"] = page("Start")
     site.pages["/robots.txt"] = "User-agent: *\nSitemap: https://h.example/sitemap.xml\n"
     results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
-    (skipped,) = [result for result in results if isinstance(result, PassedOver)]
+    (skipped,) = [result for result in results if isinstance(result, Skipped)]
     assert "such as https://h.example/sitemap.xml" in skipped.reason
 
 
@@ -260,8 +260,8 @@ def test_redirects_to_the_same_page_are_counted_as_skipped(site: LocalSite) -> N
         site.pages[f"/docs/{name}"] = lambda r: r.send(status=302, headers={"Location": "/docs/login"})
     site.pages["/docs/login"] = page("Log in")
     results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
-    assert sum(isinstance(result, Offer) for result in results) == 1
-    (skipped,) = [result for result in results if isinstance(result, PassedOver)]
+    assert sum(isinstance(result, LazyPage) for result in results) == 1
+    (skipped,) = [result for result in results if isinstance(result, Skipped)]
     folder = f"{site.address}/docs/"
     assert (skipped.pages, skipped.reason) == (
         2,
@@ -420,12 +420,14 @@ def test_depth_and_number_of_followed_links_are_limited(site: LocalSite) -> None
         site.pages[f"/{'x' * number}"] = page(f"P{number}", links(f"/{'x' * (number + 1)}"))
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, depth=3))
     assert len(pages) == 4
-    assert [(problem.named, "3 links away" in problem.reason) for problem in unreadable] == [(False, True)]
-    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, pages=2))
-    assert len(pages) == 2
-    assert [(problem.named, "more than 2 pages" in problem.reason) for problem in unreadable] == [
+    assert [(problem.path_identifies_page, "3 links away" in problem.reason) for problem in unreadable] == [
         (False, True)
     ]
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, pages=2))
+    assert len(pages) == 2
+    assert [
+        (problem.path_identifies_page, "more than 2 pages" in problem.reason) for problem in unreadable
+    ] == [(False, True)]
 
 
 def test_page_limit_counts_wanted_pages_only(site: LocalSite) -> None:
@@ -436,9 +438,9 @@ def test_page_limit_counts_wanted_pages_only(site: LocalSite) -> None:
     assert (sorted(pages), unreadable) == ([f"/docs/{name}" for name in "abcd"], [])
     pages, unreadable = crawl(site, "/docs", limits=replace(FAST_LIMITS, pages=3))
     assert sorted(pages) == [f"/docs/{name}" for name in "abc"]
-    assert [(problem.named, "more than 3 pages" in problem.reason) for problem in unreadable] == [
-        (False, True)
-    ]
+    assert [
+        (problem.path_identifies_page, "more than 3 pages" in problem.reason) for problem in unreadable
+    ] == [(False, True)]
 
 
 def test_links_of_an_excluded_start_page_are_followed(site: LocalSite) -> None:

@@ -7,7 +7,6 @@ import time
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from email.utils import formatdate
 from itertools import count
 
 import pytest
@@ -17,8 +16,7 @@ from pertinent.sources.site import SiteSource
 from pertinent.sources.site.fetch import Fetcher
 from pertinent.sources.site.responses import FetchFailed, PageGone
 from pertinent.sources.site.scope import open_scope
-from pertinent.sources.site.throttle import parse_retry_after
-from pertinent.types import Offer
+from pertinent.types import LazyPage
 
 from . import http2
 from .conftest import FAST_LIMITS, crawl
@@ -94,14 +92,6 @@ def test_occasional_refusals_do_not_end_the_crawl(site: LocalSite) -> None:
         site.pages[f"/docs/{name}"] = failing(1, 503)  # type: ignore[assignment]
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, connections=1, failures=4))
     assert (len(pages), unreadable) == (8, [])
-
-
-def test_retry_after_is_seconds_or_a_date() -> None:
-    assert parse_retry_after("2.5") == 2.5
-    assert parse_retry_after("-1") == 0
-    assert 8 < (parse_retry_after(formatdate(time.time() + 10, usegmt=True)) or 0) <= 10
-    for nonsense in ("", "soon", "nan", "inf"):
-        assert parse_retry_after(nonsense) is None
 
 
 def test_closed_connection_is_replaced(site: LocalSite) -> None:
@@ -237,7 +227,9 @@ def test_proxy_gets_its_password(site: LocalSite, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("http_proxy", f"me:p%40ss@{host}")
     site.pages["http://book.example/docs"] = page("Through a proxy")
     source = SiteSource("http://book.example/docs", limits=FAST_LIMITS)
-    assert [offer.page().title for offer in source.read() if isinstance(offer, Offer)] == ["Through a proxy"]
+    assert [offer.page().title for offer in source.read() if isinstance(offer, LazyPage)] == [
+        "Through a proxy"
+    ]
     sent = {headers.get("proxy-authorization") for headers in site.request_headers}
     assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
 

@@ -87,9 +87,9 @@ def test_citations_of_the_source_exist_on_the_built_pages(
 ) -> None:
     monkeypatch.setenv("no_proxy", "*")
     chunks = list(readable_chunks(from_source.workspace.index().scan()))
-    pages = links.on_the_web((chunk.url, chunk.anchor) for chunk in chunks)
+    pages = links.group_web_citations((chunk.url, chunk.anchor) for chunk in chunks)
     with SiteAnchors(address, PUBLIC) as anchors_of:
-        assert links.check(pages, anchors_of) == []
+        assert links.find_broken_links(pages, anchors_of) == []
     assert sum(map(len, pages.values())) > 100
 
 

@@ -258,7 +258,7 @@ def test_endless_calendar_is_limited(site: LocalSite) -> None:
     assert {"/", "/a"} <= set(pages)
     assert len(pages) < 70
     assert any("more than 30 addresses like /calendar/#" in problem.reason for problem in unreadable)
-    assert not all(problem.named for problem in unreadable)
+    assert not all(problem.path_identifies_page for problem in unreadable)
 
 
 def test_growing_paths_are_limited(site: LocalSite) -> None:
@@ -288,7 +288,9 @@ def test_number_of_sitemaps_is_limited(site: LocalSite) -> None:
     )
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, sitemaps=30))
     assert list(pages) == ["/"]
-    assert ["more than 30" in problem.reason and not problem.named for problem in unreadable] == [True]
+    assert [
+        "more than 30" in problem.reason and not problem.path_identifies_page for problem in unreadable
+    ] == [True]
     assert len([path for path in site.requested_paths if path.endswith(".xml")]) <= 31
 
 
@@ -300,7 +302,7 @@ def test_sitemaps_count_towards_the_time_limit_of_the_crawl(site: LocalSite) -> 
     start = time.monotonic()
     _, unreadable = crawl(site, limits=replace(FAST_LIMITS, crawl_seconds=1))
     assert time.monotonic() - start < 4
-    assert not any(problem.named for problem in unreadable)
+    assert not any(problem.path_identifies_page for problem in unreadable)
     assert "not fetched after 1 s" in unreadable[0].reason
     assert len(site.requested_paths) < 20
 
@@ -310,7 +312,9 @@ def test_broken_sitemap_is_reported_and_links_are_followed(site: LocalSite, brok
     site.pages |= {"/": page("Home", links("/a")), "/a": page("A"), "/sitemap.xml": broken}
     pages, unreadable = crawl(site)
     assert list(pages) == ["/", "/a"]
-    assert [(problem.source_path, problem.named) for problem in unreadable] == [("/sitemap.xml", False)]
+    assert [(problem.source_path, problem.path_identifies_page) for problem in unreadable] == [
+        ("/sitemap.xml", False)
+    ]
 
 
 def test_home_page_at_every_address_is_one_page(site: LocalSite) -> None:
@@ -365,7 +369,7 @@ def test_crawl_ends_when_the_site_goes_down(site: LocalSite) -> None:
         site.pages[f"/docs/p{number}"] = lambda r: r.raw(b"")
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=5, connections=2, attempts=1))
     assert len(pages) == 3
-    assert [problem.named for problem in unreadable] == [True] * 5 + [False]
+    assert [problem.path_identifies_page for problem in unreadable] == [True] * 5 + [False]
     assert "no longer answers: 5 pages in a row" in unreadable[-1].reason
     assert len(site.requested_paths) < 40
 
@@ -378,9 +382,9 @@ def test_crawl_ends_at_its_time_limit(site: LocalSite) -> None:
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, crawl_seconds=1, connections=2))
     assert time.monotonic() - start < 4
     assert 0 < len(pages) < 30
-    assert [(problem.named, "stopped after 1 s" in problem.reason) for problem in unreadable] == [
-        (False, True)
-    ]
+    assert [
+        (problem.path_identifies_page, "stopped after 1 s" in problem.reason) for problem in unreadable
+    ] == [(False, True)]
 
 
 def test_refused_connection_is_a_clear_error() -> None:

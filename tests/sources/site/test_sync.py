@@ -15,7 +15,7 @@ from pertinent.ports import Source
 from pertinent.sources import open_source
 from pertinent.sources.site import CrawlLimits, SiteSource
 from pertinent.sources.site.crawl_cache import SITEMAP_GRACE_SECONDS
-from pertinent.types import Offer, Page
+from pertinent.types import LazyPage, Page
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import FAST_LIMITS
@@ -153,7 +153,7 @@ def test_crawl_that_cannot_begin_removes_nothing(
     site.pages["/sitemap.xml"] = lambda request: request.send(status=500)
     site.pages["/"] = page("Home")
     summary = crawled(workspace, site, cache_file)
-    assert (summary.pages_removed, summary.unreadable[0].named) == (0, False)
+    assert (summary.pages_removed, summary.unreadable[0].path_identifies_page) == (0, False)
     assert paths_before <= paths(workspace)
 
 
@@ -168,7 +168,9 @@ def test_failing_sitemap_part_removes_nothing(
     paths_before = paths(workspace)
     del site.pages["/two.xml"]
     summary = crawled(workspace, site, cache_file)
-    assert [(problem.source_path, problem.named) for problem in summary.unreadable] == [("/two.xml", False)]
+    assert [(problem.source_path, problem.path_identifies_page) for problem in summary.unreadable] == [
+        ("/two.xml", False)
+    ]
     assert paths(workspace) == paths_before
 
 
@@ -200,7 +202,9 @@ def test_lost_sitemap_removes_nothing(
     for _ in range(2):
         summary = crawled(workspace, site, cache_file)
         assert paths(workspace) >= paths_before
-        assert [(problem.source_path, problem.named) for problem in summary.unreadable] == [(at, False)]
+        assert [(problem.source_path, problem.path_identifies_page) for problem in summary.unreadable] == [
+            (at, False)
+        ]
     site.pages[at] = listed
     site.pages["/docs/p0"] = lambda request: request.send(status=404)
     assert crawled(workspace, site, cache_file).unreadable == ()
@@ -219,7 +223,9 @@ def test_sitemap_dropped_from_robots_txt_removes_nothing(
     paths_before = paths(workspace)
     del site.pages["/robots.txt"]
     summary = crawled(workspace, site, cache_file)
-    assert [(problem.source_path, problem.named) for problem in summary.unreadable] == [("/parts.xml", False)]
+    assert [(problem.source_path, problem.path_identifies_page) for problem in summary.unreadable] == [
+        ("/parts.xml", False)
+    ]
     assert paths(workspace) >= paths_before
 
 
@@ -280,7 +286,9 @@ def test_book_from_source_and_from_site_has_the_same_pages(site: LocalSite) -> N
     source = {page.url: page for page in handbook(site)}
     read = SiteSource(f"{site.address}/docs/", base_url="https://handbook.example/docs", limits=FAST_LIMITS)
     assert read.name == open_source(str(HANDBOOK)).name
-    crawled = {page.url: page for offer in read.read() if isinstance(offer, Offer) for page in [offer.page()]}
+    crawled = {
+        page.url: page for offer in read.read() if isinstance(offer, LazyPage) for page in [offer.page()]
+    }
     assert crawled.keys() == source.keys()
     for url, crawled_page in crawled.items():
         expected = source[url]

@@ -372,6 +372,7 @@ def test_a_new_catalog_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
             list(pool.map(open_at_once, [f"sqlite:///{tmp_path}/{number}.sqlite3"] * 8))
 
 
+@pytest.mark.slow
 def test_killed_at_any_statement_a_commit_is_all_or_nothing(url: str) -> None:
     for last in range(1, 20):
         child = run(DIES_AT, url, str(last))

@@ -243,12 +243,18 @@ def test_where_a_passage_began_is_read_for_its_order() -> None:
     [
         (1_765_792_800, "2025-12-15T10:00:00Z"),
         (1_765_792_800_000, "2025-12-15T10:00:00Z"),
-        ("2025-12-15T10:00:00", "2025-12-15T10:00:00"),
+        ("2025-12-15T10:00:00Z", "2025-12-15T10:00:00Z"),
+        ("2025-12-15T10:00:00", "2025-12-15T10:00:00Z"),
+        ("2025-12-15 10:00:00", "2025-12-15T10:00:00Z"),
+        ("2025-12-15T12:30:00+02:30", "2025-12-15T10:00:00Z"),
+        ("2025-12-15T10:00:00.250", "2025-12-15T10:00:00.250000Z"),
+        ("2025-12-15", "2025-12-15T00:00:00Z"),
+        (-1, "1969-12-31T23:59:59Z"),
         ("", None),
         (None, None),
     ],
 )
-def test_rule_29_times_are_shown_as_they_are_stored_and_a_missing_one_is_none(
+def test_rule_5_times_of_other_pipelines_are_in_utc_ending_in_z_and_a_missing_one_is_none(
     value: object, shown: str | None
 ) -> None:
     shape = Shape("named", {"text": "t", "url": "u", "created_at": "when"})
@@ -279,6 +285,8 @@ DAMAGE: list[tuple[str, object]] = [
     ("text", None),
     ("url", "not a url"),
     ("url", "http:///nowhere"),
+    ("url", "javascript:alert(1)"),
+    ("url", "C:\\docs\\a.md"),
     ("url", "http://["),
     ("url", 5),
     ("position", "x"),
@@ -287,6 +295,7 @@ DAMAGE: list[tuple[str, object]] = [
     ("position", 1e300),
     ("position", 2**31),
     ("created_at", "yesterday"),
+    ("created_at", "2025-12-15X10:00:00"),
     ("created_at", 1e300),
     ("created_at", 10**400),
     ("content_hash", 5),

@@ -33,7 +33,7 @@ def queries_strategy(texts: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[G
     optional = st.none() | texts
     query = st.builds(
         GoldenQuery,
-        id=texts.filter(bool),
+        id=texts.filter(str.strip),
         text=texts,
         query_type=st.sampled_from(["specific", "broad", "paraphrase", "edge"]),
         category=st.sampled_from([None, "factual", "conceptual", "contextual"]),
@@ -44,5 +44,5 @@ def queries_strategy(texts: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[G
         ),
         labels=st.lists(label_strategy(texts), max_size=3).map(tuple),
         note=optional,
-    ) | st.builds(GoldenQuery, id=texts.filter(bool), text=texts, answerable=st.just(False))
+    ) | st.builds(GoldenQuery, id=texts.filter(str.strip), text=texts, answerable=st.just(False))
     return st.lists(query, min_size=1, max_size=4, unique_by=lambda query: query.id).map(tuple)

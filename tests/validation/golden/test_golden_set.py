@@ -391,6 +391,11 @@ class TestDerivedIds:
         assert expected in error_of(content)
         assert len(parse_golden(content + "  id: again\n", "set.yaml").queries) == 2
 
+    @pytest.mark.parametrize("query_id", ['""', '" "', '"\\t"', '"\\u3000"'])
+    def test_id_of_white_space_is_refused(self, query_id: str) -> None:
+        content = f"queries:\n- text: What is a node?\n  id: {query_id}\n"
+        assert "line 3, column 7: query 1.id: must not be empty" in error_of(content)
+
     def test_explicit_id_must_differ_from_derived_ids(self) -> None:
         content = "queries:\n- text: What is a node?\n- text: Why?\n  id: what-is-a-node\n"
         assert "line 4, column 7: query what-is-a-node: line 2 has the same id" in error_of(content)

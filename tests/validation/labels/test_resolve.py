@@ -483,6 +483,7 @@ class TestOtherChunks:
                 assert before.labels[0].status == after.labels[0].status != "lost"
                 assert letters_in(before.relevant_spans, old) == letters_in(after.relevant_spans, new)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("folder", "status"), [("docs", "exact"), ("old", "relocated")])
     def test_ten_thousand_labels_are_resolved(self, folder: str, status: str) -> None:
         """Each quote must be looked up, not searched on every page: that would take hours."""

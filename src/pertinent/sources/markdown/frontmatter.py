@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ..._internal.safe_yaml import refuse_deep
+from ..._internal.safe_yaml import check_depth
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _Base
@@ -73,7 +73,7 @@ def _parse_fields(block: str) -> dict[str, Any]:
     if not _COMMENTS.sub("", block).strip():
         return {}
     try:
-        refuse_deep(block, _Loader)
+        check_depth(block, _Loader)
         fields = yaml.load(block, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise FrontMatterError(f"front matter is not valid YAML: {_describe_error(error)}") from error

@@ -76,8 +76,8 @@ class MarkdownSource:
         for folder, error in errors:
             below = Path(error.filename).relative_to(folder.root).as_posix()
             reason = f"the folder can't be read: {error.strerror or error}"
-            # `named=False`: any page may be in that folder, so none counts as removed.
-            yield Unreadable(f"{folder.label}/{below}", reason, named=False)
+            # `path_identifies_page=False`: any page may be in that folder, so none counts as removed.
+            yield Unreadable(f"{folder.label}/{below}", reason, path_identifies_page=False)
         for folder, relative in files:
             source_path = f"{folder.label}/{relative}"
             try:

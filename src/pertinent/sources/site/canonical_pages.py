@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ... import identity
-from ...types import Offer, Page
+from ...types import LazyPage, Page
 from .addresses import page_path
 from .docusaurus_slugs import DocusaurusSlugs
 from .parsing import ParsedPage
@@ -54,7 +54,7 @@ class CanonicalPages:
         count = max(self._texts.values(), default=0)
         return count if count > MAX_IDENTICAL and 2 * count > len(self._titles) else 0
 
-    def add(self, url: str, page: ParsedPage) -> Iterator[Offer]:
+    def add(self, url: str, page: ParsedPage) -> Iterator[LazyPage]:
         """Give a page now or, where its slug depends on other pages, in `remaining`."""
         slug = self._slugs.slug(_decoded_path(url), page.docusaurus_id)
         if slug is None:
@@ -66,7 +66,7 @@ class CanonicalPages:
         """Hold back a page that names another as canonical, until it is known whether that exists."""
         self._aliases[canonical].append(_CrawledPage(url, page))
 
-    def remaining(self) -> Iterator[Offer | Sequence[str]]:
+    def remaining(self) -> Iterator[LazyPage | Sequence[str]]:
         """Give the pages that had to wait for all others.
 
         The urls of pages that are left to their canonical page come as a sequence.
@@ -82,7 +82,7 @@ class CanonicalPages:
             if page.docusaurus_id:
                 yield self._give(url, self._slugs.deferred_slug(_decoded_path(url), page.docusaurus_id), page)
 
-    def _give(self, url: str, slug: str, page: ParsedPage) -> Offer:
+    def _give(self, url: str, slug: str, page: ParsedPage) -> LazyPage:
         self._titles[url] = page.title
         self._texts[hash(page.content)] += 1
         return _lazy_page(url, slug, page)
@@ -98,7 +98,7 @@ def _decoded_path(url: str) -> str:
     return unquote(urlsplit(url).path)
 
 
-def _lazy_page(url: str, slug: str, parsed: ParsedPage) -> Offer:
+def _lazy_page(url: str, slug: str, parsed: ParsedPage) -> LazyPage:
     """The page with a hash of all that it is made of; its text is unpacked only when it is needed."""
     kind = "docusaurus-page" if parsed.is_docusaurus else "web-page"
     document_id = identity.document_id(url, slug)
@@ -117,4 +117,4 @@ def _lazy_page(url: str, slug: str, parsed: ParsedPage) -> Offer:
             sections=sections,
         )
 
-    return Offer(document_id, page_hash.hexdigest(), build_page)
+    return LazyPage(document_id, page_hash.hexdigest(), build_page)

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
 from ...errors import SourceError
-from ...types import Offer, PassedOver, Unreadable
+from ...types import LazyPage, Skipped, Unreadable
 from .addresses import normalize_address, page_path
 from .canonical_pages import CanonicalPages
 from .crawl_cache import SITEMAP_GRACE_SECONDS, CrawlCache
@@ -83,7 +83,7 @@ class Crawl:
         self.total = None if self.follows_links else len(self._frontier)
         """How many pages there are; None where links are followed."""
 
-    def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[Offer | PassedOver | Unreadable]:
+    def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[LazyPage | Skipped | Unreadable]:
         """Give every page, every page that could not be read, and at last what was skipped and why.
 
         Raises SourceError where the site has no pages, or where most of them are the same.
@@ -108,18 +108,18 @@ class Crawl:
             )
         yield from self._skipped_summary()
 
-    def _pages_and_problems(self) -> Iterator[Offer | Unreadable]:
+    def _pages_and_problems(self) -> Iterator[LazyPage | Unreadable]:
         yield from self._discovery.problems
         yield from self._missing_sitemaps()
         try:
             yield from self._crawl_frontier()
         except _CrawlEnded as reason:
-            yield Unreadable(self._scope.path or "/", str(reason), named=False)
+            yield Unreadable(self._scope.path or "/", str(reason), path_identifies_page=False)
         else:
             self._cache.finish_crawl(self._seen, self._discovery.listing_sitemaps)
         yield from self._frontier.problems()
         for result in self._pages.remaining():
-            if isinstance(result, Offer):
+            if isinstance(result, LazyPage):
                 yield result
             else:
                 self._skipped.add("name another page as canonical", result[0], len(result))
@@ -137,9 +137,9 @@ class Crawl:
                 for moment in (listed_at, listed_at + SITEMAP_GRACE_SECONDS)
             )
             reason = f"listed pages on {listed} and lists none now; it is expected back until {expected}"
-            yield Unreadable(page_path(address), f"the sitemap: {reason}", named=False)
+            yield Unreadable(page_path(address), f"the sitemap: {reason}", path_identifies_page=False)
 
-    def _crawl_frontier(self) -> Iterator[Offer | Unreadable]:
+    def _crawl_frontier(self) -> Iterator[LazyPage | Unreadable]:
         """Visit all pages of the frontier on threads, and take their results in its order."""
         batch = _QUEUED_PER_CONNECTION * self._limits.connections
         pool = ThreadPoolExecutor(self._limits.connections, thread_name_prefix="crawl")
@@ -168,7 +168,7 @@ class Crawl:
                 "run the same command again to resume"
             ) from None
 
-    def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[Offer | Unreadable]:
+    def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[LazyPage | Unreadable]:
         """Cache what a visit gave, and give the page or the reason why there is none."""
         page = result.page
         if result.unchanged:
@@ -225,13 +225,13 @@ class Crawl:
             # Follow the links that it had, since the pages they lead to may still exist.
             self._frontier.add_links(cached.links or (), queued.depth + 1)
         # Without an earlier complete crawl nobody knows which pages its links lead to.
-        named = self._cache.has_complete_crawl or not self.follows_links
-        yield Unreadable(page_path(url), result.reason, named=named, url=url)
+        path_identifies_page = self._cache.has_complete_crawl or not self.follows_links
+        yield Unreadable(page_path(url), result.reason, path_identifies_page=path_identifies_page, url=url)
         self._failures_in_a_row = self._failures_in_a_row + 1 if result.no_answer else 0
         if self._failures_in_a_row >= self._limits.failures:
             raise _CrawlEnded(f"the site no longer answers: {self._failures_in_a_row} pages in a row failed")
 
-    def _take_page(self, url: str, page: ParsedPage, address: str, depth: int) -> Iterator[Offer]:
+    def _take_page(self, url: str, page: ParsedPage, address: str, depth: int) -> Iterator[LazyPage]:
         """Follow the links of a page, and give the page if it is to be indexed."""
         self._editions.language = self._editions.language or page.language
         version = page.docusaurus_id.version if page.docusaurus_id else ""
@@ -285,13 +285,13 @@ class Crawl:
             return ""
         return f"; the patterns and robots.txt exclude all {count:,} pages of its sitemaps"
 
-    def _skipped_summary(self) -> Iterator[PassedOver]:
+    def _skipped_summary(self) -> Iterator[Skipped]:
         editions = {url for url in self._frontier.other_editions if url not in self._pages}
         if editions:
-            yield PassedOver(f"of another version or language, such as {min(editions)}", len(editions))
+            yield Skipped(f"of another version or language, such as {min(editions)}", len(editions))
         if external := self._discovery.external_hint:
-            yield PassedOver(f"listed on another host, such as {external}", self._discovery.external_count)
+            yield Skipped(f"listed on another host, such as {external}", self._discovery.external_count)
         for reason, count in self._skipped.most_common():
-            yield PassedOver(reason, count)
+            yield Skipped(reason, count)
         for kind, name in self._editions.missing_requests():
-            yield PassedOver(f"of {kind} {name}: the site has none with this name", 0)
+            yield Skipped(f"of {kind} {name}: the site has none with this name", 0)

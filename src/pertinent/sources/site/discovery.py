@@ -191,7 +191,7 @@ class _SitemapWalk:
 
     def _report(self, address: str, reason: str) -> None:
         # Nobody knows which pages the sitemap would have listed: any missing page may be one of them.
-        problem = Unreadable(page_path(address), f"the sitemap: {reason}", named=False)
+        problem = Unreadable(page_path(address), f"the sitemap: {reason}", path_identifies_page=False)
         self._discovery.problems.append(problem)
 
     def _count_external(self, address: str) -> None:

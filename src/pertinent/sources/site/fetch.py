@@ -8,12 +8,13 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Self
 
+from ..._internal.retry_after import parse_retry_after
 from .http_client import HttpClient, ResponseLimits
 from .limits import CrawlLimits
 from .redirects import RedirectFollower
 from .responses import BUSY, FetchFailed, Response, RetryableFailure
 from .scope import SiteScope
-from .throttle import MAX_CRAWL_DELAY, Throttle, parse_retry_after
+from .throttle import MAX_CRAWL_DELAY, Throttle
 
 ConditionalHeaders = Callable[[str], Mapping[str, str]]
 """Gives the headers that ask for an address only if it has changed; none for a new address."""

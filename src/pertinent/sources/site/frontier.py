@@ -70,7 +70,7 @@ class Frontier:
             if self._is_other_edition(url) or not self.claim(url):
                 continue
             if len(self._queue) == self._limits.pages:
-                self._leave_out(url, self._too_many_pages, named=False)
+                self._leave_out(url, self._too_many_pages, path_identifies_page=False)
                 return
             self._queue.append(QueuedPage(url, address, 0))
 
@@ -103,10 +103,12 @@ class Frontier:
         if self._is_other_edition(url):
             return
         if _is_runaway_path(url):
-            self._leave_out(url, f"paths that repeat themselves were left out. {_ADVICE}", named=True)
+            self._leave_out(
+                url, f"paths that repeat themselves were left out. {_ADVICE}", path_identifies_page=True
+            )
         elif reason := self._exceeded_limit(url, depth):
             # Which pages are beyond a limit depends on what was found first: it may be any of them.
-            self._leave_out(url, reason, named=False)
+            self._leave_out(url, reason, path_identifies_page=False)
         elif self.claim(url):
             self._queue.append(QueuedPage(url, address, depth))
 
@@ -156,8 +158,8 @@ class Frontier:
     def _too_many_pages(self) -> str:
         return f"more than {self._limits.pages:,} pages; the others were left out. --max-pages lets more in"
 
-    def _leave_out(self, url: str, reason: str, *, named: bool) -> None:
-        self._left_out.setdefault(reason, Unreadable(page_path(url), reason, named))
+    def _leave_out(self, url: str, reason: str, *, path_identifies_page: bool) -> None:
+        self._left_out.setdefault(reason, Unreadable(page_path(url), reason, path_identifies_page))
 
 
 def _is_runaway_path(url: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from ...types import Offer, PassedOver, Unreadable
+from ...types import LazyPage, Skipped, Unreadable
 from .crawl import Crawl
 from .crawl_cache import CrawlCache
 from .discovery import discover_pages
@@ -61,7 +61,7 @@ class SiteSource:
             self._planned = self._plan_crawl()
         return self._planned.total
 
-    def read(self) -> Iterator[Offer | PassedOver | Unreadable]:
+    def read(self) -> Iterator[LazyPage | Skipped | Unreadable]:
         """Crawl the site: its pages, those that could not be read, and how many were skipped and why."""
         crawl, self._planned = self._planned or self._plan_crawl(), None
         with (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
-import math
 import threading
 import time
 
@@ -66,13 +64,3 @@ class Throttle:
                 self.refusals = 0
                 faster = _FASTER * self._gap
                 self._gap = faster if faster > _NO_GAP else 0.0
-
-
-def parse_retry_after(value: str) -> float | None:
-    """The seconds that a Retry-After header asks to wait, given as seconds or as a date."""
-    try:
-        seconds = float(value)
-    except ValueError:
-        date = email.utils.parsedate_tz(value)
-        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
-    return max(seconds, 0.0) if math.isfinite(seconds) else None

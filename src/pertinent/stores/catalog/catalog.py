@@ -73,6 +73,11 @@ class SqlCatalog:
             raise
         return cls(engine)
 
+    @classmethod
+    def attach(cls, url: str) -> Self:
+        """Take a database as another pipeline made it: nothing is created there, nor connected to yet."""
+        return cls(database.connect(database.parse(url)))
+
     def __repr__(self) -> str:
         return f"SqlCatalog({database.masked(self._engine.url)!r})"
 
@@ -119,14 +124,14 @@ class SqlCatalog:
 
     def _follow_file(self) -> None:
         """Read from the file that is at the path now: a removed one would be read until the process ends."""
-        if self._file is None:
-            return  # a server's
+        if self._engine.dialect.name != "sqlite":
+            return
         file = database.identify_file(self._engine.url)
         if file != self._file:
             self._engine.dispose()
-            if file is None:
-                raise FileNotFoundError("its file is gone")
             self._file = file
+        if file is None:
+            raise FileNotFoundError("its file is gone")
 
     @contextmanager
     def alone(self, waiting: Callable[[], None]) -> Iterator[None]:

@@ -16,6 +16,7 @@ from itertools import groupby
 from ...identity import content_hash
 from ...ports import Description, Fingerprint, PageRecord, Written
 from ...types import Block, Chunk, DamagedPoint, Page, Section
+from ..catalog.catalog import SqlCatalog
 from .index import ForeignIndex
 from .payload import start_of, to_chunk
 
@@ -41,10 +42,14 @@ class _Read:
 class ForeignCatalog:
     """`ports.Catalog` made from the points; it reads all of them when the first page is asked for."""
 
-    def __init__(self, index: ForeignIndex, embedder: str = "") -> None:
-        """Take the index, and the name of the embedder that its vectors are said to be made by."""
+    def __init__(self, index: ForeignIndex, embedder: str = "", documents: SqlCatalog | None = None) -> None:
+        """Take the index, and the name of the embedder that its vectors are said to be made by.
+
+        `documents` is the database of the same pipeline with seed 003's table; it is only read.
+        """
         self._index = index
         self._embedder = embedder
+        self._documents = documents
         self._reading = threading.Lock()
         self._kept: _Read | None = None
 
@@ -67,9 +72,9 @@ class ForeignCatalog:
     def chunk(self, chunk_id: str) -> Chunk | None:
         return self._read().by_id.get(chunk_id)
 
-    def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:  # noqa: ARG002 - none is known
-        """Nothing: what the points say of a chunk, a hit has already."""
-        return {}
+    def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
+        """Path, slug and title of each chunk in the table `documents`; nothing where there is no database."""
+        return {} if self._documents is None else self._documents.describe(chunk_ids)
 
     def begin(self, document_ids: Iterable[str]) -> None:  # noqa: ARG002
         self._index.refuse()
@@ -125,10 +130,14 @@ class ForeignCatalog:
         self._index.refuse()
 
     def ping(self) -> None:
-        """Nothing: it has no store of its own that could fail."""
+        """Run the statement that a search uses, where there is a database."""
+        if self._documents is not None:
+            self._documents.ping()
 
     def close(self) -> None:
-        """Nothing: the connection is the index's."""
+        """Close the database; the connection to the points is the index's."""
+        if self._documents is not None:
+            self._documents.close()
 
     def _read(self) -> _Read:
         with self._reading:

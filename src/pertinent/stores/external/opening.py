@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from ...ports import Embedder
+from ..catalog.catalog import SqlCatalog
 from ..qdrant.server import Server
 from .catalog import ForeignCatalog
 from .collection import Examined, examine, is_foreign
@@ -23,6 +24,8 @@ class ForeignCollection:
     """Which field of its points is which, where that is not to be recognised."""
     base_url: str = ""
     """The address below which the source paths of points without a url stand."""
+    connect_documents: Callable[[], SqlCatalog | None] = lambda: None
+    """Connects to the same pipeline's database with seed 003's table `documents`, where there is one."""
 
     def exists(self) -> bool:
         """Whether there is one, and it is not ours."""
@@ -34,7 +37,7 @@ class ForeignCollection:
             return examine(server, self.name, self.fields, self.base_url)
 
     def open(self, embedder: Embedder) -> tuple[ForeignIndex, ForeignCatalog]:
-        """The index, and the catalog that is made from it; to be closed by closing the index."""
+        """The index, and the catalog that is made from it and the table `documents`; close both."""
         index = ForeignIndex.open(
             self.connect(),
             self.name,
@@ -42,7 +45,7 @@ class ForeignCollection:
             fields=self.fields,
             base_url=self.base_url,
         )
-        return index, ForeignCatalog(index, embedder.name)
+        return index, ForeignCatalog(index, embedder.name, self.connect_documents())
 
     def refuse(self) -> NoReturn:
         """Say that nothing is written there, and what to do."""

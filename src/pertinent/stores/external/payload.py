@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from ...identity import canonical_url, document_id, url_of_path
+from ...limits import is_iso_8601
 from ...types import Chunk, DamagedPoint, PointId, StoredPoint
 from ..point_fields import find_problems, is_content_hash
 
@@ -130,9 +131,9 @@ def read_field(name: str, value: object) -> object:
         return " › ".join(part.strip() for part in value if part.strip()) or None
     if isinstance(value, bool) or name in ("text", "content_hash"):
         return value
-    if isinstance(value, int | float):
-        return (_time(value) or value) if name == "created_at" else str(value)
-    return value
+    if name == "created_at" and isinstance(value, str | int | float):
+        return _read_time(value) or value
+    return str(value) if isinstance(value, int | float) else value
 
 
 def words_of(name: str, value: object) -> str:
@@ -152,13 +153,25 @@ def number_of(value: object) -> int:
     return value if isinstance(value, int) and value >= 0 else -1
 
 
-def _time(value: float) -> str:
-    """A number of seconds or milliseconds since 1970 as ISO 8601."""
+def _read_time(value: str | float) -> str:
+    """A stored time as ISO 8601 in UTC, ending in Z; empty where the value is no time.
+
+    A time without a zone is taken for UTC, a number for seconds or milliseconds since 1970.
+    """
     try:
-        seconds = value / 1000 if abs(value) > _MILLISECONDS else value
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        if isinstance(value, str):
+            # Python's `str(datetime)` writes a space for the T.
+            text = value.replace(" ", "T", 1)
+            if not is_iso_8601(text):
+                return ""
+            moment = datetime.fromisoformat(text)
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        else:
+            seconds = value / 1000 if abs(value) > _MILLISECONDS else value
+            moment = datetime.fromtimestamp(seconds, UTC).replace(microsecond=0)
     except (OverflowError, ValueError, OSError):
         return ""
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def _page_of(url: str, source_path: str, chunk_id: str) -> str:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..._internal.messages import count_queries
 from ...types import Ranking, SearchOptions
-from ...validation.phrases import queries
 from .opening import opened
 from .terminal import layout, one_line, print_json, sign, write
 
@@ -95,8 +95,8 @@ def print_calibration(out: Console, found: Calibration) -> None:
 
     left_out = f"; {len(found.left_out)} gave no score" if found.left_out else ""
     out.print(
-        f"{one_line(found.golden)}, ranking {found.ranking}: {queries(found.answerable)} with an answer, "
-        f"{found.unanswerable} without{left_out}"
+        f"{one_line(found.golden)}, ranking {found.ranking}: {count_queries(found.answerable)} with an "
+        f"answer, {found.unanswerable} without{left_out}"
     )
     out.print()
     out.print(_plot(found))

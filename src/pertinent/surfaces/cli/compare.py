@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..._internal.messages import count_queries
 from ...errors import InvalidInput
-from ...validation.phrases import queries
 from .failures import INCOMPLETE, say
 from .opening import number
 from .terminal import layout, one_line, print_json, sign, write
@@ -95,8 +95,8 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
     out.print(_changes(compared.changes))
     out.print()
     out.print(
-        f"{queries(compared.n)}; {BETTER_SAME_WORSE} counts those that are better, the same and worse. So "
-        f"many show a difference of {compared.detectable_difference:.2f} in 4 of 5 trials, and may miss a "
+        f"{count_queries(compared.n)}; {BETTER_SAME_WORSE} counts those that are better, the same and worse. "
+        f"So many show a difference of {compared.detectable_difference:.2f} in 4 of 5 trials, and may miss a "
         "smaller one."
     )
     for note in compared.notes:
@@ -106,7 +106,9 @@ def print_comparison(out: Console, compared: Comparison, names: tuple[str, str])
         out.print()
         passing = ", ".join(one_line(one.query) for one in compared.newly_passing)
         out.print(
-            Text.assemble((f"{queries(len(compared.newly_passing))} newly passing: ", "bold green"), passing)
+            Text.assemble(
+                (f"{count_queries(len(compared.newly_passing))} newly passing: ", "bold green"), passing
+            )
         )
     if compared.differences:
         out.print()
@@ -157,7 +159,7 @@ def _print_failing(out: Console, turns: Sequence[StatusChange]) -> None:
 
     if turns:
         out.print()
-        out.print(Text(f"{queries(len(turns))} newly failing", style="bold red"))
+        out.print(Text(f"{count_queries(len(turns))} newly failing", style="bold red"))
     for one in turns:
         text = one_line(one.text)
         asked = text if len(text) <= ASKED else text[:ASKED] + sign("…", "...")

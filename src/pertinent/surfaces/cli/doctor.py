@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..._internal.messages import format_count
 from .failures import INCOMPLETE, PART_FAILED
 from .opening import choices
 from .terminal import layout, one_line, print_json, sign, write
@@ -103,7 +104,7 @@ def _print_check(out: Console, check: Check) -> None:
     line.add_row(
         Text(sign("✓", "ok"), style="green") if sound else Text(sign("✗", "BAD"), style="bold red"),
         Text(check.name, style="bold"),
-        Text(one_line(check.seen)) if sound else Text(""),
+        Text(one_line(check.summary)) if sound else Text(""),
         Text(f"{check.seconds:.2f} s", style="dim"),
     )
     for one in check.findings:
@@ -117,13 +118,13 @@ def _print_end(out: Console, checks: Sequence[Check], marked: Sequence[str], *, 
     if not found:
         out.print("All is sound.")
     elif marked:
-        pages = "1 page is" if len(marked) == 1 else f"{len(marked):,} pages are"
+        pages = format_count(len(marked), "page is", "pages are")
         out.print(
             f"{pages} marked. Now run `pertinent index SOURCE`, with the options it was indexed with: "
             "it writes them anew."
         )
     else:
-        out.print("1 finding." if found == 1 else f"{found} findings.")
+        out.print(f"{format_count(found, 'finding')}.")
         if repair:
             out.print("None of it can be mended by marking pages.")
 
@@ -139,7 +140,7 @@ def _as_data(checks: Sequence[Check], marked: Sequence[str]) -> dict[str, Any]:
             {
                 "name": check.name,
                 "sound": not check.findings,
-                "seen": check.seen,
+                "seen": check.summary,
                 "seconds": round(check.seconds, 3),
                 "findings": [
                     {"problem": one.problem, "run": one.remedy, "pages": sorted(one.pages)}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
+from ..._internal.messages import format_count
 from .failures import INCOMPLETE, INTERRUPTED, say
 from .opening import opened
 from .terminal import console, layout, one_line, write
@@ -184,21 +185,21 @@ def _index(
 def _plan(
     pertinent: Pertinent, source: str, how: Mapping[str, Any], *, allow_shrink: bool
 ) -> Sequence[Unreadable]:
-    from ...indexing.sync import guard
+    from ...indexing.plan import check_removals
     from .progress import progress
     from .report import print_plan
 
     with progress() as told:
         plan = pertinent.plan(source, **how, progress=told)
     write(layout(lambda out: print_plan(out, plan)))
-    guard(plan, allow_shrink=allow_shrink)
+    check_removals(plan, allow_shrink=allow_shrink)
     return plan.unreadable
 
 
 def _tell_unreadable(unreadable: Sequence[Unreadable]) -> None:
-    pages = [one for one in unreadable if one.named]
-    others = [one for one in unreadable if not one.named]
-    number = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+    pages = [one for one in unreadable if one.path_identifies_page]
+    others = [one for one in unreadable if not one.path_identifies_page]
+    number = format_count(len(pages), "page")
     for told, found in (
         (f"{number} could not be read; what was indexed of them before is kept:", pages),
         ("Not all pages are known, so none is removed:", others),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..._internal.messages import format_count
 from ...errors import InvalidInput
 from ...identity import shorten
 from .failures import BAD_INPUT, say
@@ -121,9 +122,9 @@ def _show(out: Console, found: Examined, *, hint: bool) -> None:
         Text.assemble((one_line(collection.name), "bold"), f" at {one_line(found.server)}"), soft_wrap=True
     )
     counts = [
-        _count(collection.points, "point"),
-        _count(collection.shards, "shard"),
-        _count(collection.replicas, "replica"),
+        format_count(collection.points, "point"),
+        format_count(collection.shards, "shard"),
+        format_count(collection.replicas, "replica"),
     ]
     out.print(", ".join(counts))
     out.print()
@@ -167,7 +168,7 @@ def _show_fields(out: Console, found: Examined) -> None:
     known = (
         "Fields as the settings name them" if shape.name == "named" else f"Fields recognised as {shape.name}"
     )
-    out.print(f"{known}, in {_count(found.points, 'point')} looked at:")
+    out.print(f"{known}, in {format_count(found.points, 'point')} looked at:")
     out.print()
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("we call it", no_wrap=True)
@@ -206,7 +207,9 @@ def _show_damaged(out: Console, found: Examined) -> None:
     if not found.damaged:
         return
     out.print()
-    out.print(Text(f"Damaged, and left out of searches: {_count(len(found.damaged), 'point')}", style="bold"))
+    out.print(
+        Text(f"Damaged, and left out of searches: {format_count(len(found.damaged), 'point')}", style="bold")
+    )
     for point in found.damaged[:DAMAGED]:
         out.print(Padding(Text(one_line(str(point))), (0, 0, 0, 2)))
     if len(found.damaged) > DAMAGED:
@@ -217,7 +220,9 @@ def _show_keys(out: Console, found: Examined) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    out.print(f"Which field is which is not clear. There are, in {_count(found.points, 'point')} looked at:")
+    out.print(
+        f"Which field is which is not clear. There are, in {format_count(found.points, 'point')} looked at:"
+    )
     out.print()
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("field", overflow="fold")
@@ -247,8 +252,8 @@ def missing(found: Examined) -> dict[str, str]:
 
 def _lack(have: int, points: int) -> str:
     if not have:
-        return f"missing in all {_count(points, 'point')} looked at"
-    return f"missing in {points - have:,} of {_count(points, 'point')} looked at"
+        return f"missing in all {format_count(points, 'point')} looked at"
+    return f"missing in {points - have:,} of {format_count(points, 'point')} looked at"
 
 
 def as_data(found: Examined) -> dict[str, Any]:
@@ -317,7 +322,3 @@ def _quoted(text: str) -> str:
     import json
 
     return json.dumps(clean(text), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

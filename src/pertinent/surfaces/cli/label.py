@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from ..._internal.messages import format_count
 from ...errors import InvalidInput, NotFound
-from ...validation.phrases import counted
 from .failures import INTERRUPTED, say
 from .opening import opened
 from .terminal import clean, layout, one_line, sign, write
@@ -225,7 +225,7 @@ class _Session:
     def _farewell(self) -> None:
         progress = self._desk.state(self._judge).progress
         if self._said:
-            times = "1 judgment" if self._said == 1 else f"{self._said} judgments"
+            times = format_count(self._said, "judgment")
             write(f"{times} saved in {one_line(str(self._desk.log.path))}. ")
         write(f"{_counted(progress)}.\n")
 
@@ -283,7 +283,7 @@ def _draw_pairs(out: Console, desk: LabelingSession, pairs: Sequence[PairAgreeme
         kappa = "not defined: both gave one grade throughout" if pair.kappa is None else f"{pair.kappa:.2f}"
         same = pair.n - len(pair.disagreements)
         out.print(Text(f"{first} and {second}", style="bold"))
-        judged = counted(pair.n, "passage", "passages")
+        judged = format_count(pair.n, "passage", "passages")
         out.print(f"weighted kappa {kappa} over {judged}; the same grade for {same:,}")
         if pair.disagreements:
             table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..._internal.messages import format_count
 from .opening import opened
 from .terminal import layout, one_line, print_json, write
 
@@ -53,7 +54,7 @@ def _show(out: Console, records: Sequence[PageRecord], locations: Mapping[str, s
         _show_pages(out, list(group))
         out.print()
     chunks = sum(record.chunks for record in records)
-    out.print(f"{_count(len(records), 'page')}, {_count(chunks, 'chunk')}")
+    out.print(f"{format_count(len(records), 'page')}, {format_count(chunks, 'chunk')}")
 
 
 def _show_pages(out: Console, records: Sequence[PageRecord]) -> None:
@@ -70,7 +71,3 @@ def _show_pages(out: Console, records: Sequence[PageRecord]) -> None:
         name = set_cell_size(title, widest) if wide else title
         chunks = (f"{record.chunks:>{_INDENT - 2}}  ", "dim")
         out.print(Text.assemble(chunks, name, between, (url, "cyan")), soft_wrap=True)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -49,7 +49,7 @@ def reindex(
     with opened(context) as pertinent:
         if rollback:
             pertinent.rollback()
-            lines = [f"  {line}\n" for line in pertinent.workspace.to_set()]
+            lines = [f"  {line}\n" for line in pertinent.workspace.settings_matching_index()]
             write("The index before is in use again.\n" + "".join(["It needs:\n", *lines] if lines else []))
         elif drop_old:
             dropped = pertinent.drop_old()

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..._internal.messages import format_count
 from .opening import opened
 from .terminal import write
 
@@ -25,4 +26,4 @@ def remove(
     """
     with opened(context) as pertinent:
         pages = pertinent.remove(name)
-    write(f"Removed {name}: {pages} {'page' if pages == 1 else 'pages'}.\n")
+    write(f"Removed {name}: {format_count(pages, 'page')}.\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..._internal.messages import format_count
 from .terminal import one_line
 
 if TYPE_CHECKING:
@@ -11,8 +12,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...indexing.sync import PageChange, Plan, Summary
-    from ...types import PassedOver
+    from ...indexing.plan import PageChange, Plan
+    from ...indexing.sync import Summary
+    from ...types import Skipped
 
 
 def print_summary(out: Console, summary: Summary) -> None:
@@ -29,16 +31,16 @@ def print_summary(out: Console, summary: Summary) -> None:
     chunks = (summary.chunks_added, summary.chunks_changed, summary.chunks_kept, summary.chunks_removed)
     table.add_row("chunks", *(f"{number:,}" for number in chunks))
     out.print(table)
-    print_passed_over(out, summary.passed_over)
+    print_skipped(out, summary.skipped)
     rate = f", {summary.chunks_per_second:,.0f} chunks a second" if summary.chunks_added else ""
     out.print(f"Done in {summary.seconds:.1f} s{rate}.")
 
 
-def print_passed_over(out: Console, passed_over: Sequence[PassedOver]) -> None:
+def print_skipped(out: Console, skipped: Sequence[Skipped]) -> None:
     """What a source left out on purpose, which may not be what was meant."""
-    for one in passed_over:
-        pages = "1 page" if one.pages == 1 else f"{one.pages:,} pages"
-        out.print(f"passed over: {pages} ({one_line(one.reason)})", soft_wrap=True, markup=False, style="dim")
+    for one in skipped:
+        pages = format_count(one.pages, "page")
+        out.print(f"skipped: {pages} ({one_line(one.reason)})", soft_wrap=True, markup=False, style="dim")
 
 
 def print_plan(out: Console, plan: Plan) -> None:
@@ -52,20 +54,22 @@ def print_plan(out: Console, plan: Plan) -> None:
         Text(f"Plan for {one_line(plan.source)} ({one_line(plan.location)})", style="bold"), soft_wrap=True
     )
     for change in plan.changes:
-        verb = "changed" if change.known else "added"
-        line("~" if change.known else "+", "yellow" if change.known else "green", f"{verb:11}{_cost(change)}")
+        verb = "changed" if change.exists else "added"
+        line(
+            "~" if change.exists else "+", "yellow" if change.exists else "green", f"{verb:11}{_cost(change)}"
+        )
     for record in plan.removed:
         line("-", "red", f"{'removed':11}{one_line(record.source_path)}: {record.chunks} chunks go")
     for one in plan.unreadable:
         line("!", "red", f"{'unreadable':11}{one_line(one.source_path)}: {one_line(one.reason)}")
-    print_passed_over(out, plan.passed_over)
-    for stray in plan.strays:
-        line("-", "red", f"{'leftover':11}{one_line(stray)}, of a run that was broken off")
+    print_skipped(out, plan.skipped)
+    for leftover in plan.leftovers:
+        line("-", "red", f"{'leftover':11}{one_line(leftover)}, of a run that was broken off")
     if plan.nothing_to_do:
-        out.print(f"Nothing to do: {plan.unchanged:,} pages are unchanged.")
+        out.print(f"Nothing to do: {len(plan.unchanged):,} pages are unchanged.")
     else:
         out.print(
-            f"{plan.unchanged:,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
+            f"{len(plan.unchanged):,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
             f"{plan.chunks_removed:,} to remove. Nothing was written."
         )
 

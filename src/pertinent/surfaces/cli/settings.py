@@ -27,7 +27,7 @@ def settings(
 
     shown = [
         one._replace(origin="the command line") if one.origin == GIVEN else one
-        for one in choices(context).load().shown()
+        for one in choices(context).load().list_origins()
     ]
     if as_json:
         print_json([{"name": one.name, "value": one.value, "origin": one.origin} for one in shown])

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from ..._internal.messages import count_queries
 from ...validation import report
 from ...validation.criteria import Criterion
-from ...validation.phrases import queries
-from ...validation.report import Verdict
+from ...validation.defaults import Verdict
 
 MOST = 500
 """How many reports are listed, the latest."""
@@ -83,7 +83,7 @@ class Short(BaseModel):
         parts = [
             self.golden.name,
             f"{self.ranking} ranking" if self.ranking else "",
-            f"the first {queries(limit).removeprefix('1 ')} only" if limit else "",
+            f"the first {count_queries(limit).removeprefix('1 ')} only" if limit else "",
             f"threshold {threshold:g}" if threshold else "",
         ]
         return ", ".join(part for part in parts if part)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from ...identity import digest
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
+from ...search.engine import NO_LEXICAL
 from ...types import Answer, Filters, Hit, Ranking, SearchOptions
 from . import examples
 from .answering import JSON, answer_query, service
@@ -226,7 +227,7 @@ def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str,
             "ranking": answer.ranking,
             "filters": body.filters.model_dump(exclude_none=True) if body.filters else {},
         },
-        "status": "no_results" if not results else "partial" if answer.notes else "success",
+        "status": _status(answer),
         "warnings": _warnings(answer),
         "nearest": [_chunk(hit, answer.algorithm, embedding_id) for hit in below],
         "damaged": [
@@ -243,6 +244,13 @@ def _response(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str,
             ],
         }
     return response
+
+
+def _status(answer: Answer) -> str:
+    if not answer.hits:
+        return "no_results"
+    # A side that the collection never had is not down.
+    return "partial" if set(answer.notes) - {NO_LEXICAL} else "success"
 
 
 def _warnings(answer: Answer) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._internal.messages import wrong
+from ..._internal.messages import explain_error
 from ...errors import InvalidInput
 from ...identity import shorten
 
@@ -21,4 +21,4 @@ def told(error: Mapping[str, Any]) -> str:
         return f"body: is not JSON: {refused} at character {place}"
     if error["type"] == "model_attributes_type" and not place:
         return "body: must be a JSON object, sent with Content-Type: application/json"
-    return f"{place or 'body'}: {wrong(error)}"
+    return f"{place or 'body'}: {explain_error(error)}"

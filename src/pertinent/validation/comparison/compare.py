@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from ..._internal.messages import format_list
 from ...errors import InvalidInput
 from ..criteria import Criterion
-from ..phrases import listed
-from ..report import Latency, Part, TestCase, ValidationReport, Verdict
+from ..defaults import Verdict
+from ..report import Latency, Part, TestCase, ValidationReport
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 from .golden_change import (
     MAX_NAMES,
@@ -130,7 +131,7 @@ def compare_reports(
         'no significant change'
     """
     change = find_golden_change(baseline, current)
-    check_comparable(baseline, current)
+    check_comparable(baseline, current, change)
     common = pair_queries(baseline, current, change)
     scored = [pair for pair in common if pair.is_scored]
     problems = {pair.name: problem for pair in scored if (problem := pair.explain_unpaired())}
@@ -215,7 +216,7 @@ def detectable_difference(n: int) -> float:
 
 def _explain_no_pairs(change: GoldenChange, problems: Mapping[str, str]) -> str:
     groups = group_by_reason(problems)
-    reasons = [f"{reason}: {listed(names, MAX_NAMES)}" for reason, names in groups.items()]
+    reasons = [f"{reason}: {format_list(names, MAX_NAMES)}" for reason, names in groups.items()]
     if reasons:
         return "; ".join(reasons)
     if change.same:

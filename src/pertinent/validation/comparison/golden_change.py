@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
+from ..._internal.messages import format_count, format_list
 from ...errors import InvalidInput
 from ..golden.golden_set import GoldenSet
-from ..phrases import counted, listed
 from ..report import Part, Query, TestCase, ValidationReport
 from .stored_labels import LabelLocation, StoredLabel
 
@@ -61,7 +61,7 @@ def find_golden_change(baseline: ValidationReport, current: ValidationReport) ->
     )
 
 
-def check_comparable(baseline: ValidationReport, current: ValidationReport) -> None:
+def check_comparable(baseline: ValidationReport, current: ValidationReport, change: GoldenChange) -> None:
     """Refuse two reports that can't be compared, and say why."""
     _check_same_unit(baseline, current.golden.unit, "report")
     for report in (baseline, current):
@@ -69,6 +69,13 @@ def check_comparable(baseline: ValidationReport, current: ValidationReport) -> N
         if keys - report.label_locations.keys():
             raise InvalidInput(
                 "report", f"that of {report.timestamp} is damaged: labels lack their locations"
+            )
+        cases = cases_by_id(report)
+        if any(cases[name].relevant and not cases[name].labels for name in change.queries_relabelled):
+            raise InvalidInput(
+                "report",
+                f"that of {report.timestamp} holds no labels, so it can be compared only with a run of the "
+                "same golden set",
             )
 
 
@@ -88,7 +95,7 @@ def describe_golden_change(change: GoldenChange) -> str:
     if change.same:
         return "Scored with the same golden set."
     queries = [
-        f"{what}: {listed(names, MAX_NAMES)}"
+        f"{what}: {format_list(names, MAX_NAMES)}"
         for what, names in (
             ("added", change.queries_added),
             ("removed", change.queries_removed),
@@ -115,7 +122,7 @@ def _describe_labels(changes: Sequence[LabelChange]) -> list[str]:
     if not parts:
         return []
     (count, what), *following = parts
-    first = f"{counted(count, 'label', 'labels')} {what}"
+    first = f"{format_count(count, 'label', 'labels')} {what}"
     return [", ".join([first, *(f"{count:,} {what}" for count, what in following)])]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..phrases import listed, queries
+from ..._internal.messages import count_queries, format_list
 from ..report import ValidationReport
 from .golden_change import MAX_NAMES
 from .pairing import QueryPair, is_scored
@@ -29,28 +29,29 @@ def note_runs(baseline: ValidationReport, current: ValidationReport) -> Iterable
 def note_pairs(common: Sequence[QueryPair], problems: Mapping[str, str]) -> Iterable[str]:
     """Note queries that are left out, and differences that blur the comparison of the others."""
     for reason, names in group_by_reason(problems).items():
-        yield f"left out, since {reason}: {listed(names, MAX_NAMES)}"
+        yield f"left out, since {reason}: {format_list(names, MAX_NAMES)}"
     uncounted = [pair.name for pair in common if is_scored(pair.baseline.query) and not pair.is_scored]
     if uncounted:
-        yield f"left out, since they are edge cases or have no answer now: {listed(uncounted, MAX_NAMES)}"
+        uncounted_names = format_list(uncounted, MAX_NAMES)
+        yield f"left out, since they are edge cases or have no answer now: {uncounted_names}"
     paired = [pair for pair in common if pair.name not in problems]
     resized = [pair.name for pair in paired if pair.baseline.query.top_k != pair.current.query.top_k]
     if resized:
         yield (
             "P@5 and MRR depend on top_k, the number of results that a caller gets, and it differs for: "
-            f"{listed(resized, MAX_NAMES)}"
+            f"{format_list(resized, MAX_NAMES)}"
         )
     recut = sum(pair.baseline_scores.relevant not in (None, pair.current.relevant) for pair in paired)
     if recut:
         yield (
-            f"the number of passages that answer has changed for {queries(recut)}: pages or chunks have "
-            "changed"
+            f"the number of passages that answer has changed for {count_queries(recut)}: pages or chunks "
+            "have changed"
         )
     turned = [pair.name for pair in common if pair.has_turned and not pair.is_judged_alike]
     if turned:
         yield (
             "these pass in one run and fail in the other, but by other labels or expectations: "
-            f"{listed(turned, MAX_NAMES)}"
+            f"{format_list(turned, MAX_NAMES)}"
         )
 
 
@@ -61,8 +62,8 @@ def note_missing(measure: str, paired: Sequence[QueryPair]) -> Iterable[str]:
         if len(names) == len(paired):
             yield f"{measure} is not compared, since {reason}"
         else:
-            count = queries(len(names))
-            yield f"{measure} is not compared for {count}, since {reason}: {listed(names, MAX_NAMES)}"
+            count = count_queries(len(names))
+            yield f"{measure} is not compared for {count}, since {reason}: {format_list(names, MAX_NAMES)}"
 
 
 def note_unjudged(paired: Sequence[QueryPair]) -> Iterable[str]:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..._internal.messages import format_count
 from .. import metrics
 from ..metrics import MEASURES, SPAN_RECALL, Measure
-from ..phrases import counted
 from ..report import SearchResult, TestCase, ValidationReport
 from ..scoring import seed_figures
 from .stored_labels import STORED_DEPTH, LabelLocation, StoredLabel, StoredPassage, StoredSpan
@@ -183,7 +183,9 @@ def _find_missing(depth: int | None, *, complete: bool) -> dict[str, str]:
         if name in OF_SHOWN_RESULTS:
             continue
         if depth is not None and measure.cutoff > depth:
-            missing[name] = f"the earlier report holds only {counted(depth, 'result', 'results')} of a list"
+            missing[name] = (
+                f"the earlier report holds only {format_count(depth, 'result', 'results')} of a list"
+            )
         elif not complete and measure.family in NEED_ALL_ANSWERS:
             missing[name] = UNKNOWN_ANSWERS
     return missing

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..._internal.messages import wrong
+from ..._internal.messages import explain_error
 from ...errors import InvalidInput
 from .line_numbers import Fault, ParsedText
 from .short_forms import derive_id
@@ -42,7 +42,7 @@ def build_model(model: type[_Model], where: str, fields: Mapping[str, Any]) -> _
     except ValidationError as error:
         first = error.errors()[0]
         path = "".join(f"{part}: " for part in first["loc"])
-        raise InvalidInput("golden", f"{where}: {path}{wrong(first)}") from error
+        raise InvalidInput("golden", f"{where}: {path}{explain_error(first)}") from error
 
 
 def locate_errors(error: ValidationError, parsed: ParsedText, models: Models) -> list[Fault]:
@@ -63,7 +63,7 @@ def _locate_error(error: ErrorDetails, parsed: ParsedText, models: Models) -> Fa
     if len(path) > 1 and path[0] == "queries" and isinstance(queries, list):
         number = int(path[1])
         query_id = queries[number].get("id") if isinstance(queries[number], dict) else None
-        names = [f"query {query_id or number + 1}", *names[2:]]
+        names = [f"query {str(query_id or '').strip() or number + 1}", *names[2:]]
     message = describe_error(error, models)
     message = f"{'.'.join(names)}: {message}" if names else message
     return parsed.fault_at(path, message, at_key=error["type"] == "extra_forbidden")
@@ -117,7 +117,7 @@ def describe_error(error: ErrorDetails, models: Models) -> str:
         return f"must be text, but is read as {value}; write it in quotes"
     if isinstance(value, datetime.date):
         return f"is read as a date; write it in quotes: '{value}'"
-    return wrong(error)
+    return explain_error(error)
 
 
 def _suggest_field(path: Sequence[str | int], models: Models) -> str:

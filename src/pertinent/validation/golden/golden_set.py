@@ -38,7 +38,7 @@ from ..criteria import Criteria
 from .errors import Models, find_repeated_ids, locate_errors
 from .files import AnyPath, read_utf8, write_atomically
 from .line_numbers import ParseError, parse_json, parse_yaml
-from .short_forms import check_finite, derive_id, expand_labels
+from .short_forms import check_finite, check_not_blank, derive_id, expand_labels
 
 QueryType = Literal["specific", "broad", "paraphrase", "edge"]
 Category = Literal["factual", "conceptual", "contextual"]
@@ -187,7 +187,7 @@ class GoldenQuery(StrictModel):
     """A query, its type, and the labels on what answers it."""
 
     text: str = Field(description="May be empty, as an edge case")
-    id: str = Field(
+    id: Annotated[str, AfterValidator(check_not_blank)] = Field(
         default_factory=lambda fields: derive_id(fields.get("text", "")),
         min_length=1,
         max_length=100,

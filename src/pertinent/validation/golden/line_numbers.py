@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from ..._internal.safe_yaml import DEEPEST, refuse_deep
+from ..._internal.safe_yaml import MAX_DEPTH, check_depth
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _FastLoader
@@ -48,7 +48,7 @@ class Fault(NamedTuple):
         return f"line {self.line}{column}: {self.message}" if self.line else self.message
 
 
-_TOO_DEEP = Fault(0, 0, f"it is nested more than {DEEPEST} deep")
+_TOO_DEEP = Fault(0, 0, f"it is nested more than {MAX_DEPTH} deep")
 
 
 class ParseError(ValueError):
@@ -92,7 +92,7 @@ def parse_yaml(text: str) -> ParsedText:
     """Parse YAML with the safe loader; refuse deep nesting, and aliases that expand to too many values."""
     counts: dict[yaml.Node, int] = {}
     try:
-        refuse_deep(text, _PositionLoader)
+        check_depth(text, _PositionLoader)
         loader = _PositionLoader(text)
         root = loader.get_single_node()
         if root is not None and _count_values(root, counts) > MAX_NODES:
@@ -153,7 +153,7 @@ def _compose_json(text: str) -> yaml.Node:
             parents[-1].value.append(node := _create_json_node(word, mark))
             if isinstance(node, yaml.CollectionNode):
                 parents.append(node)
-        if len(parents) > DEEPEST + 1:
+        if len(parents) > MAX_DEPTH + 1:
             raise ParseError(_TOO_DEEP)
     (root,) = top.value
     return root  # type: ignore[no-any-return]

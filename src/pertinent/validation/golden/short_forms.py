@@ -31,6 +31,13 @@ def derive_id(text: str) -> str:
     return f"{slug or 'query'}-{digest(text, length=6)}"
 
 
+def check_not_blank(text: str) -> str:
+    """Return the text; refuse white space alone."""
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
 def expand_labels(value: Any) -> Any:
     """Expand labels to their full form: a single label to a list, a plain string to a label's fields."""
     labels = value if isinstance(value, list | tuple | None) else [value]

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from ..._internal.messages import format_apart
 from ..criteria import Criterion
-from ..phrases import format_apart
 from . import figures
 
 Sense = Literal["at least", "below", "exactly"]

@@ -13,11 +13,6 @@ from ..report import TestCase, ValidationReport
 from . import words
 
 
-def is_scored(case: TestCase) -> bool:
-    """Whether it counts in the verdict's means: it has an answer, and is no edge case."""
-    return case.query.answerable and case.query.query_type != "edge" and case.relevant > 0
-
-
 def is_good(case: TestCase) -> bool:
     """Whether it did what was expected of it."""
     return case.status in ("passed", "refused")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..._internal.messages import count_queries
 from ..comparison.compare import Comparison
-from ..phrases import queries
 from .markdown import plain
 
 HEADINGS = ("Measure", "Before", "After", "Change", "95% interval", "p", "Verdict")
@@ -16,7 +16,7 @@ def markdown_comparison(compared: Comparison) -> str:
         "",
         plain(compared.scored_with),
         "",
-        f"{queries(compared.n)} in common.",
+        f"{count_queries(compared.n)} in common.",
         "",
         f"| {' | '.join(HEADINGS)} |",
         "|:--|--:|--:|--:|--:|--:|:--|",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..phrases import queries
+from ..._internal.messages import count_queries
 from ..report import Latency, TestCase
 from .figures import milliseconds
 from .svg import BARS, MANY, NARROW, Figure, drawing, element, level, line, ticks
@@ -74,7 +74,7 @@ class Scale:
 
 def _told(n: int, latency: Latency, scale: Scale) -> str:
     told = (
-        f"The share of {queries(n)} answered within a time in milliseconds: "
+        f"The share of {count_queries(n)} answered within a time in milliseconds: "
         f"p50 {milliseconds(latency.p50)} and p95 {milliseconds(latency.p95)} (interpolated), "
         f"the slowest {milliseconds(latency.max)}."
     )

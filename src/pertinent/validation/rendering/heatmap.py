@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..phrases import queries
+from ..._internal.messages import count_queries
 from ..report import Mean
 from . import words
 from .svg import Figure, drawing, element
@@ -55,7 +55,8 @@ def _cell(x: float, y: float, size: tuple[float, float], name: str, found: Mean 
         title = element("title", f"{name}: no queries")
         yield element("rect", title, x=x, y=y, width=width, height=height, rx=3, class_="no-heat")
         return
-    told = f"{name}: {found.mean:.2f}, between {found.low:.2f} and {found.high:.2f} (95%), {queries(found.n)}"
+    interval = f"between {found.low:.2f} and {found.high:.2f} (95%)"
+    told = f"{name}: {found.mean:.2f}, {interval}, {count_queries(found.n)}"
     yield element(
         "g",
         element("title", told),

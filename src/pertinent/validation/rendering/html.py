@@ -8,7 +8,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..phrases import counted
+from ..._internal.messages import format_count
+from ..defaults import is_answerable
 from ..report import Mean, ValidationReport
 from . import cases, figures, text, words
 from .averages import averages
@@ -102,7 +103,7 @@ def _environment() -> Environment:
         "number": figures.number,
         "share": figures.share,
         "count": figures.count,
-        "counted": counted,
+        "format_count": format_count,
         "milliseconds": figures.milliseconds,
         "checked": figures.checked,
         "when": figures.when,
@@ -125,7 +126,7 @@ def _environment() -> Environment:
         "statuses": words.STATUSES,
         "labels": words.LABELS,
         "reasons": words.REASONS,
-        "is_scored": cases.is_scored,
+        "is_answerable": is_answerable,
         "is_good": cases.is_good,
         "is_strict": cases.is_strict,
         "state_of": cases.state_of,

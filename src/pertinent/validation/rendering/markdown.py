@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..._internal.messages import count_queries
 from ..acceptance_checks import Check
 from ..criteria import Criterion
-from ..phrases import queries
 from ..report import ValidationReport
 from . import figures, text, words
 from .averages import TITLE, averages
@@ -63,7 +63,7 @@ def _head(report: ValidationReport) -> str:
     bad = sum(not is_good(case) for case in report.test_cases)
     facts = [
         plain(figures.when(report.timestamp)),
-        f"golden set {plain(golden.name, SHORT)} with {queries(golden.queries)}",
+        f"golden set {plain(golden.name, SHORT)} with {count_queries(golden.queries)}",
         f"{bad:,} of {len(report.test_cases):,} failed",
     ]
     if embedder := report.fingerprints.get("embedder"):

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..defaults import is_answerable
 from ..report import TestCase, ValidationReport
 from . import words
-from .cases import is_good, is_scored
+from .cases import is_good
 from .curve import latencies
 from .heatmap import heat_map
 from .strip import precision
@@ -26,7 +27,7 @@ ROW = 36.0
 
 def plots(report: ValidationReport, linked: Collection[int]) -> list[Figure]:
     """Every figure that the report has something for; `linked` are the places of queries shown in full."""
-    scored = [case for case in report.test_cases if is_scored(case)]
+    scored = [case for case in report.test_cases if is_answerable(case)]
     found = [
         precision(report, linked),
         ranks(scored),

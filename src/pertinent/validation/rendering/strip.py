@@ -9,10 +9,11 @@ from itertools import groupby
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ..phrases import queries
+from ..._internal.messages import count_queries
+from ..defaults import is_answerable
 from ..report import TestCase, ValidationReport
 from . import text, words
-from .cases import is_good, is_scored, precision_at_5, wanted_precision
+from .cases import is_good, precision_at_5, wanted_precision
 from .svg import BARS, KEY, MANY, WIDE, Figure, drawing, element, level, line
 from .svg import words as at
 
@@ -55,7 +56,7 @@ class Bar:
 
 def precision(report: ValidationReport, linked: Collection[int]) -> Figure | None:
     """The strip; a bar leads to its query if that is shown in full."""
-    cases = [pair for pair in enumerate(report.test_cases) if is_scored(pair[1])]
+    cases = [pair for pair in enumerate(report.test_cases) if is_answerable(pair[1])]
     if not cases:
         return None
     size = math.ceil(len(cases) / BARS) if len(cases) > MANY else 1
@@ -71,7 +72,7 @@ def precision(report: ValidationReport, linked: Collection[int]) -> Figure | Non
 
 
 def _told(cases: Sequence[Numbered], size: int, wanted: float | None, total: int) -> str:
-    told = [f"{queries(len(cases))} by type, passed before failed, high before low."]
+    told = [f"{count_queries(len(cases))} by type, passed before failed, high before low."]
     if wanted is not None:
         reached = sum(precision_at_5(case) >= wanted - 1e-9 for _, case in cases)
         told.append(f"At {wanted:g}, the dashed line, or above: {reached:,}.")

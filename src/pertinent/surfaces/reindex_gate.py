@@ -1,4 +1,4 @@
-"""Whether a new build of the index may take the old one's place: a golden set decides."""
+"""The gate of `reindex --validate`: a new build is activated only if a golden set accepts it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .subjects import InProcess, Local
 
 
 class NewBuild(InProcess):
-    """A build that is not in use yet, as something to be judged."""
+    """A build that is not in use yet, for validation."""
 
     def __init__(self, engine: Engine, written: Sequence[tuple[str, Written]]) -> None:
         super().__init__(engine)
@@ -34,47 +34,53 @@ class NewBuild(InProcess):
             yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, tuple(chunks))
 
     def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
-        # It was filled a moment ago, from these very chunks.
+        # The build was filled from these chunks just now.
         return set(chunk_ids)
 
     def audit(self) -> list[str]:
         return []
 
 
-class Acceptance:
-    """Refuses a build that does not pass, or is significantly worse than the one in use."""
+class ReindexGate:
+    """Refuses a build that does not pass, or is significantly worse than the one in use.
+
+    Args:
+        workspace: The index with the build in use.
+        golden: The golden set, as a path or `beir:FOLDER`.
+        notify: Receives the summary of each validation.
+    """
 
     def __init__(
-        self, workspace: Workspace, golden: str | os.PathLike[str], told: Callable[[str], None]
+        self, workspace: Workspace, golden: str | os.PathLike[str], notify: Callable[[str], None]
     ) -> None:
         self._workspace = workspace
         self._golden = read_golden(os.fspath(golden))
         self._criteria = merged(workspace.settings.criteria, self._golden.criteria)
-        self._told = told
+        self._notify = notify
 
     def __call__(self, engine: Engine, written: Sequence[tuple[str, Written]], old: Fingerprint) -> None:
         new_build = NewBuild(engine, written)
         new = validate(new_build, self._golden, Options(diagnose=False), self._criteria)
-        self._told(f"new: {new.summary}")
+        self._notify(f"new: {new.summary}")
         if new.verdict != "PASS":
-            raise SyncRefused(f"the new index was not taken, the old one stays in use: {new.summary}")
-        before = self._before(old)
-        self._told(f"old: {before.summary}")
-        if losses := find_regressions(compare_reports(before, new), 0.0):
+            raise SyncRefused(f"the new index was not activated, the old one stays in use: {new.summary}")
+        old_report = self._validate_old(old)
+        self._notify(f"old: {old_report.summary}")
+        if losses := find_regressions(compare_reports(old_report, new), 0.0):
             raise SyncRefused(
-                f"the new index was not taken, the old one stays in use: it is worse, {'; '.join(losses)}"
+                f"the new index was not activated, the old one stays in use: it is worse, {'; '.join(losses)}"
             )
 
-    def _before(self, old: Fingerprint) -> ValidationReport:
-        """What the build in use gets, with the embedder that it was made with."""
+    def _validate_old(self, old: Fingerprint) -> ValidationReport:
+        """Validate the build in use, with the embedder that it was made with."""
         settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
         try:
-            made_by = build.embedder(settings)
+            embedder = build.embedder(settings)
             return validate(
-                Local(self._workspace, made_by), self._golden, Options(diagnose=False), self._criteria
+                Local(self._workspace, embedder), self._golden, Options(diagnose=False), self._criteria
             )
         except PertinentError as error:
             raise SyncRefused(
-                f"the new index was not taken: the old one, made with {old.embedder}, can't be searched to "
-                f"compare them ({error}). `pertinent reindex` without --validate takes it all the same"
+                f"the new index was not activated: the old one, made with {old.embedder}, can't be searched "
+                f"to compare them ({error}). `pertinent reindex` without --validate activates it anyway"
             ) from error

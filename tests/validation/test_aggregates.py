@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pertinent.surfaces.subjects import Local
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report_builder import SEED
-from pertinent.validation.statistics import intervals, wilson
+from pertinent.validation.statistics import intervals, wilson_interval
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
 
@@ -157,7 +157,7 @@ def check_criteria(
     reaching = sum(case["metrics"]["p@5"] >= target for case in answerable)
     n = len(answerable)
     share = criteria.pop(f"queries with P@5 ≥ {target:.2f}")
-    interval = wilson(reaching, n)
+    interval = wilson_interval(reaching, n)
     assert [share["value"], share["low"], share["high"]] == pytest.approx(
         [reaching / n, interval.low, interval.high]
     )

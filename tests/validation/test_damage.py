@@ -106,7 +106,7 @@ def test_rule_29_a_damaged_point_that_a_query_would_have_found_fails_and_is_name
     set_payload(stored, chunk, **{field: value})
     report = judged()
     assert report.verdict == "FAIL"
-    assert "damaged points is 1, not 0" in report.summary
+    assert "damaged points: 1 (target: 0)" in report.summary
     assert any(f"damaged point {point}" in issue and f"{field} is " in issue for issue in report.issues)
     shown = {result.chunk_id for case in report.test_cases for result in case.actual_results}
     assert chunk.chunk_id not in shown

@@ -122,7 +122,7 @@ def test_false_answer(judged: Judge) -> None:
 def test_lost_labels(judged: Judge) -> None:
     lost = [{"page": "docs/gone.md", "quote": "nothing of it is left", "grade": 2}]
     found = why(judged(asked("knee", labels=lost)), "knee")
-    assert found == Diagnosis(kind="lost_labels", detail="every label that would answer it is lost")
+    assert found == Diagnosis(kind="lost_labels", detail="every label of a relevant passage is lost")
 
 
 @pytest.mark.parametrize("query_id", ["knee", "taxes"])
@@ -154,4 +154,4 @@ def test_what_stands_just_beyond_top_k_is_told_so(judged: Judge) -> None:
     found = why(judged(asked("knee", top_k=2)), "knee")
     assert found.kind == "outranked"
     assert found.misses[0].rank == 3
-    assert "it stands at rank 3, and top_k is 2" in found.detail
+    assert "it is at rank 3, and top_k is 2" in found.detail

@@ -16,7 +16,15 @@ from pertinent.errors import InvalidInput
 from pertinent.identity import content_hash
 from pertinent.types import Chunk, Hit, Scores
 from pertinent.validation import integrity
-from pertinent.validation.report import Part, Query, SearchResult, TestCase, ValidationReport, load, save
+from pertinent.validation.report import (
+    Query,
+    ReportPart,
+    SearchResult,
+    TestCase,
+    ValidationReport,
+    load,
+    save,
+)
 
 from .conftest import Judge
 
@@ -58,7 +66,7 @@ NO_SHARE = (-0.01, 1.01, math.nan, math.inf, True, "0.5", None)
 NO_COUNT = (-1, 1.5, True, "1", None)
 
 
-def refused(kind: type[Part], fields: dict[str, Any], name: str) -> str:
+def refused(kind: type[ReportPart], fields: dict[str, Any], name: str) -> str:
     """Build the entity; the message of the error, which must name the field."""
     with pytest.raises(InvalidInput) as error:
         kind(**fields)
@@ -200,7 +208,7 @@ def test_a_file_with_a_forbidden_value_is_refused_with_the_path_of_its_field(
     path = tmp_path / "report.json"
     report_fields["test_cases"][1]["query"]["top_k"] = 0
     path.write_text(json.dumps(report_fields))
-    with pytest.raises(InvalidInput, match=r"is no report: test_cases\.1\.query\.top_k: must be between 1"):
+    with pytest.raises(InvalidInput, match=r"is not a report: test_cases\.1\.query\.top_k: must be between 1"):
         load(path)
     report_fields["test_cases"][1]["query"]["top_k"] = 5
     report_fields["test_cases"][1]["actual_results"][0]["title"] = None

@@ -17,19 +17,19 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
 from pertinent.validation import rendering
-from pertinent.validation.acceptance_checks import Check
+from pertinent.validation.acceptance_checks import AcceptanceCheck
 from pertinent.validation.criteria import Criteria, Criterion
 from pertinent.validation.diagnosis import Diagnosis, Miss, Rival
 from pertinent.validation.golden.golden_set import Category, ExpectedCriteria, QueryType
-from pertinent.validation.rendering import html, junit, markdown, text
-from pertinent.validation.rendering.bounds import Bound
-from pertinent.validation.rendering.curve import Scale
-from pertinent.validation.rendering.figures import when
-from pertinent.validation.rendering.markdown import plain
-from pertinent.validation.rendering.selection import FULL, FULL_FAILED
+from pertinent.validation.rendering import render_html, render_junit, render_markdown, safe_text
+from pertinent.validation.rendering.criterion_display import CriterionDisplay
+from pertinent.validation.rendering.latency_plot import TimeScale
+from pertinent.validation.rendering.markdown import escape_markdown
+from pertinent.validation.rendering.number_format import format_time
+from pertinent.validation.rendering.query_selection import FULL, FULL_FAILED
 from pertinent.validation.rendering.svg import ticks
 from pertinent.validation.report import (
-    Golden,
+    GoldenSummary,
     LabelFault,
     Latency,
     Mean,
@@ -184,7 +184,7 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
             Criterion(name="audit", wanted=0, value=0, passed=True, n=300, detail="of all that is stored"),
         ],
         "checks": [
-            Check(
+            AcceptanceCheck(
                 name="broad queries",
                 value=0.5,
                 wanted="at least 80% of them",
@@ -192,8 +192,8 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
                 n=4,
                 detail=["joint-1: P@3"],
             ),
-            Check(name="duplicate passages", value=0, wanted="none in any list", passed=True, n=9),
-            Check(name="paraphrases", value=None, wanted="share 60%", passed=True, n=0),
+            AcceptanceCheck(name="duplicate passages", value=0, wanted="none in any list", passed=True, n=9),
+            AcceptanceCheck(name="paraphrases", value=None, wanted="share 60%", passed=True, n=0),
         ],
         "metrics": {name: {"p@5": mean, "ndcg@10": mean} for name in groups},
         "latency": Latency(
@@ -207,7 +207,7 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
         )
         if times
         else None,
-        "golden": Golden(
+        "golden": GoldenSummary(
             name="book",
             queries=len(asked),
             scored=3,
@@ -321,7 +321,7 @@ def shape(page: Markup) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def calm() -> Markup:
-    return Markup(html(spoil(report(), "calm")))
+    return Markup(render_html(spoil(report(), "calm")))
 
 
 @patient
@@ -329,12 +329,12 @@ def calm() -> Markup:
 @example("<script>alert(1)</script>")
 @example("\ud800")
 def test_no_text_becomes_markup(calm: Markup, told: str) -> None:
-    page = html(spoil(report(), told))
+    page = render_html(spoil(report(), told))
     page.encode("utf-8")
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", page)
     found = Markup(page)
     assert not told or shape(found) == shape(calm)
-    assert text.printable(told) in "".join(found.words)
+    assert safe_text.make_printable(told) in "".join(found.words)
     for tag, name, value in found.attributes:
         assert not name.startswith("on")
         assert name not in {"src", "srcset", "action", "formaction", "data", "xlink:href", "background"}
@@ -346,13 +346,13 @@ def test_no_text_becomes_markup(calm: Markup, told: str) -> None:
 
 
 def test_the_same_report_gives_the_same_texts() -> None:
-    for render in (html, markdown, junit):
+    for render in (render_html, render_markdown, render_junit):
         assert render(report()) == render(report())
 
 
 def test_everything_is_on_the_page() -> None:
     made = report()
-    page = Markup(html(made)).text
+    page = Markup(render_html(made)).text
     assert made.summary.removeprefix("FAIL: ") in page
     wanted = [
         *(one.name for one in made.criteria),
@@ -381,11 +381,11 @@ def test_everything_is_on_the_page() -> None:
 def test_both_kinds_of_means_are_in_every_form_and_named() -> None:
     """CONTRACTS 12."""
     made = report()
-    page = Markup(html(made)).text
+    page = Markup(render_html(made)).text
     assert "mean P@5, answerable0.81 0.70 over all" in page
     assert "MRR, answerable0.92 0.87 over all" in page
     assert "MRR, first relevant, answerable0.95 0.90 over all" in page
-    summary = markdown(made)
+    summary = render_markdown(made)
     assert "| Mean | Answerable (3) | All (5) |" in summary
     assert "| mean P@5 | 0.810 | 0.700 |" in summary
     assert "| MRR | 0.920 | 0.870 |" in summary
@@ -396,7 +396,7 @@ def test_both_kinds_of_means_are_in_every_form_and_named() -> None:
 
 
 def test_failed_queries_come_first_and_bars_lead_to_them() -> None:
-    page = html(report([case(0), case(1, "failed"), case(2), case(3, "error")]))
+    page = render_html(report([case(0), case(1, "failed"), case(2), case(3, "error")]))
     order = re.findall(r'<div class="inside" id="(q\d+)">', page)
     assert order == ["q2", "q4", "q1", "q3"]
     targets = [value for tag, name, value in Markup(page).attributes if name == "href" and "#q" in value]
@@ -411,7 +411,7 @@ def test_a_passage_is_linked_at_its_anchor_and_only_on_the_web() -> None:
     ]
     links = [
         value
-        for _, name, value in Markup(html(report([case(0, actual_results=found)]))).attributes
+        for _, name, value in Markup(render_html(report([case(0, actual_results=found)]))).attributes
         if name == "href"
     ]
     assert [one for one in links if not one.startswith("#")] == [
@@ -421,7 +421,7 @@ def test_a_passage_is_linked_at_its_anchor_and_only_on_the_web() -> None:
 
 
 def test_the_title_has_the_verdict_and_a_fingerprint_is_short_with_its_whole_in_the_title() -> None:
-    page = html(report(verdict="INVALID", summary="INVALID: 3 labels point at nothing"))
+    page = render_html(report(verdict="INVALID", summary="INVALID: 3 labels point at nothing"))
     assert re.search(r"<title>INVALID · book", page)
     assert f'title="{"ab" * 32}">abababababab…' in page
 
@@ -429,7 +429,7 @@ def test_the_title_has_the_verdict_and_a_fingerprint_is_short_with_its_whole_in_
 def test_odd_reports_are_shown_too() -> None:
     bare = report([], criteria=[], checks=[], metrics={}, issues=[], preflight=[], label_faults=[])
     bare = bare.model_copy(update={"audit": None, "fingerprints": {}, "options": {"criteria": "gone"}})
-    for shown in (html(bare), markdown(bare), junit(bare)):
+    for shown in (render_html(bare), render_markdown(bare), render_junit(bare)):
         assert "FAIL" in shown
     scores = [result(1).model_copy(update={"similarity_score": score}) for score in (math.nan, math.inf)]
     changes: dict[str, Any] = {"actual_results": [damaged_result(), *scores], "judged": []}
@@ -437,26 +437,26 @@ def test_odd_reports_are_shown_too() -> None:
     for verdict in ("PASS", "INVALID"):
         odd = report([case(0)], verdict=verdict, summary=f"{verdict}: odd")
         odd = odd.model_copy(update={"test_cases": [wild]})
-        assert ">10" in Markup(html(odd)).text
-        assert verdict in markdown(odd)
-        assert 'time="0.000000"' in junit(odd)
+        assert ">10" in Markup(render_html(odd)).text
+        assert verdict in render_markdown(odd)
+        assert 'time="0.000000"' in render_junit(odd)
 
 
 def test_a_damaged_result_is_shown_without_what_it_lacks() -> None:
     nothing = report([case(0, "failed", actual_results=[damaged_result()] * 3)])
     some = report([case(0, "failed", actual_results=[result(0), damaged_result(), result(2)])])
     for made in (nothing, some):
-        shown = Markup(html(made)).text
+        shown = Markup(render_html(made)).text
         assert "(no text)" in shown
         assert "None" not in shown
-        assert markdown(made)
-        assert junit(made)
+        assert render_markdown(made)
+        assert render_junit(made)
 
 
 @pytest.mark.slow
 def test_a_page_of_ten_thousand_queries_stays_small() -> None:
     cases = [case(number, "failed" if number % 5 else "passed") for number in range(10_000)]
-    page = html(report(cases))
+    page = render_html(report(cases))
     assert len(page) < 12_000_000
     found = Markup(page)
     assert page.count('<details class="query failed') == FULL_FAILED
@@ -483,36 +483,36 @@ def structure(source: str) -> list[str]:
 @given(hostile)
 @example("```\n# heading\n\n- item\n\n| a |\n|--|")
 def test_no_text_breaks_the_markdown(told: str) -> None:
-    page = markdown(spoil(report(), told))
+    page = render_markdown(spoil(report(), told))
     page.encode("utf-8")
-    assert structure(page) == structure(markdown(spoil(report(), "calm")))
+    assert structure(page) == structure(render_markdown(spoil(report(), "calm")))
 
 
 @patient
 @given(hostile)
 def test_markdown_reads_as_what_was_written(told: str) -> None:
-    tokens = READER.parse(f"- {plain(told)}")
+    tokens = READER.parse(f"- {escape_markdown(told)}")
     read = "".join(token.children[0].content for token in tokens if token.children)
     unseen = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-    shown = text.line(unseen.sub("", text.printable(told)), 300)
+    shown = safe_text.shorten_line(unseen.sub("", safe_text.make_printable(told)), 300)
     assert unseen.sub("", read) == shown
 
 
 def test_markdown_calls_nobody_and_links_nowhere() -> None:
-    shown = plain("@someone and me@a.example at http://a.example or www.a.example, see #12")
+    shown = escape_markdown("@someone and me@a.example at http://a.example or www.a.example, see #12")
     assert not re.search(r"@(?!5)|://|www\.|#12", shown)
-    assert plain("P@5 is 0.40, below 0.80") == "P@5 is 0.40, below 0.80"
+    assert escape_markdown("P@5 is 0.40, below 0.80") == "P@5 is 0.40, below 0.80"
 
 
 def test_the_markdown_says_the_verdict_and_what_it_rests_on() -> None:
     made = report([case(number, "failed") for number in range(30)])
-    page = markdown(made)
+    page = render_markdown(made)
     assert page.startswith("## ✕ FAIL\n")
     assert "| queries with P@5 ≥ 0.80 | ≥ 80% | 55.0% | 47 to 63% | 9 | ✕ **not met** |" in page
     assert "| hash validation | ≥ 100% | 99.99% |" in page
     for one in made.checks:
         assert f"| {one.name} |" in page
-    assert page.count("| The answer stands too low: ") == 20
+    assert page.count("| The answer ranks too low: ") == 20
     assert "And 10 more in the report." in page
     assert "And 2 more in the report." in page
     assert "| joint-3 | How does joint number 3 move? |" in page
@@ -522,7 +522,7 @@ def test_the_markdown_says_the_verdict_and_what_it_rests_on() -> None:
 
 
 def parsed(made: ValidationReport) -> ET.Element:
-    return ET.fromstring(junit(made).encode("utf-8"))  # noqa: S314 - it is our own
+    return ET.fromstring(render_junit(made).encode("utf-8"))  # noqa: S314 - it is our own
 
 
 @patient
@@ -571,8 +571,8 @@ def test_the_cases_say_what_became_of_them() -> None:
     assert not list(queries["blank"])
     flaws = [one.find("failure") for one in root[0].findall("testcase")]
     assert [one.get("message") for one in flaws if one is not None] == [
-        "55.0%, wanted ≥ 80%",
-        "99.99%, wanted ≥ 100%",
+        "55.0%, target: ≥ 80%",
+        "99.99%, target: ≥ 100%",
     ]
     assert root[1][2].find("skipped") is not None
 
@@ -590,7 +590,12 @@ def test_what_is_invalid_is_an_error_even_if_every_criterion_is_met() -> None:
 
 
 def test_the_public_names() -> None:
-    assert rendering.__all__ == ["html", "junit", "markdown", "markdown_comparison"]
+    assert rendering.__all__ == [
+        "render_html",
+        "render_junit",
+        "render_markdown",
+        "render_markdown_comparison",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -601,13 +606,13 @@ def test_a_value_is_not_rounded_onto_the_limit_that_it_missed(
     value: float, wanted: float, shown: str
 ) -> None:
     made = Criterion(name="ndcg@10", wanted=wanted, value=value, passed=value >= wanted, n=9, detail="")
-    assert Bound.of(made).value == shown
+    assert CriterionDisplay.of(made).value == shown
 
 
 def test_an_interval_that_holds_the_limit_is_told() -> None:
-    bounds = [Bound.of(one) for one in report().criteria]
+    bounds = [CriterionDisplay.of(one) for one in report().criteria]
     assert [one.undecided for one in bounds] == [False, True, False, False, False]
-    assert "other queries might decide otherwise" in html(report())
+    assert "other queries could change the result" in render_html(report())
 
 
 @given(st.floats(min_value=1e-6, max_value=1e9))
@@ -622,7 +627,7 @@ def test_ticks_are_few_and_within(end: float) -> None:
 @example([5e-324])
 def test_later_stands_further_to_the_right(times: list[float]) -> None:
     if max(times) > 0:
-        scale = Scale(sorted(times))
+        scale = TimeScale(sorted(times))
         places = [scale.x(time) for time in sorted(times)]
         assert places == sorted(places)
         assert all(38 <= place <= 348.01 for place in places)
@@ -631,7 +636,7 @@ def test_later_stands_further_to_the_right(times: list[float]) -> None:
 
 @given(st.text(), st.integers(min_value=2, max_value=50))
 def test_a_line_is_one_line_and_short(told: str, limit: int) -> None:
-    flat = text.line(told, limit)
+    flat = safe_text.shorten_line(told, limit)
     assert len(flat) <= limit
     assert len(flat.splitlines()) <= 1
     assert flat == " ".join(told.split()) or flat.endswith("…")
@@ -648,4 +653,4 @@ def test_a_line_is_one_line_and_short(told: str, limit: int) -> None:
     ],
 )
 def test_a_time_is_told_in_utc_and_nonsense_as_it_stands(stamp: str, shown: str) -> None:
-    assert when(stamp) == shown
+    assert format_time(stamp) == shown

@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from pertinent.errors import InvalidInput
-from pertinent.validation.criteria import Criteria, merged
-from pertinent.validation.diagnosis import NEXT_STEPS, Kind
+from pertinent.validation.criteria import Criteria, merge_criteria
+from pertinent.validation.diagnosis import NEXT_STEPS, FailureKind
 from pertinent.validation.golden.golden_set import GoldenSet
-from pertinent.validation.rendering import html, junit, markdown, words
+from pertinent.validation.rendering import display_names, render_html, render_junit, render_markdown
 from pertinent.validation.report import ValidationReport
 
 from .conftest import PARTS, Judge, golden
@@ -68,7 +68,7 @@ class TestCriteriaThatTheLabelsCanNotMeet:
             "PASS: MRR (answerable) 1.00 reaches the target 0.70. "
             "success@5 (answerable) 1.00 reaches the target 0.80."
         )
-        by_flag = merged({}, Criteria(), proposed_flags(summary))
+        by_flag = merge_criteria({}, Criteria(), proposed_flags(summary))
         assert by_flag == Criteria.model_validate(proposed_criteria(summary))
 
     @pytest.mark.parametrize(("able", "verdict"), [(6, "INVALID"), (7, "PASS")])
@@ -91,7 +91,7 @@ class TestCriteriaThatTheLabelsCanNotMeet:
         report = judged(GoldenSet.model_validate(data))
         share = criterion(report, "queries with P@5")
         assert (share.passed, share.value) == (None, 0.0)
-        assert "the labels allow 0% at most" in share.detail
+        assert "the labels allow at most 0%" in share.detail
         failed = [case for case in report.test_cases if case.status == "failed"]
         assert [case.query.id for case in failed] == ["knee"]
         assert failed[0].complaints == ["none of the first 5 results is relevant"]
@@ -154,7 +154,7 @@ class TestCriteriaThatDemandNothing:
     def test_they_are_invalid_with_the_reason(self, judged: Judge, criteria: dict[str, Any]) -> None:
         report = judged(golden(criteria=criteria))
         assert report.verdict == "INVALID"
-        assert report.summary.startswith("INVALID: the criteria ask nothing of the ranking")
+        assert report.summary.startswith("INVALID: no criterion depends on the ranking")
         proposal = {**criteria, **proposed_criteria(report.summary)}
         assert judged(golden(criteria=proposal)).verdict == "PASS"
 
@@ -177,17 +177,17 @@ class TestCriteriaThatDemandNothing:
             query["labels"] = [{"page": "docs/gone.md", "quote": "nothing of it exists", "grade": 2}]
         report = judged(GoldenSet.model_validate(data))
         assert len(report.label_faults) == 1
-        assert report.summary.startswith("INVALID: 5 of 8 answerable queries have no label that holds today")
+        assert report.summary.startswith("INVALID: 5 of 8 answerable queries have no valid label")
 
 
 class TestRequire:
     def test_a_criterion_is_set_by_its_own_name_and_a_measure_is_added(self) -> None:
-        criteria = merged({"mrr": 0.9}, Criteria(queries_reaching=0.5), {"mrr": 0.2, "p@3": 0.4})
+        criteria = merge_criteria({"mrr": 0.9}, Criteria(queries_reaching=0.5), {"mrr": 0.2, "p@3": 0.4})
         assert (criteria.mrr, criteria.queries_reaching, criteria.at_least) == (0.2, 0.5, {"p@3": 0.4})
 
     def test_a_criterion_out_of_range_is_refused_by_its_name(self) -> None:
         with pytest.raises(InvalidInput, match=r"criteria\.mrr"):
-            merged({}, Criteria(), {"mrr": 2})
+            merge_criteria({}, Criteria(), {"mrr": 2})
 
 
 class TestNothingToCheck:
@@ -210,15 +210,15 @@ class TestNothingToCheck:
             assert (criterion(report, name).value, criterion(report, name).passed) == (1.0, None)
 
     def test_it_is_told_so_in_every_form(self, report: ValidationReport) -> None:
-        rows = re.findall(r'<tr role="row" class="(\w+)">\s*<th[^>]*><bdi>([^<]+)</bdi>', html(report))
+        rows = re.findall(r'<tr role="row" class="(\w+)">\s*<th[^>]*><bdi>([^<]+)</bdi>', render_html(report))
         states = {name: state for state, name in rows}
         assert (states["broad queries"], states["specific queries"]) == ("unjudged", "met")
         assert states["queries with P@5 ≥ 0.80"] == "unjudged"
-        lines = {line.split(" | ")[0].strip("| "): line for line in markdown(report).splitlines()}
+        lines = {line.split(" | ")[0].strip("| "): line for line in render_markdown(report).splitlines()}
         for name in ("broad queries", "queries with P@5 ≥ 0.80"):
             assert lines[name].endswith("| – not judged |")
             assert "met" not in lines[name]
-        root = ET.fromstring(junit(report).encode())  # noqa: S314 - it is our own
+        root = ET.fromstring(render_junit(report).encode())  # noqa: S314 - it is our own
         cases = {case.get("name"): case for case in root.iter("testcase")}
         for name in ("broad queries", "queries with P@5 ≥ 0.80"):
             assert cases[name].find("skipped") is not None
@@ -230,7 +230,7 @@ class TestNothingToCheck:
 
 class TestNextSteps:
     def test_every_reason_has_one(self) -> None:
-        assert NEXT_STEPS.keys() == words.REASONS.keys() == set(get_args(Kind))
+        assert NEXT_STEPS.keys() == display_names.REASONS.keys() == set(get_args(FailureKind))
 
     def test_each_failed_query_says_what_to_do_next(self, judged: Judge) -> None:
         labels = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS[:2]]
@@ -240,11 +240,11 @@ class TestNextSteps:
         (case,) = (case for case in report.test_cases if case.status == "failed")
         assert case.diagnosis is not None
         step = NEXT_STEPS[case.diagnosis.kind]
-        (row,) = (line for line in markdown(report).splitlines() if line.startswith("| knee |"))
+        (row,) = (line for line in render_markdown(report).splitlines() if line.startswith("| knee |"))
         assert step.replace("`", "&#96;") in row
         shown = step.replace("`pertinent label`", "<code>pertinent label</code>")
-        assert f'<span class="meta"><b>Next:</b> {shown}</span>' in html(report)
-        assert f"next: {step}" in junit(report)
+        assert f'<span class="meta"><b>Next:</b> {shown}</span>' in render_html(report)
+        assert f"next: {step}" in render_junit(report)
 
     def test_too_few_labels_are_a_reason_of_their_own(self, judged: Judge) -> None:
         relevant = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS[:2]]
@@ -259,7 +259,7 @@ class TestNextSteps:
         (case,) = (case for case in report.test_cases if case.query.id == "knee")
         assert case.diagnosis is not None
         assert case.diagnosis.kind == "few_labels"
-        assert case.diagnosis.detail == "2 passages are labelled as an answer, and it takes 4"
+        assert case.diagnosis.detail == "2 passages are labelled as relevant, and 4 are needed"
 
     def test_an_unjudged_list_says_where_the_labelled_passage_stands(self, judged: Judge) -> None:
         asked = few_labels().model_dump(mode="json")
@@ -269,5 +269,5 @@ class TestNextSteps:
         assert case.diagnosis is not None
         rank = case.diagnosis.misses[0].rank
         assert case.diagnosis.detail == (
-            f"5 of the first 5 results are unjudged; the next labelled passage stands at rank {rank}"
+            f"5 of the first 5 results are unjudged; the next relevant passage is at rank {rank}"
         )

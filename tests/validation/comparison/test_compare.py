@@ -17,8 +17,8 @@ from pertinent.errors import InvalidInput
 from pertinent.validation.comparison.compare import MEASURES, Comparison, compare, regressions, visible
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden.golden_set import ExpectedCriteria
-from pertinent.validation.rendering import markdown_comparison
-from pertinent.validation.report import Golden, Query, TestCase, ValidationReport
+from pertinent.validation.rendering import render_markdown_comparison
+from pertinent.validation.report import GoldenSummary, Query, TestCase, ValidationReport
 from pertinent.validation.statistics import PAIRED_SPREAD, permutation_test
 
 
@@ -81,7 +81,7 @@ def report(cases: Sequence[TestCase], **changed: Any) -> ValidationReport:
         "checks": [],
         "metrics": {},
         "latency": None,
-        "golden": Golden(**(golden | changed.pop("golden", {}))),
+        "golden": GoldenSummary(**(golden | changed.pop("golden", {}))),
         "preflight": [],
         "label_faults": [],
         "fingerprints": {"golden": "g", "corpus": "c", "embedder": "e", "ranking": "hybrid"},
@@ -349,7 +349,7 @@ def test_the_markdown_of_a_comparison_lets_no_text_become_markup() -> None:
     evil = "<img src=x> | @everyone **bold**"
     before = report([case("a"), case(evil)])
     after = report([case("a", status="failed", detail=evil), case("b")])
-    found = markdown_comparison(compare(before, after))
+    found = render_markdown_comparison(compare(before, after))
     first, blank, said, *_ = found.splitlines()
     assert (first, blank) == ("### Compared with the baseline", "")
     assert said.startswith("Scored with the labels of AFTER (golden set changed: queries added: b; removed: ")

@@ -19,7 +19,7 @@ from pertinent.validation.golden import formats as exchange
 from pertinent.validation.golden import golden_set as golden
 from pertinent.validation.golden.golden_set import ExpectedCriteria, GoldenQuery, GoldenSet, Label
 from pertinent.validation.labels.resolve import resolve
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 
 SAME_FOLDER = settings(
     max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

@@ -29,7 +29,7 @@ from pertinent.validation.labels.agreement import Passage, agreement, judges
 from pertinent.validation.labels.judgments import Judgment, Line, Log, Undo, judgment, merged, standing
 from pertinent.validation.labels.labeling_session import DEPTH, TOP, Candidate, Desk, pool, queue
 from pertinent.validation.labels.resolve import label_for
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 from pertinent.workspace.workspace import Workspace
 
 from .test_resolve import view

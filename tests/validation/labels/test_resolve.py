@@ -29,7 +29,7 @@ from pertinent.validation.labels.resolve import (
     pinned,
     resolve,
 )
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 
 HANDBOOK = Path(__file__).parents[3] / "examples" / "handbook"
 COUNT = HashedWords().count_tokens

@@ -15,7 +15,7 @@ from pydantic import Field
 from ...errors import InvalidInput
 from ..criteria import Criterion
 from ..phrases import listed
-from ..report import Latency, Part, TestCase, ValidationReport, Verdict
+from ..report import Latency, ReportPart, TestCase, ValidationReport, Verdict
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 from .golden_change import NAMED, GoldenChange, check_comparable, describe_golden_change, find_golden_change
 from .notes import group_by_reason, note_missing, note_pairs, note_runs, note_unjudged
@@ -37,7 +37,7 @@ Status = Literal["passed", "failed", "error", "refused"]
 Judgement = Literal["better", "worse", "no significant change", "no change"]
 
 
-class Run(Part):
+class Run(ReportPart):
     """One of the two runs in short."""
 
     timestamp: str
@@ -46,7 +46,7 @@ class Run(Part):
     latency: Latency | None
 
 
-class Change(Part):
+class Change(ReportPart):
     """How a measure changed over the paired queries."""
 
     measure: str
@@ -63,7 +63,7 @@ class Change(Part):
     verdict: Judgement
 
 
-class Turn(Part):
+class Turn(ReportPart):
     """A query that passed and fails now, or the other way round."""
 
     query: str
@@ -73,7 +73,7 @@ class Turn(Part):
     reason: str = Field(description="Why it fails now or, where it passes now, why it failed before")
 
 
-class Difference(Part):
+class Difference(ReportPart):
     """Something else that was not the same in the two runs."""
 
     name: str
@@ -81,7 +81,7 @@ class Difference(Part):
     after: str | None
 
 
-class Comparison(Part):
+class Comparison(ReportPart):
     """Everything that two reports say about each other."""
 
     golden: str

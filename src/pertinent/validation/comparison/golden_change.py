@@ -9,14 +9,14 @@ from pydantic import Field
 from ...errors import InvalidInput
 from ..golden.golden_set import GoldenSet
 from ..phrases import counted, listed
-from ..report import Part, Query, TestCase, ValidationReport
+from ..report import Query, ReportPart, TestCase, ValidationReport
 from .stored_labels import LabelPlace, StoredLabel
 
 NAMED = 10
 """How many queries of a kind a message names."""
 
 
-class LabelChange(Part):
+class LabelChange(ReportPart):
     """A label of a query that is in both reports."""
 
     query: str
@@ -25,7 +25,7 @@ class LabelChange(Part):
     after: int | None = Field(description="Its grade; null where the label was removed")
 
 
-class GoldenChange(Part):
+class GoldenChange(ReportPart):
     """How the golden set of the later report differs from that of the earlier one."""
 
     same: bool

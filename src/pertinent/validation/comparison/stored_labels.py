@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...types import Chunk
 from ..golden.golden_set import Label
 from ..labels.resolve import ResolvedQuery
-from ..runner import Outcome
+from ..runner import QueryOutcome
 from ..scoring import Case
-from ..subject import PageView
+from ..target import PageView
 
 KEPT_DEPTH = 10
 """How many results of a list are kept, or `top_k` where that is more."""
@@ -95,9 +95,9 @@ def store_label_places(cases: Iterable[Case]) -> dict[str, LabelPlace]:
     return places
 
 
-def list_further_chunks(outcome: Outcome) -> list[Chunk]:
+def list_further_chunks(outcome: QueryOutcome) -> list[Chunk]:
     """The results that follow those of `top_k`, as far as a report keeps them."""
-    return [hit.chunk for hit in outcome.hits[len(outcome.shown) : KEPT_DEPTH]]
+    return [hit.chunk for hit in outcome.deep_results[len(outcome.results) : KEPT_DEPTH]]
 
 
 def store_passages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str, StoredPassage]:
@@ -120,8 +120,8 @@ def store_pages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str, P
     """The checksums of the pages that a label or a list names, by id."""
     named: set[str] = set()
     for case in cases:
-        depth = max(KEPT_DEPTH, len(case.outcome.shown))
-        named |= {hit.chunk.document_id for hit in case.outcome.hits[:depth]}
+        depth = max(KEPT_DEPTH, len(case.outcome.results))
+        named |= {hit.chunk.document_id for hit in case.outcome.deep_results[:depth]}
         named |= {place.document_id for label in case.resolved.labels for place in label.places}
     return {
         page.document_id: PageVersion(text=_checksum(page.text), chunks=_checksum(_outline(page)))

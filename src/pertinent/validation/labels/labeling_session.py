@@ -17,7 +17,7 @@ from ...limits import RANKINGS
 from ...types import Chunk, SearchOptions
 from ..golden import formats as exchange
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
-from ..subject import PageView, Subject
+from ..target import PageView, ValidationTarget
 from .agreement import Judge, Passage, Views
 from .judgments import Judgment, Log, checked_judge, checked_note, judgment, merged
 from .resolve import Resolved, label_for, resolve
@@ -55,7 +55,9 @@ class Tally:
         return self.total - self.judged
 
 
-def pool(subject: Subject, golden: GoldenSet, advance: Callable[[], None] = lambda: None) -> list[Candidate]:
+def pool(
+    subject: ValidationTarget, golden: GoldenSet, advance: Callable[[], None] = lambda: None
+) -> list[Candidate]:
     """What the rankings give for every query that may have an answer."""
     found: list[Candidate] = []
     for query in golden.queries:
@@ -65,7 +67,7 @@ def pool(subject: Subject, golden: GoldenSet, advance: Callable[[], None] = lamb
     return found
 
 
-def _pooled(subject: Subject, query: GoldenQuery, unit: Unit) -> Iterable[Candidate]:
+def _pooled(subject: ValidationTarget, query: GoldenQuery, unit: Unit) -> Iterable[Candidate]:
     best: dict[Passage, Candidate] = {}
     for ranking in RANKINGS:
         try:
@@ -152,7 +154,7 @@ class Desk:
     @classmethod
     def open(
         cls,
-        subject: Subject,
+        subject: ValidationTarget,
         spec: str,
         *,
         query: str | None = None,

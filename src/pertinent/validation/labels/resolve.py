@@ -20,7 +20,7 @@ from ...identity import canonical_url
 from ...types import Chunk
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit, dump
 from ..metrics import median_grade
-from ..subject import PageView
+from ..target import PageView
 from .quotes import Leaf, Place, Wording, fold, narrowed, wordings
 
 __all__ = [

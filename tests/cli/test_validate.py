@@ -139,7 +139,7 @@ def test_all_labels_that_point_at_nothing_are_listed_with_their_lines(run: Run) 
     for number in range(20):
         line = 3 + 2 * number
         assert f"a label of question-{number} (line {line}) is lost: docs/gone-{number}.md#part" in output
-    assert "no label says where: where-is-its-label (line 42)" in output
+    assert "no label of a relevant passage: where-is-its-label (line 42)" in output
 
 
 def test_all_errors_of_a_golden_file_are_listed_one_a_line(run: Run) -> None:
@@ -273,7 +273,7 @@ def test_one_query_is_one(run: Run) -> None:
     write_golden(queries=QUERIES[:1])
     told = " ".join(run("validate", "--limit", "1").output.split())
     assert "1 queries " not in told.replace("1/1 queries", "")
-    assert "Only the first query of the golden set was asked" in told
+    assert "Only the first query of the golden set was run" in told
 
 
 def test_json_is_the_report_and_nothing_else(run: Run) -> None:

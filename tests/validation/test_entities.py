@@ -208,7 +208,9 @@ def test_a_file_with_a_forbidden_value_is_refused_with_the_path_of_its_field(
     path = tmp_path / "report.json"
     report_fields["test_cases"][1]["query"]["top_k"] = 0
     path.write_text(json.dumps(report_fields))
-    with pytest.raises(InvalidInput, match=r"is not a report: test_cases\.1\.query\.top_k: must be between 1"):
+    with pytest.raises(
+        InvalidInput, match=r"is not a report: test_cases\.1\.query\.top_k: must be between 1"
+    ):
         load(path)
     report_fields["test_cases"][1]["query"]["top_k"] = 5
     report_fields["test_cases"][1]["actual_results"][0]["title"] = None

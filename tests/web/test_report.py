@@ -16,7 +16,7 @@ from pertinent.validation.rendering import render_html
 from pertinent.validation.rendering.html import HERE
 from pertinent.validation.report import ValidationReport
 
-from ..validation.test_rendering import MEAN, case, report, result, spoil
+from ..validation.test_rendering import HOSTILE_TEXTS, case, report, result, spoil
 from .conftest import WATCH, Reader
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
 
@@ -76,7 +76,9 @@ def test_it_opens_from_a_file_and_under_a_policy_that_forbids_scripts(read: Read
     assert width > 10
 
 
-@pytest.mark.parametrize(("told", "served"), [*((told, False) for told in MEAN[:6]), (MEAN[0], True)])
+@pytest.mark.parametrize(
+    ("told", "served"), [*((told, False) for told in HOSTILE_TEXTS[:6]), (HOSTILE_TEXTS[0], True)]
+)
 def test_no_text_runs_or_loads_anything(read: Read, told: str, served: bool) -> None:
     reader = read(spoil(mixed(), told), served=served)
     reader.js(OPEN_ALL)

@@ -369,8 +369,7 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
         content = json.loads(text)
         if isinstance(content, dict) and content.get("schema_version") not in (None, SCHEMA_VERSION):
             raise InvalidInput(
-                "report",
-                f"{path} has schema version {content['schema_version']!r}, not {SCHEMA_VERSION}",
+                "report", f"{path} has schema version {content['schema_version']!r}, not {SCHEMA_VERSION}"
             )
         return ValidationReport.model_validate(fill_answerable_means(content))
     except json.JSONDecodeError as error:

@@ -85,12 +85,7 @@ def latency_summary(milliseconds: ArrayLike) -> LatencySummary | None:
         return None
     p50, p95, p99 = np.percentile(times, [50, 95, 99], method=METHOD).tolist()
     return LatencySummary(
-        n=times.size,
-        mean=float(times.mean()),
-        p50=p50,
-        p95=p95,
-        p99=p99,
-        max=float(times.max()),
+        n=times.size, mean=float(times.mean()), p50=p50, p95=p95, p99=p99, max=float(times.max())
     )
 
 

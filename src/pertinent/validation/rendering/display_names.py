@@ -20,12 +20,7 @@ SIGNS = {
     "not judged": "–",
 }
 
-STATUSES = {
-    "failed": "failed",
-    "error": "error",
-    "passed": "passed",
-    "refused": "refused, as expected",
-}
+STATUSES = {"failed": "failed", "error": "error", "passed": "passed", "refused": "refused, as expected"}
 
 FACTS = {
     "golden": "Golden set fingerprint",

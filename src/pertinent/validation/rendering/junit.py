@@ -78,10 +78,7 @@ def _build_properties(report: ValidationReport) -> ET.Element:
     properties = ET.Element("properties")
     for name, value in facts.items():
         ET.SubElement(
-            properties,
-            "property",
-            name=safe_text.make_printable(name),
-            value=safe_text.make_printable(value),
+            properties, "property", name=safe_text.make_printable(name), value=safe_text.make_printable(value)
         )
     return properties
 

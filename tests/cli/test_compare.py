@@ -128,7 +128,7 @@ def test_golden_sets_without_a_common_query_are_refused(run: Run, good: Path) ->
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "is not JSON"), ("[]", "is no report"), ('{"schema_version": 9}', "another version")],
+    [("{", "is not JSON"), ("[]", "is not a report"), ('{"schema_version": 9}', "another version")],
 )
 def test_what_is_no_report_is_refused(run: Run, good: Path, text: str, said: str) -> None:
     Path("broken.json").write_text(text, encoding="utf-8")

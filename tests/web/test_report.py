@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from pertinent.surfaces.web import STATIC
-from pertinent.validation.rendering import html
+from pertinent.validation.rendering import render_html
 from pertinent.validation.rendering.html import HERE
 from pertinent.validation.report import ValidationReport
 
-from ..validation.test_rendering import MEAN, case, report, result, spoil
+from ..validation.test_rendering import HOSTILE_TEXTS, case, report, result, spoil
 from .conftest import WATCH, Reader
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
 
@@ -36,7 +36,7 @@ def read(browser: Browser, tmp_path: Path) -> Iterator[Read]:
 
     def opened(made: ValidationReport, *, served: bool = False, **options: Any) -> Reader:
         place = tmp_path / f"report{len(readers)}.html"
-        place.write_text(html(made), encoding="utf-8")
+        place.write_text(render_html(made), encoding="utf-8")
         context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}, **options})
         context.set_default_timeout(10_000)
         context.add_init_script(WATCH)
@@ -76,7 +76,9 @@ def test_it_opens_from_a_file_and_under_a_policy_that_forbids_scripts(read: Read
     assert width > 10
 
 
-@pytest.mark.parametrize(("told", "served"), [*((told, False) for told in MEAN[:6]), (MEAN[0], True)])
+@pytest.mark.parametrize(
+    ("told", "served"), [*((told, False) for told in HOSTILE_TEXTS[:6]), (HOSTILE_TEXTS[0], True)]
+)
 def test_no_text_runs_or_loads_anything(read: Read, told: str, served: bool) -> None:
     reader = read(spoil(mixed(), told), served=served)
     reader.js(OPEN_ALL)
@@ -140,7 +142,7 @@ def test_a_bar_and_a_check_lead_to_their_query_and_open_it(read: Read) -> None:
     expect(failed.locator(".inside")).to_be_in_viewport()
     failed.locator("> summary").click()
     expect(failed).not_to_have_attribute("open", "")
-    page.get_by_text("1 not as wanted").click()
+    page.get_by_text("1 exception").click()
     page.locator("#acceptance").get_by_role("link", name="joint-1").click()
     expect(failed).to_have_attribute("open", "")
 

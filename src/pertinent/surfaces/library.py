@@ -231,21 +231,21 @@ class Pertinent:
         The options are those of `pertinent.validation.validate.Options`, such as `ranking`, `audit` and
         `concurrency`. Nothing is written; `pertinent.validation.report.save` does that.
         """
-        from ..validation.criteria import merged
+        from ..validation.criteria import merge_criteria
         from ..validation.golden.formats import read_golden
         from ..validation.golden.golden_set import GoldenSet
         from ..validation.validate import Options, validate
         from .subjects import Local
 
         asked = golden if isinstance(golden, GoldenSet) else read_golden(os.fspath(golden))
-        criteria = merged(self.workspace.settings.criteria, asked.criteria)
+        criteria = merge_criteria(self.workspace.settings.criteria, asked.criteria)
         return validate(Local(self.workspace), asked, Options(**options), criteria, progress)
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
         """Seed 004's validation tests: whether each query finds the chunks that it should."""
-        from ..validation.seed_tests import read_tests, run_tests
+        from ..validation.seed_tests import parse_tests, run_tests
 
-        checked = read_tests(tests)
+        checked = parse_tests(tests)
         wanted = RETRIEVAL_IMPLEMENTATION.check_top_k(top_k)
         return run_tests(
             checked,

@@ -10,10 +10,10 @@ from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, Written
 from ..search.engine import Engine
 from ..validation.comparison.compare import compare_reports, find_regressions
-from ..validation.criteria import merged
+from ..validation.criteria import merge_criteria
 from ..validation.golden.formats import read_golden
 from ..validation.report import ValidationReport
-from ..validation.subject import PageView
+from ..validation.target import PageView
 from ..validation.validate import Options, validate
 from ..workspace.workspace import Workspace
 from .subjects import InProcess, Local
@@ -55,7 +55,7 @@ class ReindexGate:
     ) -> None:
         self._workspace = workspace
         self._golden = read_golden(os.fspath(golden))
-        self._criteria = merged(workspace.settings.criteria, self._golden.criteria)
+        self._criteria = merge_criteria(workspace.settings.criteria, self._golden.criteria)
         self._notify = notify
 
     def __call__(self, engine: Engine, written: Sequence[tuple[str, Written]], old: Fingerprint) -> None:

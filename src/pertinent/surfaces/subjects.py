@@ -19,7 +19,7 @@ from ..ports import Embedder
 from ..search.engine import Engine
 from ..types import Answer, Chunk, DamagedPoint, Hit, Scores, SearchOptions, damaged_points, readable_chunks
 from ..validation import integrity
-from ..validation.subject import PageView
+from ..validation.target import PageView
 from ..workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ class Local(InProcess):
         index, catalog = self._workspace.index(), self._workspace.catalog()
         if self._workspace.is_foreign:
             points = list(index.scan())
-            damaged = integrity.damage(damaged_points(points))
-            return [*damaged, *integrity.faults(readable_chunks(points))]
+            damaged = integrity.describe_damaged_points(damaged_points(points))
+            return [*damaged, *integrity.describe_faults(readable_chunks(points))]
         stored = audit.take_inventory(index, catalog)
         made_with = catalog.fingerprint()
         findings = [
@@ -107,10 +107,14 @@ class Local(InProcess):
             *audit.find_stale_vectors(stored, index, made_with.embedder if made_with else ""),
             *audit.find_wrong_vectors(stored, index, self._workspace.embedder()),
         ]
-        incomplete = integrity.faults(
+        incomplete = integrity.describe_faults(
             chunk for chunk in stored.in_index.values() if integrity.find_damage(chunk)
         )
-        return [*integrity.damage(stored.damaged), *incomplete, *(finding.problem for finding in findings)]
+        return [
+            *integrity.describe_damaged_points(stored.damaged),
+            *incomplete,
+            *(finding.problem for finding in findings),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +180,9 @@ class Remote:
 
     def audit(self) -> list[str]:
         pages = list(self.pages())
-        wrong = integrity.gaps(pages)
+        wrong = integrity.find_pages_with_gaps(pages)
         gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in wrong]
-        return [*integrity.faults(chunk for page in pages for chunk in page.chunks), *gaps]
+        return [*integrity.describe_faults(chunk for page in pages for chunk in page.chunks), *gaps]
 
     @contextmanager
     def _understood(self) -> Iterator[None]:

@@ -23,8 +23,8 @@ from pertinent.validation.comparison.compare import (
 )
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden.golden_set import ExpectedCriteria
-from pertinent.validation.rendering import markdown_comparison
-from pertinent.validation.report import Golden, Query, TestCase, ValidationReport
+from pertinent.validation.rendering import render_markdown_comparison
+from pertinent.validation.report import GoldenSummary, Query, TestCase, ValidationReport
 from pertinent.validation.statistics import PAIRED_SPREAD, permutation_test
 
 
@@ -74,7 +74,7 @@ def report(cases: Sequence[TestCase], **changed: Any) -> ValidationReport:
         "verdict": "PASS",
         "summary": "PASS: it is good",
         "latency": None,
-        "golden": Golden(**(golden | changed.pop("golden", {}))),
+        "golden": GoldenSummary(**(golden | changed.pop("golden", {}))),
         "fingerprints": {"golden": "g", "corpus": "c", "embedder": "e", "ranking": "hybrid"},
         "options": {"ranking": None, "threshold": 0.0, "criteria": {"mrr": 0.7}},
     }
@@ -340,7 +340,7 @@ def test_markdown_escapes_markup() -> None:
     evil = "<img src=x> | @everyone **bold**"
     before = report([case("a"), case(evil)])
     after = report([case("a", status="failed", detail=evil), case("b")])
-    found = markdown_comparison(compare_reports(before, after))
+    found = render_markdown_comparison(compare_reports(before, after))
     first, blank, said, *_ = found.splitlines()
     assert (first, blank) == ("### Compared with the baseline", "")
     assert said.startswith("Scored with the labels of AFTER (golden set changed: queries added: b; removed: ")

@@ -24,7 +24,7 @@ from pertinent.validation.golden.golden_set import (
     dump_golden,
 )
 from pertinent.validation.labels.resolve import resolve_labels
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 
 from .strategies import IN_ONE_FOLDER, TEXTS, queries_strategy
 

@@ -11,7 +11,7 @@ from pertinent.testing.pages import page
 from pertinent.types import Chunk, Page
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from pertinent.validation.labels.resolve import ResolvedLabel, ResolvedQuery, resolve_labels
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 
 
 def view(source: Page, target: int = 60, most: int = 256) -> PageView:

@@ -35,7 +35,7 @@ from pertinent.validation.labels.labeling_session import (
     order_queue,
     pool_passages,
 )
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 from pertinent.workspace.workspace import Workspace
 
 from .pages import view

@@ -13,7 +13,7 @@ from pertinent.testing.pages import page
 from pertinent.types import Chunk
 from pertinent.validation.golden.golden_set import Label
 from pertinent.validation.labels.pinning import label_chunk, pin_labels
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 
 from .pages import (
     BOOK,

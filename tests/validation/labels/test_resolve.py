@@ -17,7 +17,7 @@ from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
 from pertinent.validation.labels.pinning import label_chunk
 from pertinent.validation.labels.quotes import Span
 from pertinent.validation.labels.resolve import resolve_labels
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 
 from .pages import (
     BOOK,

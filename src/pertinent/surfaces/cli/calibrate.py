@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..._internal.messages import count_queries
-from ...types import Ranking, SearchOptions
+from ...types import Ranking
 from .opening import opened
 from .terminal import layout, one_line, print_json, sign, write
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ...validation.calibration import Calibration, Point
+    from ...validation.calibration import Calibration, ThresholdPoint
     from ...validation.golden.golden_set import GoldenSet
-    from ...validation.subject import Subject
+    from ...validation.target import ValidationTarget
 
 BAR = 13
 """How many columns a full bar has: three of them and their figures fit into 80."""
@@ -71,21 +71,19 @@ def calibrate(
         write(layout(lambda out: print_calibration(out, found)))
 
 
-def _run(subject: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
+def _run(subject: ValidationTarget, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
     from ...validation.calibration import calibrate
     from ...validation.labels.resolve import resolve_labels
-    from ...validation.runner import Retrieval, ask_all, read_all
+    from ...validation.runner import QueryRunner, run_queries
     from .progress import progress
 
     resolved = resolve_labels(golden, subject.pages())
-    # What is broken is told at once, not once for every query.
-    subject.search("is anybody there", SearchOptions(top_k=1, ranking=ranking))
-    with progress() as told:
-        told.stage("Asking", len(golden.queries))
-        retrieval = Retrieval(subject, ranking, unit=golden.unit)
-        asked = ask_all(retrieval, golden.queries, advance=told.advance)
-        told.stage("Reading on", len(asked))
-        outcomes = read_all(retrieval, asked, advance=told.advance)
+    runner = QueryRunner(subject, ranking, unit=golden.unit)
+    # A broken pipeline raises here, before it fails every query.
+    runner.warm_up()
+    with progress() as bar:
+        bar.stage("Running queries", len(golden.queries))
+        outcomes = run_queries(runner, golden.queries, advance=bar.advance)
     return calibrate(golden, outcomes, resolved)
 
 
@@ -179,7 +177,7 @@ def _costs(found: Calibration) -> Table:
     return table
 
 
-def _cost(point: Point, found: Calibration) -> tuple[str, ...]:
+def _cost(point: ThresholdPoint, found: Calibration) -> tuple[str, ...]:
     return (
         _of(point.answered, found.answerable),
         _of(point.kept, found.judged),

@@ -21,7 +21,7 @@ from .writing import check_file, check_folder
 if TYPE_CHECKING:
     from ...validation.comparison.compare import Comparison
     from ...validation.report import ValidationReport
-    from ...validation.subject import Subject
+    from ...validation.target import ValidationTarget
 
 EXIT = {"PASS": 0, "FAIL": 1, "INVALID": BAD_INPUT}
 DEFAULT = "golden.yaml"
@@ -154,7 +154,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     from ...validation import report
     from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
     from ...validation.comparison.golden_change import check_baseline
-    from ...validation.criteria import merged
+    from ...validation.criteria import merge_criteria
     from ...validation.golden import formats as exchange
     from ...validation.golden.golden_set import dump_golden
     from ...validation.labels.pinning import pin_labels
@@ -179,7 +179,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         limit=None if first is None or len(asked.queries) < first else first,
     )
     allowed = replace(ENGINE, threshold="max_regression").check_threshold(number(max_regression or "0.0"))
-    criteria = merged(settings.criteria, asked.criteria, _required(require or ()), strict=strict)
+    criteria = merge_criteria(settings.criteria, asked.criteria, _required(require or ()), strict=strict)
     before = report.load(baseline) if baseline else None
     if before:
         check_baseline(before, asked)
@@ -238,7 +238,7 @@ def _required(given: Sequence[str]) -> dict[str, float]:
 
 
 @contextmanager
-def _subject(context: typer.Context, url: str | None) -> Iterator[Subject]:
+def _subject(context: typer.Context, url: str | None) -> Iterator[ValidationTarget]:
     from ..subjects import Local, Remote
 
     if url is None:
@@ -262,12 +262,12 @@ def _write(
     from ...validation import rendering, report
 
     path = report.save(found, folder)
-    others = {path.with_suffix(".html"): rendering.html(found)}
+    others = {path.with_suffix(".html"): rendering.render_html(found)}
     if junit:
-        others[Path(junit)] = rendering.junit(found)
+        others[Path(junit)] = rendering.render_junit(found)
     if markdown:
-        comparison = f"\n{rendering.markdown_comparison(compared)}" if compared else ""
-        others[Path(markdown)] = rendering.markdown(found) + comparison
+        comparison = f"\n{rendering.render_markdown_comparison(compared)}" if compared else ""
+        others[Path(markdown)] = rendering.render_markdown(found) + comparison
     for place, text in others.items():
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")

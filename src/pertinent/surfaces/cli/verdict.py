@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from ...validation.rendering.averages import TITLE, averages
-from ...validation.rendering.cases import is_good, next_step, reason, state_of
-from ...validation.rendering.figures import checked
+from ...validation.rendering.averages import TITLE, list_averages
+from ...validation.rendering.case_summary import explain_failure, has_passed, next_step
+from ...validation.rendering.criterion_display import state_of
+from ...validation.rendering.number_format import format_check_value
 from .compare import print_comparison
 from .terminal import one_line, sign
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.acceptance_checks import Check
+    from ...validation.acceptance_checks import AcceptanceCheck
     from ...validation.comparison.compare import Comparison
     from ...validation.criteria import Criterion
     from ...validation.report import Mean, ValidationReport
@@ -58,7 +59,7 @@ def print_verdict(
     # What is wrong with the golden set is listed in full, to be mended at once.
     limit = max(ISSUES, len(report.preflight))
     if told:
-        out.print(Text("\nWhat stands out", style="bold"))
+        out.print(Text("\nIssues", style="bold"))
     points = Table.grid(padding=(0, 1, 0, 0))
     for issue in told[:limit]:
         points.add_row(sign("•", "-"), one_line(issue))
@@ -72,13 +73,13 @@ def print_verdict(
 
 def _print_failed(out: Console, report: ValidationReport) -> None:
     """Print a line for each failed query: why it failed, and what to do next."""
-    failed = [case for case in report.test_cases if not is_good(case)]
+    failed = [case for case in report.test_cases if not has_passed(case)]
     if not failed:
         return
     out.print(Text("\nFailed queries", style="bold"))
     table = Table.grid(padding=(0, 1, 0, 0))
     for case in failed[:FAILED]:
-        line = Text.assemble((one_line(case.query.id), "bold"), "  ", one_line(reason(case)))
+        line = Text.assemble((one_line(case.query.id), "bold"), "  ", one_line(explain_failure(case)))
         if step := next_step(case):
             line.append(f"\nNext: {step}")
         table.add_row(Text(sign("✗", "no"), style="red"), line)
@@ -87,7 +88,7 @@ def _print_failed(out: Console, report: ValidationReport) -> None:
         out.print(f"  and {len(failed) - FAILED} more in the report")
 
 
-def _mark(judged: Check | Criterion) -> Text:
+def _mark(judged: AcceptanceCheck | Criterion) -> Text:
     state = state_of(judged)
     if state == "not judged":
         return Text(sign("–", "-"))
@@ -96,7 +97,7 @@ def _mark(judged: Check | Criterion) -> Text:
 
 def _criteria(report: ValidationReport) -> Table:
     table = Table(box=None, pad_edge=False, title="Criteria", title_justify="left", title_style="bold")
-    for name, justify in (("", "left"), ("criterion", "left"), ("wanted", "right"), ("found", "right")):
+    for name, justify in (("", "left"), ("criterion", "left"), ("target", "right"), ("result", "right")):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
     table.add_column("95 % interval", justify="right")
     table.add_column("n", justify="right")
@@ -108,8 +109,8 @@ def _criteria(report: ValidationReport) -> Table:
 
 
 def _wanted(one: Criterion) -> str:
-    below = one.name.startswith("p95")
-    return f"{'<' if below else '=' if one.name in ('audit', 'baseline') else sign('≥', '>=')} {one.wanted:g}"
+    signs = {"at least": sign("≥", ">="), "below": "<", "exactly": "="}
+    return f"{signs[one.comparison]} {one.wanted:g}"
 
 
 def _interval(one: Criterion | Mean) -> str:
@@ -120,16 +121,16 @@ def _checks(report: ValidationReport) -> Table:
     table = Table(
         box=None,
         pad_edge=False,
-        title="\nAcceptance (counts with --strict)",
+        title="\nAcceptance checks (they count with --strict)",
         title_justify="left",
         title_style="bold",
     )
     table.add_column("")
     table.add_column("check")
-    table.add_column("found", justify="right")
-    table.add_column("wanted")
+    table.add_column("result", justify="right")
+    table.add_column("target")
     for one in report.checks:
-        table.add_row(_mark(one), one.name, checked(one), one.wanted)
+        table.add_row(_mark(one), one.name, format_check_value(one), one.wanted)
     return table
 
 
@@ -138,7 +139,7 @@ def _averages(report: ValidationReport) -> Table:
     table.add_column("", min_width=NAMES)
     table.add_column("answerable", justify="right")
     table.add_column("all", justify="right")
-    for average in averages(report):
+    for average in list_averages(report):
         table.add_row(average.name, f"{average.answerable:.3f}", f"{average.every_query:.3f}")
     table.add_row("queries", str(report.golden.scored), str(report.total_queries), style="dim")
     return table

@@ -104,7 +104,7 @@ class ReportList:
     def read(self) -> tuple[list[Short], list[str]]:
         """The latest reports, the newest first, and the names of files that are none."""
         with self._reading:
-            paths = report.listed(self.folder)[-MOST:]
+            paths = report.list_reports(self.folder)[-MOST:]
             found = {path.name: self._short(path) for path in paths}
             self._known = {name: self._known[name] for name in found if name in self._known}
         shorts = sorted((one for one in found.values() if one), key=lambda one: (one.timestamp, one.name))
@@ -112,7 +112,7 @@ class ReportList:
 
     def path(self, name: str) -> Path | None:
         """The file of a report; None for what is no name of one, and for what is not there."""
-        if not report.NAME.fullmatch(name):
+        if not report.FILE_NAME.fullmatch(name):
             return None
         path = self.folder / name
         return path if path.is_file() else None

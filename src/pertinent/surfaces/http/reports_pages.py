@@ -49,7 +49,7 @@ async def one_report(request: Request, name: str) -> Response:
     def rendered() -> Response:
         from ...validation import rendering
 
-        page = rendering.html(_loaded(_reports(request), name))
+        page = rendering.render_html(_loaded(_reports(request), name))
         return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
     return await in_thread(request, rendered)
@@ -99,17 +99,17 @@ def _compared(reports: ReportList, before: str, after: str) -> Response:
 
 
 def _page(template: str, **values: Any) -> Response:
-    from ...validation.rendering.text import printable
+    from ...validation.rendering.safe_text import make_printable
 
     page = _templates().get_template(template).render(**{"root": "", **values})
-    return HTMLResponse(printable(page), headers={"cache-control": "no-cache"})
+    return HTMLResponse(make_printable(page), headers={"cache-control": "no-cache"})
 
 
 @cache
 def _templates() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    from ...validation.rendering import figures, words
+    from ...validation.rendering import display_names, number_format
 
     made = Environment(
         loader=FileSystemLoader(STATIC),
@@ -119,11 +119,11 @@ def _templates() -> Any:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "share": figures.share,
-        "number": figures.number,
-        "milliseconds": figures.milliseconds,
-        "when": figures.when,
-        "measure": words.measure,
-        "sign": words.SIGNS.__getitem__,
+        "share": number_format.format_share,
+        "number": number_format.format_number,
+        "milliseconds": number_format.format_milliseconds,
+        "when": number_format.format_time,
+        "measure": display_names.measure_name,
+        "sign": display_names.SIGNS.__getitem__,
     }
     return made

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ...validation.rendering import figures
-from ...validation.rendering.svg import NARROW, Figure, drawing, element, line, ticks
-from ...validation.rendering.svg import words as at
+from ...validation.rendering import number_format
+from ...validation.rendering.svg import NARROW, Figure, drawing, element, line, text_at, ticks
 from .report_list import SHARE, Short
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, NARROW - 14.0, 14.0, 128.0
@@ -35,9 +34,9 @@ class Measure:
 
 
 MEASURES = (
-    Measure(SHARE, lambda one: one.share, figures.share, "{:.0%}", 1.0),
-    Measure("MRR (answerable)", lambda one: one.mrr_answerable, figures.number, "{:g}", 1.0),
-    Measure("p95 latency", lambda one: one.p95_latency_ms, figures.milliseconds, "{:,g} ms"),
+    Measure(SHARE, lambda one: one.share, number_format.format_share, "{:.0%}", 1.0),
+    Measure("MRR (answerable)", lambda one: one.mrr_answerable, number_format.format_number, "{:g}", 1.0),
+    Measure("p95 latency", lambda one: one.p95_latency_ms, number_format.format_milliseconds, "{:,g} ms"),
 )
 
 
@@ -81,7 +80,9 @@ def _plot(measure: Measure, reports: Sequence[Short]) -> Figure:
     run = " ".join(f"{point.x:.1f},{point.y:.1f}" for point in points)
     inside += [element("polyline", points=run, class_="run"), *(_dot(measure, point) for point in points)]
     for x, anchor, report in ((LEFT, "start", reports[0]), (RIGHT, "end", reports[-1])):
-        inside.append(at(x, BOTTOM + 18, figures.when(report.timestamp)[:10], "axis", anchor))
+        inside.append(
+            text_at(x, BOTTOM + 18, number_format.format_time(report.timestamp)[:10], "axis", anchor)
+        )
     ends = [measure.told(point.value) for point in (*points[:1], *points[-1:])]
     told = " at first, ".join(ends) + " at last" if ends else "not known"
     title = name[0].upper() + name[1:] if name.startswith("q") else name
@@ -96,7 +97,7 @@ def _scale(measure: Measure, end: float) -> list[Markup]:
     drawn = []
     for tick in (0.0, 0.5, 1.0) if measure.end else ticks(end, most=3):
         y = _height(tick / end)
-        name = at(LEFT - 6, y + 4, measure.mark.format(tick), "axis", "end")
+        name = text_at(LEFT - 6, y + 4, measure.mark.format(tick), "axis", "end")
         drawn += [line(LEFT, y, RIGHT, y, "grid"), name]
     return drawn
 
@@ -104,6 +105,7 @@ def _scale(measure: Measure, end: float) -> list[Markup]:
 def _dot(measure: Measure, point: Point) -> Markup:
     report = point.report
     told = element(
-        "title", f"{figures.when(report.timestamp)}: {measure.told(point.value)}, {report.verdict}"
+        "title",
+        f"{number_format.format_time(report.timestamp)}: {measure.told(point.value)}, {report.verdict}",
     )
     return element("circle", told, cx=point.x, cy=point.y, r=RADIUS, class_=report.verdict.lower())

@@ -16,7 +16,7 @@ from ..._internal.messages import format_list
 from ...errors import InvalidInput
 from ..criteria import Criterion
 from ..defaults import Verdict
-from ..report import Latency, Part, TestCase, ValidationReport
+from ..report import Latency, ReportPart, TestCase, ValidationReport
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 from .golden_change import (
     MAX_NAMES,
@@ -43,7 +43,7 @@ Status = Literal["passed", "failed", "error", "refused"]
 ChangeVerdict = Literal["better", "worse", "no significant change", "no change"]
 
 
-class RunSummary(Part):
+class RunSummary(ReportPart):
     """One of the two runs."""
 
     timestamp: str
@@ -52,7 +52,7 @@ class RunSummary(Part):
     latency: Latency | None
 
 
-class MeasureChange(Part):
+class MeasureChange(ReportPart):
     """How the mean of a measure changed over the paired queries."""
 
     measure: str
@@ -69,7 +69,7 @@ class MeasureChange(Part):
     verdict: ChangeVerdict
 
 
-class StatusChange(Part):
+class StatusChange(ReportPart):
     """A query that passed and fails now, or the other way round."""
 
     query: str
@@ -79,7 +79,7 @@ class StatusChange(Part):
     reason: str = Field(description="Why it fails now or, if it passes now, why it failed in the baseline")
 
 
-class RunDifference(Part):
+class RunDifference(ReportPart):
     """A setting or circumstance that differs between the two runs."""
 
     name: str
@@ -87,7 +87,7 @@ class RunDifference(Part):
     current: str | None
 
 
-class Comparison(Part):
+class Comparison(ReportPart):
     """Everything that a comparison of two reports found."""
 
     golden: str

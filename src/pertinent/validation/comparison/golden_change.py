@@ -9,14 +9,14 @@ from pydantic import Field
 from ..._internal.messages import format_count, format_list
 from ...errors import InvalidInput
 from ..golden.golden_set import GoldenSet
-from ..report import Part, Query, TestCase, ValidationReport
+from ..report import Query, ReportPart, TestCase, ValidationReport
 from .stored_labels import LabelLocation, StoredLabel
 
 MAX_NAMES = 10
 """How many queries of a kind a message names."""
 
 
-class LabelChange(Part):
+class LabelChange(ReportPart):
     """A label of a query in both reports that was added, removed or regraded."""
 
     query: str
@@ -25,7 +25,7 @@ class LabelChange(Part):
     current: int | None = Field(description="Its current grade; null if the label was removed")
 
 
-class GoldenChange(Part):
+class GoldenChange(ReportPart):
     """How the golden set of the current report differs from that of the baseline."""
 
     same: bool

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...types import Chunk
 from ..golden.golden_set import Label
 from ..labels.resolve import ResolvedQuery
-from ..runner import Outcome
+from ..runner import QueryOutcome
 from ..scoring import Case
-from ..subject import PageView
+from ..target import PageView
 
 STORED_DEPTH = 10
 """How many results of a list are stored; `top_k` results if that is more."""
@@ -95,9 +95,9 @@ def store_label_locations(cases: Iterable[Case]) -> dict[str, LabelLocation]:
     return locations
 
 
-def list_further_chunks(outcome: Outcome) -> list[Chunk]:
+def list_further_chunks(outcome: QueryOutcome) -> list[Chunk]:
     """List the chunks that follow the results of `top_k`, up to `STORED_DEPTH`."""
-    return [hit.chunk for hit in outcome.hits[len(outcome.shown) : STORED_DEPTH]]
+    return [hit.chunk for hit in outcome.deep_results[len(outcome.results) : STORED_DEPTH]]
 
 
 def store_passages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str, StoredPassage]:
@@ -120,8 +120,8 @@ def store_pages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str, P
     """Store the checksums of the pages that labels and results are on, by id."""
     page_ids: set[str] = set()
     for case in cases:
-        depth = max(STORED_DEPTH, len(case.outcome.shown))
-        page_ids |= {hit.chunk.document_id for hit in case.outcome.hits[:depth]}
+        depth = max(STORED_DEPTH, len(case.outcome.results))
+        page_ids |= {hit.chunk.document_id for hit in case.outcome.deep_results[:depth]}
         page_ids |= {span.document_id for label in case.resolved.labels for span in label.spans}
     return {
         page.document_id: PageVersion(text=_checksum(page.text), chunks=_checksum(_describe_chunks(page)))

@@ -17,7 +17,7 @@ from ...limits import RANKINGS
 from ...types import Chunk, SearchOptions
 from ..golden import formats
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
-from ..subject import PageView, Subject
+from ..target import PageView, ValidationTarget
 from .agreement import GradesByPassage, Judge, Passage
 from .judgments import (
     Judgment,
@@ -61,7 +61,7 @@ class LabelingProgress:
 
 
 def pool_passages(
-    target: Subject, golden: GoldenSet, advance: Callable[[], None] = lambda: None
+    target: ValidationTarget, golden: GoldenSet, advance: Callable[[], None] = lambda: None
 ) -> list[PooledPassage]:
     """Pool the top results of all rankings for every answerable query.
 
@@ -78,7 +78,7 @@ def pool_passages(
     return pooled
 
 
-def _pool_query(target: Subject, query: GoldenQuery, unit: Unit) -> Iterable[PooledPassage]:
+def _pool_query(target: ValidationTarget, query: GoldenQuery, unit: Unit) -> Iterable[PooledPassage]:
     best: dict[Passage, PooledPassage] = {}
     for ranking in RANKINGS:
         options = SearchOptions(
@@ -179,7 +179,7 @@ class LabelingSession:
     @classmethod
     def open(
         cls,
-        target: Subject,
+        target: ValidationTarget,
         spec: str,
         *,
         query: str | None = None,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ...types import Chunk
 from ..golden.golden_set import GoldenSet, Label
-from ..subject import PageView
+from ..target import PageView
 from .quotes import IndexedPage, Span, shortest_spans
 
 END_WORDS = 8

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 
 from ...types import Chunk
 from ..golden.golden_set import Unit
-from ..subject import PageView
+from ..target import PageView
 
 MIN_SIMILARITY = 85.0
 """How similar, of 100, an edited text must be to count as the one that was quoted."""

@@ -21,7 +21,7 @@ from ...identity import canonical_url
 from ...types import Chunk
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from ..metrics import median_grade
-from ..subject import PageView
+from ..target import PageView
 from .quotes import IndexedPage, Reading, Span, fold_text, readings_of, shortest_spans
 
 Status = Literal["exact", "relocated", "ambiguous", "lost"]

@@ -43,7 +43,7 @@ def test_the_proposal_separates_and_is_told_as_what_to_write(run: Run, golden: P
         rf"proposed {threshold} +3 of 3 \(100%\) +3 of 3 \(100%\) +0 of 2 \(0%\) +100\.0%", shown
     )
     assert re.search(r"present 0\.90 +0 of 3 \(0%\)", shown)
-    assert "only 2 queries have none" in " ".join(shown.split())
+    assert "only 2 queries have no answer" in " ".join(shown.split())
 
 
 def test_the_plot_fits_into_80_columns_and_marks_both_thresholds(run: Run, golden: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_golden_set_without_unanswerable_queries_is_refused(run: Run, golden: 
     ("arguments", "said"),
     [
         (["nowhere.yaml"], "nowhere.yaml can't be read"),
-        (["golden.docx"], "no known kind"),
+        (["golden.docx"], "unknown format"),
         (["golden.yaml", "--ranking", "best"], "hybrid"),
     ],
 )

@@ -22,7 +22,6 @@ from pertinent.validation.rendering.junit import render_junit
 from pertinent.validation.rendering.markdown import render_markdown
 from pertinent.validation.report import (
     Query,
-    ReportPart,
     SearchResult,
     SeedField,
     TestCase,
@@ -30,6 +29,7 @@ from pertinent.validation.report import (
     load,
     save,
 )
+from pertinent.validation.report_fields import ReportPart
 
 from .conftest import Judge
 
@@ -148,6 +148,15 @@ def test_seed_000_a_report_needs_the_seeds_fields_alone(tmp_path: Path) -> None:
         missing = {key: value for key, value in SEED_REPORT.items() if key != name}
         refused(ValidationReport, missing, name)
     assert load(save(report, tmp_path)) == report
+
+
+def test_a_file_of_the_seeds_fields_alone_is_read_unless_it_names_a_version(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(SEED_REPORT))
+    assert load(path) == ValidationReport(**SEED_REPORT)
+    path.write_text(json.dumps(SEED_REPORT | {"schema_version": 1}))
+    with pytest.raises(InvalidInput, match="another version of Pertinent"):
+        load(path)
 
 
 @pytest.mark.parametrize("render", [render_html, render_markdown, render_junit])

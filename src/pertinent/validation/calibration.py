@@ -21,8 +21,7 @@ from ..types import Hit
 from .golden.golden_set import GoldenQuery, GoldenSet
 from .labels.resolve import ResolvedQuery
 from .metrics import RELEVANT
-from .report import ReportPart
-from .report_fields import Rate
+from .report_fields import Rate, ReportPart
 from .runner import QueryOutcome
 from .scoring import result_ids
 from .statistics import METHOD, Column

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidInput
 from ..types import Hit
@@ -27,14 +27,7 @@ from .criteria import Criterion
 from .defaults import Verdict
 from .diagnosis import Diagnosis
 from .golden.files import write_atomically
-from .golden.golden_set import (
-    ANSWER_THRESHOLD,
-    Category,
-    ExpectedCriteria,
-    QueryFilters,
-    QueryType,
-    Unit,
-)
+from .golden.golden_set import ANSWER_THRESHOLD, Category, ExpectedCriteria, QueryFilters, QueryType, Unit
 from .golden.short_forms import derive_id
 from .report_fields import (
     Count,
@@ -43,6 +36,7 @@ from .report_fields import (
     Rank,
     Rate,
     RelevanceLabel,
+    ReportPart,
     Text,
     Time,
     TopK,
@@ -56,25 +50,6 @@ OTHER_VERSION = "was written by another version of Pertinent; run `pertinent val
 FILE_NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
 
 Status = Literal["passed", "failed", "error", "refused"]
-
-
-class ReportPart(BaseModel):
-    """A part of a report; unknown fields of a later version are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    def __init__(self, **fields: Any) -> None:
-        try:
-            super().__init__(**fields)
-        except ValidationError as error:
-            raise to_invalid_input(error) from error
-
-    # Nested parts keep pydantic's own errors, so that the outermost one can name the path of the field.
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the part as plain data for JSON."""
-        return self.model_dump(mode="json")
 
 
 class Query(ReportPart):
@@ -167,7 +142,7 @@ class TestCase(ReportPart):
     metrics: dict[str, float] = Field(default_factory=defaults.metrics)
     latency_ms: Milliseconds = 0.0
     status: Status = Field(default_factory=defaults.status)
-    complaints: list[str] = []
+    complaints: list[str] = Field(default=[])
     error: str | None = None
     diagnosis: Diagnosis | None = None
     relevant: int = Field(
@@ -176,7 +151,7 @@ class TestCase(ReportPart):
         description="How many passages are labelled as relevant; where there are none, the query is left out "
         "of the `_answerable` means",
     )
-    labels: list[StoredLabel] = []
+    labels: list[StoredLabel] = Field(default=[])
     further: list[str] = Field(
         default=[], description="The chunks that follow the results up to rank 10; see `passages`"
     )
@@ -299,8 +274,8 @@ class ValidationReport(ReportPart):
         description="Mean over all test cases, by the first relevant result",
     )
     mrr_first_relevant_answerable: Rate = Field(default_factory=defaults.mrr_first_relevant_answerable)
-    criteria: list[Criterion] = []
-    checks: list[AcceptanceCheck] = []
+    criteria: list[Criterion] = Field(default=[])
+    checks: list[AcceptanceCheck] = Field(default=[])
     metrics: dict[str, dict[str, Mean]] = Field(
         default={}, description="Means by group: `all`, `type:…`, `category:…` and `type:…/category:…`"
     )
@@ -310,13 +285,13 @@ class ValidationReport(ReportPart):
             queries=len(fields.get("test_cases", ())), scored=len(defaults.answerable(fields))
         )
     )
-    preflight: list[str] = []
-    label_faults: list[LabelFault] = []
+    preflight: list[str] = Field(default=[])
+    label_faults: list[LabelFault] = Field(default=[])
     audit: list[str] | None = Field(
         default=None, description="The faults that --audit found; null where it was not run"
     )
-    fingerprints: dict[str, str] = {}
-    options: dict[str, Any] = {}
+    fingerprints: dict[str, str] = Field(default={})
+    options: dict[str, Any] = Field(default={})
     label_locations: dict[str, LabelLocation] = Field(
         default={}, description="Where each label points, by its key"
     )

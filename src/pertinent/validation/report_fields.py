@@ -1,11 +1,11 @@
-"""The types of a report's fields: the values that seed 000 allows, and the errors for other values."""
+"""The base of a report's parts, and the types of their fields: the values that seed 000 allows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from .._internal.messages import explain_error
 from ..errors import InvalidInput
@@ -18,9 +18,6 @@ from ..limits import (
     check_text,
     check_time,
 )
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
 
 
 def _validator(check: Callable[..., object], *bounds: int) -> BeforeValidator:
@@ -55,3 +52,22 @@ def to_invalid_input(error: ValidationError) -> InvalidInput:
         # A check of several fields raises an error that names one of them.
         return InvalidInput(".".join([*path, cause.field]), cause.message)
     return InvalidInput(".".join(path), explain_error(first))
+
+
+class ReportPart(BaseModel):
+    """A part of a report; unknown fields of a later version are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise to_invalid_input(error) from error
+
+    # Nested parts keep pydantic's own errors, so that the outermost one can name the path of the field.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the part as plain data for JSON."""
+        return self.model_dump(mode="json")

@@ -409,6 +409,17 @@ def test_report_without_label_locations_is_refused(book: Book) -> None:
         compare_reports(before, after.model_copy(update={"label_locations": {}}))
 
 
+def test_report_without_labels_is_compared_only_with_the_same_golden_set(book: Book) -> None:
+    labelled = book.run(make_golden(usual_queries()))
+    cases = [case.model_copy(update={"labels": []}) for case in labelled.test_cases]
+    without = labelled.model_copy(update={"test_cases": cases})
+    assert compare_reports(labelled, without).n == compare_reports(without, labelled).n == 3
+    changed = book.run(relabelled(*OLD_LABELS[1:]))
+    for pair in ((without, changed), (changed, without)):
+        with pytest.raises(InvalidInput, match="holds no labels"):
+            compare_reports(*pair)
+
+
 def test_new_label_is_located_where_another_query_had_it(book: Book) -> None:
     """Its page was edited, but the baseline knows the location from the other query."""
     label = make_label("gripper", "motor")

@@ -16,7 +16,8 @@ from ..._internal.messages import format_list
 from ...errors import InvalidInput
 from ..criteria import Criterion
 from ..defaults import Verdict
-from ..report import Latency, ReportPart, TestCase, ValidationReport
+from ..report import Latency, TestCase, ValidationReport
+from ..report_fields import ReportPart
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 from .golden_change import (
     MAX_NAMES,

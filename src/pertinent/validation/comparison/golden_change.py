@@ -9,7 +9,8 @@ from pydantic import Field
 from ..._internal.messages import format_count, format_list
 from ...errors import InvalidInput
 from ..golden.golden_set import GoldenSet
-from ..report import Query, ReportPart, TestCase, ValidationReport
+from ..report import Query, TestCase, ValidationReport
+from ..report_fields import ReportPart
 from .stored_labels import LabelLocation, StoredLabel
 
 MAX_NAMES = 10

@@ -14,7 +14,7 @@ from pertinent.sources import open_source
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import Answer, Chunk, Hit, Page, Scores, SearchOptions
 from pertinent.validation.golden.golden_set import GoldenSet
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 from pertinent.validation.validate import Options, validate
 
 QUERIES = 10_000

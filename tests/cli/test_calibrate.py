@@ -43,7 +43,7 @@ def test_calibrate_prints_the_threshold_and_where_to_set_it(run: Run, golden: Pa
         rf"proposed {threshold} +3 of 3 \(100%\) +3 of 3 \(100%\) +0 of 2 \(0%\) +100\.0%", shown
     )
     assert re.search(r"present 0\.90 +0 of 3 \(0%\)", shown)
-    assert "only 2 queries have none" in " ".join(shown.split())
+    assert "only 2 queries have no answer" in " ".join(shown.split())
 
 
 def test_calibrate_plot_fits_80_columns_and_marks_both_thresholds(run: Run, golden: Path) -> None:

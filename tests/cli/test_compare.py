@@ -93,7 +93,7 @@ def test_compare_accepts_reports_of_real_runs(run: Run, indexed: Path) -> None:
         paths = [save(opened.validate("golden.yaml", ranking=one), "out") for one in ("hybrid", "dense")]
     found = json.loads(run("compare", *paths, "--json").stdout)
     assert found["n"] == 2
-    assert {"name": "ranking", "before": "hybrid", "after": "dense"} in found["differs"]
+    assert {"name": "ranking", "baseline": "hybrid", "current": "dense"} in found["differences"]
     assert "robots" in run("compare", *paths).stdout
 
 
@@ -113,7 +113,7 @@ def test_one_new_label_is_said_first_and_does_not_refuse(run: Run, indexed: Path
     found = json.loads(run("compare", *paths, "--json").stdout)
     assert list(found)[:2] == ["golden", "scored_with"]
     assert found["golden_change"]["labels"] == [
-        {"query": "joints", "place": "docs/nodes.md#topics", "before": None, "after": 1}
+        {"query": "joints", "location": "docs/nodes.md#topics", "baseline": None, "current": 1}
     ]
 
 
@@ -122,13 +122,13 @@ def test_golden_sets_without_a_common_query_are_refused(run: Run, good: Path) ->
     result = run("compare", good, other)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert "no query that has an answer is in both runs" in result.stderr
+    assert "no answerable query in common" in result.stderr
     assert "queries added: x" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "is not JSON"), ("[]", "is no report"), ('{"schema_version": 9}', "schema version 9")],
+    [("{", "is not JSON"), ("[]", "is not a report"), ('{"schema_version": 9}', "another version")],
 )
 def test_compare_refuses_a_file_that_is_not_a_report(run: Run, good: Path, text: str, said: str) -> None:
     Path("broken.json").write_text(text, encoding="utf-8")

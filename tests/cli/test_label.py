@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.validation.golden import formats as exchange
-from pertinent.validation.labels.judgments import Log
+from pertinent.validation.labels.judgments import JudgmentLog
 
 from .conftest import Run
 
@@ -42,7 +42,7 @@ def golden(tmp_path: Path) -> Path:
 
 
 def grades(golden: Path) -> list[int | None]:
-    return [one.label.grade if one.label else None for one in Log.beside(golden).standing()]
+    return [one.label.grade if one.label else None for one in JudgmentLog.beside(golden).read_effective()]
 
 
 def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
@@ -53,7 +53,7 @@ def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
     assert "0 of " in done.stdout
     assert "3 judgments saved in" in done.stdout
     assert golden.read_text(encoding="utf-8") == GOLDEN
-    labels = [label for query in exchange.read(str(golden)).queries for label in query.labels]
+    labels = [label for query in exchange.read_golden(str(golden)).queries for label in query.labels]
     assert [label.judge for label in labels] == ["ann"] * 3
 
 
@@ -75,14 +75,17 @@ def test_label_ignores_unknown_keys(run: Run, golden: Path) -> None:
 
 def test_label_saves_a_note_with_the_next_judgment_and_undo_restores_it(run: Run, golden: Path) -> None:
     done = run("label", golden, stdin="n on one line\n1\nn\n on the next  line \n2\n")
-    assert [one.label and one.label.note for one in Log.beside(golden).standing()] == [
+    assert [one.label and one.label.note for one in JudgmentLog.beside(golden).read_effective()] == [
         "on one line",
         "on the next line",
     ]
     done = run("label", golden, stdin="u\n0\n")
     assert "Undone: your 2." in done.stdout
     assert "note: on the next line" in done.stdout
-    assert [(one.label and (one.label.grade, one.label.note)) for one in Log.beside(golden).standing()] == [
+    assert [
+        (one.label and (one.label.grade, one.label.note))
+        for one in JudgmentLog.beside(golden).read_effective()
+    ] == [
         (1, "on one line"),
         (0, "on the next line"),
     ]
@@ -110,7 +113,7 @@ def test_label_undoes_after_the_last_passage(run: Run, golden: Path) -> None:
     assert "Undone: your 1." in done.stdout
     (total,) = {int(one) for one in re.findall(r"of (\d+) passages", done.stdout)}
     assert len(grades(golden)) == total - 1
-    assert {one.query for one in Log.beside(golden).standing()} == {"joints"}
+    assert {one.query for one in JudgmentLog.beside(golden).read_effective()} == {"joints"}
 
 
 def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> None:
@@ -119,7 +122,7 @@ def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> N
     done = run("label", golden, stdin="2\n")
     assert done.exit_code == 0
     assert "There is nothing to judge" in done.stdout
-    assert not Log.beside(golden).path.exists()
+    assert not JudgmentLog.beside(golden).path.exists()
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,7 @@ def test_label_refuses_bad_input_in_one_line(
     last = done.stderr.splitlines()[-1]
     assert all(part in last for part in said)
     assert "Traceback" not in done.stderr
-    assert not Log.beside(golden).path.exists()
+    assert not JudgmentLog.beside(golden).path.exists()
 
 
 def test_label_agreement_prints_kappa_of_two_judges(run: Run, golden: Path) -> None:
@@ -248,7 +251,10 @@ def test_label_reads_single_keys_on_a_terminal(golden: Path) -> None:
         opened.press("q", "2 judgments saved")
         assert opened.process.wait(30) == 0
     assert grades(golden) == [2, 0]
-    assert [one.label and one.label.note for one in Log.beside(golden).standing()] == [None, "by hand"]
+    assert [one.label and one.label.note for one in JudgmentLog.beside(golden).read_effective()] == [
+        None,
+        "by hand",
+    ]
 
 
 @pytest.mark.parametrize("key", ["\x03", "signal"])

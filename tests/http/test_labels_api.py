@@ -13,13 +13,13 @@ import schemathesis
 from schemathesis.generation import GenerationMode
 
 from pertinent.errors import SettingsError
-from pertinent.surfaces.http import labeling_session
+from pertinent.surfaces.http import session_builder
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden import formats
 from pertinent.validation.golden import golden_set as files
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
-from pertinent.validation.labels.judgments import Log
-from pertinent.validation.labels.labeling_session import Desk
+from pertinent.validation.labels.judgments import JudgmentLog
+from pertinent.validation.labels.labeling_session import LabelingSession
 
 from .conftest import Serve, Service, check_conformance, problem
 
@@ -33,7 +33,7 @@ def asked(*texts: str) -> GoldenSet:
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     path = tmp_path / "golden.yaml"
-    files.dump(asked("the torque of joints", "services and requests"), path)
+    files.dump_golden(asked("the torque of joints", "services and requests"), path)
     return path
 
 
@@ -67,14 +67,14 @@ class TestLabelling:
     def test_judgment_is_on_disk_before_the_response(self, labelling: Service, golden: Path) -> None:
         shown = next_passage(labelling, "ann")
         then = judge(labelling, shown, 2, judge="ann", note="in  full").json()
-        (said,) = Log.beside(golden).standing()
+        (said,) = JudgmentLog.beside(golden).read_effective()
         assert said.label is not None
         assert (said.judge, said.label.grade, said.label.note) == ("ann", 2, "in full")
         assert then["progress"]["judged"] == 1
         assert then["passage"]["chunk_id"] != shown["passage"]["chunk_id"]
         assert then == next_passage(labelling, "ann")
         assert next_passage(labelling, "ben")["progress"]["judged"] == 0
-        assert formats.read(str(golden)).queries[0].labels[0].judge == "ann"
+        assert formats.read_golden(str(golden)).queries[0].labels[0].judge == "ann"
 
     def test_undo_returns_the_passage_with_its_former_grade(self, labelling: Service, golden: Path) -> None:
         shown = next_passage(labelling)
@@ -82,7 +82,7 @@ class TestLabelling:
         taken = labelling.client.post(f"{LABELS}/undo", json={}).json()
         assert (taken["query"], taken["passage"]) == (shown["query"], shown["passage"])
         assert (taken["grade"], taken["note"], taken["undoable"]) == (1, "perhaps", False)
-        assert Log.beside(golden).standing() == []
+        assert JudgmentLog.beside(golden).read_effective() == []
         again = labelling.client.post(f"{LABELS}/undo", json={})
         assert "no judgment to undo" in problem(again, 404, "not_found")
 
@@ -97,7 +97,7 @@ class TestLabelling:
         assert judge(labelling, then, 0).json()["passage"] is None
 
     def test_concurrent_judges_lose_no_judgment(self, labelling: Service, golden: Path) -> None:
-        desk = Desk.open(LocalPipeline(labelling.pertinent.workspace), str(golden))
+        desk = LabelingSession.open(LocalPipeline(labelling.pertinent.workspace), str(golden))
 
         def sit(name: str) -> int:
             shown, count = next_passage(labelling, name), 0
@@ -107,10 +107,10 @@ class TestLabelling:
 
         with ThreadPoolExecutor(4) as pool:
             counts = list(pool.map(sit, ["ann", "ben", "ann", "eve"]))
-        standing = Log.beside(golden).standing()
+        standing = JudgmentLog.beside(golden).read_effective()
         assert {one.judge for one in standing} == {"ann", "ben", "eve"}
         assert len(standing) == 3 * len(desk.candidates)
-        assert len(Log.beside(golden).lines()) == sum(counts)
+        assert len(JudgmentLog.beside(golden).read()) == sum(counts)
 
     def test_agreement_lists_judges_and_disagreements(self, labelling: Service) -> None:
         assert labelling.client.get(f"{LABELS}/agreement").json() == {"judges": [], "pairs": []}
@@ -146,12 +146,12 @@ class TestLabelling:
         assert said in problem(labelling.client.post(LABELS, json=body), 400, "validation_error")
         missing = labelling.client.post(LABELS, json={"query_id": "q", "chunk_id": "c"})
         assert "grade: must be given" in problem(missing, 400, "validation_error")
-        assert not Log.beside(golden).path.exists()
+        assert not JudgmentLog.beside(golden).path.exists()
 
     def test_judgment_of_an_unknown_passage_is_not_found(self, labelling: Service, golden: Path) -> None:
         body = {"query_id": "no such query", "chunk_id": "no such chunk", "grade": 1}
         problem(labelling.client.post(LABELS, json=body), 404, "not_found")
-        assert not Log.beside(golden).path.exists()
+        assert not JudgmentLog.beside(golden).path.exists()
 
     @pytest.mark.parametrize(
         "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None]
@@ -162,7 +162,7 @@ class TestLabelling:
     ) -> None:
         shown = next_passage(labelling)
         judge(labelling, shown, 1)
-        before = Log.beside(golden).lines()
+        before = JudgmentLog.beside(golden).read()
         ids = f'"query_id": "{shown["query"]["id"]}", "chunk_id": "{shown["passage"]["chunk_id"]}"'
         body = f'{{{ids}, "grade": 2}}'
         headers = {"content-type": kind} if kind else {}
@@ -170,7 +170,7 @@ class TestLabelling:
             f"{LABELS}{route}", content=body if not route else "{}", headers=headers
         )
         problem(response, 400, "validation_error")
-        assert Log.beside(golden).lines() == before
+        assert JudgmentLog.beside(golden).read() == before
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
     def test_cross_site_judgment_is_forbidden(self, serve: Serve, golden: Path, site: str) -> None:
@@ -205,18 +205,18 @@ class TestLabelling:
 
 def block_builds(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Let builds of the session wait until the event is set."""
-    build, go = Desk.open, threading.Event()
+    build, go = LabelingSession.open, threading.Event()
 
-    def wait_and_build(*args: Any, **options: Any) -> Desk:
+    def wait_and_build(*args: Any, **options: Any) -> LabelingSession:
         go.wait(20)
         return build(*args, **options)
 
-    monkeypatch.setattr(Desk, "open", wait_and_build)
-    monkeypatch.setattr(labeling_session, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(LabelingSession, "open", wait_and_build)
+    monkeypatch.setattr(session_builder, "WAIT_SECONDS", 0.1)
     return go
 
 
-class TestLabelingSession:
+class TestSessionBuilder:
     def test_unreadable_golden_set_is_an_error_at_start(self, serve: Serve, tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match="can't be read"):
             serve(golden=tmp_path / "none.yaml")
@@ -234,7 +234,7 @@ class TestLabelingSession:
             assert str(golden) in labelling.lines("labelling")[-1]["detail"]
         golden.write_bytes(whole)
         assert next_passage(labelling)["passage"]
-        log = Log.beside(golden).path
+        log = JudgmentLog.beside(golden).path
         log.write_text("spoilt\n", encoding="utf-8")
         problem(labelling.client.get(f"{LABELS}/next"), 503, "service_unavailable")
         assert "line 1 is not JSON" in labelling.lines("labelling")[-1]["detail"]
@@ -243,12 +243,12 @@ class TestLabelingSession:
 
     def test_unwritable_log_is_a_503(self, labelling: Service, golden: Path) -> None:
         shown = next_passage(labelling)
-        Log.beside(golden).path.mkdir()
+        JudgmentLog.beside(golden).path.mkdir()
         problem(judge(labelling, shown, 2), 503, "service_unavailable")
 
     def test_session_reloads_a_changed_golden_set(self, labelling: Service, golden: Path) -> None:
         before = next_passage(labelling)["progress"]["total"]
-        files.dump(asked("the torque of joints", "services and requests", "backlash of gears"), golden)
+        files.dump_golden(asked("the torque of joints", "services and requests", "backlash of gears"), golden)
         assert next_passage(labelling)["progress"]["total"] > before
 
     def test_previous_session_is_used_during_a_rebuild(
@@ -256,7 +256,7 @@ class TestLabelingSession:
     ) -> None:
         first = next_passage(labelling)
         go = block_builds(monkeypatch)
-        files.dump(asked("services and requests"), golden)
+        files.dump_golden(asked("services and requests"), golden)
         assert next_passage(labelling) == first
         go.set()
         deadline = time.monotonic() + 20
@@ -282,7 +282,7 @@ class TestLabelingSession:
     def test_section_label_of_the_golden_file_counts_as_judged(self, serve: Serve, golden: Path) -> None:
         label = Label(grade=2, page="docs/joints.md", anchor="the-torque")
         query = GoldenQuery(id="q", text="the torque of joints", labels=(label,))
-        files.dump(GoldenSet(queries=(query,)), golden)
+        files.dump_golden(GoldenSet(queries=(query,)), golden)
         assert next_passage(serve(golden=golden))["progress"]["judged"] == 1
 
 

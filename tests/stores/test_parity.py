@@ -20,7 +20,7 @@ from pertinent.stores.qdrant.collection import CollectionOptions
 from pertinent.stores.qdrant.server import Server
 from pertinent.testing.index_suite import EMBEDDER, entries, fill
 from pertinent.types import Filters, Page, Ranking
-from pertinent.validation.golden.golden_set import load
+from pertinent.validation.golden.golden_set import load_golden_file
 
 from ..servers.fixtures import Place
 from ..servers.qdrant import Cluster
@@ -35,7 +35,9 @@ SHOWN = 10
 CLOSE = 1e-5
 
 QUERIES = [
-    query.text for name in ("golden.yaml", "golden-hard.yaml") for query in load(BOOK / name).queries[::8]
+    query.text
+    for name in ("golden.yaml", "golden-hard.yaml")
+    for query in load_golden_file(BOOK / name).queries[::8]
 ]
 FILTERS = [
     Filters(),

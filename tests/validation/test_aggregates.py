@@ -15,12 +15,20 @@ from hypothesis import strategies as st
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report_builder import SEED
-from pertinent.validation.statistics import intervals, wilson
+from pertinent.validation.statistics import intervals, wilson_interval
 from pertinent.validation.validate import Options, validate
-from pertinent.workspace.workspace import Workspace
 
-from .conftest import ABOUT, PARTS, Judge, golden
-from .test_validate import Failing
+from .conftest import (
+    LOST,
+    PARTS,
+    SUBJECTS,
+    FailingPipeline,
+    Judge,
+    change_query,
+    find_case,
+    golden,
+    labels_on,
+)
 
 AGGREGATES = {
     "total_queries",
@@ -157,7 +165,7 @@ def check_criteria(
     reaching = sum(case["metrics"]["p@5"] >= target for case in answerable)
     n = len(answerable)
     share = criteria.pop(f"queries with P@5 ≥ {target:.2f}")
-    interval = wilson(reaching, n)
+    interval = wilson_interval(reaching, n)
     assert [share["value"], share["low"], share["high"]] == pytest.approx(
         [reaching / n, interval.low, interval.high]
     )
@@ -186,7 +194,9 @@ def check_counts_of_test_cases(report: dict[str, Any]) -> None:
         scored = query["answerable"] and query["query_type"] != "edge"
         topic = case["expected_criteria"]["expected_topic"]
         if scored and query["query_type"] == "specific" and topic:
-            texts = [f"{one['title']} {one['section']} {one['content']}".lower() for one in results[:5]]
+            texts = [
+                f"{result['title']} {result['section']} {result['content']}".lower() for result in results[:5]
+            ]
             good["specific queries"].append(sum(topic in text for text in texts) >= 3)
         if scored and query["query_type"] == "broad":
             good["broad queries"].append(case["metrics"]["p@3"] >= 2 / 3 - 1e-9)
@@ -207,27 +217,26 @@ def every_kind_of_query() -> GoldenSet:
     queries["knee"] |= {"top_k": 2, "query_type": "broad"}
     queries["camera"] |= {"top_k": 10}
     queries["camera-again"]["labels"] = queries["camera"]["labels"][3:5]
-    queries["battery"]["labels"] = [{"page": "docs/gone.md", "quote": "nothing of it exists", "grade": 2}]
+    queries["battery"]["labels"] = LOST
     queries["empty"] |= {"text": "gripper hinge", "answerable": True, "labels": queries["gripper"]["labels"]}
     return GoldenSet.model_validate({**data, "queries": list(queries.values())})
 
 
-def test_seed_000_every_aggregate_can_be_recomputed_from_the_test_cases(stored: Workspace) -> None:
-    subject = Failing(LocalPipeline(stored), "knee hinge")
-    report = validate(subject, every_kind_of_query(), Options(together=False))
-    statuses = {case.query.id: case.status for case in report.test_cases}
-    assert statuses["knee-again"] == "error"
+def test_seed_000_every_aggregate_can_be_recomputed_from_the_test_cases(pipeline: LocalPipeline) -> None:
+    target = FailingPipeline(pipeline, "knee hinge")
+    report = validate(target, every_kind_of_query(), Options(together=False))
+    assert find_case(report, "knee-again").status == "error"
     assert report.golden.scored == 7
     check_aggregates(json.loads(report.model_dump_json()))
 
 
 GRADES = st.dictionaries(
-    st.tuples(st.sampled_from(sorted(ABOUT)), st.sampled_from(PARTS)), st.integers(0, 2), max_size=9
+    st.tuples(st.sampled_from(sorted(SUBJECTS)), st.sampled_from(PARTS)), st.integers(0, 2), max_size=9
 )
 QUERIES = st.lists(
     st.tuples(
         st.sampled_from(["specific", "broad", "paraphrase", "edge"]),
-        st.sampled_from(sorted(ABOUT)),
+        st.sampled_from(sorted(SUBJECTS)),
         st.booleans(),
         st.integers(1, 12),
         GRADES,
@@ -240,7 +249,7 @@ QUERIES = st.lists(
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(QUERIES)
 def test_seed_000_aggregates_of_any_golden_set_can_be_recomputed(
-    stored: Workspace, drawn: list[tuple[Any, ...]]
+    pipeline: LocalPipeline, drawn: list[tuple[Any, ...]]
 ) -> None:
     queries = [
         {
@@ -257,9 +266,7 @@ def test_seed_000_aggregates_of_any_golden_set_can_be_recomputed(
         for number, (kind, name, answerable, top_k, grades) in enumerate(drawn)
     ]
     report = validate(
-        LocalPipeline(stored),
-        GoldenSet.model_validate({"queries": queries}),
-        Options(together=False, diagnose=False),
+        pipeline, GoldenSet.model_validate({"queries": queries}), Options(together=False, diagnose=False)
     )
     data = json.loads(report.model_dump_json())
     if report.golden.scored:
@@ -278,8 +285,8 @@ def test_seed_000_mrr_and_avg_precision_at_5_are_means_over_all_test_cases(judge
     assert [report.mrr_first_relevant_answerable, report.mrr_first_relevant] == pytest.approx([1.0, 0.8])
 
 
-def test_seed_000_a_failed_search_counts_0_in_every_mean(stored: Workspace) -> None:
-    report = validate(Failing(LocalPipeline(stored), "knee hinge"), golden(), Options(together=False))
+def test_seed_000_a_failed_search_counts_0_in_every_mean(pipeline: LocalPipeline) -> None:
+    report = validate(FailingPipeline(pipeline, "knee hinge"), golden(), Options(together=False))
     assert report.mrr == pytest.approx(0.7)
     assert report.mrr_answerable == pytest.approx(7 / 8)
     assert report.avg_precision_at_5 == pytest.approx(0.7)
@@ -287,18 +294,14 @@ def test_seed_000_a_failed_search_counts_0_in_every_mean(stored: Workspace) -> N
 
 def test_seed_000_rank_of_best_is_taken_among_the_querys_own_results(judged: Judge) -> None:
     """[0, 1, 1, 0, 0] has rank 2, though a passage with label 2 exists elsewhere."""
-    shown = next(case for case in judged().test_cases if case.query.id == "knee").actual_results
+    results = find_case(judged(), "knee").actual_results
     grades = [0, 1, 1, 0, 0]
-    labels = [
+    labels = labels_on("camera", "motor", grade=2)
+    labels += [
         {"page": "docs/knee.md", "anchor": result.anchor, "grade": grade}
-        for result, grade in zip(shown, grades, strict=True)
+        for result, grade in zip(results, grades, strict=True)
     ]
-    labels.append({"page": "docs/camera.md", "anchor": "the-motor", "grade": 2})
-    data = golden().model_dump(mode="json")
-    (query,) = (query for query in data["queries"] if query["id"] == "knee")
-    query |= {"labels": labels, "paraphrase_group": None}
-    report = judged(GoldenSet.model_validate(data))
-    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    case = find_case(judged(change_query("knee", labels=labels)), "knee")
     assert case.relevance_labels == grades
     assert case.rank_of_best == 2
     assert case.metrics["rr_best"] == 0.5

@@ -20,7 +20,7 @@ from pertinent.types import Answer, Chunk, Hit, Scores
 from pertinent.validation.calibration import RULE, Calibration, auc, best_plateau, calibrate
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, QueryType
 from pertinent.validation.labels.resolve import ResolvedQuery
-from pertinent.validation.runner import Outcome
+from pertinent.validation.runner import QueryOutcome
 from pertinent.validation.statistics import Column
 
 
@@ -36,15 +36,15 @@ def outcome(
     answerable: bool = True,
     query_type: QueryType = "specific",
     top_k: int = 5,
-) -> Outcome:
+) -> QueryOutcome:
     """A query whose results are called by its name and their rank, `name-1` first."""
     query = GoldenQuery(id=name, text=name, answerable=answerable, query_type=query_type, top_k=top_k)
     hits = tuple(hit(f"{name}-{rank}", score) for rank, score in enumerate(scores, start=1))
-    return Outcome(query, 1.0, Answer(name, "hybrid", hits, top_k, 0.0, "", {}))
+    return QueryOutcome(query, 1.0, Answer(name, "hybrid", hits, top_k, 0.0, "", {}))
 
 
 def run(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[QueryOutcome],
     judgments: Mapping[str, Mapping[str, int]] | None = None,
     threshold: float = 0.5,
     resamples: int = 20,
@@ -176,8 +176,8 @@ def test_answerable_edge_cases_are_left_aside_and_refusals_and_errors_left_out()
             outcome("a", [0.9]),
             outcome("odd", [0.2], query_type="edge"),
             outcome("gibberish", [0.1], query_type="edge", answerable=False),
-            Outcome(refused, 1.0, refusal="must not be empty"),
-            Outcome(failed, 1.0, error="the store is down"),
+            QueryOutcome(refused, 1.0, refusal="must not be empty"),
+            QueryOutcome(failed, 1.0, error="the store is down"),
         ]
     )
     assert (found.answerable, found.unanswerable) == (1, 1)
@@ -188,7 +188,7 @@ def test_answerable_edge_cases_are_left_aside_and_refusals_and_errors_left_out()
 def test_few_queries_are_warned_of() -> None:
     many, nine, ten = [0.8] * 12, [0.1] * 9, [0.1] * 10
     (warning,) = of_scores(many, nine).warnings
-    assert "only 9 queries have none" in warning
+    assert "only 9 queries have no answer" in warning
     assert of_scores(many, ten).warnings == []
 
 
@@ -207,7 +207,7 @@ def test_a_golden_set_of_one_kind_is_refused(answerable: bool) -> None:
 
 def test_where_every_search_failed_the_first_error_is_told() -> None:
     with pytest.raises(InvalidInput, match="the store is down"):
-        run([Outcome(GoldenQuery(id="a", text="a"), 1.0, error="the store is down")])
+        run([QueryOutcome(GoldenQuery(id="a", text="a"), 1.0, error="the store is down")])
 
 
 @pytest.mark.parametrize("score", [1.5, -0.2, float("nan")])

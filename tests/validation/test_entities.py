@@ -17,11 +17,10 @@ from pertinent.errors import InvalidInput
 from pertinent.identity import content_hash
 from pertinent.types import Chunk, Hit, Scores
 from pertinent.validation import integrity
-from pertinent.validation.rendering.html import html
-from pertinent.validation.rendering.junit import junit
-from pertinent.validation.rendering.markdown import markdown
+from pertinent.validation.rendering.html import render_html
+from pertinent.validation.rendering.junit import render_junit
+from pertinent.validation.rendering.markdown import render_markdown
 from pertinent.validation.report import (
-    Part,
     Query,
     SearchResult,
     SeedField,
@@ -30,6 +29,7 @@ from pertinent.validation.report import (
     load,
     save,
 )
+from pertinent.validation.report_fields import ReportPart
 
 from .conftest import Judge
 
@@ -65,13 +65,15 @@ CASE: dict[str, Any] = {
     "status": "passed",
     "complaints": [],
     "relevant": 1,
+    "labels": [],
+    "further": [],
 }
 WHITE_SPACE = ("", " ", "\t\n", "\u3000")
 NO_SHARE = (-0.01, 1.01, math.nan, math.inf, True, "0.5", None)
 NO_COUNT = (-1, 1.5, True, "1", None)
 
 
-def refused(kind: type[Part], fields: dict[str, Any], name: str) -> str:
+def refused(kind: type[ReportPart], fields: dict[str, Any], name: str) -> str:
     """Build the entity; the message of the error, which must name the field."""
     with pytest.raises(InvalidInput) as error:
         kind(**fields)
@@ -148,7 +150,16 @@ def test_seed_000_a_report_needs_the_seeds_fields_alone(tmp_path: Path) -> None:
     assert load(save(report, tmp_path)) == report
 
 
-@pytest.mark.parametrize("render", [html, markdown, junit])
+def test_a_file_of_the_seeds_fields_alone_is_read_unless_it_names_a_version(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(SEED_REPORT))
+    assert load(path) == ValidationReport(**SEED_REPORT)
+    path.write_text(json.dumps(SEED_REPORT | {"schema_version": 1}))
+    with pytest.raises(InvalidInput, match="another version of Pertinent"):
+        load(path)
+
+
+@pytest.mark.parametrize("render", [render_html, render_markdown, render_junit])
 def test_a_report_of_the_seeds_fields_alone_can_be_shown(render: Callable[[ValidationReport], str]) -> None:
     shown = render(ValidationReport(**SEED_REPORT))
     assert "FAIL" in shown
@@ -289,7 +300,9 @@ def test_a_file_with_a_forbidden_value_is_refused_with_the_path_of_its_field(
     path = tmp_path / "report.json"
     report_fields["test_cases"][1]["query"]["top_k"] = 0
     path.write_text(json.dumps(report_fields))
-    with pytest.raises(InvalidInput, match=r"is no report: test_cases\.1\.query\.top_k: must be between 1"):
+    with pytest.raises(
+        InvalidInput, match=r"is not a report: test_cases\.1\.query\.top_k: must be between 1"
+    ):
         load(path)
     report_fields["test_cases"][1]["query"]["top_k"] = 5
     report_fields["test_cases"][1]["actual_results"][0]["title"] = None

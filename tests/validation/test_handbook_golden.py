@@ -12,8 +12,8 @@ import pytest
 
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.validation_targets import LocalPipeline
-from pertinent.validation.golden.golden_set import GoldenSet, load
-from pertinent.validation.labels.resolve import resolve
+from pertinent.validation.golden.golden_set import GoldenSet, load_golden_file
+from pertinent.validation.labels.resolve import resolve_labels
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import Options, validate
 
@@ -24,7 +24,7 @@ HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 
 @pytest.fixture(scope="module")
 def golden() -> GoldenSet:
-    return load(HANDBOOK / "golden.yaml")
+    return load_golden_file(HANDBOOK / "golden.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,8 @@ def test_its_labels_are_found_by_address_where_the_index_knows_no_paths(
     """As in an index of the live site, which has its own ids and the paths of its addresses."""
     from_source = list(LocalPipeline(indexed.workspace).pages())
     from_site = [replace(page, source_path=urlsplit(page.url).path) for page in from_source]
-    asked = load(HANDBOOK / name)
-    labels = [label for one in resolve(asked, from_site).values() for label in one.labels]
+    asked = load_golden_file(HANDBOOK / name)
+    labels = [label for one in resolve_labels(asked, from_site).values() for label in one.labels]
     assert {label.status for label in labels} == {"exact"}
     known = {page.source_path: page.url for page in from_source}
     assert asked.pages.items() <= known.items()
@@ -104,19 +104,21 @@ def test_every_criterion_can_be_met(report: ValidationReport) -> None:
 @pytest.mark.parametrize("name", ["golden.yaml", "golden-hard.yaml"])
 @pytest.mark.parametrize("tokens", [100, 400])
 def test_its_labels_outlive_another_chunk_size(name: str, tokens: int, tmp_path: Path) -> None:
-    asked = load(HANDBOOK / name)
+    asked = load_golden_file(HANDBOOK / name)
     settings = {"embedder": "testing:hashed-words", "chunk_tokens": tokens}
     with Pertinent.open(tmp_path / "data", **settings) as pertinent:
         pertinent.index(HANDBOOK)
-        resolved = resolve(asked, LocalPipeline(pertinent.workspace).pages())
+        resolved = resolve_labels(asked, LocalPipeline(pertinent.workspace).pages())
         statuses = Counter(label.status for one in resolved.values() for label in one.labels)
         assert set(statuses) == {"exact"}
-        assert all(resolved[query.id].wanted for query in asked.queries if query.scored)
+        assert all(resolved[query.id].relevant_spans for query in asked.queries if query.scored)
 
 
 def test_the_hard_set_is_harder_and_says_why(indexed: Pertinent, report: ValidationReport) -> None:
     hard = validate(
-        LocalPipeline(indexed.workspace), load(HANDBOOK / "golden-hard.yaml"), Options(together=False)
+        LocalPipeline(indexed.workspace),
+        load_golden_file(HANDBOOK / "golden-hard.yaml"),
+        Options(together=False),
     )
     assert hard.verdict == "FAIL"
     assert hard.mrr >= 0.7

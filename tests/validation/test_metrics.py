@@ -265,7 +265,7 @@ def test_a_label_that_is_none_of_the_three_is_refused(label: int) -> None:
     "name", ["", "bleu", "p@", "p@0", "p@-1", "P@5", "p@5 ", "p@5@5", "ndcg@1e3", "p@1000000"]
 )
 def test_an_unknown_measure_is_an_error_that_names_those_that_are_known(name: str) -> None:
-    with pytest.raises(InvalidInput, match=r"is not known; there are p@3, p@5.* span_recall@5"):
+    with pytest.raises(InvalidInput, match=r"is unknown; use one of p@3, p@5.* span_recall@5"):
         evaluate(["a"], {}, [name])
 
 

@@ -1,4 +1,4 @@
-"""Reports as their readers see them: whatever anybody wrote into them, they stay whole and say it all."""
+"""Rendered reports: complete, and safe whatever text they contain."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
 from pertinent.validation import rendering
-from pertinent.validation.acceptance_checks import Check
+from pertinent.validation.acceptance_checks import AcceptanceCheck
 from pertinent.validation.criteria import Criteria, Criterion
-from pertinent.validation.diagnosis import Diagnosis, Miss, Rival
+from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden.golden_set import Category, ExpectedCriteria, QueryType
-from pertinent.validation.rendering import html, junit, markdown, text
-from pertinent.validation.rendering.bounds import Bound
-from pertinent.validation.rendering.curve import Scale
-from pertinent.validation.rendering.figures import when
-from pertinent.validation.rendering.markdown import plain
-from pertinent.validation.rendering.selection import FULL, FULL_FAILED
+from pertinent.validation.rendering import render_html, render_junit, render_markdown, safe_text
+from pertinent.validation.rendering.criterion_display import CriterionDisplay
+from pertinent.validation.rendering.latency_plot import TimeScale
+from pertinent.validation.rendering.markdown import escape_markdown
+from pertinent.validation.rendering.number_format import format_time
+from pertinent.validation.rendering.query_selection import FULL, FULL_FAILED
 from pertinent.validation.rendering.svg import ticks
 from pertinent.validation.report import (
-    Golden,
+    GoldenSummary,
     LabelFault,
     Latency,
     Mean,
@@ -43,28 +43,32 @@ from pertinent.validation.report import (
 TYPES: tuple[QueryType, ...] = ("specific", "broad", "paraphrase")
 CATEGORIES: tuple[Category, ...] = ("factual", "conceptual", "contextual")
 
-# ── reports made by hand ────────────────────────────────────────────────────
+# ── sample reports ──────────────────────────────────────────────────────────
 
 
-def result(place: int, score: float = 0.7, **given: Any) -> SearchResult:
+def result(position: int, score: float = 0.7, **changes: Any) -> SearchResult:
     fields: dict[str, Any] = {
         "similarity_score": score,
-        "content": f"Passage {place}: a joint connects two links.",
+        "content": f"Passage {position}: a joint connects two links.",
         "url": "https://book.example/joints",
         "title": "Joints",
-        "chunk_index": place,
+        "chunk_index": position,
         "timestamp": "2026-11-16T03:22:23Z",
         "content_hash": "ab" * 32,
-        "chunk_id": f"joints-{place}",
+        "chunk_id": f"joints-{position}",
         "document_id": "joints",
-        "section": f"Part {place}",
-        "anchor": f"part-{place}",
+        "section": f"Part {position}",
+        "anchor": f"part-{position}",
         "start": 0,
         "end": 40,
         "cosine": score,
         "lexical": 0.4,
     }
-    return SearchResult(**fields | given)
+    return SearchResult(**fields | changes)
+
+
+MISS = {"chunk_id": "m", "grade": 2, "kind": "outranked", "detail": "rank 9", "rank": 9, "score": 0.3}
+RIVAL = {"rank": 1, "chunk_id": "r", "score": 0.7, "cosine": 0.7, "lexical": None, "label": None}
 
 
 def damaged_result() -> SearchResult:
@@ -73,35 +77,17 @@ def damaged_result() -> SearchResult:
     return SearchResult(**result(0).to_dict() | dict.fromkeys(names) | {"damaged": list(names)})
 
 
-def case(number: int, status: str = "passed", **given: Any) -> TestCase:
-    good = status in ("passed", "refused")
-    precision = 1.0 if good else 0.4
-    why = Diagnosis(
-        kind="outranked",
-        detail=f"the answer of query {number} stands at rank 9",
-        misses=[
-            Miss(
-                chunk_id="m",
-                title=f"Missed {number}",
-                grade=2,
-                kind="outranked",
-                detail="rank 9",
-                rank=9,
-                score=0.3,
-            )
-        ],
-        rivals=[
-            Rival(
-                rank=1,
-                chunk_id="r",
-                title=f"Rival {number}",
-                score=0.7,
-                cosine=0.7,
-                lexical=None,
-                label=None,
-            )
-        ],
-        unjudged=1,
+def case(number: int, status: str = "passed", **changes: Any) -> TestCase:
+    passed = status in ("passed", "refused")
+    precision = 1.0 if passed else 0.4
+    diagnosis = Diagnosis.model_validate(
+        {
+            "kind": "outranked",
+            "detail": f"the answer of query {number} is at rank 9",
+            "misses": [{**MISS, "title": f"Missed {number}"}],
+            "rivals": [{**RIVAL, "title": f"Rival {number}"}],
+            "unjudged": 1,
+        }
     )
     fields: dict[str, Any] = {
         "query": Query(
@@ -112,35 +98,59 @@ def case(number: int, status: str = "passed", **given: Any) -> TestCase:
             category=CATEGORIES[number % 3],
         ),
         "expected_criteria": ExpectedCriteria(min_score=0.2, expected_topic="joint, link"),
-        "actual_results": [result(place) for place in range(3)],
+        "actual_results": [result(position) for position in range(3)],
         "relevance_labels": [2, 0, 1],
         "precision_at_k": precision,
-        "rank_of_best": 1 + number % 4 if good else None,
+        "rank_of_best": 1 + number % 4 if passed else None,
         "judged": [True, False, True],
         "metrics": {"p@5": precision, "ndcg@10": 0.6},
         "latency_ms": 5.0 + number % 17,
         "status": status,
-        "complaints": [] if good else [f"P@5 of {number} is 0.40, below 0.80"],
+        "complaints": [] if passed else [f"P@5 of {number} is 0.40, below 0.80"],
         "error": "the store is away" if status == "error" else None,
-        "diagnosis": None if good else why,
+        "diagnosis": None if passed else diagnosis,
         "relevant": 4,
+        "labels": [],
+        "further": [],
     }
-    return TestCase(**fields | given)
+    return TestCase(**fields | changes)
 
 
-def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationReport:
-    asked = [case(0), case(1, "failed"), case(2, "error"), edge(), unanswered()] if cases is None else cases
-    mean = Mean(mean=0.7, low=0.6, high=0.8, n=len(asked))
-    times = sorted(one.latency_ms for one in asked)
+def criterion(name: str, wanted: float, value: float, n: int, detail: str, **interval: float) -> Criterion:
+    passed = value < wanted if name.startswith("p95") else value >= wanted
+    return Criterion(name=name, wanted=wanted, value=value, passed=passed, n=n, detail=detail, **interval)
+
+
+CRITERIA = [
+    criterion("queries with P@5 ≥ 0.80", 0.8, 0.55, 9, "the share", low=0.47, high=0.63),
+    criterion("MRR (answerable)", 0.7, 0.87, 9, "by rank of best", low=0.65, high=0.91),
+    criterion("hash validation", 1, 0.9999, 925, "of results"),
+    criterion("p95 latency (ms)", 2000, 18, 9, "linear"),
+    criterion("audit", 0, 0, 300, "of the stored data"),
+]
+CHECKS = [
+    AcceptanceCheck(
+        name="broad queries", value=0.5, wanted="at least 80%", passed=False, n=4, detail=["joint-1: P@3"]
+    ),
+    AcceptanceCheck(name="duplicate passages", value=0, wanted="no repetition", passed=True, n=9),
+    AcceptanceCheck(name="paraphrases", value=None, wanted="share 60%", passed=True, n=0),
+]
+
+
+def report(cases: list[TestCase] | None = None, **changes: Any) -> ValidationReport:
+    if cases is None:
+        cases = [case(0), case(1, "failed"), case(2, "error"), edge(), unanswered()]
+    mean = Mean(mean=0.7, low=0.6, high=0.8, n=len(cases))
+    times = sorted(case.latency_ms for case in cases)
     groups = [
         "all",
-        *(f"type:{one}" for one in TYPES),
-        *(f"category:{one}" for one in CATEGORIES),
+        *(f"type:{name}" for name in TYPES),
+        *(f"category:{name}" for name in CATEGORIES),
         "type:broad/category:factual",
     ]
     fields: dict[str, Any] = {
         "timestamp": "2026-11-16T03:57:03Z",
-        "total_queries": len(asked),
+        "total_queries": len(cases),
         "avg_precision_at_5": 0.7,
         "mrr": 0.87,
         "avg_latency_ms": 9.0,
@@ -148,7 +158,7 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
         "p99_latency_ms": 34.0,
         "metadata_completeness_rate": 1.0,
         "hash_validation_pass_rate": 1.0,
-        "test_cases": asked,
+        "test_cases": cases,
         "summary": "FAIL: too few queries reach their P@5.",
         "issues": [f"issue {number}: run `pertinent doctor`" for number in range(12)],
         "verdict": "FAIL",
@@ -156,60 +166,15 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
         "mrr_answerable": 0.92,
         "mrr_first_relevant": 0.9,
         "mrr_first_relevant_answerable": 0.95,
-        "criteria": [
-            Criterion(
-                name="queries with P@5 ≥ 0.80",
-                wanted=0.8,
-                value=0.55,
-                passed=False,
-                low=0.47,
-                high=0.63,
-                n=9,
-                detail="the share",
-            ),
-            Criterion(
-                name="MRR (answerable)",
-                wanted=0.7,
-                value=0.87,
-                passed=True,
-                low=0.65,
-                high=0.91,
-                n=9,
-                detail="by rank of best",
-            ),
-            Criterion(
-                name="hash validation", wanted=1, value=0.9999, passed=False, n=925, detail="of results"
-            ),
-            Criterion(name="p95 latency (ms)", wanted=2000, value=18, passed=True, n=9, detail="linear"),
-            Criterion(name="audit", wanted=0, value=0, passed=True, n=300, detail="of all that is stored"),
-        ],
-        "checks": [
-            Check(
-                name="broad queries",
-                value=0.5,
-                wanted="at least 80% of them",
-                passed=False,
-                n=4,
-                detail=["joint-1: P@3"],
-            ),
-            Check(name="duplicate passages", value=0, wanted="none in any list", passed=True, n=9),
-            Check(name="paraphrases", value=None, wanted="share 60%", passed=True, n=0),
-        ],
+        "criteria": CRITERIA,
+        "checks": CHECKS,
         "metrics": {name: {"p@5": mean, "ndcg@10": mean} for name in groups},
-        "latency": Latency(
-            n=len(times),
-            mean=9,
-            p50=8,
-            p95=18,
-            p99=34,
-            max=times[-1],
-            method="linear",
-        )
+        "latency": Latency(n=len(times), mean=9, p50=8, p95=18, p99=34, max=times[-1], method="linear")
         if times
         else None,
-        "golden": Golden(
+        "golden": GoldenSummary(
             name="book",
-            queries=len(asked),
+            queries=len(cases),
             scored=3,
             labels=30,
             unit="passage",
@@ -217,44 +182,49 @@ def report(cases: list[TestCase] | None = None, **given: Any) -> ValidationRepor
             ceiling=1.0,
         ),
         "preflight": ["nine queries are few"],
-        "label_faults": [LabelFault(query="joint-1", place="joints.md", status="lost", detail="not there")],
+        "label_faults": [
+            LabelFault(query="joint-1", location="joints.md", status="lost", detail="not there")
+        ],
         "audit": ["chunk 7 has no hash"],
         "fingerprints": {"golden": "ab" * 32, "embedder": "local:small"},
         "options": {"threshold": 0.0, "criteria": Criteria().model_dump()},
+        "label_locations": {},
+        "passages": {},
+        "pages": {},
     }
-    return ValidationReport(**fields | given)
+    return ValidationReport(**fields | changes)
 
 
 def edge() -> TestCase:
-    asked = Query(text="  ", top_k=5, query_type="edge", id="blank")
+    query = Query(text="  ", top_k=5, query_type="edge", id="blank")
     nothing: dict[str, Any] = {"actual_results": [], "relevance_labels": [], "judged": []}
-    return case(3, "refused", query=asked, **nothing, error="a query needs a word")
+    return case(3, "refused", query=query, **nothing, error="a query needs a word")
 
 
 def unanswered() -> TestCase:
-    asked = Query(text="What is a soufflé?", top_k=5, query_type="specific", id="soufflé", answerable=False)
-    return case(4, "passed", query=asked)
+    query = Query(text="What is a soufflé?", top_k=5, query_type="specific", id="soufflé", answerable=False)
+    return case(4, "passed", query=query)
 
 
 FIXED = {"verdict", "status", "query_type", "category", "kind", "unit", "schema_version", "metrics"}
-"""What is one of a few words, whoever writes it."""
+"""Fields that have one of a few values."""
 
 
 def spoil(value: Any, hostile: str, name: str = "") -> Any:
-    """The same report with the hostile text wherever somebody may write; no check keeps it out."""
+    """Put the hostile text into every free text of the report, past all checks."""
     if name in FIXED:
         return value
     if isinstance(value, BaseModel):
         fields = {field: spoil(getattr(value, field), hostile, field) for field in type(value).model_fields}
         return value.model_copy(update=fields)
     if isinstance(value, list):
-        return [spoil(one, hostile) for one in value]
+        return [spoil(entry, hostile) for entry in value]
     if isinstance(value, dict):
-        return {spoil(key, hostile): spoil(one, hostile) for key, one in value.items()}
+        return {spoil(key, hostile): spoil(entry, hostile) for key, entry in value.items()}
     return hostile if isinstance(value, str) else value
 
 
-MEAN = (
+HOSTILE_TEXTS = (
     "<script>alert(1)</script>",
     "</title></style></details><img src=x onerror=alert(1)>",
     "\" onmouseover='alert(1)' x=\"",
@@ -281,7 +251,7 @@ MEAN = (
     "a\r\nb\u2028c",
 )
 hostile = st.one_of(
-    st.sampled_from(MEAN),
+    st.sampled_from(HOSTILE_TEXTS),
     st.text(st.characters(), max_size=60),
     st.text("<>&\"'`|*_#[]()!\\-=+~{}$@:/.0a \n\t\x00\ud800", max_size=40),
 )
@@ -292,7 +262,7 @@ patient = settings(max_examples=60)
 
 
 class Markup(HTMLParser):
-    """What a page is made of."""
+    """The elements, attributes and texts of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -315,26 +285,26 @@ class Markup(HTMLParser):
 
 
 def shape(page: Markup) -> dict[str, int]:
-    """How many of each element there are, but for those that a text may ask for."""
+    """Count the elements, except those that backticks, links and empty texts change."""
     return {tag: n for tag, n in page.tags.items() if tag not in {"a", "bdi", "code", "br", "p"}}
 
 
 @pytest.fixture(scope="module")
 def calm() -> Markup:
-    return Markup(html(spoil(report(), "calm")))
+    return Markup(render_html(spoil(report(), "calm")))
 
 
 @patient
 @given(hostile)
 @example("<script>alert(1)</script>")
 @example("\ud800")
-def test_no_text_becomes_markup(calm: Markup, told: str) -> None:
-    page = html(spoil(report(), told))
+def test_html_escapes_any_text(calm: Markup, hostile_text: str) -> None:
+    page = render_html(spoil(report(), hostile_text))
     page.encode("utf-8")
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", page)
     found = Markup(page)
-    assert not told or shape(found) == shape(calm)
-    assert text.printable(told) in "".join(found.words)
+    assert not hostile_text or shape(found) == shape(calm)
+    assert safe_text.make_printable(hostile_text) in "".join(found.words)
     for tag, name, value in found.attributes:
         assert not name.startswith("on")
         assert name not in {"src", "srcset", "action", "formaction", "data", "xlink:href", "background"}
@@ -345,14 +315,14 @@ def test_no_text_becomes_markup(calm: Markup, told: str) -> None:
             assert re.fullmatch(r"((inset-inline-start|inline-size|--part):[\d.]+%?;?)+", value)
 
 
-def test_the_same_report_gives_the_same_texts() -> None:
-    for render in (html, markdown, junit):
+def test_rendering_is_deterministic() -> None:
+    for render in (render_html, render_markdown, render_junit):
         assert render(report()) == render(report())
 
 
-def test_everything_is_on_the_page() -> None:
+def test_html_shows_every_part_of_the_report() -> None:
     made = report()
-    page = Markup(html(made)).text
+    page = Markup(render_html(made)).text
     assert made.summary.removeprefix("FAIL: ") in page
     wanted = [
         *(one.name for one in made.criteria),
@@ -362,7 +332,7 @@ def test_everything_is_on_the_page() -> None:
         *(one.replace("`", "") for one in made.issues),
         *made.preflight,
         *(made.audit or ()),
-        *(one.place for one in made.label_faults),
+        *(one.location for one in made.label_faults),
         "local:small",
     ]
     for one in made.test_cases:
@@ -378,14 +348,14 @@ def test_everything_is_on_the_page() -> None:
         assert title in page
 
 
-def test_both_kinds_of_means_are_in_every_form_and_named() -> None:
+def test_every_form_names_both_kinds_of_means() -> None:
     """CONTRACTS 12."""
     made = report()
-    page = Markup(html(made)).text
+    page = Markup(render_html(made)).text
     assert "mean P@5, answerable0.81 0.70 over all" in page
     assert "MRR, answerable0.92 0.87 over all" in page
     assert "MRR, first relevant, answerable0.95 0.90 over all" in page
-    summary = markdown(made)
+    summary = render_markdown(made)
     assert "| Mean | Answerable (3) | All (5) |" in summary
     assert "| mean P@5 | 0.810 | 0.700 |" in summary
     assert "| MRR | 0.920 | 0.870 |" in summary
@@ -395,15 +365,15 @@ def test_both_kinds_of_means_are_in_every_form_and_named() -> None:
     assert properties["avg_precision_at_5_answerable"] == "0.81"
 
 
-def test_failed_queries_come_first_and_bars_lead_to_them() -> None:
-    page = html(report([case(0), case(1, "failed"), case(2), case(3, "error")]))
+def test_html_lists_failed_queries_first_and_links_bars() -> None:
+    page = render_html(report([case(0), case(1, "failed"), case(2), case(3, "error")]))
     order = re.findall(r'<div class="inside" id="(q\d+)">', page)
     assert order == ["q2", "q4", "q1", "q3"]
     targets = [value for tag, name, value in Markup(page).attributes if name == "href" and "#q" in value]
     assert {"#q1", "#q2", "#q3", "#q4"} <= set(targets)
 
 
-def test_a_passage_is_linked_at_its_anchor_and_only_on_the_web() -> None:
+def test_html_links_passages_to_web_addresses_only() -> None:
     found = [
         result(0, url="https://a.example/x#old", anchor="new part"),
         result(1, url="javascript:alert(1)"),
@@ -411,7 +381,7 @@ def test_a_passage_is_linked_at_its_anchor_and_only_on_the_web() -> None:
     ]
     links = [
         value
-        for _, name, value in Markup(html(report([case(0, actual_results=found)]))).attributes
+        for _, name, value in Markup(render_html(report([case(0, actual_results=found)]))).attributes
         if name == "href"
     ]
     assert [one for one in links if not one.startswith("#")] == [
@@ -420,16 +390,16 @@ def test_a_passage_is_linked_at_its_anchor_and_only_on_the_web() -> None:
     ]
 
 
-def test_the_title_has_the_verdict_and_a_fingerprint_is_short_with_its_whole_in_the_title() -> None:
-    page = html(report(verdict="INVALID", summary="INVALID: 3 labels point at nothing"))
+def test_html_title_has_the_verdict_and_hashes_are_shortened() -> None:
+    page = render_html(report(verdict="INVALID", summary="INVALID: 3 labels point at nothing"))
     assert re.search(r"<title>INVALID · book", page)
     assert f'title="{"ab" * 32}">abababababab…' in page
 
 
-def test_odd_reports_are_shown_too() -> None:
+def test_rendering_accepts_empty_and_extreme_reports() -> None:
     bare = report([], criteria=[], checks=[], metrics={}, issues=[], preflight=[], label_faults=[])
     bare = bare.model_copy(update={"audit": None, "fingerprints": {}, "options": {"criteria": "gone"}})
-    for shown in (html(bare), markdown(bare), junit(bare)):
+    for shown in (render_html(bare), render_markdown(bare), render_junit(bare)):
         assert "FAIL" in shown
     scores = [result(1).model_copy(update={"similarity_score": score}) for score in (math.nan, math.inf)]
     changes: dict[str, Any] = {"actual_results": [damaged_result(), *scores], "judged": []}
@@ -437,26 +407,26 @@ def test_odd_reports_are_shown_too() -> None:
     for verdict in ("PASS", "INVALID"):
         odd = report([case(0)], verdict=verdict, summary=f"{verdict}: odd")
         odd = odd.model_copy(update={"test_cases": [wild]})
-        assert ">10" in Markup(html(odd)).text
-        assert verdict in markdown(odd)
-        assert 'time="0.000000"' in junit(odd)
+        assert ">10" in Markup(render_html(odd)).text
+        assert verdict in render_markdown(odd)
+        assert 'time="0.000000"' in render_junit(odd)
 
 
-def test_a_damaged_result_is_shown_without_what_it_lacks() -> None:
+def test_rendering_accepts_damaged_results() -> None:
     nothing = report([case(0, "failed", actual_results=[damaged_result()] * 3)])
     some = report([case(0, "failed", actual_results=[result(0), damaged_result(), result(2)])])
     for made in (nothing, some):
-        shown = Markup(html(made)).text
+        shown = Markup(render_html(made)).text
         assert "(no text)" in shown
         assert "None" not in shown
-        assert markdown(made)
-        assert junit(made)
+        assert render_markdown(made)
+        assert render_junit(made)
 
 
 @pytest.mark.slow
-def test_a_page_of_ten_thousand_queries_stays_small() -> None:
+def test_html_of_ten_thousand_queries_stays_small() -> None:
     cases = [case(number, "failed" if number % 5 else "passed") for number in range(10_000)]
-    page = html(report(cases))
+    page = render_html(report(cases))
     assert len(page) < 12_000_000
     found = Markup(page)
     assert page.count('<details class="query failed') == FULL_FAILED
@@ -482,37 +452,37 @@ def structure(source: str) -> list[str]:
 @patient
 @given(hostile)
 @example("```\n# heading\n\n- item\n\n| a |\n|--|")
-def test_no_text_breaks_the_markdown(told: str) -> None:
-    page = markdown(spoil(report(), told))
+def test_markdown_structure_survives_any_text(hostile_text: str) -> None:
+    page = render_markdown(spoil(report(), hostile_text))
     page.encode("utf-8")
-    assert structure(page) == structure(markdown(spoil(report(), "calm")))
+    assert structure(page) == structure(render_markdown(spoil(report(), "calm")))
 
 
 @patient
 @given(hostile)
-def test_markdown_reads_as_what_was_written(told: str) -> None:
-    tokens = READER.parse(f"- {plain(told)}")
+def test_markdown_escapes_read_as_the_original_text(hostile_text: str) -> None:
+    tokens = READER.parse(f"- {escape_markdown(hostile_text)}")
     read = "".join(token.children[0].content for token in tokens if token.children)
     unseen = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-    shown = text.line(unseen.sub("", text.printable(told)), 300)
+    shown = safe_text.shorten_line(unseen.sub("", safe_text.make_printable(hostile_text)), 300)
     assert unseen.sub("", read) == shown
 
 
-def test_markdown_calls_nobody_and_links_nowhere() -> None:
-    shown = plain("@someone and me@a.example at http://a.example or www.a.example, see #12")
+def test_markdown_has_no_mentions_and_no_links() -> None:
+    shown = escape_markdown("@someone and me@a.example at http://a.example or www.a.example, see #12")
     assert not re.search(r"@(?!5)|://|www\.|#12", shown)
-    assert plain("P@5 is 0.40, below 0.80") == "P@5 is 0.40, below 0.80"
+    assert escape_markdown("P@5 is 0.40, below 0.80") == "P@5 is 0.40, below 0.80"
 
 
-def test_the_markdown_says_the_verdict_and_what_it_rests_on() -> None:
+def test_markdown_has_verdict_criteria_checks_and_failures() -> None:
     made = report([case(number, "failed") for number in range(30)])
-    page = markdown(made)
+    page = render_markdown(made)
     assert page.startswith("## ✕ FAIL\n")
     assert "| queries with P@5 ≥ 0.80 | ≥ 80% | 55.0% | 47 to 63% | 9 | ✕ **not met** |" in page
     assert "| hash validation | ≥ 100% | 99.99% |" in page
     for one in made.checks:
         assert f"| {one.name} |" in page
-    assert page.count("| The answer stands too low: ") == 20
+    assert page.count("| The answer ranks too low: ") == 20
     assert "And 10 more in the report." in page
     assert "And 2 more in the report." in page
     assert "| joint-3 | How does joint number 3 move? |" in page
@@ -522,14 +492,14 @@ def test_the_markdown_says_the_verdict_and_what_it_rests_on() -> None:
 
 
 def parsed(made: ValidationReport) -> ET.Element:
-    return ET.fromstring(junit(made).encode("utf-8"))  # noqa: S314 - it is our own
+    return ET.fromstring(render_junit(made).encode("utf-8"))  # noqa: S314 - it is our own
 
 
 @patient
 @given(hostile)
 @example("]]><x/>\x00\ud800\uffff")
-def test_any_text_makes_valid_xml_with_right_counts(told: str) -> None:
-    made = spoil(report(), told)
+def test_junit_is_valid_xml_with_correct_counts_for_any_text(hostile_text: str) -> None:
+    made = spoil(report(), hostile_text)
     root = parsed(made)
     assert [suite.get("name") for suite in root] == ["criteria", "acceptance", "queries"]
     sizes = [len(made.criteria), len(made.checks), len(made.test_cases)]
@@ -550,7 +520,7 @@ def test_any_text_makes_valid_xml_with_right_counts(told: str) -> None:
     }
 
 
-def test_the_cases_say_what_became_of_them() -> None:
+def test_junit_cases_have_their_outcomes() -> None:
     root = parsed(report())
     assert dict(root.items()) == {
         "name": "pertinent validate",
@@ -571,13 +541,13 @@ def test_the_cases_say_what_became_of_them() -> None:
     assert not list(queries["blank"])
     flaws = [one.find("failure") for one in root[0].findall("testcase")]
     assert [one.get("message") for one in flaws if one is not None] == [
-        "55.0%, wanted ≥ 80%",
-        "99.99%, wanted ≥ 100%",
+        "55.0%, target: ≥ 80%",
+        "99.99%, target: ≥ 100%",
     ]
     assert root[1][2].find("skipped") is not None
 
 
-def test_what_is_invalid_is_an_error_even_if_every_criterion_is_met() -> None:
+def test_junit_invalid_verdict_is_an_error() -> None:
     made = report([case(0)], criteria=[], checks=[], verdict="INVALID", summary="INVALID: labels are lost")
     root = parsed(made)
     assert (root.get("failures"), root.get("errors")) == ("0", "1")
@@ -589,29 +559,31 @@ def test_what_is_invalid_is_an_error_even_if_every_criterion_is_met() -> None:
 # ── parts ───────────────────────────────────────────────────────────────────
 
 
-def test_the_public_names() -> None:
-    assert rendering.__all__ == ["html", "junit", "markdown", "markdown_comparison"]
+def test_rendering_public_names() -> None:
+    assert rendering.__all__ == [
+        "render_html",
+        "render_junit",
+        "render_markdown",
+        "render_markdown_comparison",
+    ]
 
 
 @pytest.mark.parametrize(
     ("value", "wanted", "shown"),
     [(0.7996, 0.8, "0.7996"), (0.8, 0.8, "0.800"), (0.79999, 0.8, "0.79999"), (0.1, 0.8, "0.100")],
 )
-def test_a_value_is_not_rounded_onto_the_limit_that_it_missed(
-    value: float, wanted: float, shown: str
-) -> None:
-    made = Criterion(name="ndcg@10", wanted=wanted, value=value, passed=value >= wanted, n=9, detail="")
-    assert Bound.of(made).value == shown
+def test_value_is_not_rounded_to_the_target_that_it_missed(value: float, wanted: float, shown: str) -> None:
+    assert CriterionDisplay.of(criterion("ndcg@10", wanted, value, 9, "")).value == shown
 
 
-def test_an_interval_that_holds_the_limit_is_told() -> None:
-    bounds = [Bound.of(one) for one in report().criteria]
-    assert [one.undecided for one in bounds] == [False, True, False, False, False]
-    assert "other queries might decide otherwise" in html(report())
+def test_interval_that_includes_the_target_is_noted() -> None:
+    displays = [CriterionDisplay.of(entry) for entry in report().criteria]
+    assert [display.undecided for display in displays] == [False, True, False, False, False]
+    assert "other queries could change the result" in render_html(report())
 
 
 @given(st.floats(min_value=1e-6, max_value=1e9))
-def test_ticks_are_few_and_within(end: float) -> None:
+def test_ticks_are_few_and_within_the_scale(end: float) -> None:
     found = ticks(end)
     assert 2 <= len(found) <= 6
     assert found[0] == 0
@@ -620,9 +592,9 @@ def test_ticks_are_few_and_within(end: float) -> None:
 
 @given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=20))
 @example([5e-324])
-def test_later_stands_further_to_the_right(times: list[float]) -> None:
+def test_time_scale_is_monotone(times: list[float]) -> None:
     if max(times) > 0:
-        scale = Scale(sorted(times))
+        scale = TimeScale(sorted(times))
         places = [scale.x(time) for time in sorted(times)]
         assert places == sorted(places)
         assert all(38 <= place <= 348.01 for place in places)
@@ -630,11 +602,11 @@ def test_later_stands_further_to_the_right(times: list[float]) -> None:
 
 
 @given(st.text(), st.integers(min_value=2, max_value=50))
-def test_a_line_is_one_line_and_short(told: str, limit: int) -> None:
-    flat = text.line(told, limit)
+def test_shortened_line_is_one_short_line(hostile_text: str, limit: int) -> None:
+    flat = safe_text.shorten_line(hostile_text, limit)
     assert len(flat) <= limit
     assert len(flat.splitlines()) <= 1
-    assert flat == " ".join(told.split()) or flat.endswith("…")
+    assert flat == " ".join(hostile_text.split()) or flat.endswith("…")
 
 
 @pytest.mark.parametrize(
@@ -647,5 +619,5 @@ def test_a_line_is_one_line_and_short(told: str, limit: int) -> None:
         ("yesterday", "yesterday"),
     ],
 )
-def test_a_time_is_told_in_utc_and_nonsense_as_it_stands(stamp: str, shown: str) -> None:
-    assert when(stamp) == shown
+def test_time_is_formatted_in_utc_and_other_text_unchanged(stamp: str, shown: str) -> None:
+    assert format_time(stamp) == shown

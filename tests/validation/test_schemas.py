@@ -43,7 +43,7 @@ def test_the_golden_sets_of_the_documentation_obey_it(page: str) -> None:
     assert sets
     for shown in sets:
         jsonschema_rs.validate(published("golden"), yaml.safe_load(shown))
-        assert len(golden.parse(shown, "shown.yaml").queries) >= 2
+        assert len(golden.parse_golden(shown, "shown.yaml").queries) >= 2
 
 
 def test_the_short_form_obeys_it_and_needs_a_text() -> None:
@@ -56,7 +56,7 @@ def test_the_short_form_obeys_it_and_needs_a_text() -> None:
         ]
     }
     jsonschema_rs.validate(published("golden"), short)
-    assert len(golden.parse(json.dumps(short), "short.json").queries) == 4
+    assert len(golden.parse_golden(json.dumps(short), "short.json").queries) == 4
     assert not jsonschema_rs.is_valid(published("golden"), {"queries": [{"labels": "docs/a.md"}]})
     assert not jsonschema_rs.is_valid(published("golden"), {"queries": [{"text": "a", "labels": 7}]})
 

@@ -25,7 +25,7 @@ from pertinent.validation.statistics import (
     latency_summary,
     permutation_test,
     weighted_kappa,
-    wilson,
+    wilson_interval,
 )
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def test_no_values_have_no_interval() -> None:
 @given(st.integers(1, 400), st.data())
 def test_the_interval_of_a_share_is_wilsons(n: int, data: st.DataObject) -> None:
     hits = data.draw(st.integers(0, n))
-    found = wilson(hits, n)
+    found = wilson_interval(hits, n)
     expected = stats.binomtest(hits, n).proportion_ci(method="wilson")
     assert (found.mean, found.n) == (hits / n, n)
     assert [found.low, found.high] == pytest.approx([expected.low, expected.high], abs=1e-6)
@@ -129,8 +129,8 @@ def test_the_interval_of_a_share_is_wilsons(n: int, data: st.DataObject) -> None
 
 def test_the_interval_of_a_share_has_a_width_where_the_bootstrap_has_none() -> None:
     assert interval([1.0] * 8).low == 1.0
-    assert wilson(8, 8).low == pytest.approx(0.676, abs=1e-3)
-    assert wilson(0, 8).high == pytest.approx(0.324, abs=1e-3)
+    assert wilson_interval(8, 8).low == pytest.approx(0.676, abs=1e-3)
+    assert wilson_interval(0, 8).high == pytest.approx(0.324, abs=1e-3)
 
 
 def test_columns_that_share_the_drawing_get_the_interval_that_each_gets_alone() -> None:

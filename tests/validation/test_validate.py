@@ -1,4 +1,4 @@
-"""Seed 000 from end to end: the report's fields, its formulas, and a verdict that holds up."""
+"""Seed 000 end to end: the fields of a report, its formulas and its verdict."""
 
 from __future__ import annotations
 
@@ -7,31 +7,40 @@ import json
 import math
 import re
 import threading
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
-from pertinent._internal.progress import Silent
 from pertinent.embedders.cached import CachedQueries
 from pertinent.errors import IndexFailure, InvalidInput
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.embedder import HashedWords
-from pertinent.testing.pages import Shelf
 from pertinent.types import Answer, SearchOptions
 from pertinent.validation import rendering, runner
 from pertinent.validation import report as reports
 from pertinent.validation.criteria import Criteria
-from pertinent.validation.golden.golden_set import GoldenSet, fingerprint, load
+from pertinent.validation.golden.golden_set import GoldenSet, fingerprint_golden, load_golden_file
 from pertinent.validation.runner import WARM_UP
 from pertinent.validation.validate import NoVerdict, Options, validate
 from pertinent.workspace.workspace import Workspace
 
-from .conftest import PARTS, Judge, book, golden
+from .conftest import (
+    LOST,
+    PARTS,
+    FailingPipeline,
+    Judge,
+    add_pages,
+    change_query,
+    copy_of_knee,
+    find_case,
+    find_diagnosis,
+    golden,
+    has_issue,
+    labels_on,
+)
 
 SEED_FIELDS = {
     "timestamp": str,
@@ -49,16 +58,7 @@ SEED_FIELDS = {
 }
 
 
-def changed(asked: GoldenSet, query_id: str, **changes: Any) -> GoldenSet:
-    """The golden set with one query changed."""
-    data = asked.model_dump(mode="json")
-    for query in data["queries"]:
-        if query["id"] == query_id:
-            query.update(changes)
-    return GoldenSet.model_validate(data)
-
-
-def test_a_healthy_pipeline_passes(judged: Judge) -> None:
+def test_healthy_pipeline_passes(judged: Judge) -> None:
     report = judged(audit=True)
     assert report.verdict == "PASS", report.summary
     assert report.summary.startswith("PASS: 8/8 answerable queries (100%) achieved precision@5 >= 0.80")
@@ -100,74 +100,48 @@ def test_seed_000_test_cases_have_their_fields_and_their_rules(judged: Judge) ->
             assert result["title"]
 
 
-def test_seed_000_formulas_are_followed_exactly(judged: Judge) -> None:
-    """The seed's own functions, over what the report says of each query."""
-    report = judged()
-    cases = report.test_cases
-
-    def compute_precision_at_k(labels: list[int], k: int) -> float:
-        return sum(1 for label in labels[:k] if label >= 1) / k
-
-    assert report.avg_precision_at_5 == pytest.approx(
-        np.mean([compute_precision_at_k(case.relevance_labels, 5) for case in cases])
-    )
-    ranks = [1.0 / case.rank_of_best if case.rank_of_best else 0.0 for case in cases]
-    assert report.mrr == pytest.approx(sum(ranks) / len(cases))
-    for case in report.test_cases:
-        assert case.precision_at_k == compute_precision_at_k(case.relevance_labels, case.query.top_k)
-    latencies = [case.latency_ms for case in report.test_cases]
-    assert report.avg_latency_ms == pytest.approx(np.mean(latencies))
-    assert report.p95_latency_ms == pytest.approx(np.percentile(latencies, 95))
-    assert report.p99_latency_ms == pytest.approx(np.percentile(latencies, 99))
-
-
 def test_seed_000_rank_of_best_is_the_first_result_with_the_highest_label(judged: Judge) -> None:
     """CONTRACTS 12: a label 1 above the only 2 is not the best."""
-    asked = golden()
-    label = {"page": "docs/knee.md", "anchor": "the-spring", "grade": 2}
-    others = [
-        {"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in ("hinge", "cable", "shaft")
-    ]
-    report = judged(changed(asked, "knee", labels=[label, *others], paraphrase_group=None))
-    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    labels = [*labels_on("knee", "spring", grade=2), *labels_on("knee", "hinge", "cable", "shaft")]
+    case = find_case(judged(change_query("knee", labels=labels)), "knee")
     assert case.relevance_labels[0] == 1
     assert case.rank_of_best == case.relevance_labels.index(2) + 1 > 1
 
 
-def test_a_query_without_an_answer_and_an_edge_case_are_outside_the_means(judged: Judge) -> None:
+def test_unanswerable_and_edge_queries_are_outside_the_means(judged: Judge) -> None:
     report = judged()
     assert report.total_queries == 10
     assert report.golden.scored == report.metrics["all"]["p@5"].n == 8
     assert report.criteria[0].n == 8
 
 
-def test_an_empty_query_passes_with_a_clean_refusal(judged: Judge) -> None:
-    (case,) = (case for case in judged().test_cases if case.query.id == "empty")
+def test_empty_query_passes_with_a_refusal(judged: Judge) -> None:
+    case = find_case(judged(), "empty")
     assert case.status == "refused"
     assert "must not be empty" in (case.error or "")
 
 
-def test_an_answer_to_what_has_none_is_an_issue_and_no_fail(judged: Judge) -> None:
+def test_false_answer_is_an_issue_but_no_fail(judged: Judge) -> None:
     report = judged(golden(answer_threshold=0.0))
     assert report.verdict == "PASS"
-    assert any("taxes" in issue and "it has no answer" in issue for issue in report.issues)
+    assert has_issue(report, "taxes", "it has no answer")
     assert not next(check for check in report.checks if check.name == "queries without an answer").passed
 
 
-def test_with_strict_criteria_the_acceptance_checks_count(judged: Judge) -> None:
+def test_strict_criteria_count_acceptance_checks(judged: Judge) -> None:
     report = judged(golden(answer_threshold=0.0, criteria={"strict": True}))
     assert report.verdict == "FAIL"
     assert "queries without an answer" in report.summary
 
 
-def test_expected_criteria_that_are_not_met_go_into_issues_and_fail_the_query_alone(judged: Judge) -> None:
+def test_unmet_expected_criteria_are_issues_and_fail_only_their_query(judged: Judge) -> None:
     """CONTRACTS 20."""
     wanted = {"min_score": 0.999, "expected_topic": "zeppelin"}
-    report = judged(changed(golden(), "knee", expected_criteria=wanted))
-    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    report = judged(change_query("knee", expected_criteria=wanted))
+    case = find_case(report, "knee")
     assert case.status == "failed"
-    assert any("min_score 0.999" in issue for issue in report.issues)
-    assert any("zeppelin" in issue for issue in report.issues)
+    assert has_issue(report, "min_score 0.999")
+    assert has_issue(report, "zeppelin")
     assert report.verdict == "PASS"
     assert report.avg_precision_at_5 == judged().avg_precision_at_5
 
@@ -175,13 +149,13 @@ def test_expected_criteria_that_are_not_met_go_into_issues_and_fail_the_query_al
 def test_seed_000_further_expected_criteria_are_kept_and_shown_not_judged(judged: Judge) -> None:
     """CONTRACTS 30."""
     further = {"expected_topic": "knee", "max_age_days": 30, "reviewer": "<b>ann</b>"}
-    report = judged(changed(golden(), "knee", expected_criteria=further))
-    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    report = judged(change_query("knee", expected_criteria=further))
+    case = find_case(report, "knee")
     assert case.status == "passed"
     again = reports.ValidationReport.model_validate_json(report.model_dump_json())
-    (stored,) = (case for case in again.test_cases if case.query.id == "knee")
+    stored = find_case(again, "knee")
     assert stored.expected_criteria.model_dump(exclude_none=True) == further
-    page = rendering.html(report)
+    page = rendering.render_html(report)
     assert "<bdi>max_age_days</bdi> (not judged)</dt><dd><bdi>30</bdi>" in page
     assert "&lt;b&gt;ann&lt;/b&gt;" in page
     assert "<b>ann</b>" not in page
@@ -195,55 +169,54 @@ def test_seed_000_further_expected_criteria_are_kept_and_shown_not_judged(judged
         ({"at_least": {"ndcg@10": 1.0}, "mrr": 1.0}, "ndcg@10"),
     ],
 )
-def test_a_criterion_that_is_not_met_fails_and_is_named(
-    judged: Judge, criteria: dict[str, Any], named: str
-) -> None:
+def test_unmet_criterion_fails_and_is_named(judged: Judge, criteria: dict[str, Any], named: str) -> None:
     report = judged(golden(criteria=criteria))
     assert report.verdict == "FAIL"
     assert named in report.summary
-    assert [one.name for one in report.criteria if not one.passed]
+    assert [criterion.name for criterion in report.criteria if not criterion.passed]
 
 
-def test_an_unknown_measure_is_refused_before_anything_runs(judged: Judge) -> None:
+def test_unknown_measure_is_refused_before_any_search(judged: Judge) -> None:
     with pytest.raises(InvalidInput, match="bogus"):
         judged(golden(criteria={"at_least": {"bogus@3": 0.5}}))
 
 
-def test_every_measure_of_the_report_may_be_asked_for(judged: Judge) -> None:
+def test_every_measure_can_be_required(judged: Judge) -> None:
     names = list(judged(together=False).metrics["all"])
     assert "span_recall@5" in names
-    asked = golden(criteria={"at_least": dict.fromkeys([*names, "p@7", "ndcg"], 0.001)})
-    report = judged(asked, together=False)
-    found = {one.name: one for one in report.criteria}
+    criteria = {"at_least": dict.fromkeys([*names, "p@7", "ndcg"], 0.001)}
+    report = judged(golden(criteria=criteria), together=False)
+    values = {criterion.name: criterion.value for criterion in report.criteria}
     for name in names:
-        assert found[name].value == pytest.approx(report.metrics["all"][name].mean)
-    assert {"p@7", "ndcg"} <= set(found)
+        assert values[name] == pytest.approx(report.metrics["all"][name].mean)
+    assert {"p@7", "ndcg"} <= set(values)
 
 
-def test_the_share_of_queries_has_an_interval_with_a_width_though_all_reach_it(judged: Judge) -> None:
-    """Of eight that are all good the bootstrap can only draw good ones; Wilson's interval says more."""
+def test_share_of_queries_has_a_wilson_interval(judged: Judge) -> None:
+    """Where all eight pass, the bootstrap can only draw passes; the Wilson interval has a width."""
     report = judged(golden(criteria={"at_least": {"success@5": 0.5}}), together=False)
-    shares = [one for one in report.criteria if one.name.startswith(("queries with", "success@5"))]
-    assert [one.value for one in shares] == [1.0, 1.0]
-    for one in shares:
-        assert [one.low, one.high] == pytest.approx([0.676, 1.0], abs=1e-3)
-        assert "Wilson" in one.detail
+    names = ("queries with", "success@5")
+    shares = [criterion for criterion in report.criteria if criterion.name.startswith(names)]
+    assert [criterion.value for criterion in shares] == [1.0, 1.0]
+    for criterion in shares:
+        assert [criterion.low, criterion.high] == pytest.approx([0.676, 1.0], abs=1e-3)
+        assert "Wilson" in criterion.detail
     assert report.metrics["all"]["success@5"].low == 1.0
 
 
-def test_every_criterion_has_its_value_and_the_means_their_intervals(judged: Judge) -> None:
+def test_criteria_have_values_and_means_have_intervals(judged: Judge) -> None:
     report = judged()
-    assert [one.name for one in report.criteria] == [
+    assert [criterion.name for criterion in report.criteria] == [
         "queries with P@5 ≥ 0.80",
         "MRR (answerable)",
         "metadata completeness",
         "hash validation",
         "p95 latency (ms)",
     ]
-    for one in report.criteria[:2]:
-        assert one.low is not None
-        assert one.high is not None
-        assert one.low <= one.value <= one.high
+    for criterion in report.criteria[:2]:
+        assert criterion.low is not None
+        assert criterion.high is not None
+        assert criterion.low <= criterion.value <= criterion.high
     groups = {"all", "type:specific", "type:paraphrase", "category:factual", "type:specific/category:factual"}
     assert groups == set(report.metrics)
     for means in report.metrics.values():
@@ -252,8 +225,9 @@ def test_every_criterion_has_its_value_and_the_means_their_intervals(judged: Jud
             assert mean.mean <= mean.high + 1e-12
 
 
-def test_the_same_run_has_the_same_figures(judged: Judge) -> None:
-    first, second = judged(), judged()
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_second_run_has_the_same_results_also_with_concurrency(judged: Judge, concurrency: int) -> None:
+    first, second = judged(), judged(concurrency=concurrency)
     assert first.metrics == second.metrics
     assert first.fingerprints == second.fingerprints
     assert [case.actual_results for case in first.test_cases] == [
@@ -261,37 +235,20 @@ def test_the_same_run_has_the_same_figures(judged: Judge) -> None:
     ]
 
 
-class Failing:
-    """A pipeline of which some searches fail."""
-
-    def __init__(self, inner: LocalPipeline, *texts: str) -> None:
-        self._inner = inner
-        self._texts = texts
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def search(self, text: str, options: SearchOptions) -> Answer:
-        if not self._texts or text in self._texts:
-            raise IndexFailure("the index is on fire")
-        return self._inner.search(text, options)
-
-
-def test_a_search_that_fails_counts_0_and_is_never_dropped(stored: Workspace) -> None:
-    whole = validate(LocalPipeline(stored), golden())
-    broken = validate(Failing(LocalPipeline(stored), "knee hinge"), golden())
-    assert broken.total_queries == whole.total_queries
-    assert broken.mrr == pytest.approx((whole.mrr * 10 - 1) / 10)
-    assert broken.mrr_answerable == pytest.approx((whole.mrr_answerable * 8 - 1) / 8)
-    (case,) = (case for case in broken.test_cases if case.query.id == "knee-again")
+def test_failed_search_counts_0_and_is_never_dropped(pipeline: LocalPipeline) -> None:
+    intact = validate(pipeline, golden())
+    broken = validate(FailingPipeline(pipeline, "knee hinge"), golden())
+    assert broken.total_queries == intact.total_queries
+    assert broken.mrr == pytest.approx((intact.mrr * 10 - 1) / 10)
+    assert broken.mrr_answerable == pytest.approx((intact.mrr_answerable * 8 - 1) / 8)
+    case = find_case(broken, "knee-again")
     assert (case.status, case.precision_at_k) == ("error", 0.0)
-    assert case.diagnosis is not None
-    assert case.diagnosis.kind == "error"
-    assert any("1 search failed, and counts 0" in issue and "on fire" in issue for issue in broken.issues)
+    assert find_diagnosis(broken, "knee-again").kind == "error"
+    assert has_issue(broken, "1 search failed and counts as 0", "on fire")
 
 
-class FailingFurtherOn(Failing):
-    """A pipeline that fails where more results are wanted than a caller does."""
+class FailingDeepSearch(FailingPipeline):
+    """A pipeline that fails where more results are requested than callers do."""
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         if options.top_k > 10:
@@ -299,42 +256,39 @@ class FailingFurtherOn(Failing):
         return self._inner.search(text, options)
 
 
-def test_a_list_that_can_not_be_read_on_is_no_miss(stored: Workspace) -> None:
-    report = validate(FailingFurtherOn(LocalPipeline(stored)), golden(), Options(together=False))
+def test_unreadable_deep_ranking_gives_invalid(pipeline: LocalPipeline) -> None:
+    report = validate(FailingDeepSearch(pipeline), golden(), Options(together=False))
     assert report.verdict == "INVALID"
-    assert re.search(r"\d+ lists could not be read on: IndexFailure: the index is on fire", report.summary)
+    assert re.search(
+        r"\d+ deep rankings could not be read: IndexFailure: the index is on fire", report.summary
+    )
 
 
-def test_a_store_that_is_down_gives_no_verdict(stored: Workspace) -> None:
+def test_store_that_is_down_gives_no_verdict(pipeline: LocalPipeline) -> None:
     with pytest.raises(NoVerdict, match="on fire"):
-        validate(Failing(LocalPipeline(stored)), golden())
+        validate(FailingPipeline(pipeline), golden())
 
 
-def test_lost_labels_make_it_invalid_unless_so_many_are_allowed(judged: Judge) -> None:
+def test_lost_labels_are_invalid_unless_allowed(judged: Judge) -> None:
     bad = {"page": "docs/knee.md", "quote": "no such words anywhere", "grade": 1}
-    asked = golden()
-    data = asked.model_dump(mode="json")
-    data["queries"][2]["labels"].append(bad)
-    report = judged(GoldenSet.model_validate(data))
+    labels = [*labels_on("knee"), bad]
+    report = judged(change_query("knee", labels=labels))
     assert report.verdict == "INVALID"
-    assert [(one.query, one.status) for one in report.label_faults] == [("knee", "lost")]
-    data["criteria"] = {"lost_labels": 1}
-    allowed = judged(GoldenSet.model_validate(data))
+    assert [(fault.query, fault.status) for fault in report.label_faults] == [("knee", "lost")]
+    allowed = judged(change_query("knee", golden(criteria={"lost_labels": 1}), labels=labels))
     assert allowed.verdict == "PASS"
     assert any("is lost" in note for note in allowed.preflight)
 
 
-def test_a_lost_label_is_no_miss(judged: Judge) -> None:
-    """It is a fault of the golden set: the query's figures are those without it."""
-    data = golden(criteria={"lost_labels": 1}).model_dump(mode="json")
-    whole = judged(GoldenSet.model_validate(data))
-    data["queries"][2]["labels"].append({"page": "docs/gone.md", "quote": "gone with its page", "grade": 2})
-    assert judged(GoldenSet.model_validate(data)).metrics == whole.metrics
+def test_lost_label_does_not_change_the_measures(judged: Judge) -> None:
+    """It is a fault of the golden set, not of retrieval."""
+    golden_set = golden(criteria={"lost_labels": 1})
+    labels = [*labels_on("knee", PARTS[0], grade=2), *labels_on("knee", *PARTS[1:]), *LOST]
+    assert judged(change_query("knee", golden_set, labels=labels)).metrics == judged(golden_set).metrics
 
 
-def test_a_ceiling_below_the_criterion_is_told_beforehand(judged: Judge) -> None:
-    asked = golden()
-    data = asked.model_dump(mode="json")
+def test_preflight_notes_a_ceiling_below_the_criterion(judged: Judge) -> None:
+    data = golden().model_dump(mode="json")
     for query in data["queries"]:
         query["labels"] = query["labels"][:1]
     report = judged(GoldenSet.model_validate(data))
@@ -344,82 +298,65 @@ def test_a_ceiling_below_the_criterion_is_told_beforehand(judged: Judge) -> None
     assert any("the criterion can't be met" in note for note in report.preflight)
 
 
-def test_few_queries_are_told_to_be_few(judged: Judge) -> None:
-    report = judged()
-    assert any("only 8 queries" in note and "±" in note for note in report.preflight)
-
-
 def test_seed_000_percentiles_of_few_queries_are_called_interpolated(judged: Judge) -> None:
     report = judged()
     assert report.p95_latency_ms < max(case.latency_ms for case in report.test_cases)
-    assert any(issue.startswith("p95 rests on 10 queries (interpolated)") for issue in report.issues)
-    assert any(issue.startswith("p99 rests on 10 queries (interpolated)") for issue in report.issues)
-    assert report.criteria[4].detail == "rests on 10 queries (interpolated)"
-    for shown in (rendering.html(report), rendering.markdown(report)):
-        assert "p95 rests on 10 queries (interpolated)" in shown
+    assert has_issue(report, "p95 is interpolated from 10 queries")
+    assert has_issue(report, "p99 is interpolated from 10 queries")
+    assert report.criteria[4].detail == "interpolated from 10 queries"
+    for shown in (rendering.render_html(report), rendering.render_markdown(report)):
+        assert "p95 is interpolated from 10 queries" in shown
         assert "the maximum" not in shown
 
 
-def test_the_same_query_twice_is_told(judged: Judge) -> None:
-    report = judged(changed(golden(), "taxes", text="Knee  hinge", answerable=True))
-    assert any("the same text is asked by knee-again, taxes" in note for note in report.preflight)
+def test_preflight_notes_duplicate_texts_and_few_queries(judged: Judge) -> None:
+    report = judged(change_query("taxes", text="Knee  hinge", answerable=True))
+    assert "these queries have the same text: knee-again, taxes" in report.preflight
+    assert any("only 9 queries have an answer" in note and "±" in note for note in report.preflight)
 
 
-def test_a_query_that_should_have_an_answer_but_no_label_is_told(judged: Judge) -> None:
-    report = judged(changed(golden(), "taxes", answerable=True))
-    assert any(
-        "1 query should have an answer, but no label says where: taxes" in one for one in report.preflight
-    )
+@pytest.mark.parametrize("labels", [[], labels_on("knee", "hinge", grade=0)])
+def test_answerable_query_without_a_relevant_label_is_invalid(
+    judged: Judge, labels: list[dict[str, Any]]
+) -> None:
+    report = judged(change_query("taxes", answerable=True, labels=labels))
+    assert "1 answerable query has no label of a relevant passage: taxes" in report.preflight
     assert report.verdict == "INVALID"
-    assert report.summary.startswith("INVALID: no label says what answers taxes: label it, or say")
+    assert report.summary.startswith("INVALID: no label says what answers taxes: label it, or mark it")
 
 
-def test_labels_that_say_only_what_is_wrong_are_not_enough(judged: Judge) -> None:
-    wrong = [{"page": "docs/knee.md", "anchor": "the-hinge", "grade": 0}]
-    report = judged(changed(golden(), "taxes", answerable=True, labels=wrong))
-    assert report.verdict == "INVALID"
-    assert "taxes" in report.summary
-
-
-def test_paraphrase_groups_that_share_too_little_are_named_with_their_share(judged: Judge) -> None:
-    report = judged(changed(golden(), "knee-again", text="the spring of the camera"), together=False)
+def test_paraphrase_groups_with_low_overlap_are_named(judged: Judge) -> None:
+    report = judged(change_query("knee-again", text="the spring of the camera"), together=False)
     found = next(check for check in report.checks if check.name == "paraphrases")
     assert found.n == 4
     assert found.value == pytest.approx(0.75)
     assert found.detail == ["group knee, 0% in common: knee, knee-again"]
     assert found.passed
     assert "on average" in found.wanted
-    assert "group knee, 0% in common: knee, knee-again" in rendering.html(report)
+    assert "group knee, 0% in common: knee, knee-again" in rendering.render_html(report)
 
 
-def test_many_at_once_get_the_same_answers(judged: Judge) -> None:
-    alone, together = judged(), judged(concurrency=8)
-    assert [case.actual_results for case in alone.test_cases] == [
-        case.actual_results for case in together.test_cases
-    ]
-
-
-class Confused(Failing):
-    """Answers another query's question when several ask at once."""
+class ConfusedPipeline(FailingPipeline):
+    """Answers another query where several are run at once."""
 
     def __init__(self, inner: LocalPipeline) -> None:
-        super().__init__(inner, "never asked")
-        self._asking = threading.Semaphore(1)
+        super().__init__(inner)
+        self._searching = threading.Semaphore(1)
 
     def search(self, text: str, options: SearchOptions) -> Answer:
-        alone = self._asking.acquire(blocking=False)
+        alone = self._searching.acquire(blocking=False)
         try:
             return self._inner.search(text if alone else "battery", options)
         finally:
             if alone:
-                self._asking.release()
+                self._searching.release()
 
 
-def test_another_answer_in_a_crowd_is_found(stored: Workspace) -> None:
-    report = validate(Confused(LocalPipeline(stored)), golden())
-    crowd = next(check for check in report.checks if check.name == "50 queries at once")
-    assert not crowd.passed
-    assert any("another list than alone" in line for line in crowd.detail)
+def test_concurrency_check_finds_other_results_than_alone(pipeline: LocalPipeline) -> None:
+    report = validate(ConfusedPipeline(pipeline), golden())
+    concurrency = next(check for check in report.checks if check.name == "50 queries at once")
+    assert not concurrency.passed
+    assert any("other results than alone" in line for line in concurrency.detail)
 
 
 def test_a_report_is_named_by_its_time_and_read_back_the_same(judged: Judge, tmp_path: Path) -> None:
@@ -430,22 +367,32 @@ def test_a_report_is_named_by_its_time_and_read_back_the_same(judged: Judge, tmp
     assert first.name == f"report_{stamp}.json"
     assert second.name == f"report_{stamp}_2.json"
     assert reports.load(first) == report
-    assert reports.listed(first.parent) == [first, second]
+    assert reports.list_reports(first.parent) == [first, second]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("{", "not JSON"),
-        ("[]", "no report"),
-        ('{"schema_version": 99}', "schema version 99"),
-        ("{}", "no report"),
+        ("[]", "not a report"),
+        ('{"schema_version": 99}', "another version of Pertinent"),
+        ("{}", "not a report"),
+        ('{"schema_version": 1}', "another version of Pertinent; run `pertinent validate` again"),
     ],
 )
 def test_a_file_that_is_no_report_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "report.json").write_text(text)
     with pytest.raises(InvalidInput, match=said):
         reports.load(tmp_path / "report.json")
+
+
+def test_a_report_that_lacks_labels_is_refused_with_what_to_do(judged: Judge, tmp_path: Path) -> None:
+    path = reports.save(judged(), tmp_path)
+    stored = json.loads(path.read_text())
+    del stored["test_cases"][0]["labels"]
+    path.write_text(json.dumps(stored))
+    with pytest.raises(InvalidInput, match="another version of Pertinent; run `pertinent validate`"):
+        reports.load(path)
 
 
 def test_full_precision_is_kept(judged: Judge, tmp_path: Path) -> None:
@@ -456,65 +403,60 @@ def test_full_precision_is_kept(judged: Judge, tmp_path: Path) -> None:
     assert not math.isclose(stored["avg_latency_ms"], round(stored["avg_latency_ms"], 3), abs_tol=1e-12)
 
 
-def test_fingerprints_tell_golden_sets_apart_but_not_their_wording() -> None:
-    asked = golden()
-    assert fingerprint(asked) == fingerprint(golden(name="other", description="words"))
-    assert fingerprint(asked) == fingerprint(golden(pages={"docs/knee.md": "https://book.example/docs/knee"}))
-    assert fingerprint(asked) != fingerprint(changed(asked, "knee", text="another question"))
-    assert fingerprint(asked) != fingerprint(changed(asked, "knee", labels=[]))
+def test_golden_fingerprint_depends_on_queries_and_labels() -> None:
+    expected = fingerprint_golden(golden())
+    assert fingerprint_golden(golden(name="other", description="words")) == expected
+    assert fingerprint_golden(golden(pages={"docs/knee.md": "https://book.example/docs/knee"})) == expected
+    assert fingerprint_golden(change_query("knee", text="another question")) != expected
+    assert fingerprint_golden(change_query("knee", labels=[], paraphrase_group="knee")) != expected
 
 
-def test_the_corpus_and_the_model_are_in_the_fingerprints(judged: Judge) -> None:
+def test_fingerprints_name_corpus_and_model(judged: Judge) -> None:
     found = judged().fingerprints
     assert found["embedder"] == "testing:hashed-words"
     assert found["chunker"].startswith("structure-")
     assert len(found["corpus"]) == len(found["golden"]) == 64
 
 
-def test_criteria_may_be_given_for_one_run(stored: Workspace) -> None:
-    report = validate(LocalPipeline(stored), golden(), Options(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
-    assert "p@1" in [one.name for one in report.criteria]
+def test_criteria_of_one_run(pipeline: LocalPipeline) -> None:
+    report = validate(pipeline, golden(), Options(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
+    assert "p@1" in [criterion.name for criterion in report.criteria]
 
 
-def test_a_store_that_dies_in_the_run_gives_no_verdict_whatever_was_refused(stored: Workspace) -> None:
+def test_store_that_fails_during_the_run_is_invalid_whatever_was_refused(pipeline: LocalPipeline) -> None:
     """The empty query is refused before any store is asked, and must not hide that none answers."""
     texts = [query.text for query in golden().queries]
-    report = validate(Failing(LocalPipeline(stored), *texts), golden())
+    report = validate(FailingPipeline(pipeline, *texts), golden())
     assert report.verdict == "INVALID"
     assert "every search failed" in report.summary
 
 
-def test_the_seeds_figures_are_those_of_what_the_caller_got(judged: Judge) -> None:
-    """With top_k 2, what stands third is nobody's result, though it is read for the other measures."""
-    labels = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS]
-    report = judged(changed(golden(), "knee", top_k=2, labels=labels, paraphrase_group=None))
-    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+def test_seed_000_measures_use_top_k_results_only(judged: Judge) -> None:
+    """With top_k 2 the third result does not count, though it is read for other measures."""
+    case = find_case(judged(change_query("knee", top_k=2, labels=labels_on("knee"))), "knee")
     assert len(case.actual_results) == 2
     assert case.metrics["p@5"] == 0.4
     assert case.precision_at_k == 1.0
     assert case.metrics["recall@10"] == 1.0
 
 
-def test_the_best_beyond_top_k_is_no_best(judged: Judge) -> None:
+def test_seed_000_rank_of_best_is_none_where_the_best_is_beyond_top_k(judged: Judge) -> None:
     """CONTRACTS 12: rank_of_best is a rank among the results."""
-    last = {"page": "docs/camera.md", "anchor": "the-motor", "grade": 2}
-    report = judged(changed(golden(), "knee", labels=[last], paraphrase_group=None))
-    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    report = judged(change_query("knee", labels=labels_on("camera", "motor", grade=2)))
+    case = find_case(report, "knee")
     assert case.rank_of_best is None
     assert case.metrics["rr_best"] == 0.0
     assert case.metrics["rr"] > 0.0
-    ranks = [one.rank_of_best for one in report.test_cases]
+    ranks = [case.rank_of_best for case in report.test_cases]
     assert report.mrr == pytest.approx(sum(1 / rank if rank else 0 for rank in ranks) / len(ranks))
 
 
-def test_a_query_whose_labels_are_all_lost_is_outside_the_means_and_named(judged: Judge) -> None:
-    lost = [{"page": "docs/gone.md", "quote": "nothing of it is left", "grade": 2}]
-    asked = changed(golden(criteria={"lost_labels": 1}), "knee", labels=lost, paraphrase_group=None)
-    report = judged(asked)
+def test_query_with_only_lost_labels_is_outside_the_means_and_named(judged: Judge) -> None:
+    report = judged(change_query("knee", golden(criteria={"lost_labels": 1}), labels=LOST))
     assert report.verdict == "PASS"
     assert report.golden.scored == 7
     assert report.avg_precision_at_5_answerable == judged().avg_precision_at_5_answerable
-    assert any("can't be judged" in issue and "knee" in issue for issue in report.issues)
+    assert has_issue(report, "can't be judged", "knee")
 
 
 @pytest.mark.parametrize("options", [{"threshold": 1.5}, {"concurrency": 0}, {"concurrency": 65}])
@@ -523,57 +465,56 @@ def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
         Options(**options)
 
 
-def test_the_settings_criteria_hold_from_python_too(stored: Workspace) -> None:
+def test_library_applies_criteria_of_the_settings(stored: Workspace) -> None:
     stored.settings = stored.settings.model_copy(update={"criteria": {"p95_latency_ms": 1e-9}})
     assert Pertinent(stored).validate(golden()).verdict == "FAIL"
 
 
-def test_latency_is_never_that_of_something_remembered(stored: Workspace) -> None:
-    """Each query is embedded anew, however often it was asked."""
-    asked: list[str] = []
+def test_query_cache_is_bypassed(stored: Workspace) -> None:
+    """Each query is embedded again, however often it was run."""
+    embedded: list[str] = []
 
-    class Counting(HashedWords):
+    class CountingEmbedder(HashedWords):
         def embed_queries(self, texts: Any) -> Any:
-            asked.extend(texts)
+            embedded.extend(texts)
             return super().embed_queries(texts)
 
-    cached = CachedQueries(Counting(), 100)
+    cached = CachedQueries(CountingEmbedder(), 100)
     for _ in range(2):
         validate(LocalPipeline(stored, cached), golden(), Options(together=False))
-    timed_and_read_on = 2 * 2
-    assert asked.count("knee hinge") == timed_and_read_on
+    timed_and_deep = 2 * 2
+    assert embedded.count("knee hinge") == timed_and_deep
 
 
-class Ticking(Failing):
-    """Each search takes as long as it says, by a clock that nothing else moves."""
+class TickingPipeline(FailingPipeline):
+    """Each search takes a fixed time, by a clock that nothing else moves."""
 
     def __init__(self, inner: LocalPipeline) -> None:
-        super().__init__(inner, "never asked")
+        super().__init__(inner)
         self.now = 0.0
         self.texts: list[str] = []
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         self.texts.append(text)
-        self.now += 60.0 if text in (*WARM_UP, "is anybody there") else 0.002
+        self.now += 60.0 if text in WARM_UP else 0.002
         return self._inner.search(text, options)
 
 
-def test_the_warm_up_is_outside_the_latencies(stored: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is loaded by the first searches, be it a minute each, is nobody's latency."""
-    subject = Ticking(LocalPipeline(stored))
-    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: subject.now))
-    report = validate(subject, golden(), Options(together=False, diagnose=False))
-    assert subject.texts[: len(WARM_UP)] == list(WARM_UP)
-    first = next(place for place, text in enumerate(subject.texts) if text == golden().queries[0].text)
-    assert not {*subject.texts[first:]} & {*WARM_UP, "is anybody there"}
+def test_warm_up_is_not_timed(pipeline: LocalPipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first searches load models and stores, here for a minute each."""
+    target = TickingPipeline(pipeline)
+    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: target.now))
+    report = validate(target, golden(), Options(together=False, diagnose=False))
+    assert target.texts[: len(WARM_UP)] == list(WARM_UP)
+    assert not {*target.texts[len(WARM_UP) :]} & {*WARM_UP}
     assert report.latency is not None
     assert report.latency.n == len(golden().queries)
     assert report.latency.max == pytest.approx(2.0)
     assert report.latency.mean == pytest.approx(2.0)
 
 
-class Watching:
-    """Writes down what it is told."""
+class RecordingProgress:
+    """Records the stages and their steps."""
 
     def __init__(self) -> None:
         self.stages: list[tuple[str, int | None]] = []
@@ -588,70 +529,49 @@ class Watching:
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
-def test_progress_is_told_for_each_query(stored: Workspace, concurrency: int) -> None:
-    told = Watching()
-    asked = changed(golden(), "knee", expected_criteria={"min_score": 1.0})
-    report = validate(
-        LocalPipeline(stored), asked, Options(concurrency=concurrency, audit=True), progress=told
-    )
+def test_progress_advances_for_each_query(pipeline: LocalPipeline, concurrency: int) -> None:
+    progress = RecordingProgress()
+    golden_set = change_query("knee", expected_criteria={"min_score": 1.0})
+    report = validate(pipeline, golden_set, Options(concurrency=concurrency, audit=True), progress=progress)
     failed = sum(case.status == "failed" for case in report.test_cases)
-    assert told.stages == [
-        ("Asking", 10),
-        ("Reading on", 10),
-        ("Asking fifty at once", None),
-        ("Looking into failures", failed),
+    assert progress.stages == [
+        ("Running queries", 10),
+        ("Reading deep rankings", 10),
+        ("Running 50 queries at once", None),
+        ("Diagnosing failures", failed),
         ("Auditing", None),
     ]
-    assert [told.steps[name] for name, total in told.stages if total is not None] == [10, 10, failed]
+    assert [progress.steps[name] for name, total in progress.stages if total is not None] == [10, 10, failed]
     assert failed == 1
 
 
-def test_a_copy_of_a_labelled_text_counts_as_labelled(stored: Workspace) -> None:
-    (knee,) = (one for one in book() if one.slug == "knee")
-    copy = replace(
-        knee, document_id="copy-1", url="https://book.example/docs/copy", source_path="docs/copy.md"
-    )
-    indexer = stored.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*book(), copy)))
-    report = validate(LocalPipeline(stored), golden())
-    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+def test_labelled_text_on_two_pages_is_one_answer(stored: Workspace, judged: Judge) -> None:
+    """A search shows it once, from either page; its copy counts as labelled."""
+    original = judged(together=False)
+    add_pages(stored, copy_of_knee())
+    copied = judged(together=False)
+    assert [case.relevant for case in copied.test_cases] == [case.relevant for case in original.test_cases]
+    case = find_case(copied, "knee")
     assert case.relevance_labels[0] == 2
-
-
-def test_a_text_on_two_pages_is_one_answer_and_not_half_of_it(stored: Workspace, judged: Judge) -> None:
-    """A search shows it once, so that nothing could find the other half; it is found from either page."""
-    whole = judged(together=False)
-    (knee,) = (one for one in book() if one.slug == "knee")
-    copy = replace(
-        knee, document_id="copy-1", url="https://book.example/docs/copy", source_path="docs/copy.md"
-    )
-    indexer = stored.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*book(), copy)))
-    twice = judged(together=False)
-    for before, after in zip(whole.test_cases, twice.test_cases, strict=True):
-        assert after.relevant == before.relevant
-    (case,) = (case for case in twice.test_cases if case.query.id == "knee")
     assert case.metrics["recall@10"] == 1.0
     good = sum(label > 0 for label in case.relevance_labels)
     assert case.metrics["span_recall@5"] == pytest.approx(good / len(PARTS), abs=0.02)
-    few = [query for query in golden().model_dump(mode="json")["queries"] if query["id"] == "knee"]
-    few[0]["labels"] = few[0]["labels"][:3]
-    assert judged(GoldenSet.model_validate({"queries": few}), together=False).golden.ceiling == 0.0
+    few = change_query("knee", labels=labels_on("knee", *PARTS[:3]))
+    single = few.model_copy(update={"queries": few.queries[2:3]})
+    assert judged(single, together=False).golden.ceiling == 0.0
 
 
-def test_a_golden_set_with_half_a_character_is_refused(tmp_path: Path) -> None:
+def test_golden_set_with_a_lone_surrogate_is_refused(tmp_path: Path) -> None:
     (tmp_path / "golden.json").write_text('{"queries": [{"id": "x", "text": "\\ud800"}]}')
     with pytest.raises(InvalidInput, match="surrogate"):
-        load(tmp_path / "golden.json")
+        load_golden_file(tmp_path / "golden.json")
 
 
-def test_judges_of_a_passage_outvote_the_label_of_its_whole_section(judged: Judge) -> None:
+def test_judges_of_a_passage_outvote_the_label_of_its_section(judged: Judge) -> None:
     """Each passage has the lower median of its judges, whatever place each of them pointed at."""
-    section = {"page": "docs/knee.md", "anchor": "the-hinge", "grade": 2}
     words = {"page": "docs/knee.md", "quote": "The hinge of the knee belongs to the knee alone", "grade": 0}
-    votes = [section, {**words, "judge": "ann"}, {**words, "judge": "ben"}]
-    report = judged(changed(golden(), "knee", labels=votes, paraphrase_group=None))
-    (case,) = (case for case in report.test_cases if case.query.id == "knee")
+    votes = [*labels_on("knee", "hinge", grade=2), {**words, "judge": "ann"}, {**words, "judge": "ben"}]
+    case = find_case(judged(change_query("knee", labels=votes)), "knee")
     assert case.relevant == 0
     assert case.judged[0]
     assert case.relevance_labels[0] == 0

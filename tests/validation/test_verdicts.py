@@ -1,4 +1,4 @@
-"""Verdicts that can be trusted: what is judged, what can't be, and what to do next (CONTRACTS 13 and 25)."""
+"""Verdicts: what is judged, what can't be, and what to do next (CONTRACTS 13 and 25)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 import yaml
 
 from pertinent.errors import InvalidInput
-from pertinent.validation.criteria import Criteria, merged
-from pertinent.validation.diagnosis import NEXT_STEPS, Kind
+from pertinent.validation.criteria import Criteria, merge_criteria
+from pertinent.validation.diagnosis import NEXT_STEPS, FailureKind
 from pertinent.validation.golden.golden_set import GoldenSet
-from pertinent.validation.rendering import html, junit, markdown, words
+from pertinent.validation.rendering import display_names, render_html, render_junit, render_markdown
 from pertinent.validation.report import ValidationReport
 
-from .conftest import PARTS, Judge, golden
+from .conftest import LOST, PARTS, SUBJECTS, Judge, change_query, find_diagnosis, golden, labels_on
 
 
 def few_labels(count: int = 1, queries: int = 8, **changes: Any) -> GoldenSet:
@@ -28,7 +28,7 @@ def few_labels(count: int = 1, queries: int = 8, **changes: Any) -> GoldenSet:
 
 
 def criterion(report: ValidationReport, name: str) -> Any:
-    return next(one for one in report.criteria if one.name.startswith(name))
+    return next(criterion for criterion in report.criteria if criterion.name.startswith(name))
 
 
 def proposed_criteria(summary: str) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def proposed_flags(summary: str) -> dict[str, float]:
     return {name: float(value) for name, value in pairs}
 
 
-class TestCriteriaThatTheLabelsCanNotMeet:
+class TestUnreachableCriteria:
     """CONTRACTS 25."""
 
     def test_seed_000_they_are_invalid_and_the_first_line_says_what_to_set(self, judged: Judge) -> None:
@@ -68,7 +68,7 @@ class TestCriteriaThatTheLabelsCanNotMeet:
             "PASS: MRR (answerable) 1.00 reaches the target 0.70. "
             "success@5 (answerable) 1.00 reaches the target 0.80."
         )
-        by_flag = merged({}, Criteria(), proposed_flags(summary))
+        by_flag = merge_criteria({}, Criteria(), proposed_flags(summary))
         assert by_flag == Criteria.model_validate(proposed_criteria(summary))
 
     @pytest.mark.parametrize(("able", "verdict"), [(6, "INVALID"), (7, "PASS")])
@@ -86,12 +86,10 @@ class TestCriteriaThatTheLabelsCanNotMeet:
         assert (report.verdict, report.golden.ceiling) == ("INVALID", 0.0)
 
     def test_the_criterion_is_not_judged_and_queries_pass_by_what_can_be(self, judged: Judge) -> None:
-        data = few_labels().model_dump(mode="json")
-        data["queries"][2]["labels"] = [{"page": "docs/camera.md", "anchor": "the-motor", "grade": 2}]
-        report = judged(GoldenSet.model_validate(data))
+        report = judged(change_query("knee", few_labels(), labels=labels_on("camera", "motor", grade=2)))
         share = criterion(report, "queries with P@5")
         assert (share.passed, share.value) == (None, 0.0)
-        assert "the labels allow 0% at most" in share.detail
+        assert "the labels allow at most 0%" in share.detail
         failed = [case for case in report.test_cases if case.status == "failed"]
         assert [case.query.id for case in failed] == ["knee"]
         assert failed[0].complaints == ["none of the first 5 results is relevant"]
@@ -127,7 +125,7 @@ class TestHeadline:
         assert "precision@5" not in report.summary
         assert ("MRR" in report.summary) == ("mrr" not in criteria)
         assert "success@5 (answerable) 1.00 reaches the target 0.50." in report.summary
-        assert not any(one.name.startswith("queries with P@5") for one in report.criteria)
+        assert not any(criterion.name.startswith("queries with P@5") for criterion in report.criteria)
 
     def test_a_figure_is_not_rounded_onto_the_target_that_it_missed(self, judged: Judge) -> None:
         report = judged(golden(criteria={"at_least": {"recall@5": 0.834}}))
@@ -135,7 +133,7 @@ class TestHeadline:
         assert "recall@5 (answerable) 0.833 misses the target 0.834." in report.summary
 
 
-class TestCriteriaThatDemandNothing:
+class TestEmptyCriteria:
     @pytest.mark.parametrize(
         "criteria",
         [
@@ -154,7 +152,7 @@ class TestCriteriaThatDemandNothing:
     def test_they_are_invalid_with_the_reason(self, judged: Judge, criteria: dict[str, Any]) -> None:
         report = judged(golden(criteria=criteria))
         assert report.verdict == "INVALID"
-        assert report.summary.startswith("INVALID: the criteria ask nothing of the ranking")
+        assert report.summary.startswith("INVALID: no criterion depends on the ranking")
         proposal = {**criteria, **proposed_criteria(report.summary)}
         assert judged(golden(criteria=proposal)).verdict == "PASS"
 
@@ -174,20 +172,20 @@ class TestCriteriaThatDemandNothing:
         """A label that several queries share is lost once."""
         data = golden(criteria={"lost_labels": 1, "queries_reaching": 0}).model_dump(mode="json")
         for query in data["queries"][:5]:
-            query["labels"] = [{"page": "docs/gone.md", "quote": "nothing of it exists", "grade": 2}]
+            query["labels"] = LOST
         report = judged(GoldenSet.model_validate(data))
         assert len(report.label_faults) == 1
-        assert report.summary.startswith("INVALID: 5 of 8 answerable queries have no label that holds today")
+        assert report.summary.startswith("INVALID: 5 of 8 answerable queries have no valid label")
 
 
 class TestRequire:
     def test_a_criterion_is_set_by_its_own_name_and_a_measure_is_added(self) -> None:
-        criteria = merged({"mrr": 0.9}, Criteria(queries_reaching=0.5), {"mrr": 0.2, "p@3": 0.4})
+        criteria = merge_criteria({"mrr": 0.9}, Criteria(queries_reaching=0.5), {"mrr": 0.2, "p@3": 0.4})
         assert (criteria.mrr, criteria.queries_reaching, criteria.at_least) == (0.2, 0.5, {"p@3": 0.4})
 
     def test_a_criterion_out_of_range_is_refused_by_its_name(self) -> None:
         with pytest.raises(InvalidInput, match=r"criteria\.mrr"):
-            merged({}, Criteria(), {"mrr": 2})
+            merge_criteria({}, Criteria(), {"mrr": 2})
 
 
 class TestNothingToCheck:
@@ -210,15 +208,15 @@ class TestNothingToCheck:
             assert (criterion(report, name).value, criterion(report, name).passed) == (1.0, None)
 
     def test_it_is_told_so_in_every_form(self, report: ValidationReport) -> None:
-        rows = re.findall(r'<tr role="row" class="(\w+)">\s*<th[^>]*><bdi>([^<]+)</bdi>', html(report))
+        rows = re.findall(r'<tr role="row" class="(\w+)">\s*<th[^>]*><bdi>([^<]+)</bdi>', render_html(report))
         states = {name: state for state, name in rows}
         assert (states["broad queries"], states["specific queries"]) == ("unjudged", "met")
         assert states["queries with P@5 ≥ 0.80"] == "unjudged"
-        lines = {line.split(" | ")[0].strip("| "): line for line in markdown(report).splitlines()}
+        lines = {line.split(" | ")[0].strip("| "): line for line in render_markdown(report).splitlines()}
         for name in ("broad queries", "queries with P@5 ≥ 0.80"):
             assert lines[name].endswith("| – not judged |")
             assert "met" not in lines[name]
-        root = ET.fromstring(junit(report).encode())  # noqa: S314 - it is our own
+        root = ET.fromstring(render_junit(report).encode())  # noqa: S314 - it is our own
         cases = {case.get("name"): case for case in root.iter("testcase")}
         for name in ("broad queries", "queries with P@5 ≥ 0.80"):
             assert cases[name].find("skipped") is not None
@@ -230,44 +228,31 @@ class TestNothingToCheck:
 
 class TestNextSteps:
     def test_every_reason_has_one(self) -> None:
-        assert NEXT_STEPS.keys() == words.REASONS.keys() == set(get_args(Kind))
+        assert NEXT_STEPS.keys() == display_names.REASONS.keys() == set(get_args(FailureKind))
 
     def test_each_failed_query_says_what_to_do_next(self, judged: Judge) -> None:
-        labels = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS[:2]]
-        data = golden().model_dump(mode="json")
-        data["queries"][2] |= {"labels": labels, "paraphrase_group": None}
-        report = judged(GoldenSet.model_validate(data), together=False)
-        (case,) = (case for case in report.test_cases if case.status == "failed")
-        assert case.diagnosis is not None
-        step = NEXT_STEPS[case.diagnosis.kind]
-        (row,) = (line for line in markdown(report).splitlines() if line.startswith("| knee |"))
+        report = judged(change_query("knee", labels=labels_on("knee", *PARTS[:2])), together=False)
+        assert [case.query.id for case in report.test_cases if case.status == "failed"] == ["knee"]
+        step = NEXT_STEPS[find_diagnosis(report, "knee").kind]
+        (row,) = (line for line in render_markdown(report).splitlines() if line.startswith("| knee |"))
         assert step.replace("`", "&#96;") in row
         shown = step.replace("`pertinent label`", "<code>pertinent label</code>")
-        assert f'<span class="meta"><b>Next:</b> {shown}</span>' in html(report)
-        assert f"next: {step}" in junit(report)
+        assert f'<span class="meta"><b>Next:</b> {shown}</span>' in render_html(report)
+        assert f"next: {step}" in render_junit(report)
 
     def test_too_few_labels_are_a_reason_of_their_own(self, judged: Judge) -> None:
-        relevant = [{"page": "docs/knee.md", "anchor": f"the-{part}", "grade": 1} for part in PARTS[:2]]
-        wrong = [
-            {"page": f"docs/{name}.md", "anchor": f"the-{part}", "grade": 0}
-            for name in ("knee", "gripper", "camera", "battery")
-            for part in (PARTS[2:] if name == "knee" else PARTS)
-        ]
-        data = golden().model_dump(mode="json")
-        data["queries"][2] |= {"labels": [*relevant, *wrong], "paraphrase_group": None}
-        report = judged(GoldenSet.model_validate(data), together=False)
-        (case,) = (case for case in report.test_cases if case.query.id == "knee")
-        assert case.diagnosis is not None
-        assert case.diagnosis.kind == "few_labels"
-        assert case.diagnosis.detail == "2 passages are labelled as an answer, and it takes 4"
+        labels = [*labels_on("knee", *PARTS[:2]), *labels_on("knee", *PARTS[2:], grade=0)]
+        for name in SUBJECTS:
+            labels += labels_on(name, grade=0) if name != "knee" else []
+        report = judged(change_query("knee", labels=labels), together=False)
+        diagnosis = find_diagnosis(report, "knee")
+        assert diagnosis.kind == "few_labels"
+        assert diagnosis.detail == "2 passages are labelled as relevant, and 4 are needed"
 
     def test_an_unjudged_list_says_where_the_labelled_passage_stands(self, judged: Judge) -> None:
-        asked = few_labels().model_dump(mode="json")
-        asked["queries"][2]["labels"] = [{"page": "docs/camera.md", "anchor": "the-motor", "grade": 2}]
-        report = judged(GoldenSet.model_validate(asked), together=False)
-        (case,) = (case for case in report.test_cases if case.query.id == "knee")
-        assert case.diagnosis is not None
-        rank = case.diagnosis.misses[0].rank
-        assert case.diagnosis.detail == (
-            f"5 of the first 5 results are unjudged; the next labelled passage stands at rank {rank}"
+        golden_set = change_query("knee", few_labels(), labels=labels_on("camera", "motor", grade=2))
+        diagnosis = find_diagnosis(judged(golden_set, together=False), "knee")
+        rank = diagnosis.misses[0].rank
+        assert diagnosis.detail == (
+            f"5 of the first 5 results are unjudged; the next relevant passage is at rank {rank}"
         )

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Route, expect
 
 from pertinent.validation.golden import golden_set as files
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet
-from pertinent.validation.labels.judgments import Log
+from pertinent.validation.labels.judgments import JudgmentLog
 
 from .conftest import Reader, Visit, open_book, open_readers, serve
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
@@ -30,11 +30,11 @@ class Labelling:
     golden: Path
 
     @property
-    def log(self) -> Log:
-        return Log.beside(self.golden)
+    def log(self) -> JudgmentLog:
+        return JudgmentLog.beside(self.golden)
 
     def grades(self) -> list[int | None]:
-        return [one.label.grade if one.label else None for one in self.log.standing()]
+        return [one.label.grade if one.label else None for one in self.log.read_effective()]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labelling]:
         GoldenQuery(id="harm", text="An attacker wrote a script into the wiki <b>payload</b>"),
         GoldenQuery(id="none", text="income tax", answerable=False),
     )
-    files.dump(GoldenSet(queries=queries), golden)
+    files.dump_golden(GoldenSet(queries=queries), golden)
     with open_book(folder, golden=golden) as pertinent, serve(pertinent) as address:
         yield Labelling(address, golden)
 
@@ -130,7 +130,7 @@ def test_note_is_saved_with_the_judgment_and_restored_by_undo(judge: Reader, lab
     expect(passage(judge)).to_be_focused()
     press(judge, "1", "^1 of ")
     expect(note).to_have_value("")
-    (said,) = labelling.log.standing()
+    (said,) = labelling.log.read_effective()
     assert said.label is not None
     assert said.label.note == "02su? not sure"
     press(judge, "u", "^0 of ")
@@ -169,7 +169,7 @@ def test_judge_name_is_stored_and_has_its_own_queue(sit: Visit, labelling: Label
     judge = sit()
     name(judge, "ann")
     press(judge, "2", "^1 of ")
-    assert [one.judge for one in labelling.log.standing()] == ["ann"]
+    assert [one.judge for one in labelling.log.read_effective()] == ["ann"]
     judge.page.reload()
     expect(judge.page.get_by_role("textbox", name="Judge")).to_have_value("ann")
     expect(count(judge)).to_have_text(re.compile("^1 of "))
@@ -187,7 +187,7 @@ def test_two_judges_at_once_and_their_agreement(sit: Visit, labelling: Labelling
     for number in range(1, 4):
         for who, key in (("ann", "2"), ("ben", "1")):
             press(seats[who], key, f"^{number} of ")
-    assert len(labelling.log.lines()) == 6
+    assert len(labelling.log.read()) == 6
     total = int(re.findall(r"of (\d+)", count(seats["ann"]).inner_text())[0])
     for who, key in (("ann", "2"), ("ben", "0")):
         for number in range(4, total + 1):
@@ -230,7 +230,7 @@ def test_failed_judgment_keeps_passage_and_note_and_can_be_retried(
     alert.get_by_role("button", name="Try again").click()
     expect(count(judge)).to_have_text(re.compile("^1 of "))
     expect(alert).to_have_count(0)
-    (said,) = labelling.log.standing()
+    (said,) = labelling.log.read_effective()
     assert said.label is not None
     assert (said.label.grade, said.label.note) == (2, "kept")
 

@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from pertinent.surfaces.web import STATIC
-from pertinent.validation.rendering import html
+from pertinent.validation.rendering import render_html
 from pertinent.validation.rendering.html import HERE
 from pertinent.validation.report import ValidationReport
 
-from ..validation.test_rendering import MEAN, case, report, result, spoil
+from ..validation.test_rendering import HOSTILE_TEXTS, case, report, result, spoil
 from .conftest import Reader, open_readers
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
 
@@ -36,7 +36,7 @@ def read(browser: Browser, tmp_path: Path) -> Iterator[Read]:
 
         def open_report(shown_report: ValidationReport, *, served: bool = False, **options: Any) -> Reader:
             path = tmp_path / f"report{next(numbers)}.html"
-            path.write_text(html(shown_report), encoding="utf-8")
+            path.write_text(render_html(shown_report), encoding="utf-8")
             reader = open_reader(**options)
             headers = {"content-security-policy": POLICY, "content-type": "text/html; charset=utf-8"}
             reader.page.route(f"{SERVED}/**", lambda route: route.fulfill(path=path, headers=headers))
@@ -65,7 +65,9 @@ def test_report_opens_from_a_file_and_under_a_strict_policy(read: Read, served: 
     assert width > 10
 
 
-@pytest.mark.parametrize(("told", "served"), [*((told, False) for told in MEAN[:6]), (MEAN[0], True)])
+@pytest.mark.parametrize(
+    ("told", "served"), [*((told, False) for told in HOSTILE_TEXTS[:6]), (HOSTILE_TEXTS[0], True)]
+)
 def test_report_texts_run_and_load_nothing(read: Read, told: str, served: bool) -> None:
     reader = read(spoil(mixed(), told), served=served)
     reader.js(OPEN_ALL)
@@ -129,7 +131,7 @@ def test_bars_and_checks_link_to_their_query(read: Read) -> None:
     expect(failed.locator(".inside")).to_be_in_viewport()
     failed.locator("> summary").click()
     expect(failed).not_to_have_attribute("open", "")
-    page.get_by_text("1 not as wanted").click()
+    page.get_by_text("1 exception").click()
     page.locator("#acceptance").get_by_role("link", name="joint-1").click()
     expect(failed).to_have_attribute("open", "")
 

@@ -162,7 +162,7 @@ def test_two_reports_are_compared_side_by_side(look: Visit) -> None:
 
 def test_reports_without_a_common_query_are_shown_but_not_compared(look: Visit) -> None:
     page = look(REFUSED).page
-    expect(page.locator(".notice")).to_contain_text("no query that has an answer is in both runs")
+    expect(page.locator(".notice")).to_contain_text("no answerable query in common")
     expect(page.get_by_role("region", name="After", exact=True)).to_contain_text("another <b>set</b>")
     expect(page.get_by_role("table")).to_have_count(0)
 

@@ -332,14 +332,14 @@ class Pertinent:
             report = pertinent.validate("golden.yaml", ranking="dense")
             print(report.verdict, report.summary)
         """
-        from ..validation.criteria import merged
-        from ..validation.golden.formats import read
+        from ..validation.criteria import merge_criteria
+        from ..validation.golden.formats import read_golden
         from ..validation.golden.golden_set import GoldenSet
         from ..validation.validate import Options, validate
         from .validation_targets import LocalPipeline
 
-        golden_set = golden if isinstance(golden, GoldenSet) else read(os.fspath(golden))
-        criteria = merged(self.workspace.settings.criteria, golden_set.criteria)
+        golden_set = golden if isinstance(golden, GoldenSet) else read_golden(os.fspath(golden))
+        criteria = merge_criteria(self.workspace.settings.criteria, golden_set.criteria)
         return validate(LocalPipeline(self.workspace), golden_set, Options(**options), criteria, progress)
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
@@ -350,9 +350,9 @@ class Pertinent:
                 `success_criteria`.
             top_k: How many hits of each query to look at, 1 to 100.
         """
-        from ..validation.seed_tests import read_tests, run_tests
+        from ..validation.seed_tests import parse_tests, run_tests
 
-        checked_tests = read_tests(tests)
+        checked_tests = parse_tests(tests)
         limit = RETRIEVAL_IMPLEMENTATION.check_top_k(top_k)
         return run_tests(checked_tests, lambda text: self.search(text, limit), self.workspace.read_texts)
 

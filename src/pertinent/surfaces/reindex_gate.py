@@ -9,11 +9,11 @@ from .. import build
 from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, PageWrite
 from ..search.engine import Engine
-from ..validation.comparison.compare import compare, regressions
-from ..validation.criteria import merged
-from ..validation.golden.formats import read
+from ..validation.comparison.compare import compare_reports, find_regressions
+from ..validation.criteria import merge_criteria
+from ..validation.golden.formats import read_golden
 from ..validation.report import ValidationReport
-from ..validation.subject import PageView
+from ..validation.target import PageView
 from ..validation.validate import Options, validate
 from ..workspace.workspace import Workspace
 from .validation_targets import InProcessPipeline, LocalPipeline
@@ -55,8 +55,8 @@ class ReindexGate:
         self, workspace: Workspace, golden: str | os.PathLike[str], notify: Callable[[str], None]
     ) -> None:
         self._workspace = workspace
-        self._golden = read(os.fspath(golden))
-        self._criteria = merged(workspace.settings.criteria, self._golden.criteria)
+        self._golden = read_golden(os.fspath(golden))
+        self._criteria = merge_criteria(workspace.settings.criteria, self._golden.criteria)
         self._notify = notify
 
     def __call__(self, engine: Engine, writes: Sequence[tuple[str, PageWrite]], old: Fingerprint) -> None:
@@ -67,7 +67,7 @@ class ReindexGate:
             raise SyncRefused(f"the new index was not activated, the old one stays in use: {new.summary}")
         old_report = self._validate_old(old)
         self._notify(f"old: {old_report.summary}")
-        if losses := regressions(compare(old_report, new), 0.0):
+        if losses := find_regressions(compare_reports(old_report, new), 0.0):
             raise SyncRefused(
                 f"the new index was not activated, the old one stays in use: it is worse, {'; '.join(losses)}"
             )

@@ -19,7 +19,7 @@ from ..ports import Embedder
 from ..search.engine import Engine
 from ..types import Answer, Chunk, DamagedPoint, Hit, Scores, SearchOptions, damaged_points, readable_chunks
 from ..validation import integrity
-from ..validation.subject import PageView
+from ..validation.target import PageView
 from ..workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class LocalPipeline(InProcessPipeline):
         if fingerprint is None:
             # Pertinent did not make the index: only what holds for every point can be checked.
             points = list(self._workspace.index().scan())
-            damaged = integrity.damage(damaged_points(points))
-            return [*damaged, *integrity.faults(readable_chunks(points))]
+            damaged = integrity.describe_damaged_points(damaged_points(points))
+            return [*damaged, *integrity.describe_faults(readable_chunks(points))]
         index = self._workspace.writable_index()
         inventory = audit.take_inventory(index, self._workspace.catalog())
         findings = [
@@ -104,11 +104,11 @@ class LocalPipeline(InProcessPipeline):
             *audit.find_stale_vectors(inventory, index, fingerprint.embedder),
             *audit.find_wrong_vectors(inventory, index, self._workspace.embedder()),
         ]
-        incomplete = integrity.faults(
+        incomplete = integrity.describe_faults(
             chunk for chunk in inventory.in_index.values() if integrity.find_damage(chunk)
         )
         problems = [finding.problem for finding in findings]
-        return [*integrity.damage(inventory.damaged), *incomplete, *problems]
+        return [*integrity.describe_damaged_points(inventory.damaged), *incomplete, *problems]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ class RemoteService:
 
     def audit(self) -> list[str]:
         pages = list(self.pages())
-        gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in integrity.gaps(pages)]
-        return [*integrity.faults(chunk for page in pages for chunk in page.chunks), *gaps]
+        gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in integrity.find_pages_with_gaps(pages)]
+        return [*integrity.describe_faults(chunk for page in pages for chunk in page.chunks), *gaps]
 
     @contextmanager
     def _reading_response(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Seed 000's acceptance: what a reader may expect of the lists, beyond the five criteria."""
+"""Seed 000's acceptance checks: what a reader may expect of the results, beyond the five criteria."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from statistics import fmean
 from pydantic import BaseModel, ConfigDict, Field
 
 from . import metrics
-from .integrity import gaps, repeated
-from .runner import Retrieval
-from .scoring import TOPICAL, Case, on_topic
-from .subject import PageView
+from .integrity import find_pages_with_gaps, find_repeated_chunks
+from .runner import QueryRunner
+from .scoring import TOPICAL, Case, count_on_topic
+from .target import PageView
 
 AT_ONCE = 50
 OVERLAP = 0.6
-"""How much of their first three results the wordings of one question should share."""
+"""How much of their first three results the paraphrases of a question should share."""
 REACHING = 0.8
-"""The share of queries that must do what is expected of each."""
+"""The share of queries that must meet an expectation."""
 BROAD = 2 / 3
-"""The P@3 that a broad query should reach: two of its first three."""
+"""The P@3 that a broad query should reach: two of its first three results."""
 
 
-class Check(BaseModel):
-    """One expectation, what was found, and whether that is good enough."""
+class AcceptanceCheck(BaseModel):
+    """An expectation, the measured value, and whether it is good enough."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,144 +37,142 @@ class Check(BaseModel):
     detail: list[str] = []
 
 
-def checks(cases: Sequence[Case], pages: Sequence[PageView], threshold: float) -> list[Check]:
-    """Every expectation that can be read off the lists."""
+def run_checks(cases: Sequence[Case], pages: Sequence[PageView], threshold: float) -> list[AcceptanceCheck]:
+    """Run every check that needs no further search.
+
+    Args:
+        cases: The judged queries.
+        pages: All pages of the target.
+        threshold: The score that no result of a query without an answer may reach.
+    """
     return [
-        _topics(cases),
-        _broad(cases),
-        _duplicates(cases),
-        _paraphrases(cases),
-        _out_of_domain(cases, threshold),
-        _sequence(pages),
+        _check_topics(cases),
+        _check_broad_queries(cases),
+        _check_duplicates(cases),
+        _check_paraphrases(cases),
+        _check_unanswerable(cases, threshold),
+        _check_positions(pages),
     ]
 
 
-def _share(name: str, wanted: str, good: Sequence[bool], detail: list[str]) -> Check:
-    value = fmean(good) if good else None
-    return Check(
+def _check_share(name: str, expectation: str, exceptions: Sequence[str], n: int) -> AcceptanceCheck:
+    """Check that enough of n queries meet an expectation; `exceptions` has a line for each that does not."""
+    value = (n - len(exceptions)) / n if n else None
+    return AcceptanceCheck(
         name=name,
         value=value,
-        wanted=f"at least {REACHING:.0%} of them {wanted}",
+        wanted=f"at least {REACHING:.0%} of them {expectation}",
         passed=None if value is None else value >= REACHING,
-        n=len(good),
-        detail=detail,
+        n=n,
+        detail=list(exceptions),
     )
 
 
-def _topics(cases: Sequence[Case]) -> Check:
-    asked = [
-        case
+def _check_count(name: str, target: str, faults: Sequence[str], n: int, count: int) -> AcceptanceCheck:
+    """Check that there are no faults among n; `faults` has a line for each."""
+    return AcceptanceCheck(
+        name=name,
+        value=float(count) if n else None,
+        wanted=target,
+        passed=not faults if n else None,
+        n=n,
+        detail=list(faults),
+    )
+
+
+def _check_topics(cases: Sequence[Case]) -> AcceptanceCheck:
+    counts = {
+        case.query.id: count_on_topic(case.outcome)
         for case in cases
         if case.query.query_type == "specific" and case.query.scored and case.query.expected_criteria.terms
-    ]
-    good = [on_topic(case.outcome) >= TOPICAL for case in asked]
-    detail = [
-        f"{case.query.id}: {on_topic(case.outcome)} of 5 on the topic"
-        for case, fine in zip(asked, good, strict=True)
-        if not fine
-    ]
-    return _share("specific queries", f"have {TOPICAL} of 5 results on the topic", good, detail)
-
-
-def _broad(cases: Sequence[Case]) -> Check:
-    asked = [case for case in cases if case.query.query_type == "broad" and case.query.scored]
-    good = [case.metrics["p@3"] >= BROAD - 1e-9 for case in asked]
-    detail = [
-        f"{case.query.id}: P@3 is {case.metrics['p@3']:.2f}"
-        for case, fine in zip(asked, good, strict=True)
-        if not fine
-    ]
-    return _share("broad queries", "have two relevant among their first three results", good, detail)
-
-
-def _duplicates(cases: Sequence[Case]) -> Check:
-    twice = {
-        case.query.id: found
-        for case in cases
-        if (found := repeated([hit.chunk for hit in case.outcome.shown]))
     }
-    answered = sum(bool(case.outcome.shown) for case in cases)
-    return Check(
-        name="duplicate passages",
-        value=float(sum(len(found) for found in twice.values())) if answered else None,
-        wanted="none in any list",
-        passed=not twice if answered else None,
-        n=answered,
-        detail=[f"{query}: {', '.join(found)} repeat another result" for query, found in twice.items()],
-    )
+    exceptions = [f"{name}: {count} of 5 on the topic" for name, count in counts.items() if count < TOPICAL]
+    expectation = f"have {TOPICAL} of 5 results on the topic"
+    return _check_share("specific queries", expectation, exceptions, len(counts))
 
 
-def _paraphrases(cases: Sequence[Case]) -> Check:
+def _check_broad_queries(cases: Sequence[Case]) -> AcceptanceCheck:
+    precisions = {
+        case.query.id: case.metrics["p@3"]
+        for case in cases
+        if case.query.query_type == "broad" and case.query.scored
+    }
+    exceptions = [f"{name}: P@3 is {p:.2f}" for name, p in precisions.items() if p < BROAD - 1e-9]
+    expectation = "have two relevant results among their first three"
+    return _check_share("broad queries", expectation, exceptions, len(precisions))
+
+
+def _check_duplicates(cases: Sequence[Case]) -> AcceptanceCheck:
+    repeated = {
+        case.query.id: find_repeated_chunks([hit.chunk for hit in case.outcome.results])
+        for case in cases
+        if case.outcome.results
+    }
+    faults = [f"{name}: {', '.join(ids)} repeat another result" for name, ids in repeated.items() if ids]
+    count = sum(map(len, repeated.values()))
+    return _check_count("duplicate passages", "no result repeats another one", faults, len(repeated), count)
+
+
+def _check_paraphrases(cases: Sequence[Case]) -> AcceptanceCheck:
     groups: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
         if case.query.paraphrase_group:
             groups[case.query.paraphrase_group].append(case)
     overlaps = {
-        name: value
-        for name, ones in groups.items()
-        if (value := metrics.group_overlap([one.ranking for one in ones])) is not None
+        name: overlap
+        for name, members in groups.items()
+        if (overlap := metrics.group_overlap([case.ranking for case in members])) is not None
     }
     value = fmean(overlaps.values()) if overlaps else None
-    return Check(
+    return AcceptanceCheck(
         name="paraphrases",
         value=value,
-        wanted=f"the wordings of a question share {OVERLAP:.0%} of their first three results, on average",
+        wanted=f"the paraphrases of a question share {OVERLAP:.0%} of their first three results, on average",
         passed=None if value is None else value >= OVERLAP,
         n=len(overlaps),
         detail=[
-            f"group {name}, {share:.0%} in common: {', '.join(one.query.id for one in groups[name])}"
-            for name, share in sorted(overlaps.items(), key=lambda pair: pair[1])
-            if share < OVERLAP
+            f"group {name}, {overlap:.0%} in common: {', '.join(case.query.id for case in groups[name])}"
+            for name, overlap in sorted(overlaps.items(), key=lambda pair: pair[1])
+            if overlap < OVERLAP
         ],
     )
 
 
-def _out_of_domain(cases: Sequence[Case], threshold: float) -> Check:
-    best = {
-        case.query.id: max((hit.score for hit in case.outcome.shown), default=-1.0)
+def _check_unanswerable(cases: Sequence[Case], threshold: float) -> AcceptanceCheck:
+    best_scores = {
+        case.query.id: max((hit.score for hit in case.outcome.results), default=-1.0)
         for case in cases
         if not case.query.answerable
     }
-    above = {name: score for name, score in best.items() if score >= threshold}
-    return Check(
+    above = {name: score for name, score in best_scores.items() if score >= threshold}
+    return AcceptanceCheck(
         name="queries without an answer",
-        value=len(above) / len(best) if best else None,
-        wanted=f"nothing scores {threshold:g} or more",
-        passed=not above if best else None,
-        n=len(best),
+        value=len(above) / len(best_scores) if best_scores else None,
+        wanted=f"no result scores {threshold:g} or more",
+        passed=not above if best_scores else None,
+        n=len(best_scores),
         detail=[f"{name}: the best result scores {score:.3f}" for name, score in above.items()],
     )
 
 
-def _sequence(pages: Sequence[PageView]) -> Check:
-    wrong = gaps(pages)
-    return Check(
-        name="chunk indices",
-        value=float(len(wrong)) if pages else None,
-        wanted="run 0, 1, 2 … on every page",
-        passed=not wrong if pages else None,
-        n=len(pages),
-        detail=wrong,
+def _check_positions(pages: Sequence[PageView]) -> AcceptanceCheck:
+    faults = find_pages_with_gaps(pages)
+    return _check_count(
+        "chunk indices", "0, 1, 2 … without a gap on every page", faults, len(pages), len(faults)
     )
 
 
-def at_once(retrieval: Retrieval, cases: Sequence[Case]) -> Check:
-    """Fifty queries at the same time: none fails, and each is answered as when it was alone."""
-    again = [cases[place % len(cases)] for place in range(AT_ONCE)]
+def check_concurrency(runner: QueryRunner, cases: Sequence[Case]) -> AcceptanceCheck:
+    """Run fifty queries at the same time: none fails, and each gets the results that it got alone."""
+    repeated = [cases[index % len(cases)] for index in range(AT_ONCE)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        outcomes = list(pool.map(lambda case: retrieval.ask(case.query), again))
-    wrong = []
-    for case, outcome in zip(again, outcomes, strict=True):
-        alone = [(hit.chunk.chunk_id, hit.score) for hit in case.outcome.shown]
+        outcomes = list(pool.map(lambda case: runner.run(case.query), repeated))
+    faults = []
+    for case, outcome in zip(repeated, outcomes, strict=True):
+        alone = [(hit.chunk.chunk_id, hit.score) for hit in case.outcome.results]
         if outcome.error:
-            wrong.append(f"{case.query.id}: {outcome.error}")
-        elif [(hit.chunk.chunk_id, hit.score) for hit in outcome.shown] != alone:
-            wrong.append(f"{case.query.id}: another list than alone")
-    return Check(
-        name=f"{AT_ONCE} queries at once",
-        value=float(len(wrong)),
-        wanted="no error, and no other answer than alone",
-        passed=not wrong,
-        n=AT_ONCE,
-        detail=list(dict.fromkeys(wrong)),
-    )
+            faults.append(f"{case.query.id}: {outcome.error}")
+        elif [(hit.chunk.chunk_id, hit.score) for hit in outcome.results] != alone:
+            faults.append(f"{case.query.id}: other results than alone")
+    name, target = f"{AT_ONCE} queries at once", "no errors, and the same results as alone"
+    return _check_count(name, target, list(dict.fromkeys(faults)), AT_ONCE, len(faults))

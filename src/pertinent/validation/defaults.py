@@ -61,7 +61,7 @@ def answerable(fields: Fields) -> list[TestCase]:
 
 
 def is_answerable(case: TestCase) -> bool:
-    """Whether it counts in the verdict's means: it has an answer, and is no edge case."""
+    """Whether the case counts in the verdict's means: answerable, no edge case, and labelled."""
     return case.query.answerable and case.query.query_type != "edge" and case.relevant > 0
 
 

@@ -1,4 +1,4 @@
-"""Whether what is stored is whole: the six fields of every result, and the hash of its text (seed 000)."""
+"""Check stored chunks: seed 000's six fields, and the hash of the text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .._internal.messages import format_count
 from ..errors import InvalidInput
 from ..limits import check_at_least, check_hash, check_text, check_time
 from ..types import Chunk, DamagedPoint
-from .subject import PageView
+from .target import PageView
 
-LISTED = 50
+MAX_POINTS = 50
 """How many damaged points are named."""
-NAMED = 5
-"""How many damaged chunks are named."""
+MAX_FAULTS = 5
+"""How many faults of chunks are named."""
 
 _CHECKS: Mapping[str, Callable[[str, object], object]] = {
     "url": check_text,
@@ -30,7 +30,7 @@ _CHECKS: Mapping[str, Callable[[str, object], object]] = {
 
 
 def seed_fields(chunk: Chunk) -> dict[str, Any]:
-    """The six fields of seed 000, as they are stored."""
+    """Return the six fields of seed 000, as they are stored."""
     return {
         "url": chunk.url,
         "title": chunk.title,
@@ -42,7 +42,7 @@ def seed_fields(chunk: Chunk) -> dict[str, Any]:
 
 
 def find_damage(chunk: Chunk) -> dict[str, InvalidInput]:
-    """Which of the six fields are missing or not what seed 000 says, and what is wrong with each."""
+    """Return the fields that are missing or that seed 000 forbids, each with its error."""
     damage = {}
     for name, value in seed_fields(chunk).items():
         try:
@@ -52,45 +52,45 @@ def find_damage(chunk: Chunk) -> dict[str, InvalidInput]:
     return damage
 
 
-def hash_holds(chunk: Chunk) -> bool:
-    """Whether the text is the one that the stored hash was made from."""
+def hash_matches(chunk: Chunk) -> bool:
+    """Return whether the stored hash is that of the text."""
     return hashlib.sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest() == chunk.content_hash
 
 
 def completeness(chunks: Sequence[Chunk]) -> float:
-    """The share of chunks with all six fields; 1.0 for none."""
+    """Return the share of chunks with all six fields; 1.0 for no chunks."""
     return sum(not find_damage(chunk) for chunk in chunks) / len(chunks) if chunks else 1.0
 
 
 def hash_rate(chunks: Sequence[Chunk]) -> float:
-    """The share of chunks whose text has its hash; 1.0 for none."""
-    return sum(hash_holds(chunk) for chunk in chunks) / len(chunks) if chunks else 1.0
+    """Return the share of chunks whose hash matches; 1.0 for no chunks."""
+    return sum(hash_matches(chunk) for chunk in chunks) / len(chunks) if chunks else 1.0
 
 
-def damage(points: Iterable[DamagedPoint]) -> list[str]:
-    """The damaged points, each once, in words that name the point and its fields."""
-    named = [f"damaged {point}" for point in {point.point_id: point for point in points}.values()]
-    more = format_count(len(named) - LISTED, "more damaged point", "more damaged points")
-    return named[:LISTED] + ([f"and {more}"] if len(named) > LISTED else [])
+def describe_damaged_points(points: Iterable[DamagedPoint]) -> list[str]:
+    """Describe each damaged point once, with its fields; those beyond a limit are only counted."""
+    lines = [f"damaged {point}" for point in {point.point_id: point for point in points}.values()]
+    omitted = format_count(len(lines) - MAX_POINTS, "more damaged point", "more damaged points")
+    return lines[:MAX_POINTS] + ([f"and {omitted}"] if len(lines) > MAX_POINTS else [])
 
 
-def faults(chunks: Iterable[Chunk]) -> list[str]:
-    """What is damaged, in words that name the chunk; each chunk once."""
-    found = []
+def describe_faults(chunks: Iterable[Chunk]) -> list[str]:
+    """Describe the faults of each chunk once; those beyond a limit are only counted."""
+    lines = []
     for chunk in {(chunk.chunk_id, chunk.text): chunk for chunk in chunks}.values():
         name = f"chunk {chunk.chunk_id or '(without an id)'} of {chunk.url or 'an unknown page'}"
         damage, values = find_damage(chunk), seed_fields(chunk)
         if absent := [field for field in damage if values[field] in (None, "", -1)]:
-            found.append(f"{name} lacks {', '.join(absent)}")
-        found += [f"{name}: {error}" for field, error in damage.items() if field not in absent]
-        if "content_hash" not in damage and not hash_holds(chunk):
-            found.append(f"{name}: its text is not the one that its hash was made from")
-    more = format_count(len(found) - NAMED, "more fault", "more faults")
-    return found[:NAMED] + ([f"and {more} of chunks"] if len(found) > NAMED else [])
+            lines.append(f"{name} lacks {', '.join(absent)}")
+        lines += [f"{name}: {error}" for field, error in damage.items() if field not in absent]
+        if "content_hash" not in damage and not hash_matches(chunk):
+            lines.append(f"{name}: its hash does not match its text")
+    omitted = format_count(len(lines) - MAX_FAULTS, "more fault", "more faults")
+    return lines[:MAX_FAULTS] + ([f"and {omitted} of chunks"] if len(lines) > MAX_FAULTS else [])
 
 
-def gaps(pages: Iterable[PageView]) -> list[str]:
-    """Pages whose chunks do not run 0, 1, 2 and so on."""
+def find_pages_with_gaps(pages: Iterable[PageView]) -> list[str]:
+    """Return the pages whose chunks are not numbered 0, 1, 2 and so on."""
     return [
         page.source_path or page.url
         for page in pages
@@ -98,14 +98,14 @@ def gaps(pages: Iterable[PageView]) -> list[str]:
     ]
 
 
-def repeated(chunks: Sequence[Chunk]) -> list[str]:
-    """Chunk ids whose text stands in the list before them: a reader gets the same passage twice."""
+def find_repeated_chunks(chunks: Sequence[Chunk]) -> list[str]:
+    """Return the ids of chunks whose text an earlier chunk of the list has; white space may differ."""
     by_text: dict[str, list[str]] = defaultdict(list)
     for chunk in chunks:
-        by_text[_words(chunk.text)].append(chunk.chunk_id)
-    return [chunk_id for same in by_text.values() for chunk_id in same[1:]]
+        by_text[_collapse_spaces(chunk.text)].append(chunk.chunk_id)
+    return [chunk_id for ids in by_text.values() for chunk_id in ids[1:]]
 
 
 @lru_cache(maxsize=10_000)
-def _words(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())

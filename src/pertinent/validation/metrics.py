@@ -1,8 +1,8 @@
-"""Measures: how good a ranking is, given what people said about its results.
+"""Measures of retrieval quality, computed from rankings and labels.
 
-A measure is called by its name in the literature, `ndcg@10`: a family, and where it cuts the list.
-Queries are rows and places are columns, so that ten thousand queries are measured at once. Label 0 is
-judged and irrelevant; no label is unjudged. A query without results scores 0 and is never dropped.
+A measure has the name that the literature gives it, such as `ndcg@10`: a family, and the rank at which it
+cuts the list. Queries are rows and ranks are columns, so that thousands of queries are measured at once.
+Label 0 means judged and not relevant; no label means unjudged. A query without results scores 0.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from ..errors import InvalidInput
 
 RELEVANT = 1
-"""The lowest label that counts as an answer."""
+"""The lowest label that counts as relevant."""
 
 FULL = 2
 """The label of a full answer, and the highest there is."""
 
 UNJUDGED = -1
-"""What stands in a row where nobody gave a label, or where the list has ended."""
+"""The entry of a result without a label, and of a rank beyond the end of the list."""
 
-WHOLE = sys.maxsize
-"""A cutoff beyond every list."""
+NO_CUTOFF = sys.maxsize
+"""A cutoff beyond the end of every list."""
 
 MEASURES = (
     *("p@3", "p@5", "p@10"),
@@ -38,20 +38,20 @@ MEASURES = (
     *("success@1", "success@5", "success@10"),
     *("judged@5", "judged@10"),
 )
-"""What every run is measured by, and can be read off a ranking."""
+"""The measures of every run that a ranking suffices for."""
 
 SPAN_RECALL = "span_recall@5"
-"""What every run is measured by too; it needs the places of the results, not only their order."""
+"""A further measure of every run; it needs the spans of the results, not only their order."""
 
 Column = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Found = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 Span = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """Rankings as the labels of their results, a query a row, and how many labels each query has."""
+class LabelledRankings:
+    """The labels of ranked results, one query to a row, and the number of labels of each query."""
 
     labels: NDArray[np.int8]
     retrieved: Counts
@@ -59,82 +59,89 @@ class Judged:
     full: Counts
 
     @classmethod
-    def of(cls, rankings: Sequence[Iterable[str]], judgments: Sequence[Mapping[str, int]]) -> Judged:
-        """The rankings as labels; an id that is listed twice counts at its first place."""
+    def of(
+        cls, rankings: Sequence[Iterable[str]], judgments: Sequence[Mapping[str, int]]
+    ) -> LabelledRankings:
+        """Look up the label of each result; an id that is listed twice counts at its first rank.
+
+        Args:
+            rankings: The ids of the results of each query, best first.
+            judgments: The labels of each query by id.
+        """
         _check_labels(judgments)
         rows = [
-            [given.get(one, UNJUDGED) for one in dict.fromkeys(ranking)]
-            for ranking, given in zip(rankings, judgments, strict=True)
+            [labels.get(name, UNJUDGED) for name in dict.fromkeys(ranking)]
+            for ranking, labels in zip(rankings, judgments, strict=True)
         ]
         retrieved = np.array([len(row) for row in rows], dtype=np.int64)
         labels = np.full((len(rows), retrieved.max(initial=1)), UNJUDGED, dtype=np.int8)
-        listed = np.arange(labels.shape[1]) < retrieved[:, None]
-        labels[listed] = np.fromiter(chain.from_iterable(rows), dtype=np.int8)
-        return cls(labels, retrieved, _count(judgments, RELEVANT), _count(judgments, FULL))
+        filled = np.arange(labels.shape[1]) < retrieved[:, None]
+        labels[filled] = np.fromiter(chain.from_iterable(rows), dtype=np.int8)
+        return cls(labels, retrieved, _count_labels(judgments, RELEVANT), _count_labels(judgments, FULL))
 
     def hits(self, k: int) -> Counts:
-        """How many of the first k results are relevant."""
-        return _true(self.labels[:, :k] >= RELEVANT)
+        """Count the relevant results among the first k of each query."""
+        return _count_true(self.labels[:, :k] >= RELEVANT)
 
 
-def precision(judged: Judged, k: int) -> Column:
-    """Relevant results in the first k, divided by k: also where fewer were retrieved."""
+def precision(judged: LabelledRankings, k: int) -> Column:
+    """Relevant results in the first k, divided by k even where fewer were retrieved."""
     return judged.hits(k) / k
 
 
-def recall(judged: Judged, k: int) -> Column:
-    """The share of all relevant results that the first k hold."""
+def recall(judged: LabelledRankings, k: int) -> Column:
+    """The share of all relevant results that are in the first k."""
     return _share(judged.hits(k), judged.relevant)
 
 
-def capped_recall(judged: Judged, k: int) -> Column:
-    """Recall, where a query with more than k answers can reach 1 too."""
+def capped_recall(judged: LabelledRankings, k: int) -> Column:
+    """Recall, but a query with more than k relevant results can reach 1 too."""
     return _share(judged.hits(k), np.minimum(judged.relevant, k))
 
 
-def success(judged: Judged, k: int) -> Column:
+def success(judged: LabelledRankings, k: int) -> Column:
     """Whether any of the first k is relevant."""
     return (judged.hits(k) > 0).astype(np.float64)
 
 
-def judged_share(judged: Judged, k: int) -> Column:
-    """The share of the first k results that has a label at all."""
-    labelled = _true(judged.labels[:, :k] != UNJUDGED)
+def judged_share(judged: LabelledRankings, k: int) -> Column:
+    """The share of the first k results that have a label."""
+    labelled = _count_true(judged.labels[:, :k] != UNJUDGED)
     return _share(labelled, np.minimum(judged.retrieved, k))
 
 
-def reciprocal_rank(judged: Judged, k: int) -> Column:
+def reciprocal_rank(judged: LabelledRankings, k: int) -> Column:
     """One divided by the rank of the first relevant result."""
-    return _first(judged.labels[:, :k] >= RELEVANT)
+    return _reciprocal_of_first(judged.labels[:, :k] >= RELEVANT)
 
 
-def reciprocal_rank_full(judged: Judged, k: int) -> Column:
+def reciprocal_rank_full(judged: LabelledRankings, k: int) -> Column:
     """One divided by the rank of the first full answer."""
-    return _first(judged.labels[:, :k] >= FULL)
+    return _reciprocal_of_first(judged.labels[:, :k] >= FULL)
 
 
-def reciprocal_rank_best(judged: Judged, k: int) -> Column:
+def reciprocal_rank_best(judged: LabelledRankings, k: int) -> Column:
     """One divided by the rank of the first result with the highest label among the first k."""
     labels = judged.labels[:, :k]
     highest = labels.max(axis=1, initial=RELEVANT)
-    return _first(labels == highest[:, None])
+    return _reciprocal_of_first(labels == highest[:, None])
 
 
-def average_precision(judged: Judged, k: int) -> Column:
+def average_precision(judged: LabelledRankings, k: int) -> Column:
     """The mean, over all relevant results, of the precision at the rank of each."""
-    found = judged.labels[:, :k] >= RELEVANT
-    precisions = np.cumsum(found, axis=1) / np.arange(1, found.shape[1] + 1)
-    return _share(_added(precisions * found), judged.relevant)
+    relevant = judged.labels[:, :k] >= RELEVANT
+    precisions = np.cumsum(relevant, axis=1) / np.arange(1, relevant.shape[1] + 1)
+    return _share(_sum_rows(precisions * relevant), judged.relevant)
 
 
-def ndcg(judged: Judged, k: int) -> Column:
-    """Discounted gain with the labels as gains, beside that of the best list that all labels allow."""
-    places = np.arange(min(k, judged.relevant.max(initial=1)))
-    ideal = (places < judged.relevant[:, None]).astype(np.int8) + (places < judged.full[:, None])
-    return _share(_discounted(judged.labels[:, :k].clip(min=0)), _discounted(ideal))
+def ndcg(judged: LabelledRankings, k: int) -> Column:
+    """Discounted gain with the labels as gains, divided by that of the best list that the labels allow."""
+    ranks = np.arange(min(k, judged.relevant.max(initial=1)))
+    ideal = (ranks < judged.relevant[:, None]).astype(np.int8) + (ranks < judged.full[:, None])
+    return _share(_discounted_gain(judged.labels[:, :k].clip(min=0)), _discounted_gain(ideal))
 
 
-FAMILIES: dict[str, Callable[[Judged, int], Column]] = {
+FAMILIES: dict[str, Callable[[LabelledRankings, int], Column]] = {
     "p": precision,
     "recall": recall,
     "rcap": capped_recall,
@@ -148,37 +155,42 @@ FAMILIES: dict[str, Callable[[Judged, int], Column]] = {
 }
 
 WITHOUT_CUTOFF = {"rr", "rr_full", "rr_best", "map", "ndcg"}
-"""The families that mean something over the whole list."""
+"""The families that are defined without a cutoff."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A family of measures and where it cuts the list."""
+    """A family of measures and its cutoff.
+
+    Example:
+        >>> Measure.parse("ndcg@10")
+        Measure(family='ndcg', cutoff=10)
+    """
 
     family: str
-    cutoff: int = WHOLE
+    cutoff: int = NO_CUTOFF
 
     @classmethod
     def parse(cls, name: str) -> Measure:
-        """The measure of a name such as `p@7`, or an error that says which there are."""
+        """Parse a name such as `p@7`; the error for an unknown name lists the measures."""
         parts = re.fullmatch(r"([a-z_]+)(?:@([1-9][0-9]{0,5}))?", name)
         family, cutoff = parts.groups() if parts else ("", None)
         if family not in FAMILIES:
-            known = ", ".join((*MEASURES, SPAN_RECALL))
+            names = ", ".join((*MEASURES, SPAN_RECALL))
             raise InvalidInput(
-                "measure", f"{name!r} is not known; there are {known}, and most with another cutoff too"
+                "measure", f"{name!r} is unknown; use one of {names}; most of them with any cutoff"
             )
         if cutoff is None and family not in WITHOUT_CUTOFF:
             raise InvalidInput("measure", f"{name!r} needs a cutoff, such as {family}@5")
-        return cls(family, int(cutoff or WHOLE))
+        return cls(family, int(cutoff or NO_CUTOFF))
 
-    def of(self, judged: Judged) -> Column:
-        """The value for each query."""
+    def of(self, judged: LabelledRankings) -> Column:
+        """Compute the value of each query."""
         return FAMILIES[self.family](judged, self.cutoff)
 
 
 def check_measure(name: str) -> None:
-    """Refuse what is no measure, with those that there are."""
+    """Raise an error that lists the measures where the name is unknown."""
     if name != SPAN_RECALL:
         Measure.parse(name)
 
@@ -188,108 +200,108 @@ def evaluate_all(
     judgments: Sequence[Mapping[str, int]],
     measures: Sequence[str] = MEASURES,
 ) -> dict[str, Column]:
-    """The measures of many queries, by name: a column each, with a value for every query."""
-    judged = Judged.of(rankings, judgments)
+    """Compute measures by name: each is a column with the value of every query."""
+    judged = LabelledRankings.of(rankings, judgments)
     return {name: Measure.parse(name).of(judged) for name in measures}
 
 
 def precision_at_k(labels: Sequence[int | None], k: int) -> float:
-    """Seed 000's P@k: relevant results in the first k, divided by k. None is unjudged."""
+    """Return seed 000's P@k: relevant results in the first k, divided by k. None means unjudged."""
     return sum(label is not None and label >= RELEVANT for label in labels[:k]) / k
 
 
 def rank_of_best(labels: Sequence[int | None]) -> int | None:
-    """Seed 000's: the rank of the first result with the highest label; None where none is relevant."""
+    """Return the rank of the first result with the highest label; None where none is relevant (seed 000)."""
     highest = max((label or 0 for label in labels), default=0)
     return labels.index(highest) + 1 if highest >= RELEVANT else None
 
 
 def rank_of_first_relevant(labels: Sequence[int | None]) -> int | None:
-    """The rank of the first relevant result; None where none is relevant."""
+    """Return the rank of the first relevant result; None where none is relevant."""
     return next((rank for rank, label in enumerate(labels, start=1) if (label or 0) >= RELEVANT), None)
 
 
 def mean_reciprocal_rank(ranks: Sequence[int | None]) -> float:
-    """Seed 000's MRR: a query without a rank counts 0; 0 where there are no queries."""
+    """Return seed 000's MRR: a query without a rank counts as 0; 0 where there are no queries."""
     return sum(1.0 / rank if rank else 0.0 for rank in ranks) / len(ranks) if ranks else 0.0
 
 
 def median_grade(grades: Iterable[int]) -> int:
-    """The grade that several judges give together: the lower median."""
+    """Combine the grades of several judges: the lower median."""
     ordered = sorted(grades)
     return ordered[(len(ordered) - 1) // 2]
 
 
 def ceiling(judgments: Mapping[str, int], k: int) -> float:
-    """The highest P@k that any ranking can reach with these labels."""
+    """Return the highest P@k that any ranking can reach with these labels."""
     return min(k, sum(label >= RELEVANT for label in judgments.values())) / k
 
 
-def span_recall(wanted: Sequence[Span], found: Sequence[Span]) -> float:
-    """The share of the wanted characters that was found; a character counts once, however often it is.
+def span_recall(labelled: Sequence[Span], retrieved: Sequence[Span]) -> float:
+    """Return the share of the labelled characters that were retrieved; 0 where none is labelled.
 
-    A span is a page, its first character and the one after its last. Where nothing is wanted it is 0,
-    as recall is.
+    A span is a page, its first character and the one after its last. Each character counts once, however
+    many spans cover it.
     """
-    length = _length(wanted)
-    covered = length + _length(found) - _length([*wanted, *found])
+    length = _covered_length(labelled)
+    covered = length + _covered_length(retrieved) - _covered_length([*labelled, *retrieved])
     return covered / length if length else 0.0
 
 
 def overlap(first: Sequence[str], second: Sequence[str], k: int = 3) -> float:
-    """The share of the first k results that two lists have in common, in any order.
+    """Return the share of the first k results that two lists have in common, in any order.
 
-    It is a share of k, or of the longer list where both are shorter; two empty lists have nothing in
-    common.
+    It is a share of k, or of the longer list where both are shorter; that of two empty lists is 0.
     """
-    one, other = ({*list(dict.fromkeys(ids))[:k]} for ids in (first, second))
-    return len(one & other) / max(1, len(one), len(other))
+    first_ids, second_ids = ({*list(dict.fromkeys(ids))[:k]} for ids in (first, second))
+    return len(first_ids & second_ids) / max(1, len(first_ids), len(second_ids))
 
 
 def group_overlap(lists: Sequence[Sequence[str]], k: int = 3) -> float | None:
-    """The mean overlap of every two lists of a paraphrase group; None where there are not two."""
-    shares = [overlap(one, other, k) for one, other in combinations(lists, 2)]
+    """Return the mean overlap of all pairs of lists; None where there are fewer than two lists."""
+    shares = [overlap(first, second, k) for first, second in combinations(lists, 2)]
     return sum(shares) / len(shares) if shares else None
 
 
 def _check_labels(judgments: Sequence[Mapping[str, int]]) -> None:
-    strange = {label for given in judgments for label in given.values()} - {*range(FULL + 1)}
-    if strange:
-        raise InvalidInput("judgments", f"a label is 0, 1 or 2, not {strange.pop()!r}")
+    invalid = {label for labels in judgments for label in labels.values()} - {*range(FULL + 1)}
+    if invalid:
+        raise InvalidInput("judgments", f"a label is 0, 1 or 2, not {invalid.pop()!r}")
 
 
-def _count(judgments: Sequence[Mapping[str, int]], lowest: int) -> Counts:
-    """How many labels of each query are at least `lowest`."""
-    return np.array([sum(label >= lowest for label in given.values()) for given in judgments], dtype=np.int64)
+def _count_labels(judgments: Sequence[Mapping[str, int]], lowest: int) -> Counts:
+    """Count the labels of each query that are at least `lowest`."""
+    counts = [sum(label >= lowest for label in labels.values()) for labels in judgments]
+    return np.array(counts, dtype=np.int64)
 
 
-def _true(found: Found) -> Counts:
-    """How many of each row are true."""
-    counts: Counts = np.count_nonzero(found, axis=1)
+def _count_true(flags: Flags) -> Counts:
+    """Count the true values of each row."""
+    counts: Counts = np.count_nonzero(flags, axis=1)
     return counts
 
 
-def _share(part: Counts | Column, whole: Counts | Column) -> Column:
-    """One divided by the other; 0 where there is nothing to have a share of."""
-    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+def _share(part: Counts | Column, total: Counts | Column) -> Column:
+    """Divide the first by the second; 0 where the second is 0."""
+    return np.divide(part, total, out=np.zeros(len(total)), where=total > 0)
 
 
-def _first(found: Found) -> Column:
-    """One divided by the rank of the first that is true in each row, 0 where none is."""
-    return np.where(found.any(axis=1), 1 / (found.argmax(axis=1) + 1), 0.0)
+def _reciprocal_of_first(flags: Flags) -> Column:
+    """Return one divided by the rank of the first true value of each row; 0 where there is none."""
+    return np.where(flags.any(axis=1), 1 / (flags.argmax(axis=1) + 1), 0.0)
 
 
-def _discounted(gains: NDArray[np.int8]) -> Column:
-    return _added(gains / np.log2(np.arange(2, gains.shape[1] + 2)))
+def _discounted_gain(gains: NDArray[np.int8]) -> Column:
+    return _sum_rows(gains / np.log2(np.arange(2, gains.shape[1] + 2)))
 
 
-def _added(values: Column) -> Column:
-    """The sum of each row, from left to right: so a row's sum does not depend on how wide the table is."""
+def _sum_rows(values: Column) -> Column:
+    """Sum each row from left to right, so that the result does not depend on the width of the table."""
     return np.cumsum(values, axis=1)[:, -1]
 
 
-def _length(spans: Iterable[Span]) -> int:
-    """How many characters the spans cover together."""
+def _covered_length(spans: Iterable[Span]) -> int:
+    """Count the characters that the spans cover together."""
     total, page, reached = 0, None, 0
     for name, start, end in sorted(spans):
         if name != page:

@@ -1,4 +1,4 @@
-"""How a validation is run."""
+"""The options of a validation run."""
 
 from __future__ import annotations
 
@@ -12,19 +12,26 @@ MOST_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a validation is run."""
+    """How the queries of a golden set are run.
+
+    Example:
+        >>> Options(ranking="dense", concurrency=4, audit=True)
+    """
 
     ranking: Ranking | None = None
     threshold: float = 0.0
     concurrency: int = 1
+    """How many queries run at the same time."""
     audit: bool = False
+    """Whether everything that is stored is checked."""
     together: bool = True
-    """Whether fifty queries are asked at once."""
+    """Whether to check that fifty queries at once get the same results as alone."""
     diagnose: bool = True
+    """Whether failed queries are diagnosed."""
     path: str | None = None
-    """Where the golden set was read from."""
+    """The file of the golden set."""
     limit: int | None = None
-    """How many of its queries were asked, where not all were."""
+    """How many of its queries were run; None where all were."""
 
     def __post_init__(self) -> None:
         ENGINE.check_threshold(self.threshold)

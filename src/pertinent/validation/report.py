@@ -1,4 +1,4 @@
-"""The report of a validation: seed 000's fields at the top level, and ours beside them."""
+"""The report of a validation: its model with seed 000's fields, and its files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidInput
 from ..types import Hit
 from . import defaults, integrity
-from .acceptance_checks import Check
+from .acceptance_checks import AcceptanceCheck
 from .comparison.stored_labels import (
-    LabelPlace,
+    LabelLocation,
     PageVersion,
     StoredLabel,
     StoredPassage,
@@ -26,46 +26,34 @@ from .comparison.stored_labels import (
 from .criteria import Criterion
 from .defaults import Verdict
 from .diagnosis import Diagnosis
-from .fields import Count, Hash, Milliseconds, Rank, Rate, RelevanceLabel, Text, Time, TopK, to_invalid_input
-from .golden.golden_set import (
-    ANSWER_THRESHOLD,
-    Category,
-    ExpectedCriteria,
-    QueryFilters,
-    QueryType,
-    Unit,
-    write_whole,
-)
+from .golden.files import write_atomically
+from .golden.golden_set import ANSWER_THRESHOLD, Category, ExpectedCriteria, QueryFilters, QueryType, Unit
 from .golden.short_forms import derive_id
-from .older_reports import fill_answerable_means
-from .scoring import Case, finite
+from .report_fields import (
+    Count,
+    Hash,
+    Milliseconds,
+    Rank,
+    Rate,
+    RelevanceLabel,
+    ReportPart,
+    Text,
+    Time,
+    TopK,
+    to_invalid_input,
+)
+from .scoring import Case, finite_or_none
 
 SCHEMA_VERSION = 1
 FOLDER = "validation_results"
-NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
+OTHER_VERSION = "was written by another version of Pertinent; run `pertinent validate` again"
+FILE_NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
+
+Status = Literal["passed", "failed", "error", "refused"]
 
 
-class Part(BaseModel):
-    """A part of a report; a report of a later version may know more fields."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    def __init__(self, **fields: Any) -> None:
-        try:
-            super().__init__(**fields)
-        except ValidationError as error:
-            raise to_invalid_input(error) from error
-
-    # Parts within parts are read from a file without this translation: `load` does it once.
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The part as plain data, fit for JSON; `load` reads a file of it."""
-        return self.model_dump(mode="json")
-
-
-class Query(Part):
-    """Seed 000's Query, with what our golden sets know beside it."""
+class Query(ReportPart):
+    """Seed 000's Query, with further fields of our golden sets."""
 
     text: str
     top_k: TopK = 5
@@ -74,17 +62,17 @@ class Query(Part):
     category: Category | None = None
     answerable: bool = True
     paraphrase_group: str | None = None
-    filters: QueryFilters | None = Field(default=None, description="None in a report that kept no labels")
+    filters: QueryFilters = QueryFilters()
 
 
 SeedField = Literal["similarity_score", "content", "url", "title", "chunk_index", "timestamp", "content_hash"]
 
 
-class SearchResult(Part):
+class SearchResult(ReportPart):
     """Seed 000's SearchResult.
 
-    A field whose stored value is missing or is not what the seed says is null, and `damaged` names it:
-    so a report over damaged data can be written, and its rates can be computed again.
+    A field that is missing in the store, or that the seed forbids, is null, and `damaged` names it. So a
+    report over damaged data can be written, and its rates can be recomputed.
     """
 
     similarity_score: Rate | None
@@ -115,7 +103,7 @@ class SearchResult(Part):
 
     @classmethod
     def of(cls, hit: Hit) -> SearchResult:
-        """A hit, in the seed's words."""
+        """Convert a hit to seed 000's fields."""
         chunk = hit.chunk
         start, end = chunk.span
         damaged: list[Any] = list(integrity.find_damage(chunk))
@@ -131,13 +119,13 @@ class SearchResult(Part):
             anchor=chunk.anchor,
             start=start,
             end=end,
-            cosine=finite(hit.scores.cosine),
-            lexical=finite(hit.scores.lexical),
+            cosine=finite_or_none(hit.scores.cosine),
+            lexical=finite_or_none(hit.scores.lexical),
         )
 
 
-class TestCase(Part):
-    """Seed 000's TestCase: a query, what it found, and how good that is."""
+class TestCase(ReportPart):
+    """Seed 000's TestCase: a query with its results, labels and measures."""
 
     __test__ = False  # pytest would take it for one of its own
 
@@ -149,25 +137,23 @@ class TestCase(Part):
     rank_of_best: Rank | None = None
     judged: list[bool] = Field(
         default_factory=defaults.judged,
-        description="Whether anybody has judged each result; if not, its label is 0",
+        description="Whether each result was judged; if not, its label is 0",
     )
     metrics: dict[str, float] = Field(default_factory=defaults.metrics)
     latency_ms: Milliseconds = 0.0
-    status: Literal["passed", "failed", "error", "refused"] = Field(default_factory=defaults.status)
-    complaints: list[str] = []
+    status: Status = Field(default_factory=defaults.status)
+    complaints: list[str] = Field(default=[])
     error: str | None = None
     diagnosis: Diagnosis | None = None
     relevant: int = Field(
         default_factory=defaults.relevant,
         ge=0,
-        description="How many passages answer it, as the labels stand today; where none does, the query is "
-        "left out of the `_answerable` means",
+        description="How many passages are labelled as relevant; where there are none, the query is left out "
+        "of the `_answerable` means",
     )
-    labels: list[StoredLabel] | None = Field(
-        default=None, description="None in reports of versions that did not keep them"
-    )
-    further: list[str] | None = Field(
-        default=None, description="The chunks that follow the results up to rank 10; see `passages`"
+    labels: list[StoredLabel] = Field(default=[])
+    further: list[str] = Field(
+        default=[], description="The chunks that follow the results up to rank 10; see `passages`"
     )
 
     @model_validator(mode="after")
@@ -182,27 +168,19 @@ class TestCase(Part):
 
     @classmethod
     def of(cls, case: Case, diagnosis: Diagnosis | None) -> TestCase:
-        """A judged query, in the seed's words."""
+        """Convert a judged query to seed 000's fields."""
         query, outcome = case.query, case.outcome
-        named = query.model_dump(include=set(Query.model_fields))
-        refused = outcome.refusal is not None and case.passed
         return cls(
-            query=Query(**named),
+            query=Query(**query.model_dump(include=set(Query.model_fields))),
             expected_criteria=query.expected_criteria,
-            actual_results=[SearchResult.of(hit) for hit in outcome.shown],
+            actual_results=[SearchResult.of(hit) for hit in outcome.results],
             relevance_labels=[label or 0 for label in case.labels],
             precision_at_k=case.precision_at_k,
             rank_of_best=case.rank_of_best,
             judged=[label is not None for label in case.labels],
             metrics=dict(case.metrics),
             latency_ms=outcome.latency_ms,
-            status="error"
-            if outcome.error
-            else "refused"
-            if refused
-            else "passed"
-            if case.passed
-            else "failed",
+            status=_status_of(case),
             complaints=list(case.complaints),
             error=outcome.error or outcome.refusal,
             diagnosis=diagnosis,
@@ -212,8 +190,16 @@ class TestCase(Part):
         )
 
 
-class Mean(Part):
-    """A mean, how many values it is of, and between what it may lie (95 %, bootstrap)."""
+def _status_of(case: Case) -> Status:
+    if case.outcome.error:
+        return "error"
+    if not case.passed:
+        return "failed"
+    return "refused" if case.outcome.refusal is not None else "passed"
+
+
+class Mean(ReportPart):
+    """A mean of n values with its 95 % bootstrap interval."""
 
     mean: float
     low: float
@@ -221,8 +207,8 @@ class Mean(Part):
     n: int
 
 
-class Latency(Part):
-    """How long the queries took, in milliseconds."""
+class Latency(ReportPart):
+    """The latencies of the queries, in milliseconds."""
 
     n: int
     mean: Milliseconds
@@ -233,17 +219,17 @@ class Latency(Part):
     method: str
 
 
-class LabelFault(Part):
-    """A label that is not where it was."""
+class LabelFault(ReportPart):
+    """A label that was relocated, is ambiguous or is lost."""
 
     query: str
-    place: str
+    location: str
     status: Literal["relocated", "ambiguous", "lost"]
     detail: str
 
 
-class Golden(Part):
-    """Which golden set was used."""
+class GoldenSummary(ReportPart):
+    """The golden set that was used."""
 
     name: str = ""
     queries: int
@@ -253,12 +239,12 @@ class Golden(Part):
     answer_threshold: float = ANSWER_THRESHOLD
     path: str | None = None
     ceiling: Rate = Field(
-        default=1.0, description="The highest share of queries that could reach the wanted P@5"
+        default=1.0, description="The highest share of queries that can reach the target P@5"
     )
 
 
-class ValidationReport(Part):
-    """Everything that a validation found."""
+class ValidationReport(ReportPart):
+    """The result of a validation: seed 000's ValidationReport, with further fields."""
 
     schema_version: Literal[1] = 1
     timestamp: Time
@@ -288,32 +274,32 @@ class ValidationReport(Part):
         description="Mean over all test cases, by the first relevant result",
     )
     mrr_first_relevant_answerable: Rate = Field(default_factory=defaults.mrr_first_relevant_answerable)
-    criteria: list[Criterion] = []
-    checks: list[Check] = []
+    criteria: list[Criterion] = Field(default=[])
+    checks: list[AcceptanceCheck] = Field(default=[])
     metrics: dict[str, dict[str, Mean]] = Field(
         default={}, description="Means by group: `all`, `type:…`, `category:…` and `type:…/category:…`"
     )
     latency: Latency | None = None
-    golden: Golden = Field(
-        default_factory=lambda fields: Golden(
+    golden: GoldenSummary = Field(
+        default_factory=lambda fields: GoldenSummary(
             queries=len(fields.get("test_cases", ())), scored=len(defaults.answerable(fields))
         )
     )
-    preflight: list[str] = []
-    label_faults: list[LabelFault] = []
+    preflight: list[str] = Field(default=[])
+    label_faults: list[LabelFault] = Field(default=[])
     audit: list[str] | None = Field(
-        default=None, description="What --audit found; null where it was not asked"
+        default=None, description="The faults that --audit found; null where it was not run"
     )
-    fingerprints: dict[str, str] = {}
-    options: dict[str, Any] = {}
-    label_places: dict[str, LabelPlace] = Field(
-        default_factory=dict, description="Where each label was found, by its key"
+    fingerprints: dict[str, str] = Field(default={})
+    options: dict[str, Any] = Field(default={})
+    label_locations: dict[str, LabelLocation] = Field(
+        default={}, description="Where each label points, by its key"
     )
     passages: dict[str, StoredPassage] = Field(
-        default_factory=dict, description="The chunks that labels cover or `further` names"
+        default={}, description="The chunks that labels cover or `further` names"
     )
     pages: dict[str, PageVersion] = Field(
-        default_factory=dict, description="Checksums of the pages that labels and results are on"
+        default={}, description="Checksums of the pages of labels and results"
     )
 
     @model_validator(mode="after")
@@ -332,7 +318,7 @@ class ValidationReport(Part):
 
 
 def json_schema() -> dict[str, Any]:
-    """The published schema of a report file."""
+    """Return the JSON schema of a report file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Pertinent validation report",
@@ -341,27 +327,35 @@ def json_schema() -> dict[str, Any]:
 
 
 def save(report: ValidationReport, folder: str | os.PathLike[str]) -> Path:
-    """Write the report under the name that its time gives it; a second one in that second gets a number."""
-    place = Path(folder)
+    """Write the report to a file named after its time; a second report of that second gets a number.
+
+    Args:
+        report: The report.
+        folder: The folder; it is created where it does not exist.
+
+    Returns:
+        The path of the file.
+    """
+    folder = Path(folder)
     text = report.model_dump_json(indent=2) + "\n"
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         stamp = datetime.fromisoformat(report.timestamp).strftime("%Y%m%d_%H%M%S")
         for number in range(1, 1000):
-            target = place / (f"report_{stamp}.json" if number == 1 else f"report_{stamp}_{number}.json")
+            path = folder / (f"report_{stamp}.json" if number == 1 else f"report_{stamp}_{number}.json")
             try:
-                target.touch(exist_ok=False)
+                path.touch(exist_ok=False)
             except FileExistsError:
                 continue
-            write_whole(target, text)
-            return target
+            write_atomically(path, text, field="output")
+            return path
     except OSError as error:
-        raise InvalidInput("output", f"can't write to {place}: {error.strerror or error}") from error
-    raise InvalidInput("output", f"{place} has a thousand reports of this second")
+        raise InvalidInput("output", f"can't write to {folder}: {error.strerror or error}") from error
+    raise InvalidInput("output", f"{folder} already has 999 reports of this second")
 
 
 def load(path: str | os.PathLike[str]) -> ValidationReport:
-    """The report in a file, or an error that says what is wrong with it."""
+    """Load a report from a file; the error says what is wrong with the file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -369,19 +363,34 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
             "report", f"{path} can't be read: {getattr(error, 'strerror', None) or error}"
         ) from error
     try:
-        found = json.loads(text)
-        if isinstance(found, dict) and found.get("schema_version") not in (None, SCHEMA_VERSION):
-            raise InvalidInput(
-                "report",
-                f"{path} has schema version {found['schema_version']!r}; this reads {SCHEMA_VERSION}",
-            )
-        return ValidationReport.model_validate(fill_answerable_means(found))
+        fields = json.loads(text)
+        if isinstance(fields, dict) and fields.get("schema_version") not in (None, SCHEMA_VERSION):
+            raise InvalidInput("report", f"{path} {OTHER_VERSION}")
+        report = ValidationReport.model_validate(fields)
     except json.JSONDecodeError as error:
         raise InvalidInput("report", f"{path} is not JSON: line {error.lineno}: {error.msg}") from error
     except ValidationError as error:
-        raise InvalidInput("report", f"{path} is no report: {to_invalid_input(error)}") from error
+        has_version = isinstance(fields, dict) and "schema_version" in fields
+        if has_version and any(detail["type"] == "missing" for detail in error.errors()):
+            raise InvalidInput("report", f"{path} {OTHER_VERSION}") from error
+        raise InvalidInput("report", f"{path} is not a report: {to_invalid_input(error)}") from error
+    if "schema_version" in report.model_fields_set and _lacks_fields(report):
+        raise InvalidInput("report", f"{path} {OTHER_VERSION}")
+    return report
 
 
-def listed(folder: str | os.PathLike[str]) -> list[Path]:
-    """The reports in a folder, oldest first."""
-    return sorted(path for path in Path(folder).glob("report_*.json") if NAME.fullmatch(path.name))
+def _lacks_fields(value: object) -> bool:
+    """Whether a part of a report was filled with a default; `save` writes every field."""
+    if isinstance(value, ReportPart):
+        names = type(value).model_fields
+        return not names.keys() <= value.model_fields_set or any(
+            _lacks_fields(getattr(value, name)) for name in names
+        )
+    if isinstance(value, dict):
+        return any(map(_lacks_fields, value.values()))
+    return isinstance(value, list) and any(map(_lacks_fields, value))
+
+
+def list_reports(folder: str | os.PathLike[str]) -> list[Path]:
+    """List the report files in a folder, oldest first."""
+    return sorted(path for path in Path(folder).glob("report_*.json") if FILE_NAME.fullmatch(path.name))

@@ -1,4 +1,4 @@
-"""Judged queries to a report: the criteria with their intervals, the means, and the verdict."""
+"""Build a report from judged queries: criteria with their intervals, means, verdict and issues."""
 
 from __future__ import annotations
 
@@ -6,34 +6,33 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import NamedTuple
-
-import numpy as np
 
 from .._internal.messages import count_queries
 from ..types import DamagedPoint
 from . import integrity, preflight
-from .acceptance_checks import Check
-from .comparison.stored_labels import store_label_places, store_pages, store_passages
+from .acceptance_checks import AcceptanceCheck
+from .comparison.stored_labels import store_label_locations, store_pages, store_passages
 from .criteria import Criteria, Criterion
 from .diagnosis import Diagnosis
-from .golden.golden_set import GoldenSet, fingerprint
-from .insights import insights
+from .golden.golden_set import GoldenSet, fingerprint_golden
+from .issues import list_issues
 from .labels.resolve import ResolvedQuery
 from .metrics import mean_reciprocal_rank
 from .options import Options
-from .report import Golden, LabelFault, Latency, Mean, TestCase, ValidationReport
+from .report import GoldenSummary, LabelFault, Latency, Mean, TestCase, ValidationReport
 from .scoring import Case
-from .statistics import Latencies, intervals, latency_summary, wilson
-from .subject import PageView, Subject
-from .verdict import Findings, decide
+from .statistics import LatencySummary, intervals, latency_summary, wilson_interval
+from .target import PageView, ValidationTarget
+from .verdict import Findings, decide_verdict
 
 SEED = 20251216
-"""Of the bootstrap: the same run has the same intervals."""
+"""The seed of the bootstrap: the same run has the same intervals."""
 
 
 class SeedMeans(NamedTuple):
-    """Seed 000's means over some of the queries."""
+    """Seed 000's means over a group of queries."""
 
     precision_at_5: float
     mrr: float
@@ -41,19 +40,19 @@ class SeedMeans(NamedTuple):
 
     @classmethod
     def of(cls, cases: Sequence[Case]) -> SeedMeans:
-        """Compute the means from what the callers got; 0 where there are no queries."""
+        """Compute the means from the results; 0 where there are no queries."""
         return cls(
-            _mean(_values(cases, "p@5")),
+            fmean(_values(cases, "p@5")) if cases else 0.0,
             mean_reciprocal_rank([case.rank_of_best for case in cases]),
             mean_reciprocal_rank([case.rank_of_first_relevant for case in cases]),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Assembly:
-    """All that a report is made of."""
+class ReportBuilder:
+    """Everything that a report is built from."""
 
-    subject: Subject
+    target: ValidationTarget
     golden: GoldenSet
     options: Options
     criteria: Criteria
@@ -66,20 +65,28 @@ class Assembly:
     def scored(self) -> list[Case]:
         """The answerable queries that the verdict judges (CONTRACTS 13).
 
-        A query without a relevant passage, since its labels are lost or outvoted, can't be judged.
+        A query whose labels of relevant passages are lost or outvoted can't be judged.
         """
         return [case for case in self.cases if case.query.scored and case.relevant]
 
-    def report(
-        self, found: list[Check], diagnoses: Sequence[Diagnosis | None], audit: list[str] | None
+    def build(
+        self, checks: list[AcceptanceCheck], diagnoses: Sequence[Diagnosis | None], audit: list[str] | None
     ) -> ValidationReport:
+        """Build the report.
+
+        Args:
+            checks: The acceptance checks.
+            diagnoses: The diagnosis of each case; None for a case that passed.
+            audit: The faults that the audit found; None where it was not run.
+        """
         latency = latency_summary([case.outcome.latency_ms for case in self.cases])
-        results = [hit.chunk for case in self.cases for hit in case.outcome.shown]
-        damaged = _damaged(self.cases)
+        results = [hit.chunk for case in self.cases for hit in case.outcome.results]
+        damaged = _list_damaged_points(self.cases)
         rates = (integrity.completeness(results), integrity.hash_rate(results))
-        ceiling = preflight.ceiling(self.golden, self.resolved, self.criteria)
-        ranking, further = self._judge_ranking(ceiling), self._judge_further(latency, rates, audit)
-        faults = preflight.faults(self.golden, self.resolved)
+        ceiling = preflight.precision_ceiling(self.golden, self.resolved, self.criteria)
+        ranking = self._judge_ranking(ceiling)
+        further = self._judge_further(latency, rates, len(damaged), audit)
+        faults = preflight.list_label_faults(self.golden, self.resolved)
         findings = Findings(
             golden=self.golden,
             criteria=self.criteria,
@@ -87,11 +94,11 @@ class Assembly:
             answerable=self.scored,
             ranking=ranking,
             further=further,
-            checks=found,
+            checks=checks,
             lost_labels=sum(label.status == "lost" for _, label in faults),
             ceiling=ceiling,
         )
-        verdict, reason = decide(findings)
+        verdict, reason = decide_verdict(findings)
         every_query, answerable = SeedMeans.of(self.cases), SeedMeans.of(self.scored)
         return ValidationReport(
             timestamp=self.started,
@@ -103,13 +110,15 @@ class Assembly:
             p99_latency_ms=latency.p99 if latency else 0.0,
             metadata_completeness_rate=rates[0],
             hash_validation_pass_rate=rates[1],
-            test_cases=[TestCase.of(case, why) for case, why in zip(self.cases, diagnoses, strict=True)],
-            summary=f"{verdict}: {reason}{self._partly()}",
+            test_cases=[
+                TestCase.of(case, diagnosis) for case, diagnosis in zip(self.cases, diagnoses, strict=True)
+            ],
+            summary=f"{verdict}: {reason}{self._note_limit()}",
             issues=[
-                *integrity.damage(damaged),
-                *integrity.faults(results),
+                *integrity.describe_damaged_points(damaged),
+                *integrity.describe_faults(results),
                 *(audit or ()),
-                *insights(self.golden, self.cases, diagnoses, found, latency),
+                *list_issues(self.golden, self.cases, diagnoses, checks, latency),
             ],
             verdict=verdict,
             avg_precision_at_5_answerable=answerable.precision_at_5,
@@ -117,101 +126,109 @@ class Assembly:
             mrr_first_relevant=every_query.mrr_first_relevant,
             mrr_first_relevant_answerable=answerable.mrr_first_relevant,
             criteria=[*ranking, *further],
-            checks=found,
-            metrics=self._metrics(),
+            checks=checks,
+            metrics=self._compute_metrics(),
             latency=Latency(**asdict(latency)) if latency else None,
-            golden=self._golden(ceiling),
-            preflight=preflight.notes(self.golden, self.resolved, self.criteria),
+            golden=self._summarise_golden(ceiling),
+            preflight=preflight.list_notes(self.golden, self.resolved, self.criteria),
             label_faults=[
-                LabelFault(query=query.id, place=one.label.place, status=one.status, detail=one.detail)  # type: ignore[arg-type]  # never exact
-                for query, one in faults
+                LabelFault(
+                    query=query.id,
+                    location=label.label.location,
+                    status=label.status,  # type: ignore[arg-type]  # never exact
+                    detail=label.detail,
+                )
+                for query, label in faults
             ],
             audit=audit,
-            fingerprints=self._fingerprints(),
+            fingerprints=self._collect_fingerprints(),
             options={**asdict(self.options), "criteria": self.criteria.model_dump()},
-            label_places=store_label_places(self.cases),
+            label_locations=store_label_locations(self.cases),
             passages=store_passages(self.cases, self.pages),
-            # Where pages are judged, a result is known by its page alone.
+            # Where pages are judged, results are identified by their page: no text is compared.
             pages=store_pages(self.cases, self.pages) if self.golden.unit == "passage" else {},
         )
 
-    def _partly(self) -> str:
+    def _note_limit(self) -> str:
         limit = self.options.limit
         if limit is None:
             return ""
-        asked = "query of the golden set was" if limit == 1 else f"{limit:,} queries of the golden set were"
-        return f" Only the first {asked} asked."
+        first = "query of the golden set was" if limit == 1 else f"{limit:,} queries of the golden set were"
+        return f" Only the first {first} run."
 
     def _judge_further(
-        self, latency: Latencies | None, rates: tuple[float, float], audit: list[str] | None
+        self,
+        latency: LatencySummary | None,
+        rates: tuple[float, float],
+        damaged: int,
+        audit: list[str] | None,
     ) -> list[Criterion]:
-        wanted = self.criteria
+        """Judge metadata, hashes and latency; damaged points and the audit where there are any."""
+        required = self.criteria
         p95 = latency.p95 if latency else 0.0
-        results = sum(len(case.outcome.shown) for case in self.cases)
+        results = sum(len(case.outcome.results) for case in self.cases)
         criteria = [
-            _rate("metadata completeness", wanted.metadata_completeness, rates[0], results),
-            _rate("hash validation", wanted.hash_validation, rates[1], results),
+            _judge_rate("metadata completeness", required.metadata_completeness, rates[0], results),
+            _judge_rate("hash validation", required.hash_validation, rates[1], results),
             Criterion(
                 name="p95 latency (ms)",
-                wanted=wanted.p95_latency_ms,
+                wanted=required.p95_latency_ms,
                 value=p95,
-                passed=p95 < wanted.p95_latency_ms if latency else None,
+                passed=p95 < required.p95_latency_ms if latency else None,
                 n=latency.n if latency else 0,
-                detail=_percentile_detail(latency),
+                detail=f"interpolated from {count_queries(latency.n)}" if latency else "no query was run",
             ),
         ]
-        if damaged := _damaged(self.cases):
-            detail = "points that belong in the results, and were left out of them"
-            count = len(damaged)
-            criteria.append(
-                Criterion(
-                    name="damaged points", wanted=0, value=count, passed=False, n=results, detail=detail
-                )
-            )
+        if damaged:
+            detail = "points that searches left out of their results"
+            criteria.append(_judge_count("damaged points", damaged, results, detail))
         if audit is not None:
             chunks = sum(len(page.chunks) for page in self.pages)
-            said = "faults in anything that is stored"
-            count = len(audit)
-            criteria.append(
-                Criterion(name="audit", wanted=0, value=count, passed=not count, n=chunks, detail=said)
-            )
+            criteria.append(_judge_count("audit", len(audit), chunks, "faults in the stored data"))
         return criteria
 
     def _judge_ranking(self, ceiling: float) -> list[Criterion]:
-        """Judge the means that something is asked of; their intervals come from the same resamples.
+        """Judge the means that have a target; their intervals come from the same resamples.
 
         P@5 is not judged where the labels allow too few queries to reach it (CONTRACTS 25).
         """
-        wanted = self.criteria
-        reaching = [float(value >= wanted.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]
-        share = f"queries with P@5 ≥ {wanted.precision_at_5:.2f}"
-        unreachable = None if wanted.can_be_met(ceiling) else share
-        asked = [
-            (share, wanted.queries_reaching if wanted.judge_precision else 0.0, reaching),
-            ("MRR (answerable)", wanted.mrr, _values(self.scored, "rr_best")),
-            *((name, least, _values(self.scored, name)) for name, least in wanted.at_least.items()),
+        required = self.criteria
+        reaching = [float(value >= required.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]
+        share = f"queries with P@5 ≥ {required.precision_at_5:.2f}"
+        unreachable = None if required.can_be_met(ceiling) else share
+        columns = [
+            (share, required.queries_reaching if required.judge_precision else 0.0, reaching),
+            ("MRR (answerable)", required.mrr, _values(self.scored, "rr_best")),
+            *((name, least, _values(self.scored, name)) for name, least in required.at_least.items()),
         ]
-        found = intervals({name: values for name, _, values in asked}, seed=SEED) if self.scored else {}
-        shares = [name for name in found if name.startswith(("queries with", "success@"))]
-        found |= {name: wilson(round(found[name].mean * found[name].n), found[name].n) for name in shares}
+        means = intervals({name: values for name, _, values in columns}, seed=SEED)
+        shares = [name for name in means if name.startswith(("queries with", "success@"))]
+        means |= {
+            name: wilson_interval(round(means[name].mean * means[name].n), means[name].n) for name in shares
+        }
         return [
             Criterion(
                 name=name,
                 wanted=least,
-                value=found[name].mean if found else 0.0,
-                passed=found[name].mean >= least - 1e-9 if found and name != unreachable else None,
-                low=found[name].low if found else None,
-                high=found[name].high if found else None,
+                value=means[name].mean if means else 0.0,
+                passed=means[name].mean >= least - 1e-9 if means and name != unreachable else None,
+                low=means[name].low if means else None,
+                high=means[name].high if means else None,
                 n=len(values),
-                detail="over the queries that have an answer"
-                + (", Wilson's interval" if name in shares else "")
-                + (f"; not judged, the labels allow {ceiling:.0%} at most" if name == unreachable else ""),
+                detail="over the answerable queries"
+                + (", Wilson interval" if name in shares else "")
+                + (
+                    f"; not judged, since the labels allow at most {ceiling:.0%}"
+                    if name == unreachable
+                    else ""
+                ),
             )
-            for name, least, values in asked
+            for name, least, values in columns
             if least > 0
         ]
 
-    def _metrics(self) -> dict[str, dict[str, Mean]]:
+    def _compute_metrics(self) -> dict[str, dict[str, Mean]]:
+        """Compute the means of all measures over all queries, by type and by category."""
         groups: dict[str, list[Case]] = defaultdict(list)
         for case in self.scored:
             kind, category = case.query.query_type, case.query.category
@@ -220,10 +237,10 @@ class Assembly:
             if category:
                 groups[f"category:{category}"].append(case)
                 groups[f"type:{kind}/category:{category}"].append(case)
-        return {name: _means(cases) for name, cases in groups.items()}
+        return {name: _compute_means(cases) for name, cases in groups.items()}
 
-    def _golden(self, ceiling: float) -> Golden:
-        return Golden(
+    def _summarise_golden(self, ceiling: float) -> GoldenSummary:
+        return GoldenSummary(
             name=self.golden.name,
             queries=len(self.golden.queries),
             scored=len(self.scored),
@@ -234,18 +251,23 @@ class Assembly:
             ceiling=ceiling,
         )
 
-    def _fingerprints(self) -> dict[str, str]:
+    def _collect_fingerprints(self) -> dict[str, str]:
+        """Identify the golden set, the corpus and the pipeline."""
         corpus = hashlib.sha256()
         for page in sorted(self.pages, key=lambda page: page.document_id):
             for chunk in page.chunks:
                 corpus.update(f"{chunk.chunk_id}\0{chunk.content_hash}\0".encode())
-        facts = {"golden": fingerprint(self.golden), "corpus": corpus.hexdigest(), **self.subject.facts()}
+        facts = {
+            "golden": fingerprint_golden(self.golden),
+            "corpus": corpus.hexdigest(),
+            **self.target.facts(),
+        }
         answered = next((case.outcome.answer for case in self.cases if case.outcome.answer), None)
         return {**facts, "ranking": answered.ranking} if answered else facts
 
 
-def _damaged(cases: Sequence[Case]) -> list[DamagedPoint]:
-    """The points that searches left out, each once."""
+def _list_damaged_points(cases: Sequence[Case]) -> list[DamagedPoint]:
+    """List the points that searches left out, each once."""
     points = [point for case in cases if case.outcome.answer for point in case.outcome.answer.damaged]
     return list({point.point_id: point for point in points}.values())
 
@@ -254,25 +276,21 @@ def _values(cases: Sequence[Case], name: str) -> list[float]:
     return [case.metrics[name] for case in cases]
 
 
-def _means(cases: Sequence[Case]) -> dict[str, Mean]:
-    table = {name: np.array([case.metrics[name] for case in cases]) for name in cases[0].metrics}
-    return {name: Mean(**asdict(one)) for name, one in intervals(table, seed=SEED).items()}
+def _compute_means(cases: Sequence[Case]) -> dict[str, Mean]:
+    table = {name: _values(cases, name) for name in cases[0].metrics}
+    return {name: Mean(**asdict(interval)) for name, interval in intervals(table, seed=SEED).items()}
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else 0.0
-
-
-def _rate(name: str, wanted: float, value: float, n: int) -> Criterion:
+def _judge_rate(name: str, target: float, value: float, n: int) -> Criterion:
     return Criterion(
         name=name,
-        wanted=wanted,
+        wanted=target,
         value=value,
-        passed=value >= wanted if n else None,
+        passed=value >= target if n else None,
         n=n,
         detail="of the retrieved results",
     )
 
 
-def _percentile_detail(latency: Latencies | None) -> str:
-    return f"rests on {count_queries(latency.n)} (interpolated)" if latency else "nothing was measured"
+def _judge_count(name: str, count: int, n: int, detail: str) -> Criterion:
+    return Criterion(name=name, wanted=0, value=count, passed=not count, n=n, detail=detail)

@@ -1,4 +1,4 @@
-"""Ask every query of a golden set, time each by itself, and lose none: a failure is an outcome too."""
+"""Run the queries of a golden set and time each; a failed search is an outcome too."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..errors import InvalidInput, PertinentError
 from ..limits import ENGINE
 from ..types import Answer, Hit, Ranking, SearchOptions
 from .golden.golden_set import GoldenQuery, Unit
-from .subject import Subject
+from .target import ValidationTarget
 
 DEPTH = ENGINE.top_k_max
-"""How far a list is read for the measures that look further than a caller does; outside the clock."""
+"""How many results are read, untimed, for measures that look beyond `top_k`."""
 
-_Given = TypeVar("_Given", GoldenQuery, "Outcome")
+_Input = TypeVar("_Input", GoldenQuery, "QueryOutcome")
 
 WARM_UP = ("a first query", "a second query, to be sure", "and one more before the clock runs")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a query: an answer, a refusal that says what is wrong with the query, or an error."""
+class QueryOutcome:
+    """The outcome of a query: an answer, a refusal of the query as invalid, or an error."""
 
     query: GoldenQuery
     latency_ms: float
@@ -32,38 +32,40 @@ class Outcome:
     refusal: str | None = None
     error: str | None = None
     deep: tuple[Hit, ...] = ()
-    """The same list read further, without a threshold."""
-    unread: str | None = None
-    """Why it could not be read further."""
+    """The first `DEPTH` results of the same query, without a threshold."""
+    deep_error: str | None = None
+    """Why the deep ranking could not be read."""
 
     @property
-    def shown(self) -> tuple[Hit, ...]:
-        """What the caller who asked for `top_k` got."""
+    def results(self) -> tuple[Hit, ...]:
+        """The results that a caller gets who asks for `top_k`."""
         return self.answer.hits[: self.query.top_k] if self.answer else ()
 
     @property
-    def hits(self) -> tuple[Hit, ...]:
-        """What was shown, and what a longer list would go on with."""
-        if self.answer is None or len(self.shown) < self.query.top_k:
-            return self.shown
-        seen = {hit.chunk.chunk_id for hit in self.shown}
+    def deep_results(self) -> tuple[Hit, ...]:
+        """The results, followed by those of the deep ranking that a longer list would show."""
+        if self.answer is None or len(self.results) < self.query.top_k:
+            return self.results
+        listed_ids = {hit.chunk.chunk_id for hit in self.results}
         further = [
-            hit for hit in self.deep if hit.chunk.chunk_id not in seen and hit.score >= self.answer.threshold
+            hit
+            for hit in self.deep
+            if hit.chunk.chunk_id not in listed_ids and hit.score >= self.answer.threshold
         ]
-        return (*self.shown, *further)
+        return (*self.results, *further)
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieval:
-    """How queries are asked."""
+class QueryRunner:
+    """Runs queries on a target with the settings of a validation."""
 
-    subject: Subject
+    target: ValidationTarget
     ranking: Ranking | None = None
     threshold: float = 0.0
     unit: Unit = "passage"
 
-    def ask(self, query: GoldenQuery) -> Outcome:
-        """The outcome of one query, with its time from the question to the answer."""
+    def run(self, query: GoldenQuery) -> QueryOutcome:
+        """Run a query and measure its latency."""
         answer: Answer | None = None
         refusal = error = None
         start = time.perf_counter()
@@ -73,16 +75,22 @@ class Retrieval:
             refusal = str(problem)
         except PertinentError as problem:
             error = f"{type(problem).__name__}: {problem}"
-        return Outcome(query, (time.perf_counter() - start) * 1000, answer, refusal, error)
+        return QueryOutcome(query, (time.perf_counter() - start) * 1000, answer, refusal, error)
 
-    def read_on(self, outcome: Outcome) -> Outcome:
-        """The outcome with its list read further, or with the reason why it was not; a failed one stays."""
+    def fetch_deep_ranking(self, outcome: QueryOutcome) -> QueryOutcome:
+        """Add the deep ranking to an outcome, or the reason why it could not be read."""
         if outcome.answer is None:
             return outcome
         try:
             return replace(outcome, deep=self._search(outcome.query, DEPTH, 0.0).hits)
         except PertinentError as problem:
-            return replace(outcome, unread=f"{type(problem).__name__}: {problem}")
+            return replace(outcome, deep_error=f"{type(problem).__name__}: {problem}")
+
+    def warm_up(self) -> None:
+        """Run a few untimed queries, so that models and stores are loaded; a broken pipeline raises."""
+        for text in WARM_UP:
+            query = GoldenQuery(id="warm-up", text=text)
+            self._search(query, query.top_k, self.threshold)
 
     def _search(self, query: GoldenQuery, top_k: int, threshold: float) -> Answer:
         by_page = self.unit == "page"
@@ -92,44 +100,42 @@ class Retrieval:
             ranking=self.ranking,
             per_page=1 if by_page else None,
             filters=query.filters.to_filters(),
-            # Pages with the same text are two pages to whoever judges pages.
+            # Where pages are judged, two pages with the same text are two results.
             distinct=not by_page,
         )
-        return self.subject.search(query.text, options)
-
-    def warm_up(self) -> None:
-        """Load whatever is loaded by the first query, outside any measurement."""
-        for text in WARM_UP:
-            self.ask(GoldenQuery(id="warm-up", text=text))
+        return self.target.search(query.text, options)
 
 
-def ask_all(
-    retrieval: Retrieval,
+def run_queries(
+    runner: QueryRunner,
     queries: Sequence[GoldenQuery],
     concurrency: int = 1,
     advance: Callable[[], None] = lambda: None,
-) -> list[Outcome]:
-    """The outcome of every query, in order, with so many asked at a time."""
-    return _each(retrieval.ask, queries, concurrency, advance)
+) -> list[QueryOutcome]:
+    """Run every query, `concurrency` at a time; the outcomes are in the order of the queries."""
+    return _map_concurrently(runner.run, queries, concurrency, advance)
 
 
-def read_all(
-    retrieval: Retrieval,
-    outcomes: Sequence[Outcome],
+def fetch_deep_rankings(
+    runner: QueryRunner,
+    outcomes: Sequence[QueryOutcome],
     concurrency: int = 1,
     advance: Callable[[], None] = lambda: None,
-) -> list[Outcome]:
-    """The outcomes with their lists read further, when no clock runs any more."""
-    return _each(retrieval.read_on, outcomes, concurrency, advance)
+) -> list[QueryOutcome]:
+    """Add the deep ranking to every outcome, after all queries have been timed."""
+    return _map_concurrently(runner.fetch_deep_ranking, outcomes, concurrency, advance)
 
 
-def _each(
-    work: Callable[[_Given], Outcome], given: Sequence[_Given], concurrency: int, advance: Callable[[], None]
-) -> list[Outcome]:
-    def one(item: _Given) -> Outcome:
-        outcome = work(item)
+def _map_concurrently(
+    work: Callable[[_Input], QueryOutcome],
+    inputs: Sequence[_Input],
+    concurrency: int,
+    advance: Callable[[], None],
+) -> list[QueryOutcome]:
+    def work_and_advance(single: _Input) -> QueryOutcome:
+        outcome = work(single)
         advance()
         return outcome
 
     with ThreadPoolExecutor(concurrency) as pool:
-        return list(pool.map(one, given))
+        return list(pool.map(work_and_advance, inputs))

@@ -1,4 +1,4 @@
-"""Outcomes beside their labels: how good each list is, and whether each query passes by its own rule."""
+"""Judge outcomes by their labels: the measures of each query, and whether it passes by its own rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import metrics, preflight
 from .criteria import Criteria
 from .golden.golden_set import GoldenQuery, GoldenSet, Unit
 from .labels.resolve import ResolvedQuery
-from .runner import Outcome
+from .runner import QueryOutcome
 
 MEASURES = metrics.MEASURES
 TOP = 5
@@ -24,20 +24,20 @@ TOPICAL = 3
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A query with its outcome, judged."""
+    """A query with its outcome, its labels and its measures."""
 
-    outcome: Outcome
+    outcome: QueryOutcome
     resolved: ResolvedQuery
     ranking: tuple[str, ...]
-    """What was found, by chunk or by page, as the labels name it; every copy of a text has one name."""
+    """The ids of the results, by chunk or by page as the labels are; copies of a text share an id."""
     labels: tuple[int | None, ...]
     """The label of each result; None where nobody has judged it."""
     metrics: Mapping[str, float]
     passed: bool
     needed: int
-    """How many of the first five must be relevant."""
+    """How many of the first five results must be relevant."""
     complaints: tuple[str, ...]
-    """What the query's own rule, or its expected criteria, found wanting."""
+    """What the query's own rule, or its expected criteria, found wrong."""
 
     @property
     def query(self) -> GoldenQuery:
@@ -46,7 +46,7 @@ class Case:
 
     @property
     def rank_of_best(self) -> int | None:
-        """Seed 000's: the rank of the first result with the highest label among the results."""
+        """Seed 000's `rank_of_best`."""
         return metrics.rank_of_best(self.labels)
 
     @property
@@ -56,123 +56,133 @@ class Case:
 
     @property
     def precision_at_k(self) -> float:
-        """Seed 000's, with the query's own k."""
+        """Seed 000's P@k, with the query's own `top_k`."""
         return metrics.precision_at_k(self.labels, self.query.top_k)
 
     @property
     def enough(self) -> bool:
-        """Whether as many of the first five are relevant as must be, whatever else the query lacks."""
+        """Whether enough of the first five results are relevant."""
         return sum(bool(label) for label in self.labels[:TOP]) >= self.needed
 
     @property
     def relevant(self) -> int:
-        """How many passages answer the query, as its labels stand today."""
-        return sum(grade > 0 for grade in self.resolved.texts.values())
+        """How many different passages are labelled as relevant."""
+        return sum(grade > 0 for grade in self.resolved.text_grades.values())
 
     @property
     def lost(self) -> bool:
-        """Whether all that would answer it is lost: then it can't be judged."""
+        """Whether every label of a relevant passage is lost, so that the query can't be judged."""
         relevant = [label for label in self.resolved.labels if label.label.grade]
         return bool(relevant) and all(label.status == "lost" for label in relevant)
 
 
-def judge(
-    golden: GoldenSet, outcomes: Sequence[Outcome], resolved: Mapping[str, ResolvedQuery], criteria: Criteria
+def judge_outcomes(
+    golden: GoldenSet,
+    outcomes: Sequence[QueryOutcome],
+    resolved: Mapping[str, ResolvedQuery],
+    criteria: Criteria,
 ) -> list[Case]:
-    """Every outcome beside its labels."""
-    texts = [resolved[outcome.query.id].texts for outcome in outcomes]
+    """Judge every outcome by the labels of its query.
+
+    Args:
+        golden: The golden set.
+        outcomes: The outcomes, with their deep rankings.
+        resolved: The labels by query id.
+        criteria: The P@5 that a query must reach, and the further measures to compute.
+    """
+    texts = [resolved[outcome.query.id].text_grades for outcome in outcomes]
     rankings = [
-        tuple(map(resolved[outcome.query.id].text_of, found_ids(outcome.hits, golden.unit)))
+        tuple(map(resolved[outcome.query.id].text_id, result_ids(outcome.deep_results, golden.unit)))
         for outcome in outcomes
     ]
-    judge_precision = preflight.allow_precision(golden, resolved, criteria)
+    judge_precision = preflight.can_judge_precision(golden, resolved, criteria)
     needed = math.ceil(criteria.precision_at_5 * TOP - 1e-9) if judge_precision else 1
     further = [name for name in criteria.at_least if name not in (*MEASURES, metrics.SPAN_RECALL)]
     table = metrics.evaluate_all(rankings, texts, [*MEASURES, *further])
     cases = []
-    for place, outcome in enumerate(outcomes):
-        known = resolved[outcome.query.id]
-        labels = tuple(known.judgments.get(one) for one in found_ids(outcome.shown, golden.unit))
-        measured = {name: float(column[place]) for name, column in table.items()}
-        measured |= seed_figures(labels)
-        measured[metrics.SPAN_RECALL] = _span_recall(outcome.shown[:TOP], known)
-        complaints = _complaints(outcome, golden.answer_threshold)
+    for index, outcome in enumerate(outcomes):
+        query_labels = resolved[outcome.query.id]
+        labels = tuple(query_labels.judgments.get(name) for name in result_ids(outcome.results, golden.unit))
+        measures = {name: float(column[index]) for name, column in table.items()}
+        measures |= seed_figures(labels)
+        measures[metrics.SPAN_RECALL] = _span_recall(outcome.results[:TOP], query_labels)
+        complaints = _list_complaints(outcome, golden.answer_threshold)
         if outcome.query.scored and outcome.answer is not None and sum(map(bool, labels[:TOP])) < needed:
-            complaints += (_name_shortfall(measured["p@5"], criteria if judge_precision else None),)
+            complaints.append(_describe_shortfall(measures["p@5"], criteria if judge_precision else None))
         cases.append(
             Case(
                 outcome=outcome,
-                resolved=known,
-                ranking=rankings[place],
+                resolved=query_labels,
+                ranking=rankings[index],
                 labels=labels,
-                metrics=measured,
+                metrics=measures,
                 passed=not complaints,
                 needed=needed,
-                complaints=complaints,
+                complaints=tuple(complaints),
             )
         )
     return cases
 
 
 def seed_figures(labels: Sequence[int | None]) -> dict[str, float]:
-    """Seed 000's two figures, from what the caller got and nothing further."""
+    """Return seed 000's P@5 and reciprocal rank, computed from the results alone."""
     rank = metrics.rank_of_best(labels)
     return {"p@5": metrics.precision_at_k(labels, TOP), "rr_best": metrics.mean_reciprocal_rank([rank])}
 
 
-def finite(score: float | None) -> float | None:
-    """The score, if it is a number: what is not can't be written down."""
+def finite_or_none(score: float | None) -> float | None:
+    """Return the score, or None where JSON cannot store it."""
     return score if score is not None and math.isfinite(score) else None
 
 
-def found_ids(hits: Sequence[Hit], unit: Unit) -> list[str]:
-    """The results as labels name them."""
+def result_ids(hits: Sequence[Hit], unit: Unit) -> list[str]:
+    """Return the ids by which labels name the results: of pages or of chunks."""
     return [hit.chunk.document_id if unit == "page" else hit.chunk.chunk_id for hit in hits]
 
 
 def _span_recall(hits: Sequence[Hit], resolved: ResolvedQuery) -> float:
-    wanted = [(one.document_id, one.start, one.end) for one in resolved.wanted]
-    chunks = [one for hit in hits for one in resolved.copies.get(hit.chunk.chunk_id, [hit.chunk])]
-    found = [(one.document_id, one.start, one.end) for one in chunks]
-    return metrics.span_recall(wanted, found)
+    chunks = [chunk for hit in hits for chunk in resolved.copies.get(hit.chunk.chunk_id, [hit.chunk])]
+    retrieved = [(chunk.document_id, chunk.start, chunk.end) for chunk in chunks]
+    return metrics.span_recall(resolved.relevant_spans, retrieved)
 
 
-def _name_shortfall(precision: float, criteria: Criteria | None) -> str:
-    """Say that too few of the first five are relevant; without criteria for P@5, that none is."""
+def _describe_shortfall(precision: float, criteria: Criteria | None) -> str:
+    """Say that too few of the first five results are relevant; without criteria for P@5, that none is."""
     if criteria is None:
         return NOTHING_RELEVANT
     return f"{LOW_PRECISION} {precision:.2f}, below {criteria.precision_at_5:.2f}"
 
 
-def _complaints(outcome: Outcome, threshold: float) -> tuple[str, ...]:
-    """What is wrong with the answer, however relevant its results are; nothing where all is well."""
+def _list_complaints(outcome: QueryOutcome, threshold: float) -> list[str]:
+    """List what is wrong with an answer, apart from the relevance of its results."""
     query = outcome.query
     if outcome.error is not None:
-        return (f"the search failed: {outcome.error}",)
-    found = [*_unclean(outcome), *_expected(outcome)]
+        return [f"the search failed: {outcome.error}"]
+    complaints = [*_check_list(outcome), *_check_expected_criteria(outcome)]
     if not query.answerable:
-        found += _above(outcome, threshold)
+        complaints += _check_no_answer(outcome, threshold)
     elif query.scored and outcome.refusal is not None:
-        found.append(f"the query was refused: {outcome.refusal}")
-    return tuple(found)
+        complaints.append(f"the query was refused: {outcome.refusal}")
+    return complaints
 
 
-def _unclean(outcome: Outcome) -> list[str]:
-    """What is wrong with the list itself, whatever it is about."""
-    scores = [hit.score for hit in outcome.shown]
-    ids = [hit.chunk.chunk_id for hit in outcome.shown]
-    faults = []
+def _check_list(outcome: QueryOutcome) -> list[str]:
+    """Check that scores are in range and in order, and that no chunk is repeated."""
+    scores = [hit.score for hit in outcome.results]
+    ids = [hit.chunk.chunk_id for hit in outcome.results]
+    complaints = []
     if any(not math.isfinite(score) or not 0.0 <= score <= 1.0 for score in scores):
-        faults.append("a score is not between 0 and 1")
+        complaints.append("a score is not between 0 and 1")
     if scores != sorted(scores, reverse=True):
-        faults.append("the results are not in the order of their scores")
+        complaints.append("the results are not ordered by score")
     if len(set(ids)) < len(ids):
-        faults.append("a chunk is listed twice")
-    return faults
+        complaints.append("a chunk is listed twice")
+    return complaints
 
 
-def _above(outcome: Outcome, threshold: float) -> list[str]:
-    above = [hit for hit in outcome.shown if hit.score >= threshold]
+def _check_no_answer(outcome: QueryOutcome, threshold: float) -> list[str]:
+    """Check that no result of a query without an answer reaches the threshold."""
+    above = [hit for hit in outcome.results if hit.score >= threshold]
     if not above:
         return []
     best = max(above, key=lambda hit: hit.score)
@@ -181,27 +191,30 @@ def _above(outcome: Outcome, threshold: float) -> list[str]:
     ]
 
 
-def _expected(outcome: Outcome) -> list[str]:
-    """Seed 000's expected criteria that are not met."""
-    wanted = outcome.query.expected_criteria
-    faults = []
-    if wanted.min_score is not None:
-        best = max((hit.score for hit in outcome.shown), default=0.0)
-        if best < wanted.min_score:
-            faults.append(f"the best score is {best:.3f}, below min_score {wanted.min_score:g}")
-    if wanted.terms and outcome.query.query_type != "edge":
-        named = on_topic(outcome)
+def _check_expected_criteria(outcome: QueryOutcome) -> list[str]:
+    """Check seed 000's `expected_criteria`: the best score, and the topic of the first five results."""
+    expected = outcome.query.expected_criteria
+    complaints = []
+    if expected.min_score is not None:
+        best = max((hit.score for hit in outcome.results), default=0.0)
+        if best < expected.min_score:
+            complaints.append(f"the best score is {best:.3f}, below min_score {expected.min_score:g}")
+    if expected.terms and outcome.query.query_type != "edge":
+        count = count_on_topic(outcome)
         least = TOPICAL if outcome.query.query_type == "specific" else 1
-        if named < least:
-            faults.append(f"{named} of the first {TOP} results name the topic ({wanted.expected_topic})")
-    return faults
+        if count < least:
+            complaints.append(
+                f"{count} of the first {TOP} results name the topic ({expected.expected_topic}); at least "
+                f"{least} should"
+            )
+    return complaints
 
 
-def on_topic(outcome: Outcome) -> int:
-    """How many of the first five results name one of the terms of the query's topic."""
+def count_on_topic(outcome: QueryOutcome) -> int:
+    """Count those of the first five results that name a term of the query's topic."""
     terms = outcome.query.expected_criteria.terms
     if not terms:
         return 0
-    named = re.compile("|".join(rf"(?<!\w){re.escape(term)}(?!\w)" for term in terms), re.IGNORECASE)
-    texts = [f"{hit.chunk.breadcrumb}\n{hit.chunk.text}" for hit in outcome.shown[:TOP]]
-    return sum(named.search(text) is not None for text in texts)
+    pattern = re.compile("|".join(rf"(?<!\w){re.escape(term)}(?!\w)" for term in terms), re.IGNORECASE)
+    texts = [f"{hit.chunk.breadcrumb}\n{hit.chunk.text}" for hit in outcome.results[:TOP]]
+    return sum(pattern.search(text) is not None for text in texts)

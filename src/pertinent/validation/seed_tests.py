@@ -59,23 +59,25 @@ _RUN = {
 }
 
 
-def _shown(example: Mapping[str, Any]) -> ConfigDict:
+def _config_with_example(example: Mapping[str, Any]) -> ConfigDict:
     return ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [dict(example)]})
 
 
 class SuccessCriteria(BaseModel):
-    """When a test counts as passed."""
+    """The conditions under which a test passes."""
 
-    model_config = _shown(_CRITERIA)
+    model_config = _config_with_example(_CRITERIA)
 
-    min_accuracy: Share = Field(default=0.8, description="The share of the expected chunks to be found")
-    min_similarity_score: Share = Field(default=0.0, description="What each that is found must score")
+    min_accuracy: Share = Field(
+        default=0.8, description="The share of the expected chunks that must be found"
+    )
+    min_similarity_score: Share = Field(default=0.0, description="The score that each found one must reach")
 
 
 class ValidationTest(BaseModel):
     """A test case for validating retrieval quality."""
 
-    model_config = _shown(EXAMPLE)
+    model_config = _config_with_example(EXAMPLE)
 
     test_id: Identifier = Field(description="Unique identifier for the test case")
     query_text: str = Field(
@@ -94,9 +96,9 @@ class ValidationTest(BaseModel):
 
 
 class ActualResult(BaseModel):
-    """A chunk that the test's query found."""
+    """A result of the test's query."""
 
-    model_config = _shown(_RESULT)
+    model_config = _config_with_example(_RESULT)
 
     chunk_id: str
     similarity_score: Share
@@ -104,9 +106,9 @@ class ActualResult(BaseModel):
 
 
 class ExecutedTest(ValidationTest):
-    """A test with what came of it."""
+    """A test with its result."""
 
-    model_config = _shown(_EXECUTED)
+    model_config = _config_with_example(_EXECUTED)
 
     executed_at: str = Field(description="Timestamp when the test was executed")
     result_accuracy: Share = Field(
@@ -118,9 +120,9 @@ class ExecutedTest(ValidationTest):
 
 
 class ValidationRun(BaseModel):
-    """What came of all tests."""
+    """The results of all tests."""
 
-    model_config = _shown(_RUN)
+    model_config = _config_with_example(_RUN)
 
     validation_id: str
     total_tests: int = Field(ge=0)
@@ -130,23 +132,23 @@ class ValidationRun(BaseModel):
     validation_status: Literal["passed", "failed", "partial"]
     tests: list[ExecutedTest]
     warnings: list[str] = Field(
-        default_factory=list, description="What the searches say of a part that is down or damaged"
+        default_factory=list, description="Warnings of the searches about a part that is down or damaged"
     )
 
 
-def read_tests(given: Sequence[Mapping[str, Any]]) -> list[ValidationTest]:
-    """The tests in plain data, or an error that names the test and the field."""
-    if isinstance(given, str | Mapping):
+def parse_tests(entries: Sequence[Mapping[str, Any]]) -> list[ValidationTest]:
+    """Parse tests from plain data; an error names the test and the field."""
+    if isinstance(entries, str | Mapping):
         raise InvalidInput("tests", "must be a list of tests")
-    found = []
-    for place, one in enumerate(given):
+    tests = []
+    for index, entry in enumerate(entries):
         try:
-            found.append(ValidationTest.model_validate(one))
+            tests.append(ValidationTest.model_validate(entry))
         except ValidationError as error:
             first = error.errors()[0]
-            field = ".".join(["tests", str(place), *map(str, first["loc"])])
+            field = ".".join(["tests", str(index), *map(str, first["loc"])])
             raise InvalidInput(field, explain_error(first)) from error
-    return found
+    return tests
 
 
 def run_tests(
@@ -154,35 +156,41 @@ def run_tests(
     search: Callable[[str], Answer],
     read_texts: Callable[[Sequence[str]], Mapping[str, str]],
 ) -> ValidationRun:
-    """Run every test; one that names a chunk that is none, or an id twice, is refused before any runs.
+    """Run every test.
 
-    `read_texts` gives the text of each of the chunk ids that exists.
+    Args:
+        tests: The tests.
+        search: Searches for a query.
+        read_texts: Returns the text of each of the chunk ids that exists.
+
+    Raises:
+        InvalidInput: A test expects an unknown chunk, or two tests have the same id. No test has run then.
     """
-    texts = _check(tests, read_texts)
+    texts = _check_tests(tests, read_texts)
     answers = [search(test.query_text) for test in tests]
-    done = [_executed(test, answer, texts) for test, answer in zip(tests, answers, strict=True)]
-    passed = sum(test.passed for test in done)
+    executed = [_judge_test(test, answer, texts) for test, answer in zip(tests, answers, strict=True)]
+    passed = sum(test.passed for test in executed)
     return ValidationRun(
         validation_id=str(uuid.uuid4()),
-        total_tests=len(done),
+        total_tests=len(executed),
         passed_tests=passed,
-        failed_tests=len(done) - passed,
-        overall_accuracy=sum(test.result_accuracy for test in done) / len(done),
-        validation_status="passed" if passed == len(done) else "partial" if passed else "failed",
-        tests=done,
+        failed_tests=len(executed) - passed,
+        overall_accuracy=sum(test.result_accuracy for test in executed) / len(executed),
+        validation_status="passed" if passed == len(executed) else "partial" if passed else "failed",
+        tests=executed,
         warnings=list(dict.fromkeys(note for answer in answers for note in answer.notes)),
     )
 
 
-def _check(
+def _check_tests(
     tests: Sequence[ValidationTest], read_texts: Callable[[Sequence[str]], Mapping[str, str]]
 ) -> Mapping[str, str]:
-    """Refuse tests that cannot be run; the text of each expected chunk."""
+    """Refuse tests that cannot be run; return the text of each expected chunk."""
     if not tests:
-        raise InvalidInput("tests", "must hold at least one test")
-    twice = [name for name, count in Counter(test.test_id for test in tests).items() if count > 1]
-    if twice:
-        raise InvalidInput("tests", f"the test_id {twice[0]!r} stands more than once")
+        raise InvalidInput("tests", "must contain at least one test")
+    duplicates = [name for name, count in Counter(test.test_id for test in tests).items() if count > 1]
+    if duplicates:
+        raise InvalidInput("tests", f"the test_id {duplicates[0]!r} is used more than once")
     for test in tests:
         LIMITS.check_query(test.query_text)
     expected = list(dict.fromkeys(chunk_id for test in tests for chunk_id in test.expected_results))
@@ -191,12 +199,12 @@ def _check(
         for chunk_id in test.expected_results:
             if chunk_id not in texts:
                 raise InvalidInput(
-                    "expected_results", f"{chunk_id!r} of test {test.test_id!r} is no chunk here"
+                    "expected_results", f"{chunk_id!r} of test {test.test_id!r} is not a chunk of this index"
                 )
     return texts
 
 
-def _executed(test: ValidationTest, answer: Answer, texts: Mapping[str, str]) -> ExecutedTest:
+def _judge_test(test: ValidationTest, answer: Answer, texts: Mapping[str, str]) -> ExecutedTest:
     expected = set(test.expected_results)
     hits = {chunk_id: _first_hit(chunk_id, texts[chunk_id], answer) for chunk_id in expected}
     scores = {chunk_id: hit.score for chunk_id, hit in hits.items() if hit is not None}
@@ -227,10 +235,10 @@ def _executed(test: ValidationTest, answer: Answer, texts: Mapping[str, str]) ->
 
 
 def _first_hit(chunk_id: str, text: str, answer: Answer) -> Hit | None:
-    """The best hit that counts as the chunk."""
+    """Return the best hit that counts as the chunk."""
     return next((hit for hit in answer.hits if _counts_as(hit, chunk_id, text)), None)
 
 
 def _counts_as(hit: Hit, chunk_id: str, text: str) -> bool:
-    """Whether the hit is the chunk, or has its text: a search lists a text of several pages once."""
+    """Return whether the hit is the chunk or has its text: a search lists a text of several pages once."""
     return hit.chunk.chunk_id == chunk_id or (text != "" and hit.chunk.text == text)

@@ -1,6 +1,6 @@
-"""What figures can be trusted for: percentiles, intervals, tests of a difference, agreement.
+"""Statistics: percentiles, confidence intervals, tests of a difference, agreement of judges.
 
-Everything that draws at random is seeded, so the same figures give the same report.
+Every random draw is seeded, so the same values give the same report.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ Method = Literal["linear"]
 Weights = Literal["quadratic", "linear"]
 
 METHOD: Method = "linear"
-"""How numpy is to place a percentile between two values."""
+"""How numpy interpolates a percentile between two values."""
 
 BLOCK = 1_000_000
-"""How many numbers are drawn at once: memory stays small, however many queries there are."""
+"""How many numbers are drawn at once: it bounds the memory, however many queries there are."""
 
 EXACT = 14
-"""Up to how many differences every combination of signs is tried."""
+"""Up to this number of differences, every combination of signs is tried."""
 
 ROUNDING = 1e-10
-"""How far apart two sums may be, as a share of what was added, and still count as equal."""
+"""The relative difference below which two sums count as equal."""
 
 Z_95 = 1.959964
-"""Within how many standard deviations of the mean 95 % of a normal distribution lie."""
+"""The number of standard deviations around the mean that cover 95 % of a normal distribution."""
 
 Z_80 = 0.841621
-"""Below how many standard deviations over the mean 80 % of a normal distribution lie."""
+"""The number of standard deviations above the mean below which 80 % of a normal distribution lie."""
 
 SPREAD = 0.34
-"""The standard deviation that a measure usually has over queries: 20 of them give about ±0.15."""
+"""A typical standard deviation of a measure over queries: 20 queries give about ±0.15."""
 
 PAIRED_SPREAD = 0.2
-"""The standard deviation that the difference of two runs usually has over queries."""
+"""A typical standard deviation over queries of the difference between two runs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Latencies:
-    """Times in milliseconds in short, and how the percentiles were interpolated."""
+class LatencySummary:
+    """A summary of latencies in milliseconds, and the interpolation of its percentiles."""
 
     n: int
     mean: float
@@ -59,7 +59,7 @@ class Latencies:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean of n values, and between what it may well lie."""
+    """A mean of n values with its confidence interval."""
 
     mean: float
     low: float
@@ -69,68 +69,66 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two judges agree beyond chance over n pairs of labels; 1 is fully, 0 is as chance would.
+    """Cohen's kappa of two judges over n pairs of labels: 1 is full agreement, 0 is that of chance.
 
-    None where that is not defined: there are no pairs, or both gave one and the same label throughout,
-    which chance explains as well as care.
+    None where kappa is not defined: there are no pairs, or both judges used the same label throughout.
     """
 
     kappa: float | None
     n: int
 
 
-def latency_summary(milliseconds: ArrayLike) -> Latencies | None:
-    """The times in short; None where none were taken."""
+def latency_summary(milliseconds: ArrayLike) -> LatencySummary | None:
+    """Summarise latencies; None where there are none."""
     times = _column(milliseconds)
     if not times.size:
         return None
     p50, p95, p99 = np.percentile(times, [50, 95, 99], method=METHOD).tolist()
-    return Latencies(
-        n=times.size,
-        mean=float(times.mean()),
-        p50=p50,
-        p95=p95,
-        p99=p99,
-        max=float(times.max()),
+    return LatencySummary(
+        n=times.size, mean=float(times.mean()), p50=p50, p95=p95, p99=p99, max=float(times.max())
     )
 
 
 def intervals(
     table: Mapping[str, ArrayLike], seed: int = 0, resamples: int = 2000, confidence: float = 0.95
 ) -> dict[str, Interval]:
-    """The mean of each column with its percentile bootstrap interval; nothing for a table without rows.
+    """Compute the mean of each column with its percentile bootstrap interval; empty without rows.
 
-    Whole rows are drawn, so the columns share the drawing, and must be of one length.
+    Args:
+        table: Columns of values by name; all must have the same length, since whole rows are drawn.
+        seed: The seed of the draws.
+        resamples: The number of resamples.
+        confidence: The confidence of the interval.
     """
     rows = _rows(table)
     if not rows.size:
         return {}
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = np.quantile(_resampled_means(rows, seed, resamples), ends, axis=0, method=METHOD)
-    means = _within(rows, rows.mean(axis=0))
+    means = _clip_to_range(rows, rows.mean(axis=0))
     return {
-        name: Interval(float(means[place]), float(low[place]), float(high[place]), len(rows))
-        for place, name in enumerate(table)
+        name: Interval(float(means[index]), float(low[index]), float(high[index]), len(rows))
+        for index, name in enumerate(table)
     }
 
 
-def wilson(hits: int, n: int) -> Interval:
-    """The share of hits among n, and Wilson's 95 % interval: it has a width also where all are hits, or none.
+def wilson_interval(hits: int, n: int) -> Interval:
+    """Compute the share of hits among n with its Wilson 95 % interval.
 
-    The bootstrap of values that are all the same can only draw that value.
+    Unlike the bootstrap, it has a width even where all are hits, or none.
     """
     share, weight = hits / n, Z_95**2 / n
     middle = (share + weight / 2) / (1 + weight)
     reach = Z_95 / (1 + weight) * math.sqrt(share * (1 - share) / n + weight / (4 * n))
-    # Rounding must not carry an end past the share itself.
+    # Rounding must not move an end past the share itself.
     return Interval(share, min(share, max(0.0, middle - reach)), max(share, min(1.0, middle + reach)), n)
 
 
 def permutation_test(differences: ArrayLike, seed: int = 0, resamples: int = 9999) -> float:
-    """How likely a mean difference this far from 0 is if the two runs were as good as each other.
+    """Return the p value of the mean of paired differences, by flipping their signs.
 
-    The signs of the paired differences are flipped: in every way for few of them, at random for many,
-    where what was observed counts as one more draw. 1 where nothing differs.
+    Every combination of signs is tried for few differences. For many, signs are drawn at random, and the
+    observed combination counts as one more draw. The p value is 1 where nothing differs.
     """
     changed = _column(differences)
     changed = changed[changed != 0]
@@ -138,17 +136,17 @@ def permutation_test(differences: ArrayLike, seed: int = 0, resamples: int = 999
         return 1.0
     limit = abs(changed.sum()) - ROUNDING * np.abs(changed).sum()
     exact = changed.size <= EXACT
-    signs = _every_sign(changed.size) if exact else _some_signs(changed.size, resamples, seed)
+    signs = _all_signs(changed.size) if exact else _random_signs(changed.size, resamples, seed)
     # Flipping the chosen ones takes them away twice.
     sums = (changed.sum() - 2 * (flipped @ changed) for flipped in signs)
-    extreme = sum(int(np.count_nonzero(np.abs(some) >= limit)) for some in sums)
+    extreme = sum(int(np.count_nonzero(np.abs(batch) >= limit)) for batch in sums)
     return float(extreme / 2**changed.size if exact else (extreme + 1) / (resamples + 1))
 
 
 def weighted_kappa(
     first: Sequence[int], second: Sequence[int], categories: int = 3, weights: Weights = "quadratic"
 ) -> Agreement:
-    """Cohen's kappa of two judges' labels; the further apart two labels, the more a pair counts."""
+    """Compute Cohen's weighted kappa of two judges; the further apart two labels, the more a pair counts."""
     if len(first) != len(second):
         raise InvalidInput("labels", f"must come in pairs, but there are {len(first)} and {len(second)}")
     if not {*first, *second} <= {*range(categories)}:
@@ -163,19 +161,19 @@ def weighted_kappa(
 
 
 def half_width(n: int, sd: float = SPREAD) -> float:
-    """By how much a mean of n values in [0, 1] may be off either way, with 95 % confidence; at most 1."""
+    """Return the half-width of the 95 % interval of a mean of n values in [0, 1]; at most 1."""
     return min(1.0, Z_95 * sd / math.sqrt(n)) if n else 1.0
 
 
 def _column(values: ArrayLike) -> Column:
     column = np.asarray(values, dtype=np.float64)
     if not np.isfinite(column).all():
-        raise InvalidInput("values", "hold one that is not a finite number")
+        raise InvalidInput("values", "must all be finite numbers")
     return column
 
 
 def _rows(table: Mapping[str, ArrayLike]) -> Column:
-    """The columns of the table side by side."""
+    """Return the columns of the table as one array."""
     columns = [_column(column) for column in table.values()]
     if len({len(column) for column in columns}) > 1:
         raise InvalidInput("table", "has columns of different lengths")
@@ -183,39 +181,39 @@ def _rows(table: Mapping[str, ArrayLike]) -> Column:
 
 
 def _resampled_means(rows: Column, seed: int, resamples: int) -> Column:
-    """The mean of each column, for each resample of the rows."""
-    sums = [drawn @ rows for drawn in _draws(len(rows), resamples, seed)]
-    return _within(rows, np.concatenate(sums) / len(rows))
+    """Compute the mean of each column for each resample of the rows."""
+    sums = [drawn @ rows for drawn in _draw_counts(len(rows), resamples, seed)]
+    return _clip_to_range(rows, np.concatenate(sums) / len(rows))
 
 
-def _within(rows: Column, means: Column) -> Column:
-    """The means, none of them carried by rounding past the values that it is the mean of."""
+def _clip_to_range(rows: Column, means: Column) -> Column:
+    """Clip means that rounding moved outside the range of their values."""
     return means.clip(rows.min(axis=0), rows.max(axis=0))
 
 
-def _sizes(rows: int, width: int) -> Iterator[int]:
-    """The rows in parts, each of about a block of numbers."""
+def _batch_sizes(rows: int, width: int) -> Iterator[int]:
+    """Split a number of rows into batches of about a block of numbers."""
     most = max(1, BLOCK // width)
     for start in range(0, rows, most):
         yield min(most, rows - start)
 
 
-def _draws(n: int, resamples: int, seed: int) -> Iterator[Column]:
-    """How often each of n rows was drawn, a resample a row, block by block."""
+def _draw_counts(n: int, resamples: int, seed: int) -> Iterator[Column]:
+    """Yield how often each of n rows is drawn, one resample to a row, batch by batch."""
     random = np.random.default_rng(seed)
-    for rows in _sizes(resamples, n):
+    for rows in _batch_sizes(resamples, n):
         drawn = random.integers(0, n, size=(rows, n)) + n * np.arange(rows)[:, None]
         yield np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
 
 
-def _every_sign(n: int) -> Iterator[Column]:
-    """Every way to choose among n, as one block."""
+def _all_signs(n: int) -> Iterator[Column]:
+    """Yield every combination of n signs as one batch."""
     yield (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
 
 
-def _some_signs(n: int, resamples: int, seed: int) -> Iterator[Column]:
-    """Ways to choose among n at random, block by block."""
+def _random_signs(n: int, resamples: int, seed: int) -> Iterator[Column]:
+    """Yield random combinations of n signs, batch by batch."""
     random = np.random.default_rng(seed)
-    for rows in _sizes(resamples, n):
+    for rows in _batch_sizes(resamples, n):
         packed = random.integers(0, 256, size=(rows, -(-n // 8)), dtype=np.uint8)
         yield np.unpackbits(packed, axis=1, count=n).astype(np.float64)

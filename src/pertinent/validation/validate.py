@@ -1,6 +1,6 @@
-"""A validation from its beginning to its verdict: the one place that knows the order of its steps.
+"""Run a validation: the one function that knows the order of its steps.
 
-read the pages → resolve the labels → warm up → ask every query → judge → diagnose → audit → verdict
+read the pages → resolve the labels → warm up → run every query → judge → diagnose → audit → report
 """
 
 from __future__ import annotations
@@ -10,84 +10,92 @@ from collections.abc import Sequence
 from .._internal.clock import utc_now
 from .._internal.progress import Progress, Silent
 from ..errors import EmbedderError, PertinentError, StoreError
-from ..types import Chunk, SearchOptions
-from .acceptance_checks import at_once, checks
-from .criteria import Criteria, merged
-from .diagnosis import Diagnosis, Doctor
+from .acceptance_checks import check_concurrency, run_checks
+from .criteria import Criteria, merge_criteria
+from .diagnosis import Diagnosis, FailureAnalyzer
 from .golden.golden_set import GoldenSet
-from .labels.resolve import resolve
+from .labels.resolve import resolve_labels
 from .options import Options
 from .report import ValidationReport
-from .report_builder import Assembly
-from .runner import Retrieval, ask_all, read_all
-from .scoring import Case, judge
-from .subject import PageView, Subject
+from .report_builder import ReportBuilder
+from .runner import QueryRunner, fetch_deep_rankings, run_queries
+from .scoring import Case, judge_outcomes
+from .target import PageView, ValidationTarget
 
 __all__ = ["NoVerdict", "Options", "validate"]
 
 
 class NoVerdict(PertinentError):
-    """The pipeline is broken, so nothing can be said about its retrieval."""
+    """The pipeline is broken, so its retrieval cannot be judged."""
 
 
 def validate(
-    subject: Subject,
+    target: ValidationTarget,
     golden: GoldenSet,
     options: Options = Options(),  # noqa: B008 - it is frozen
     criteria: Criteria | None = None,
     progress: Progress | None = None,
 ) -> ValidationReport:
-    """Run the golden set on the subject, and say what is to be thought of it."""
-    watched = progress or Silent()
-    criteria = merged({}, criteria or golden.criteria)
+    """Run the golden set on the target and judge the results.
+
+    Args:
+        target: The pipeline to validate.
+        golden: The queries and their labels.
+        options: How the queries are run.
+        criteria: What the verdict requires; the golden set's own criteria unless given.
+        progress: Is informed of each stage and each query.
+
+    Returns:
+        The report with its verdict.
+
+    Raises:
+        NoVerdict: The pages cannot be read, or no search is answered.
+    """
+    progress = progress or Silent()
+    criteria = merge_criteria({}, criteria or golden.criteria)
     started = utc_now()
-    pages = _read(subject)
-    resolved = resolve(golden, pages)
-    retrieval = Retrieval(subject, options.ranking, options.threshold, golden.unit)
-    _warm_up(retrieval)
-    watched.stage("Asking", len(golden.queries))
-    asked = ask_all(retrieval, golden.queries, options.concurrency, watched.advance)
-    watched.stage("Reading on", len(asked))
-    outcomes = read_all(retrieval, asked, options.concurrency, watched.advance)
-    cases = judge(golden, outcomes, resolved, criteria)
-    found = checks(cases, pages, golden.answer_threshold)
+    pages = _read_pages(target)
+    resolved = resolve_labels(golden, pages)
+    runner = QueryRunner(target, options.ranking, options.threshold, golden.unit)
+    _warm_up(runner)
+    progress.stage("Running queries", len(golden.queries))
+    outcomes = run_queries(runner, golden.queries, options.concurrency, progress.advance)
+    progress.stage("Reading deep rankings", len(outcomes))
+    outcomes = fetch_deep_rankings(runner, outcomes, options.concurrency, progress.advance)
+    cases = judge_outcomes(golden, outcomes, resolved, criteria)
+    checks = run_checks(cases, pages, golden.answer_threshold)
     if options.together:
-        watched.stage("Asking fifty at once", None)
-        found.append(at_once(retrieval, cases))
-    doctor = Doctor(retrieval, _by_id(pages), golden.answer_threshold)
-    diagnoses = _diagnoses(doctor, cases, watched) if options.diagnose else [None] * len(cases)
+        progress.stage("Running 50 queries at once", None)
+        checks.append(check_concurrency(runner, cases))
+    chunks = {chunk.chunk_id: chunk for page in pages for chunk in page.chunks}
+    analyzer = FailureAnalyzer(runner, chunks, golden.answer_threshold)
+    diagnoses = _diagnose(analyzer, cases, progress) if options.diagnose else [None] * len(cases)
     if options.audit:
-        watched.stage("Auditing", None)
-    audit = subject.audit() if options.audit else None
-    return Assembly(subject, golden, options, criteria, started, pages, resolved, cases).report(
-        found, diagnoses, audit
-    )
+        progress.stage("Auditing", None)
+    audit = target.audit() if options.audit else None
+    builder = ReportBuilder(target, golden, options, criteria, started, pages, resolved, cases)
+    return builder.build(checks, diagnoses, audit)
 
 
-def _read(subject: Subject) -> list[PageView]:
+def _read_pages(target: ValidationTarget) -> list[PageView]:
     try:
-        return list(subject.pages())
+        return list(target.pages())
     except (StoreError, EmbedderError) as error:
         raise NoVerdict(f"the pages can't be read, so there is no verdict: {error}") from error
 
 
-def _warm_up(retrieval: Retrieval) -> None:
-    retrieval.warm_up()
+def _warm_up(runner: QueryRunner) -> None:
     try:
-        retrieval.subject.search("is anybody there", SearchOptions(top_k=1, ranking=retrieval.ranking))
+        runner.warm_up()
     except (StoreError, EmbedderError) as error:
         raise NoVerdict(f"no search is answered, so there is no verdict: {error}") from error
 
 
-def _by_id(pages: Sequence[PageView]) -> dict[str, Chunk]:
-    return {chunk.chunk_id: chunk for page in pages for chunk in page.chunks}
-
-
-def _diagnoses(doctor: Doctor, cases: Sequence[Case], watched: Progress) -> list[Diagnosis | None]:
-    watched.stage("Looking into failures", sum(not case.passed for case in cases))
-    found = []
+def _diagnose(analyzer: FailureAnalyzer, cases: Sequence[Case], progress: Progress) -> list[Diagnosis | None]:
+    progress.stage("Diagnosing failures", sum(not case.passed for case in cases))
+    diagnoses = []
     for case in cases:
-        found.append(doctor.diagnose(case))
+        diagnoses.append(analyzer.diagnose(case))
         if not case.passed:
-            watched.advance()
-    return found
+            progress.advance()
+    return diagnoses

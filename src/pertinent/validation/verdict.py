@@ -1,4 +1,4 @@
-"""The verdict of a run: PASS, FAIL, or INVALID where nothing can be said, each with its reason."""
+"""Decide the verdict of a run: PASS, FAIL, or INVALID where it cannot be judged, with the reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import fmean
 
 from .._internal.messages import format_apart, format_count, format_list
 from . import preflight
-from .acceptance_checks import Check
+from .acceptance_checks import AcceptanceCheck
 from .criteria import Criteria, Criterion
 from .defaults import Verdict
 from .golden.golden_set import GoldenSet
@@ -16,53 +16,51 @@ from .scoring import Case
 
 SUCCESS = "success@5"
 PROPOSED_SUCCESS = 0.8
-"""The share of queries with an answer among their first five results: as many as seed 000 asks of P@5."""
+"""The share of queries with an answer among their first five results: the share seed 000 requires of P@5."""
 PROPOSED_NDCG = 0.5
 ANSWERABLE = " (answerable)"
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that a verdict rests on."""
+    """Everything that the verdict depends on."""
 
     golden: GoldenSet
     criteria: Criteria
     cases: Sequence[Case]
     answerable: Sequence[Case]
-    """The cases that the criteria of the ranking are judged by."""
+    """The cases that the ranking criteria are judged by."""
     ranking: Sequence[Criterion]
-    """What is asked of the ranking: P@5, MRR and further means."""
+    """The criteria of the ranking: P@5, MRR and further means."""
     further: Sequence[Criterion]
-    """What is asked beyond that: metadata, hashes, latency, the audit."""
-    checks: Sequence[Check]
+    """The other criteria: metadata, hashes, latency, the audit."""
+    checks: Sequence[AcceptanceCheck]
     lost_labels: int
     ceiling: float
-    """The highest share of the answerable queries that could reach the wanted P@5."""
+    """The highest share of the answerable queries that can reach the target P@5."""
 
 
-def decide(findings: Findings) -> tuple[Verdict, str]:
-    """Judge the findings, and give the reason in words."""
+def decide_verdict(findings: Findings) -> tuple[Verdict, str]:
+    """Decide the verdict, and explain it in a sentence."""
     for find_obstacle in OBSTACLES:
         if obstacle := find_obstacle(findings):
             return "INVALID", obstacle
     criteria = [*findings.ranking, *findings.further]
     failed = [
-        f"{criterion.name} is {criterion.value:.3g}, not {_format_bound(criterion)}"
+        f"{criterion.name}: {criterion.value:.3g} (target: {_format_bound(criterion)})"
         for criterion in criteria
         if criterion.passed is False
     ]
     if findings.criteria.strict:
         failed += [
-            f"{check.name}: not as wanted ({check.wanted})"
-            for check in findings.checks
-            if check.passed is False
+            f"{check.name} (target: {check.wanted})" for check in findings.checks if check.passed is False
         ]
     headline = write_headline(findings.ranking, findings.criteria)
     return ("FAIL", f"{headline} Not met: {'; '.join(failed)}.") if failed else ("PASS", headline)
 
 
 def write_headline(ranking: Sequence[Criterion], criteria: Criteria) -> str:
-    """Name each criterion of the ranking that was judged, with its figure and its target."""
+    """Name each judged criterion of the ranking, with its value and its target."""
     sentences = []
     for criterion in ranking:
         if criterion.name.startswith("queries with"):
@@ -84,64 +82,68 @@ def _find_failed_searches(findings: Findings) -> str | None:
     outcomes = [case.outcome for case in findings.cases if case.outcome.refusal is None]
     if outcomes and all(outcome.error for outcome in outcomes):
         return f"every search failed: {outcomes[0].error}"
-    # Measures that look further than a caller does would count what is missing as not found.
-    if unread := [outcome.unread for outcome in outcomes if outcome.unread]:
-        return f"{format_count(len(unread), 'list', 'lists')} could not be read on: {unread[0]}"
+    # Without the deep rankings, measures beyond `top_k` would count the missing results as not found.
+    if errors := [outcome.deep_error for outcome in outcomes if outcome.deep_error]:
+        rankings = format_count(len(errors), "deep ranking", "deep rankings")
+        return f"{rankings} could not be read: {errors[0]}"
     return None
 
 
 def _find_missing_labels(findings: Findings) -> str | None:
-    if not (unlabelled := preflight.unlabelled(findings.golden)):
+    if not (unlabelled := preflight.list_unlabelled(findings.golden)):
         return None
-    return (
-        f"no label says what answers {format_list(unlabelled)}: label "
-        f"{'it' if len(unlabelled) == 1 else 'them'}, or say `answerable: false`"
-    )
+    names = format_list([query.id for query in unlabelled])
+    pronoun = "it" if len(unlabelled) == 1 else "them"
+    return f"no label says what answers {names}: label {pronoun}, or mark {pronoun} `answerable: false`"
 
 
 def _find_lost_labels(findings: Findings) -> str | None:
-    """Check that few enough labels are lost, and that few enough may be."""
+    """Check that few enough labels are lost, and that `lost_labels` does not allow too many."""
     allowed = findings.criteria.lost_labels
     if findings.lost_labels > allowed:
         return (
-            f"{format_count(findings.lost_labels, 'label points', 'labels point')} at nothing: mend the "
-            "golden set, or allow so many in its criteria (lost_labels)"
+            f"{format_count(findings.lost_labels, 'label is', 'labels are')} lost: correct the golden set, "
+            "or allow as many in its criteria (`lost_labels`)"
         )
     scored = [case for case in findings.cases if case.query.scored]
     unjudged = len(scored) - len(findings.answerable)
     if 2 * unjudged > len(scored):
         return (
-            f"{unjudged} of {len(scored)} answerable queries have no label that holds today, so a verdict "
-            "would say nothing about most of them: mend their labels"
+            f"{unjudged} of {len(scored)} answerable queries have no valid label of a relevant passage, so "
+            "most of them can't be judged: correct their labels"
         )
     most = len(scored) // 2 + 1
     sizes = sorted(sum(label.grade > 0 for label in case.query.labels) for case in scored)
     if scored and allowed >= (enough := sum(sizes[:most])):
         return (
-            f"`lost_labels: {allowed}` allows most of the {len(scored)} answerable queries to be lost, so a "
-            f"PASS would demand nothing of them: set it below {enough}"
+            f"`lost_labels: {allowed}` allows most of the {len(scored)} answerable queries to lose all their "
+            f"labels, so a PASS would mean nothing: set it below {enough}"
         )
     return None
 
 
 def _find_nothing_to_measure(findings: Findings) -> str | None:
-    return None if findings.answerable else "no query has an answer, so there is nothing to measure"
+    return (
+        None
+        if findings.answerable
+        else "the golden set has no answerable query, so there is nothing to measure"
+    )
 
 
 def _find_empty_criteria(findings: Findings) -> str | None:
-    """A PASS that demands nothing of the ranking is none."""
+    """Check that some criterion depends on the ranking."""
     if findings.criteria.demand_ranking:
         return None
     page = findings.golden.unit == "page"
     proposal = {"ndcg@10": PROPOSED_NDCG} if page else {SUCCESS: PROPOSED_SUCCESS, "mrr": Criteria().mrr}
     return (
-        "the criteria ask nothing of the ranking, so a PASS would mean nothing. Set some: "
+        "no criterion depends on the ranking, so a PASS would mean nothing. Set some: "
         f"{_format_proposal(proposal)}"
     )
 
 
 def _find_unreachable_precision(findings: Findings) -> str | None:
-    """CONTRACTS 25: labels that can't meet the criterion say nothing about the retrieval."""
+    """Check that the labels allow the required P@5: otherwise they say nothing about it (CONTRACTS 25)."""
     criteria, cases = findings.criteria, findings.answerable
     if not criteria.judge_precision or criteria.can_be_met(findings.ceiling):
         return None
@@ -156,7 +158,7 @@ def _find_unreachable_precision(findings: Findings) -> str | None:
         f"the labels can't show precision@5: at most {able}/{len(cases)} answerable queries "
         f"({findings.ceiling:.0%}) can reach {criteria.precision_at_5:.2f}, and "
         f"{criteria.queries_reaching:.0%} must. What can be judged: {SUCCESS} {success:.2f}, "
-        f"MRR{ANSWERABLE} {mrr:.2f}. Set such criteria instead: {_format_proposal(proposal)}"
+        f"MRR{ANSWERABLE} {mrr:.2f}. Set these criteria instead: {_format_proposal(proposal)}"
     )
 
 
@@ -168,11 +170,11 @@ OBSTACLES = (
     _find_empty_criteria,
     _find_unreachable_precision,
 )
-"""What makes a run INVALID, in the order of what must be mended first."""
+"""What makes a run INVALID; the first to be corrected comes first."""
 
 
 def _format_proposal(proposal: dict[str, float]) -> str:
-    """Write criteria as flags, and as they stand in a golden set."""
+    """Write criteria as command line options, and as a golden set has them."""
     flags = " ".join(f"--require {name}={value:g}" for name, value in proposal.items())
     own = [f"{name}: {value:g}" for name, value in proposal.items() if name in Criteria.model_fields]
     means = [f"{name}: {value:g}" for name, value in proposal.items() if name not in Criteria.model_fields]
@@ -181,10 +183,8 @@ def _format_proposal(proposal: dict[str, float]) -> str:
 
 
 def _format_bound(criterion: Criterion) -> str:
-    if criterion.name.startswith("p95"):
-        return f"below {criterion.wanted:g}"
-    exact = criterion.name in ("audit", "baseline", "damaged points")
-    return f"{criterion.wanted:g}" if exact else f"at least {criterion.wanted:g}"
+    comparison = "" if criterion.comparison == "exactly" else f"{criterion.comparison} "
+    return f"{comparison}{criterion.wanted:g}"
 
 
 def _format_share(value: float, digits: int) -> str:

@@ -40,7 +40,7 @@ from pertinent.testing.index_suite import fill as fill_index
 from pertinent.types import Answer, Chunk, Filters, SearchOptions, readable_chunks
 from pertinent.validation import integrity
 from pertinent.validation.golden.golden_set import GoldenSet
-from pertinent.validation.subject import PageView
+from pertinent.validation.target import PageView
 from pertinent.validation.validate import validate
 
 from ...servers.binary import require
@@ -167,7 +167,7 @@ class Collected:
         return set(chunk_ids)
 
     def audit(self) -> list[str]:
-        return integrity.faults(readable_chunks(self._index.scan()))
+        return integrity.describe_faults(readable_chunks(self._index.scan()))
 
 
 class TestEveryPipeline:

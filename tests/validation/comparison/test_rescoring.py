@@ -6,7 +6,6 @@ it is scored again must be what that run scores.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -22,20 +21,15 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
-from pertinent.validation import report
-from pertinent.validation.comparison.compare import MEASURES, Comparison, compare
+from pertinent.validation.comparison.compare import MEASURES, Comparison, compare_reports
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.scoring import MEASURES as ALL_MEASURES
 from pertinent.validation.validate import Options, validate
 from pertinent.workspace.workspace import Workspace
 
-from ..conftest import book as small_book
-from ..conftest import golden as small_golden
-
 NAMES = ("gripper", "knee", "camera", "battery")
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
-OLDER_FORMAT = Path(__file__).parent / "reports" / "without_labels.json"
 
 
 def make_page(name: str, extra: str = "") -> Page:
@@ -86,9 +80,23 @@ class Book:
 
     def run(self, golden: GoldenSet, **options: Any) -> ValidationReport:
         usual = {"together": False, "diagnose": False}
-        found = validate(LocalPipeline(self.workspace), golden, Options(**(usual | options)))
+        report = validate(LocalPipeline(self.workspace), golden, Options(**(usual | options)))
         # What is compared is what was written.
-        return ValidationReport.model_validate_json(found.model_dump_json())
+        return ValidationReport.model_validate_json(report.model_dump_json())
+
+    def compare_with_oracle(
+        self, old: GoldenSet, new: GoldenSet, edit: Callable[[], None] = lambda: None
+    ) -> tuple[Comparison, Comparison]:
+        """Compare a run with the old labels, and the oracle, each with a run after an edit."""
+        baseline, oracle = self.run(old, ranking="lexical"), self.run(new, ranking="lexical")
+        edit()
+        current = self.run(new, ranking="hybrid")
+        return compare_reports(baseline, current), compare_reports(oracle, current)
+
+    def edit_gripper(self) -> None:
+        """Change the first passage of each section of a page."""
+        steel = make_page("gripper", " It is made of steel, and not of wood.")
+        self.index(steel, *map(make_page, NAMES[1:]))
 
 
 @pytest.fixture
@@ -147,31 +155,27 @@ CHANGES = {
 
 
 @pytest.mark.parametrize(("labels", "said"), CHANGES.values(), ids=CHANGES.keys())
-def test_changed_labels_score_both_sides_and_are_counted(
-    book: Book, labels: list[dict[str, Any]], said: str
-) -> None:
-    new = relabelled(*labels)
-    before = book.run(make_golden(usual_queries()), ranking="lexical")
-    after, oracle = book.run(new, ranking="hybrid"), book.run(new, ranking="lexical")
-    found = compare(before, after)
+def test_changed_labels_score_both_runs(book: Book, labels: list[dict[str, Any]], said: str) -> None:
+    found, oracle = book.compare_with_oracle(make_golden(usual_queries()), relabelled(*labels))
     assert found.scored_with == f"Scored with the labels of AFTER (golden set changed: {said})."
     assert (found.n, found.rescored, found.unpaired) == (4, ["gripper"], [])
-    assert found.changes == compare(oracle, after).changes
+    assert found.changes == oracle.changes
     assert [change.measure for change in found.changes] == list(MEASURES)
 
 
-def test_the_changed_labels_are_listed_with_both_grades(book: Book) -> None:
+def test_changed_labels_are_listed_with_both_grades(book: Book) -> None:
     labels = [make_label("gripper", "hinge", 2), *OLD_LABELS[2:], make_label("knee", "hinge")]
-    found = compare(book.run(make_golden(usual_queries())), book.run(relabelled(*labels)))
-    assert found.golden_change.labels is not None
-    assert {(one.query, one.place, one.before, one.after) for one in found.golden_change.labels} == {
+    found = compare_reports(book.run(make_golden(usual_queries())), book.run(relabelled(*labels)))
+    assert {
+        (label.query, label.location, label.baseline, label.current) for label in found.golden_change.labels
+    } == {
         ("gripper", "docs/gripper.md#the-hinge", 1, 2),
         ("gripper", "docs/gripper.md#the-spring", 1, None),
         ("gripper", "docs/knee.md#the-hinge", None, 1),
     }
 
 
-def test_a_run_compared_with_itself_under_any_new_labels_has_not_changed(book: Book) -> None:
+def test_same_run_shows_no_change_under_any_new_labels(book: Book) -> None:
     drawn = random.Random(5)  # noqa: S311  no secret
     places = [(name, part) for name in NAMES for part in PARTS]
     before = book.run(make_golden(usual_queries()))
@@ -187,12 +191,12 @@ def test_a_run_compared_with_itself_under_any_new_labels_has_not_changed(book: B
             )
             for name in NAMES
         ]
-        found = compare(before, book.run(make_golden(queries)))
+        found = compare_reports(before, book.run(make_golden(queries)))
         assert verdicts(found) == {"no change"}
         assert (found.n, len(found.changes), found.rescored) == (4, 3, list(NAMES))
 
 
-def test_any_new_labels_score_the_earlier_list_as_a_run_with_them_would(book: Book) -> None:
+def test_rescored_list_matches_a_run_with_the_new_labels(book: Book) -> None:
     drawn = random.Random(7)  # noqa: S311  no secret
     places = [(name, part) for name in NAMES for part in PARTS]
     before = book.run(make_golden(usual_queries()), ranking="lexical")
@@ -210,25 +214,27 @@ def test_any_new_labels_score_the_earlier_list_as_a_run_with_them_would(book: Bo
         ]
         new = make_golden(queries)
         after, oracle = book.run(new), book.run(new, ranking="lexical")
-        assert compare(before, after, shared).changes == compare(oracle, after, shared).changes
+        assert (
+            compare_reports(before, after, shared).changes == compare_reports(oracle, after, shared).changes
+        )
 
 
-def test_unchanged_labels_give_exactly_the_figures_of_the_reports(book: Book) -> None:
+def test_unchanged_labels_keep_the_figures_of_the_reports(book: Book) -> None:
     golden = make_golden(usual_queries())
     before, after = book.run(golden, ranking="lexical"), book.run(golden)
-    found = compare(before, after)
+    found = compare_reports(before, after)
     assert (found.scored_with, found.rescored) == ("Scored with the same golden set.", [])
-    for side, run in (("before", before), ("after", after)):
+    for side, run in (("baseline", before), ("current", after)):
         assert figures(found, side) == pytest.approx(
             {name: run.metrics["all"][name].mean for name in MEASURES}, abs=1e-12
         )
 
 
-def test_added_and_removed_queries_are_listed_and_the_common_ones_compared(book: Book) -> None:
+def test_added_and_removed_queries_are_listed(book: Book) -> None:
     queries = usual_queries()
     before = book.run(make_golden(queries[:3]))
     after = book.run(make_golden(queries[1:]))
-    found = compare(before, after)
+    found = compare_reports(before, after)
     assert found.n == 2
     assert (found.golden_change.queries_added, found.golden_change.queries_removed) == (
         ["battery"],
@@ -239,42 +245,40 @@ def test_added_and_removed_queries_are_listed_and_the_common_ones_compared(book:
 
 
 @pytest.mark.parametrize("changed", [{"text": "what a gripper is"}, {"filters": {"section": "The hinge"}}])
-def test_another_text_or_filter_under_the_same_id_is_another_query(
-    book: Book, changed: dict[str, Any]
-) -> None:
+def test_query_with_another_text_or_filter_is_not_compared(book: Book, changed: dict[str, Any]) -> None:
     queries = usual_queries()
     before = book.run(make_golden(queries))
     after = book.run(make_golden([queries[0] | changed, *queries[1:]]))
-    found = compare(before, after)
+    found = compare_reports(before, after)
     assert found.golden_change.queries_reworded == ["gripper"]
     assert "asked differently: gripper" in found.scored_with
     assert found.n == 3
 
 
-def test_another_top_k_is_compared_and_noted(book: Book) -> None:
+def test_different_top_k_is_noted(book: Book) -> None:
     queries = usual_queries()
     after = make_golden([query | {"top_k": 10} for query in queries])
-    found = compare(book.run(make_golden(queries)), book.run(after))
+    found = compare_reports(book.run(make_golden(queries)), book.run(after))
     assert found.n == 4
-    assert {"name": "top_k", "before": "5", "after": "10"} in [one.model_dump() for one in found.differs]
-    assert any("top_k is not the same for: gripper" in note for note in found.notes)
+    assert {"name": "top_k", "baseline": "5", "current": "10"} in [
+        entry.model_dump() for entry in found.differences
+    ]
+    assert any("it differs for: gripper" in note for note in found.notes)
 
 
-def test_a_query_that_has_an_answer_now_is_compared(book: Book) -> None:
+def test_query_that_became_answerable_is_compared(book: Book) -> None:
     queries = usual_queries()
     unanswerable = make_query("gripper", answerable=False)
     before, after = book.run(make_golden([unanswerable, *queries[1:]])), book.run(make_golden(queries))
-    found = compare(before, after)
+    found = compare_reports(before, after)
     assert (found.n, found.rescored) == (4, ["gripper"])
     assert verdicts(found) == {"no change"}
-    back = compare(after, before)
+    back = compare_reports(after, before)
     assert back.n == 3
     assert any("have no answer now: gripper" in note for note in back.notes)
 
 
-def test_another_chunk_size_keeps_the_places_of_new_labels(
-    open_book: Callable[..., Book], book: Book
-) -> None:
+def test_new_labels_are_located_across_chunk_sizes(open_book: Callable[..., Book], book: Book) -> None:
     new = relabelled(*OLD_LABELS, make_label("gripper", "motor", 2), make_label("knee", "hinge"))
     before = book.run(make_golden(usual_queries()), ranking="lexical")
     oracle = book.run(new, ranking="lexical")
@@ -285,7 +289,7 @@ def test_another_chunk_size_keeps_the_places_of_new_labels(
     after = recut.run(new)
     assert after.fingerprints["chunker"] != before.fingerprints["chunker"]
     assert {case.relevant for case in after.test_cases} != {case.relevant for case in oracle.test_cases}
-    found, known = compare(before, after), compare(oracle, after)
+    found, known = compare_reports(before, after), compare_reports(oracle, after)
     assert (found.n, found.rescored) == (4, ["gripper"])
     assert found.changes[:2] == known.changes[:2]
     ndcg = found.changes[2]
@@ -296,215 +300,131 @@ def test_another_chunk_size_keeps_the_places_of_new_labels(
     )
 
 
-def test_labels_that_both_sets_have_are_scored_although_their_page_was_edited(book: Book) -> None:
+def test_labels_in_both_sets_are_scored_on_edited_pages(book: Book) -> None:
     new = relabelled(make_label("gripper", "hinge", 2), *OLD_LABELS[1:])
-    before = book.run(make_golden(usual_queries()), ranking="lexical")
-    oracle = book.run(new, ranking="lexical")
-    book.index(make_page("gripper", " It is made of steel, and not of wood."), *map(make_page, NAMES[1:]))
-    after = book.run(new)
-    found = compare(before, after)
+    found, oracle = book.compare_with_oracle(make_golden(usual_queries()), new, book.edit_gripper)
     assert (found.n, found.rescored) == (4, ["gripper"])
-    assert found.changes == compare(oracle, after).changes
+    assert found.changes == oracle.changes
 
 
-def test_a_new_label_on_an_edited_page_is_not_guessed_at(book: Book) -> None:
-    before = book.run(make_golden(usual_queries()))
-    book.index(make_page("gripper", " It is made of steel, and not of wood."), *map(make_page, NAMES[1:]))
-    after = book.run(relabelled(*OLD_LABELS, make_label("gripper", "motor")))
-    found = compare(before, after)
+def test_new_label_on_an_edited_page_leaves_the_query_out(book: Book) -> None:
+    new = relabelled(*OLD_LABELS, make_label("gripper", "motor"))
+    found, _ = book.compare_with_oracle(make_golden(usual_queries()), new, book.edit_gripper)
     assert (found.n, found.unpaired) == (3, ["gripper"])
     assert any("their pages were edited" in note and "gripper" in note for note in found.notes)
 
 
-def test_on_an_edited_page_results_are_recognised_by_their_text(book: Book) -> None:
+def test_results_on_edited_pages_are_recognised_by_their_text(book: Book) -> None:
     """A section above all others moves every span, and changes no other passage."""
     new = relabelled(*OLD_LABELS, make_label("gripper", "motor", 2), make_label("gripper", "bearing", 0))
-    before = book.run(make_golden(usual_queries()), ranking="lexical")
-    oracle = book.run(new, ranking="lexical")
-    usual = make_page("gripper")
-    sections = {"News": "The gripper is painted red now."} | {
-        section.path[-1]: [usual.text[block.start : block.end] for block in section.blocks]
-        for section in usual.sections
-    }
-    book.index(page("gripper", sections, title="The gripper"), *map(make_page, NAMES[1:]))
-    after = book.run(new)
-    found, known = compare(before, after), compare(oracle, after)
+
+    def insert_section() -> None:
+        usual = make_page("gripper")
+        sections = {"News": "The gripper is painted red now."} | {
+            section.path[-1]: [usual.text[block.start : block.end] for block in section.blocks]
+            for section in usual.sections
+        }
+        book.index(page("gripper", sections, title="The gripper"), *map(make_page, NAMES[1:]))
+
+    found, oracle = book.compare_with_oracle(make_golden(usual_queries()), new, insert_section)
     assert (found.n, found.rescored, found.unpaired) == (4, ["gripper"], [])
-    assert found.changes[:2] == known.changes[:2]
+    assert found.changes[:2] == oracle.changes[:2]
 
 
-def test_results_on_pages_that_are_gone_are_unjudged(book: Book) -> None:
+def test_results_on_removed_pages_are_unjudged(book: Book) -> None:
     """The knee's page is removed, and the gripper gets a label that it did not have."""
-    new = make_golden(
-        [make_query("gripper", *OLD_LABELS, make_label("gripper", "motor")), usual_queries()[2]]
+    gripper, _, camera, _ = usual_queries()
+    new = make_golden([make_query("gripper", *OLD_LABELS, make_label("gripper", "motor")), camera])
+    (case, _) = book.run(make_golden([gripper, camera]), ranking="lexical").test_cases
+    assert "knee" in " ".join([*(result.chunk_id for result in case.actual_results), *case.further])
+    found, oracle = book.compare_with_oracle(
+        make_golden([gripper, camera]),
+        new,
+        lambda: book.index(*(make_page(name) for name in NAMES if name != "knee")),
     )
-    old = make_golden([usual_queries()[0], usual_queries()[2]])
-    before, oracle = book.run(old, ranking="lexical"), book.run(new, ranking="lexical")
-    assert any(
-        result.document_id.startswith("knee") for result in before.test_cases[0].actual_results
-    ) or any("knee" in chunk_id for chunk_id in before.test_cases[0].further or ())
-    indexer = book.workspace.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*(make_page(name) for name in NAMES if name != "knee"))))
-    after = book.run(new)
-    found = compare(before, after)
     assert (found.n, found.rescored) == (2, ["gripper"])
-    assert found.changes == compare(oracle, after).changes
+    assert found.changes == oracle.changes
 
 
-def test_a_query_that_turned_under_other_labels_is_named_apart(book: Book) -> None:
+def test_status_change_under_other_labels_is_only_noted(book: Book) -> None:
     before = book.run(relabelled(*(make_label("gripper", part) for part in PARTS)))
     after = book.run(relabelled(*(make_label("battery", part) for part in PARTS)))
     assert [case.status for case in (before.test_cases[0], after.test_cases[0])] == ["passed", "failed"]
-    found = compare(before, after)
+    found = compare_reports(before, after)
     assert found.newly_failing == []
     assert any("by other labels or expectations: gripper" in note for note in found.notes)
 
 
-def test_judged_pages_are_compared_under_new_labels(book: Book) -> None:
+def test_judged_pages_are_rescored(book: Book) -> None:
     def make_set(*names: str) -> GoldenSet:
         labels = [{"page": f"docs/{name}.md", "grade": 1} for name in names]
         return make_golden(
             [make_query("gripper", *labels)], unit="page", criteria={"queries_reaching": 0, "mrr": 0}
         )
 
-    before, new = book.run(make_set("gripper"), ranking="lexical"), make_set("gripper", "knee", "camera")
-    after, oracle = book.run(new), book.run(new, ranking="lexical")
-    assert compare(before, after).rescored == ["gripper"]
-    assert compare(before, after).changes == compare(oracle, after).changes
+    found, oracle = book.compare_with_oracle(make_set("gripper"), make_set("gripper", "knee", "camera"))
+    assert found.rescored == ["gripper"]
+    assert found.changes == oracle.changes
 
 
-def test_runs_that_judge_pages_and_passages_are_refused(book: Book) -> None:
+def test_different_units_are_refused(book: Book) -> None:
     queries = [make_query("gripper", {"page": "docs/gripper.md", "grade": 1})]
     by_page, by_passage = make_golden(queries, unit="page"), make_golden(queries)
     with pytest.raises(InvalidInput, match="judges each page and the other each passage"):
-        compare(book.run(by_page), book.run(by_passage))
+        compare_reports(book.run(by_page), book.run(by_passage))
 
 
-def test_a_text_on_two_pages_is_found_on_either(open_book: Callable[..., Book]) -> None:
+def test_text_on_two_pages_is_found_on_either(open_book: Callable[..., Book]) -> None:
     """The list has the text from one page; the new label points at the other."""
     shared = "The safety notice: keep your fingers away from the hinge of the gripper at all times."
     book = open_book(folder="copies")
     pages = [page(name, {"Notice": shared, "More": f"More about the {name}."}) for name in ("arm", "leg")]
     book.index(*pages)
-    text = "keep fingers away from the hinge"
-    no_labels = {
-        "id": "notice",
-        "text": text,
-        "labels": [{"page": "docs/arm.md", "anchor": "more", "grade": 1}],
-    }
-    before = book.run(make_golden([no_labels]))
+    query = make_query("gripper", {"page": "docs/arm.md", "anchor": "more", "grade": 1})
+    before = book.run(make_golden([query]))
     (first, *_) = before.test_cases[0].actual_results
     assert first.content == shared
-    other = "leg" if "docs/arm" in str(first.url) else "arm"
-    new = make_golden(
-        [no_labels | {"labels": [{"page": f"docs/{other}.md", "anchor": "notice", "grade": 2}]}]
-    )
-    found = compare(before, book.run(new))
+    copy = "leg" if "docs/arm" in str(first.url) else "arm"
+    label = {"page": f"docs/{copy}.md", "anchor": "notice", "grade": 2}
+    new = make_golden([make_query("gripper", label)])
+    found = compare_reports(before, book.run(new))
     assert verdicts(found) == {"no change"}
-    assert figures(found, "before")["rr_best"] == 1.0
+    assert figures(found, "baseline")["rr_best"] == 1.0
 
 
-def test_every_pair_of_rankings_is_no_change_to_itself_and_mirrors_the_other_way_round(book: Book) -> None:
+def test_comparison_of_rankings_is_symmetric(book: Book) -> None:
     golden = make_golden(usual_queries())
     runs = [book.run(golden, ranking=ranking) for ranking in ("hybrid", "dense", "lexical")]
     for run in runs:
-        assert verdicts(compare(run, run)) == {"no change"}
-    for one, two in combinations(runs, 2):
-        forth, back = compare(one, two), compare(two, one)
-        assert figures(forth, "before") == figures(back, "after")
+        assert verdicts(compare_reports(run, run)) == {"no change"}
+    for first, second in combinations(runs, 2):
+        forth, back = compare_reports(first, second), compare_reports(second, first)
+        assert figures(forth, "baseline") == figures(back, "current")
 
 
-def test_a_report_whose_labels_lack_their_places_is_refused(book: Book) -> None:
+def test_report_without_label_locations_is_refused(book: Book) -> None:
     before = book.run(make_golden(usual_queries()))
     after = book.run(relabelled(*OLD_LABELS[1:]))
-    with pytest.raises(InvalidInput, match="labels lack their places"):
-        compare(before, after.model_copy(update={"label_places": {}}))
+    with pytest.raises(InvalidInput, match="labels lack their locations"):
+        compare_reports(before, after.model_copy(update={"label_locations": {}}))
 
 
-def test_a_new_label_that_another_query_had_stands_where_that_found_it(book: Book) -> None:
-    """Its page was edited, but the earlier report knows the place from the other query."""
-    gripper = make_label("gripper", "motor")
-    before_set = make_golden([usual_queries()[0], make_query("knee", gripper)])
-    new = make_golden([make_query("gripper", *OLD_LABELS, gripper), make_query("knee", gripper)])
-    before, oracle = book.run(before_set, ranking="lexical"), book.run(new, ranking="lexical")
-    book.index(make_page("gripper", " It is made of steel, and not of wood."), *map(make_page, NAMES[1:]))
-    after = book.run(new)
-    assert compare(before, after).changes == compare(oracle, after).changes
+def test_report_without_labels_is_compared_only_with_the_same_golden_set(book: Book) -> None:
+    labelled = book.run(make_golden(usual_queries()))
+    cases = [case.model_copy(update={"labels": []}) for case in labelled.test_cases]
+    without = labelled.model_copy(update={"test_cases": cases})
+    assert compare_reports(labelled, without).n == compare_reports(without, labelled).n == 3
+    changed = book.run(relabelled(*OLD_LABELS[1:]))
+    for pair in ((without, changed), (changed, without)):
+        with pytest.raises(InvalidInput, match="holds no labels"):
+            compare_reports(*pair)
 
 
-# Reports of the format that kept no labels.
-
-
-@pytest.fixture
-def small(open_book: Callable[..., Book]) -> Book:
-    made = open_book(chunk_tokens=60, folder="small")
-    made.index(*small_book())
-    return made
-
-
-def older_golden(*labels: dict[str, Any]) -> GoldenSet:
-    """The golden set of the older report, with further labels for its first query."""
-    names = ("gripper", "knee", "camera", "taxes")
-    golden = small_golden()
-    data = golden.model_copy(
-        update={"queries": tuple(query for query in golden.queries if query.id in names)}
-    ).model_dump(mode="json")
-    data["queries"][0]["labels"] += labels
-    return GoldenSet.model_validate(data)
-
-
-def test_an_older_baseline_with_the_same_golden_set_is_compared_in_full(small: Book) -> None:
-    before = report.load(OLDER_FORMAT)
-    assert all(case.labels is None and case.further is None for case in before.test_cases)
-    after = small.run(older_golden())
-    marks = before.fingerprints | {"golden": after.fingerprints["golden"]}
-    found = compare(before.model_copy(update={"fingerprints": marks}), after)
-    assert (found.n, len(found.changes), verdicts(found)) == (3, 3, {"no change"})
-
-
-def test_an_older_baseline_has_its_best_rank_by_the_rule_of_today(small: Book) -> None:
-    """Earlier versions gave no rank where the best label of the query was not in the list."""
-    before, after = report.load(OLDER_FORMAT), small.run(older_golden())
-    first, *others = before.test_cases
-    metrics = first.metrics | {"p@5": 0.4, "rr_best": 0.0}
-    weaker = first.model_copy(update={"relevance_labels": [0, 1, 1, 0, 0], "metrics": metrics})
-    marks = before.fingerprints | {"golden": after.fingerprints["golden"]}
-    before = before.model_copy(update={"test_cases": [weaker, *others], "fingerprints": marks})
-    found = figures(compare(before, after), "before")
-    assert found["p@5"] == pytest.approx((0.4 + 1.0 + 1.0) / 3)
-    assert found["rr_best"] == pytest.approx((0.5 + 1.0 + 1.0) / 3)
-
-
-def test_an_older_baseline_is_scored_with_new_labels_as_far_as_it_holds_its_lists(small: Book) -> None:
-    before = report.load(OLDER_FORMAT)
-    new = older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1})
-    after = small.run(new)
-    found = compare(before, after)
-    assert "which labels changed is not known, since a report does not hold them" in found.scored_with
-    assert (found.n, found.rescored) == (3, ["gripper", "knee", "camera"])
-    assert [change.measure for change in found.changes] == ["p@5", "rr_best"]
-    assert verdicts(found) == {"no change"}
-    assert "ndcg@10 is not compared, since the earlier report holds only 5 results of a list" in found.notes
-
-
-def test_an_older_report_as_the_later_one_says_what_it_lacks(small: Book) -> None:
-    after = report.load(OLDER_FORMAT)
-    before = small.run(older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1}))
-    with pytest.raises(InvalidInput, match=r"did not keep its labels.*validate again"):
-        compare(before, after)
-
-
-def test_an_older_baseline_of_pages_that_were_edited_says_what_it_lacks(
-    open_book: Callable[..., Book],
-) -> None:
-    edited = open_book(folder="edited")
-    edited.index(*map(make_page, NAMES))
-    after = edited.run(older_golden({"page": "docs/knee.md", "anchor": "the-hinge", "grade": 1}))
-    with pytest.raises(InvalidInput, match="nothing to compare: their pages were edited or cut"):
-        compare(report.load(OLDER_FORMAT), after)
-
-
-def test_the_older_report_is_still_in_the_older_format() -> None:
-    data = json.loads(OLDER_FORMAT.read_text(encoding="utf-8"))
-    assert not {"passages", "pages"} & data.keys()
-    assert not {"labels", "further"} & data["test_cases"][0].keys()
+def test_new_label_is_located_where_another_query_had_it(book: Book) -> None:
+    """Its page was edited, but the baseline knows the location from the other query."""
+    label = make_label("gripper", "motor")
+    knee = make_query("knee", label)
+    new = make_golden([make_query("gripper", *OLD_LABELS, label), knee])
+    found, oracle = book.compare_with_oracle(make_golden([usual_queries()[0], knee]), new, book.edit_gripper)
+    assert found.rescored == ["gripper"]
+    assert found.changes == oracle.changes

@@ -1,4 +1,4 @@
-"""Golden sets and judgments in the formats of others, there and back."""
+"""Golden sets in the formats of others: the round trip, and errors with file and line."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import InvalidInput
 from pertinent.indexing.chunking import chunk_page
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page
-from pertinent.validation.golden import formats as exchange
-from pertinent.validation.golden import golden_set as golden
-from pertinent.validation.golden.golden_set import ExpectedCriteria, GoldenQuery, GoldenSet, Label
-from pertinent.validation.labels.resolve import resolve
-from pertinent.validation.subject import PageView
-
-SAME_FOLDER = settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+from pertinent.validation.golden import formats
+from pertinent.validation.golden.golden_set import (
+    ExpectedCriteria,
+    GoldenQuery,
+    GoldenSet,
+    Label,
+    dump_golden,
 )
+from pertinent.validation.labels.resolve import resolve_labels
+from pertinent.validation.target import PageView
+
+from .strategies import IN_ONE_FOLDER, TEXTS, queries_strategy
 
 
 def put(path: Path, text: str) -> Path:
@@ -32,89 +35,82 @@ def put(path: Path, text: str) -> Path:
     return path
 
 
-def refused(call: Any, *arguments: Any) -> str:
+def error_of(call: Any, *arguments: Any) -> str:
     with pytest.raises(InvalidInput) as caught:
         call(*arguments)
     return str(caught.value)
 
 
 class TestQrels:
-    def test_they_come_back_the_same(self, tmp_path: Path) -> None:
+    def test_qrels_round_trip(self, tmp_path: Path) -> None:
         qrels = {"q1": {"a": 2, "b": 0, "é": -2}, "q2": {"a": 4}}
-        exchange.write_qrels(qrels, tmp_path / "x.qrels")
+        formats.write_qrels(qrels, tmp_path / "x.qrels")
         assert (tmp_path / "x.qrels").read_text("utf-8").splitlines()[0] == "q1 0 a 2"
-        assert exchange.read_qrels(tmp_path / "x.qrels") == qrels
+        assert formats.read_qrels(tmp_path / "x.qrels") == qrels
 
-    def test_columns_may_be_parted_by_any_space_and_lines_be_blank(self, tmp_path: Path) -> None:
+    def test_qrels_may_have_any_white_space_and_blank_lines(self, tmp_path: Path) -> None:
         path = put(tmp_path / "x.qrels", "\ufeffq1\t0\ta\t1\r\n\r\n  q1  Q0  b  0  \n")
-        assert exchange.read_qrels(path) == {"q1": {"a": 1, "b": 0}}
+        assert formats.read_qrels(path) == {"q1": {"a": 1, "b": 0}}
 
-    @pytest.mark.parametrize(
-        ("text", "fault"),
-        [
-            ("q 0 a 1\nq 0 b", "line 2 has 3 columns"),
-            ("q 0 a 1\n\nq 0 b 1 x", "line 3 has 5 columns"),
-            ("q 0 a one", "line 1: grade must be a whole number, not 'one'"),
-            ("q 0 a 1.0", "line 1: grade"),
-            ("q 0 a 1_0", "line 1: grade"),
-            ("q 0 a ١", "line 1: grade"),
-            ("q 0 a 1\nq 0 a 2", "line 2: query q has a twice"),
-        ],
-    )
-    def test_what_is_wrong_is_refused_with_file_and_line(self, tmp_path: Path, text: str, fault: str) -> None:
-        path = put(tmp_path / "x.qrels", text)
-        assert refused(exchange.read_qrels, path).startswith(f"qrels: {path}: {fault}")
-
-    def test_a_file_that_is_not_there_or_no_text_is_refused(self, tmp_path: Path) -> None:
-        assert "can't be read" in refused(exchange.read_qrels, tmp_path / "none")
+    def test_missing_or_binary_file_is_refused(self, tmp_path: Path) -> None:
+        assert "can't be read" in error_of(formats.read_qrels, tmp_path / "none")
         (tmp_path / "x").write_bytes(b"q 0 \xff 1")
-        assert "is not UTF-8" in refused(exchange.read_qrels, tmp_path / "x")
+        assert "is not UTF-8" in error_of(formats.read_qrels, tmp_path / "x")
 
     @pytest.mark.parametrize("name", ["a b", "", " a", "a\n"])
-    def test_a_name_with_a_space_is_not_written(self, tmp_path: Path, name: str) -> None:
+    def test_qrels_refuse_names_with_spaces(self, tmp_path: Path, name: str) -> None:
         path = put(tmp_path / "x.qrels", "before")
-        assert "TREC" in refused(exchange.write_qrels, {"q": {name: 1}}, path)
-        assert "TREC" in refused(exchange.write_qrels, {name: {"a": 1}}, path)
+        assert "TREC" in error_of(formats.write_qrels, {"q": {name: 1}}, path)
+        assert "TREC" in error_of(formats.write_qrels, {name: {"a": 1}}, path)
         assert path.read_text() == "before"
 
 
+@pytest.mark.parametrize(
+    ("field", "text", "fault"),
+    [
+        ("qrels", "q 0 a 1\nq 0 b", "line 2 has 3 columns"),
+        ("qrels", "q 0 a 1\n\nq 0 b 1 x", "line 3 has 5 columns"),
+        ("qrels", "q 0 a one", "line 1: grade must be a whole number, not 'one'"),
+        ("qrels", "q 0 a 1.0", "line 1: grade"),
+        ("qrels", "q 0 a 1_0", "line 1: grade"),
+        ("qrels", "q 0 a ١", "line 1: grade"),
+        ("qrels", "q 0 a 1\nq 0 a 2", "line 2: query q has a twice"),
+        ("run", "q Q0 a 1 0.5", "line 1 has 5 columns"),
+        ("run", "q Q0 a first 0.5 t", "line 1: rank must be a whole number, not 'first'"),
+        ("run", "q Q0 a 1 high t", "line 1: score must be a number, not 'high'"),
+        ("run", "q Q0 a 1 0.5 t\nq Q0 b 1 0.4 t", "line 2: query q has rank 1 or b twice"),
+        ("run", "q Q0 a 1 0.5 t\nq Q0 a 2 0.4 t", "line 2: query q has rank 2 or a twice"),
+        ("run", "q Q0 a 1 nan t", "query q: the scores must be finite"),
+        ("run", "q Q0 a 1 0.4 t\nq Q0 b 2 0.5 t", "query q: the scores must be finite, and must not rise"),
+    ],
+)
+def test_trec_error_names_file_and_line(tmp_path: Path, field: str, text: str, fault: str) -> None:
+    path = put(tmp_path / "x.trec", text)
+    read = formats.read_qrels if field == "qrels" else formats.read_run
+    assert error_of(read, path).startswith(f"{field}: {path}: {fault}")
+
+
 class TestRuns:
-    def test_they_come_back_the_same(self, tmp_path: Path) -> None:
+    def test_run_round_trip(self, tmp_path: Path) -> None:
         run = {"q1": [("b", 1 / 3), ("a", 0.25), ("c", 0.25)], "q2": [("a", 1e-12)]}
-        exchange.write_run(run.items(), tmp_path / "x.run", tag="mine")
+        formats.write_run(run.items(), tmp_path / "x.run", tag="mine")
         assert (tmp_path / "x.run").read_text().splitlines()[1] == "q1 Q0 a 2 0.25 mine"
-        assert exchange.read_run(tmp_path / "x.run") == run
+        assert formats.read_run(tmp_path / "x.run") == run
 
-    def test_the_rank_gives_the_order_not_the_line(self, tmp_path: Path) -> None:
+    def test_run_is_ordered_by_rank(self, tmp_path: Path) -> None:
         path = put(tmp_path / "x.run", "q Q0 b 2 0.1 t\nq Q0 a 1 0.2 t\n")
-        assert exchange.read_run(path) == {"q": [("a", 0.2), ("b", 0.1)]}
+        assert formats.read_run(path) == {"q": [("a", 0.2), ("b", 0.1)]}
 
-    def test_a_result_that_is_listed_twice_keeps_its_first_place(self, tmp_path: Path) -> None:
-        exchange.write_run([("q", [("a", 3.0), ("b", 2.0), ("a", 1.0)])], tmp_path / "x.run")
-        assert exchange.read_run(tmp_path / "x.run") == {"q": [("a", 3.0), ("b", 2.0)]}
-
-    @pytest.mark.parametrize(
-        ("text", "fault"),
-        [
-            ("q Q0 a 1 0.5", "line 1 has 5 columns"),
-            ("q Q0 a first 0.5 t", "line 1: rank must be a whole number, not 'first'"),
-            ("q Q0 a 1 high t", "line 1: score must be a number, not 'high'"),
-            ("q Q0 a 1 0.5 t\nq Q0 b 1 0.4 t", "line 2: query q has rank 1 or b twice"),
-            ("q Q0 a 1 0.5 t\nq Q0 a 2 0.4 t", "line 2: query q has rank 2 or a twice"),
-            ("q Q0 a 1 nan t", "query q: the scores must be numbers"),
-            ("q Q0 a 1 0.4 t\nq Q0 b 2 0.5 t", "query q: the scores must be numbers that fall"),
-        ],
-    )
-    def test_what_is_wrong_is_refused_with_its_place(self, tmp_path: Path, text: str, fault: str) -> None:
-        path = put(tmp_path / "x.run", text)
-        assert refused(exchange.read_run, path).startswith(f"run: {path}: {fault}")
+    def test_repeated_result_keeps_its_first_rank(self, tmp_path: Path) -> None:
+        formats.write_run([("q", [("a", 3.0), ("b", 2.0), ("a", 1.0)])], tmp_path / "x.run")
+        assert formats.read_run(tmp_path / "x.run") == {"q": [("a", 3.0), ("b", 2.0)]}
 
     @pytest.mark.parametrize(
         "results", [[("a", 0.1), ("b", 0.2)], [("a", float("nan"))], [("a", float("inf"))], [("a b", 1.0)]]
     )
-    def test_what_could_not_be_read_again_is_not_written(self, tmp_path: Path, results: Any) -> None:
-        refused(exchange.write_run, [("q", results)], tmp_path / "x.run")
-        refused(exchange.write_run, [("q", [("a", 1.0)])], tmp_path / "x.run", "my tag")
+    def test_run_that_could_not_be_read_back_is_refused(self, tmp_path: Path, results: Any) -> None:
+        error_of(formats.write_run, [("q", results)], tmp_path / "x.run")
+        error_of(formats.write_run, [("q", [("a", 1.0)])], tmp_path / "x.run", "my tag")
         assert not (tmp_path / "x.run").exists()
 
 
@@ -128,148 +124,107 @@ TWO: list[dict[str, Any]] = [{"_id": "q2", "text": "Second?"}, {"_id": 1, "text"
 
 
 class TestBeir:
-    def test_a_folder_is_read_as_judgments_of_pages(self, tmp_path: Path) -> None:
+    def test_beir_judges_pages(self, tmp_path: Path) -> None:
         folder = beir(tmp_path / "faq", TWO, "1\tfaq/a b.md#1\t1\nq2\t7\t2\nq2\t8\t0\n")
-        found = exchange.read_beir(folder)
+        found = formats.read_beir(folder)
         assert (found.name, found.unit, found.description) == ("faq", "page", None)
         assert [(query.id, query.text) for query in found.queries] == [("q2", "Second?"), ("1", "First?")]
         assert found.queries[0].labels == (Label(page="7", grade=2), Label(page="8", grade=0))
         assert found.queries[1].labels == (Label(page="faq/a b.md#1", grade=1),)
 
-    def test_grades_are_cut_to_0_to_2_and_the_description_says_so(self, tmp_path: Path) -> None:
+    def test_beir_grades_are_clipped_to_0_to_2(self, tmp_path: Path) -> None:
         folder = beir(tmp_path, TWO[:1], "q2\ta\t4\nq2\tb\t3\nq2\tc\t-1\nq2\td\t1\n")
-        found = exchange.read_beir(folder)
+        found = formats.read_beir(folder)
         assert [label.grade for label in found.queries[0].labels] == [2, 2, 0, 1]
         assert found.description == "2 grades above 2 counted as 2; 1 grades below 0 counted as 0"
 
-    def test_queries_without_a_relevant_judgment_are_left_out_and_counted(self, tmp_path: Path) -> None:
+    def test_beir_queries_without_relevant_judgment_are_left_out(self, tmp_path: Path) -> None:
         queries = [{"_id": f"q{number}", "text": "?"} for number in range(5)]
         folder = beir(tmp_path, queries, "q1\ta\t0\nq2\ta\t1\nq4\ta\t1\n")
-        found = exchange.read_beir(folder)
+        found = formats.read_beir(folder)
         assert [query.id for query in found.queries] == ["q2", "q4"]
         assert found.description == "3 queries without a relevant judgment left out"
 
-    def test_a_limit_takes_the_first_in_the_order_of_the_file(self, tmp_path: Path) -> None:
+    def test_beir_limit_takes_the_first_queries(self, tmp_path: Path) -> None:
         folder = beir(tmp_path, [{"_id": "none", "text": "?"}, *TWO], "1\ta\t1\nq2\ta\t1\n")
-        assert [query.id for query in exchange.read_beir(folder, limit=1).queries] == ["q2"]
-        assert "at least 1" in refused(exchange.read_beir, folder, 0)
+        assert [query.id for query in formats.read_beir(folder, limit=1).queries] == ["q2"]
+        assert "at least 1" in error_of(formats.read_beir, folder, 0)
 
-    def test_the_judgments_are_those_of_test_else_the_only_ones(self, tmp_path: Path) -> None:
+    def test_beir_judgments_are_test_else_the_only_file(self, tmp_path: Path) -> None:
         only = beir(tmp_path / "only", TWO, "1\tdev\t1\n", "qrels/dev.tsv")
-        assert exchange.read_beir(only).queries[0].labels[0].page == "dev"
+        assert formats.read_beir(only).queries[0].labels[0].page == "dev"
         put(only / "qrels" / "train.tsv", "1\ttrain\t1\n")
-        assert "only dev.tsv, train.tsv" in refused(exchange.read_beir, only)
+        assert "only dev.tsv, train.tsv" in error_of(formats.read_beir, only)
         put(only / "qrels" / "test.tsv", "1\ttest\t1\n")
-        assert exchange.read_beir(only).queries[0].labels[0].page == "test"
+        assert formats.read_beir(only).queries[0].labels[0].page == "test"
         flat = beir(tmp_path / "flat", TWO, "1\tflat\t1\n", "qrels.tsv")
-        assert exchange.read_beir(flat).queries[0].labels[0].page == "flat"
+        assert formats.read_beir(flat).queries[0].labels[0].page == "flat"
 
-    def test_a_text_may_hold_any_character(self, tmp_path: Path) -> None:
+    def test_beir_text_may_hold_unicode_line_separators(self, tmp_path: Path) -> None:
         put(tmp_path / "queries.jsonl", '{"_id": "q", "text": "a\u2028b\u0085c"}\n')
         put(tmp_path / "qrels.tsv", "q\ta\t1\n")
-        assert exchange.read_beir(tmp_path).queries[0].text == "a\u2028b\u0085c"
+        assert formats.read_beir(tmp_path).queries[0].text == "a\u2028b\u0085c"
 
     @pytest.mark.parametrize(
-        ("queries", "fault"),
+        ("name", "content", "fault"),
         [
-            ('{"_id": "q", "text": "?"}\n{"_id": "q", "text": "!"}', "line 2: the id 'q' stands twice"),
-            ('{"_id": true, "text": "?"}', "line 1 is not an object with _id and text"),
-            ('{"_id": "q"}', "line 1 is not an object with _id and text"),
-            ('["q"]', "line 1 is not an object with _id and text"),
-            ('\n{"_id": ', "line 2 is not JSON"),
-            ("[" * 100_000, "line 1 is not JSON"),
-            ('{"_id": "", "text": "?"}', "line 1: the id '' must have 1 to 100 characters"),
+            ("queries.jsonl", '{"_id": "q", "text": "?"}\n' * 2, "line 2: the id 'q' is there twice"),
+            ("queries.jsonl", '{"_id": true, "text": "?"}', "line 1 is not an object with _id and text"),
+            ("queries.jsonl", '{"_id": "q"}', "line 1 is not an object with _id and text"),
+            ("queries.jsonl", '["q"]', "line 1 is not an object with _id and text"),
+            ("queries.jsonl", '\n{"_id": ', "line 2 is not JSON"),
+            ("queries.jsonl", "[" * 100_000, "line 1 is not JSON"),
+            ("queries.jsonl", '{"_id": "", "text": "?"}', "line 1: the id '' must have 1 to 100 characters"),
+            ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq2\ta\n", "line 2 has 2 columns"),
+            ("qrels/test.tsv", "q2\ta\t1\nq2 b 1\n", "line 2 has 1 columns"),
+            ("qrels/test.tsv", "q2\ta\t1\nq2\t\t1\n", "line 2 has 3 columns"),
+            ("qrels/test.tsv", "q2\ta\t1\nq2\tb\tx\n", "line 2: grade"),
+            ("qrels/test.tsv", "q2\ta\t1\nq9\ta\t1\n", "line 2: there is no query q9"),
+            ("qrels/test.tsv", "q2\ta\t1\nq2\ta\t1\n", "line 2: query q2 has a twice"),
         ],
     )
-    def test_a_wrong_query_is_refused_with_file_and_line(
-        self, tmp_path: Path, queries: str, fault: str
+    def test_beir_error_names_file_and_line(
+        self, tmp_path: Path, name: str, content: str, fault: str
     ) -> None:
-        path = put(tmp_path / "queries.jsonl", queries)
-        put(tmp_path / "qrels.tsv", "q\ta\t1\n")
-        assert f"{path}: {fault}" in refused(exchange.read_beir, tmp_path)
+        folder = beir(tmp_path, TWO, "1\ta\t1\n")
+        put(folder / name, content)
+        assert f"{folder / name}: {fault}" in error_of(formats.read_beir, folder)
 
-    @pytest.mark.parametrize(
-        ("qrels", "fault"),
-        [
-            ("q2\ta\n", "line 2 has 2 columns"),
-            ("q2 a 1\n", "line 2 has 1 columns"),
-            ("q2\t\t1\n", "line 2 has 3 columns"),
-            ("q2\ta\tx\n", "line 2: grade"),
-            ("q9\ta\t1\n", "line 2: there is no query q9"),
-            ("q2\ta\t1\nq2\ta\t1\n", "line 3: query q2 has a twice"),
-        ],
-    )
-    def test_a_wrong_judgment_is_refused_with_file_and_line(
-        self, tmp_path: Path, qrels: str, fault: str
-    ) -> None:
-        folder = beir(tmp_path, TWO, qrels)
-        assert f"{folder / 'qrels' / 'test.tsv'}: {fault}" in refused(exchange.read_beir, folder)
-
-    def test_a_folder_without_queries_or_judgments_is_refused(self, tmp_path: Path) -> None:
-        assert "queries.jsonl can't be read" in refused(exchange.read_beir, tmp_path)
+    def test_beir_folder_needs_queries_and_judgments(self, tmp_path: Path) -> None:
+        assert "queries.jsonl can't be read" in error_of(formats.read_beir, tmp_path)
         put(tmp_path / "queries.jsonl", json.dumps(TWO[0]))
-        assert "needs qrels/test.tsv, and has nothing" in refused(exchange.read_beir, tmp_path)
+        assert "needs qrels/test.tsv, and has nothing" in error_of(formats.read_beir, tmp_path)
         put(tmp_path / "qrels.tsv", "q2\ta\t0\n")
-        assert "no query with a relevant judgment" in refused(exchange.read_beir, tmp_path)
+        assert "no query with a relevant judgment" in error_of(formats.read_beir, tmp_path)
 
-    def test_what_is_written_is_read_again(self, tmp_path: Path) -> None:
-        made = exchange.read_beir(beir(tmp_path / "one", TWO, "1\ta b\t1\nq2\ta\t2\nq2\tb\t0\n"))
-        exchange.write_beir(made, tmp_path / "new" / "one")
-        assert exchange.read_beir(tmp_path / "new" / "one") == made
+    def test_beir_round_trip(self, tmp_path: Path) -> None:
+        made = formats.read_beir(beir(tmp_path / "one", TWO, "1\ta b\t1\nq2\ta\t2\nq2\tb\t0\n"))
+        formats.write_beir(made, tmp_path / "new" / "one")
+        assert formats.read_beir(tmp_path / "new" / "one") == made
 
-    def test_only_judgments_of_pages_can_be_written(self, tmp_path: Path) -> None:
+    def test_write_beir_needs_labels_on_pages(self, tmp_path: Path) -> None:
         def one(label: Label, **fields: Any) -> GoldenSet:
             return GoldenSet(queries=(GoldenQuery(id="q", text="?", labels=(label,)),), **fields)
 
-        assert "judges passages" in refused(exchange.write_beir, one(Label(page="a", grade=1)), tmp_path)
+        assert "judges passages" in error_of(formats.write_beir, one(Label(page="a", grade=1)), tmp_path)
         by_url = one(Label(url="https://a.b/c", grade=1), unit="page")
-        assert "query q: the label on https://a.b/c" in refused(exchange.write_beir, by_url, tmp_path)
+        assert "query q: the label on https://a.b/c" in error_of(formats.write_beir, by_url, tmp_path)
         tabs = one(Label(page="a\tb", grade=1), unit="page")
-        assert "by tabs" in refused(exchange.write_beir, tabs, tmp_path)
+        assert "by tabs" in error_of(formats.write_beir, tabs, tmp_path)
         assert list(tmp_path.glob("q*")) == []
         file = put(tmp_path / "file", "")
-        assert "can't be made" in refused(
-            exchange.write_beir, one(Label(page="a", grade=1), unit="page"), file
+        assert "can't be created" in error_of(
+            formats.write_beir, one(Label(page="a", grade=1), unit="page"), file
         )
 
 
-words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
-risky = st.builds(
+formula_like = st.builds(
     str.__add__,
     st.sampled_from(["=", "+", "-", "@", "\t", "\r", "\n", "'", "'=", "''@", '"', ",", ";", "\r\n", " "]),
     st.text(st.sampled_from("=+-@'\"\r\n\t, aé"), max_size=6),
 )
-cells = words | risky
-maybe = st.none() | cells
-said = cells.filter(lambda text: bool(text.replace("…", "").strip()))
-labels = st.builds(
-    Label,
-    grade=st.integers(0, 2),
-    page=cells,
-    url=st.none() | st.just("https://x.org/a,b#c"),
-    anchor=maybe,
-    quote=st.none() | said,
-    chunk=maybe,
-    span=st.none() | st.tuples(st.integers(0, 50), st.integers(51, 99)),
-    judge=maybe,
-    note=maybe,
-)
-queries = st.builds(
-    GoldenQuery,
-    id=cells.filter(str.strip),
-    text=st.just("") | cells,
-    query_type=st.sampled_from(["specific", "broad", "paraphrase", "edge"]),
-    category=st.sampled_from([None, "factual", "conceptual", "contextual"]),
-    top_k=st.integers(1, 100),
-    paraphrase_group=maybe,
-    expected_criteria=st.builds(
-        ExpectedCriteria, min_score=st.none() | st.floats(0, 1), expected_topic=maybe
-    ),
-    labels=st.lists(labels, max_size=3).map(tuple),
-    note=maybe,
-) | st.builds(GoldenQuery, id=cells.filter(str.strip), text=cells, answerable=st.just(False))
-sets = st.lists(queries, min_size=1, max_size=4, unique_by=lambda query: query.id).map(
-    lambda found: GoldenSet(name="set", queries=tuple(found))
+golden_sets = queries_strategy((TEXTS | formula_like).filter(bool)).map(
+    lambda queries: GoldenSet(name="set", queries=queries)
 )
 
 HEADER = (
@@ -278,91 +233,87 @@ HEADER = (
 
 
 class TestTables:
-    @SAME_FOLDER
-    @given(made=sets, ending=st.sampled_from(["csv", "tsv"]))
-    def test_every_query_and_label_comes_back_the_same(
-        self, tmp_path: Path, made: GoldenSet, ending: str
-    ) -> None:
+    @IN_ONE_FOLDER
+    @given(made=golden_sets, ending=st.sampled_from(["csv", "tsv"]))
+    def test_table_round_trip(self, tmp_path: Path, made: GoldenSet, ending: str) -> None:
         path = tmp_path / f"set.{ending}"
-        exchange.write_table(made, path)
-        assert exchange.read_table(path) == made
+        formats.write_table(made, path)
+        assert formats.read_table(path) == made
 
-    @SAME_FOLDER
-    @given(made=sets)
-    def test_no_cell_can_be_taken_for_a_formula(self, tmp_path: Path, made: GoldenSet) -> None:
-        exchange.write_table(made, tmp_path / "set.csv")
+    @IN_ONE_FOLDER
+    @given(made=golden_sets)
+    def test_table_escapes_formulas(self, tmp_path: Path, made: GoldenSet) -> None:
+        formats.write_table(made, tmp_path / "set.csv")
         with (tmp_path / "set.csv").open(encoding="utf-8-sig", newline="") as file:
             for row in csv.reader(file):
                 assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) for cell in row)
 
-    def test_the_address_that_a_set_gives_a_page_stands_beside_each_of_its_labels(
-        self, tmp_path: Path
-    ) -> None:
+    def test_table_has_the_address_of_each_page(self, tmp_path: Path) -> None:
         query = GoldenQuery(
             id="q", text="?", labels=(Label(page="a.md", grade=1), Label(page="b.md", grade=0))
         )
         made = GoldenSet(pages={"a.md": "https://x.org/a"}, queries=(query,))
-        exchange.write_table(made, tmp_path / "x.csv")
-        first, second = exchange.read_table(tmp_path / "x.csv").queries[0].labels
+        formats.write_table(made, tmp_path / "x.csv")
+        first, second = formats.read_table(tmp_path / "x.csv").queries[0].labels
         assert (first.url, second.url) == ("https://x.org/a", None)
 
-    def test_the_columns_are_those_of_the_guide_and_more_only_where_needed(self, tmp_path: Path) -> None:
+    def test_table_has_optional_columns_only_if_used(self, tmp_path: Path) -> None:
         plain = GoldenQuery(id="q", text="What?", labels=(Label(page="a.md", quote='say "a, b"', grade=1),))
-        exchange.write_table(GoldenSet(queries=(plain,)), tmp_path / "x.csv")
+        formats.write_table(GoldenSet(queries=(plain,)), tmp_path / "x.csv")
         text = (tmp_path / "x.csv").read_text("utf-8-sig")
         assert text == f'{HEADER}\nq,What?,specific,,true,,5,a.md,,,"say ""a, b""",1,\n'
         judged = Label(page="a.md", quote="say", span=(3, 6), judge="ada", grade=1)
-        exchange.write_table(
+        formats.write_table(
             GoldenSet(queries=(GoldenQuery(id="q", text="?", labels=(judged,)),)), tmp_path / "x.csv"
         )
         assert (tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[0] == f"{HEADER},span,judge"
 
-    def test_a_table_by_hand_needs_little(self, tmp_path: Path) -> None:
+    def test_table_rows_may_leave_columns_blank(self, tmp_path: Path) -> None:
         rows = "query_id,text,page,grade,answerable\nq,What?,a.md,2,\n\nz,Who?,,,FALSE\nq,,b.md,0,\n,,,,\n"
-        found = exchange.read_table(put(tmp_path / "mine.csv", rows))
+        found = formats.read_table(put(tmp_path / "mine.csv", rows))
         assert found.name == "mine"
         assert found.queries[0].labels == (Label(page="a.md", grade=2), Label(page="b.md", grade=0))
         assert (found.queries[1].labels, found.queries[1].answerable) == ((), False)
 
-    def test_only_a_text_and_a_place_are_required(self, tmp_path: Path) -> None:
+    def test_table_needs_only_text_and_location(self, tmp_path: Path) -> None:
         rows = "text,url,page,anchor\nWhat is it?,https://x.org/a#b,,\nWhy?,,c.md,d\nWhat is it?,,e.md,\n"
-        first, second = exchange.read_table(put(tmp_path / "mine.csv", rows)).queries
+        first, second = formats.read_table(put(tmp_path / "mine.csv", rows)).queries
         assert (first.id, second.id) == ("what-is-it", "why")
         assert first.labels == (Label(url="https://x.org/a#b", grade=2), Label(page="e.md", grade=2))
         assert second.labels == (Label(page="c.md", anchor="d", grade=2),)
         assert [first.line, *(label.line for label in first.labels)] == [2, 2, 4]
 
-    def test_all_errors_are_listed_with_their_lines(self, tmp_path: Path) -> None:
+    def test_table_errors_are_all_listed_with_their_lines(self, tmp_path: Path) -> None:
         rows = "text,page,grade,top_k\na,p,3,\nb,p\nc,,2,0\n,p,1,\na,q,x,7\n"
         path = put(tmp_path / "x.csv", rows)
-        assert refused(exchange.read_table, path).split("\n  ") == [
+        assert error_of(formats.read_table, path).split("\n  ") == [
             f"golden: {path} has 7 errors:",
             "line 2: grade: must be at most 2",
-            "line 3: has 2 cells, and the header 4",
+            "line 3: has 2 cells, but the header has 4",
             "line 4: a label needs a page, a url or a chunk",
             "line 4: top_k: must be at least 1",
             "line 5: needs a text, or the query_id of a row above",
             "line 6: grade: must be a whole number",
-            "line 6: top_k is another than that of line 2",
+            "line 6: top_k differs from line 2, which has the same query",
         ]
 
-    def test_seed_000_further_expected_criteria_come_back(self, tmp_path: Path) -> None:
+    def test_seed_000_table_keeps_further_expected_criteria(self, tmp_path: Path) -> None:
         expected = ExpectedCriteria.model_validate({"min_score": 0.5, "reviewers": ["ann", "=1"]})
         made = GoldenSet(name="x", queries=(GoldenQuery(text="?", expected_criteria=expected),))
-        exchange.write_table(made, tmp_path / "x.csv")
-        assert exchange.read_table(tmp_path / "x.csv") == made
+        formats.write_table(made, tmp_path / "x.csv")
+        assert formats.read_table(tmp_path / "x.csv") == made
 
     @pytest.mark.parametrize(
         ("rows", "fault"),
         [
-            ("query_id,text,grade,colour\n", "line 1: 'colour' is no column"),
-            ("query_id,text,text\n", "line 1: the column 'text' stands twice"),
-            ("query_id,page\n", "line 1: the column text is needed"),
-            ("query_id,text,page,grade\nq,?,a\n", "line 2: has 3 cells, and the header 4"),
+            ("query_id,text,grade,colour\n", "line 1: there is no column 'colour'"),
+            ("query_id,text,text\n", "line 1: the column 'text' is there twice"),
+            ("query_id,page\n", "line 1: the column text is missing"),
+            ("query_id,text,page,grade\nq,?,a\n", "line 2: has 3 cells, but the header has 4"),
             ('query_id,text,page,grade\nq,"a\nb\nc",a,1\nq,,b,3\n', "line 5: grade: must be at most 2"),
             ("query_id,text,page,grade\nq,?,a,true\n", "line 2: grade: must be a whole number"),
             ("query_id,text,page,grade\nq,?,,1\n", "line 2: a label needs a page, a url or a chunk"),
-            ("query_id,text,page,grade\nq,?,a,1\nq,other,a,1\n", "line 3: text is another than that of"),
+            ("query_id,text,page,grade\nq,?,a,1\nq,other,a,1\n", "line 3: text differs from line 2"),
             ("query_id,text,query_type\nq,?,odd\n", "line 2: query_type: "),
             ("query_id,text,top_k\nq,?,many\n", "line 2: top_k: must be a whole number"),
             ("query_id,text,top_k\nq,?,0\n", "line 2: top_k: "),
@@ -373,22 +324,22 @@ class TestTables:
             ("query_id,text,page\n,,a\n", "line 2: needs a text, or the query_id of a row above"),
             ("text,expected_criteria\n?,[]\n", "line 2: expected_criteria: must be an object"),
             ("text,expected_criteria\n?,{\n", "line 2: expected_criteria: must be an object"),
-            ("text,grade,garde\n", "line 1: 'garde' is no column; did you mean grade?"),
+            ("text,grade,garde\n", "line 1: there is no column 'garde'; did you mean grade?"),
             ('query_id,text\nq,"a"b\n', "line 2: ',' expected after '\"'"),
             ('query_id,text\nq,"a\n', "line 2: unexpected end of data"),
             ("query_id,text\n", "has no queries"),
             ("", "has no queries"),
         ],
     )
-    def test_what_is_wrong_is_refused_with_file_and_line(self, tmp_path: Path, rows: str, fault: str) -> None:
+    def test_table_error_names_file_and_line(self, tmp_path: Path, rows: str, fault: str) -> None:
         path = put(tmp_path / "x.csv", rows)
         joint = " " if fault.startswith("has") else ": "
-        assert refused(exchange.read_table, path).startswith(f"golden: {path}{joint}{fault}")
+        assert error_of(formats.read_table, path).startswith(f"golden: {path}{joint}{fault}")
 
-    def test_a_table_that_can_not_be_written_leaves_the_old_one(self, tmp_path: Path) -> None:
+    def test_failed_write_leaves_the_old_table(self, tmp_path: Path) -> None:
         path = put(tmp_path / "x.csv", "before")
         made = GoldenSet(queries=(GoldenQuery(id="q", text="half \ud800"),))
-        assert "can't be written" in refused(exchange.write_table, made, path)
+        assert "can't be written" in error_of(formats.write_table, made, path)
         assert [*tmp_path.iterdir()].count(path) == 1
         assert path.read_text() == "before"
 
@@ -399,7 +350,7 @@ def view(name: str, text: str) -> PageView:
     return PageView(made.document_id, made.url, made.title, made.source_path, made.text, chunks)
 
 
-class TestJudgmentsOfToday:
+class TestBuildQrels:
     PAGES = (view("a", "Apples are red."), view("b", "Bees are loud."))
 
     def made(self, **fields: Any) -> GoldenSet:
@@ -407,24 +358,24 @@ class TestJudgmentsOfToday:
         asked = GoldenQuery(id="q", text="?", labels=labels)
         return GoldenSet(queries=(asked, GoldenQuery(id="none", text="?")), **fields)
 
-    def test_passages_are_named_by_chunk_and_can_be_read_back(self, tmp_path: Path) -> None:
+    def test_qrels_of_passages_have_chunk_ids(self, tmp_path: Path) -> None:
         made = self.made()
-        qrels = exchange.qrels_of(made, resolve(made, self.PAGES))
+        qrels = formats.build_qrels(made, resolve_labels(made, self.PAGES))
         first, second = (one.chunks[0].chunk_id for one in self.PAGES)
         assert qrels == {"q": {first: 2, second: 0}}
-        exchange.write_qrels(qrels, tmp_path / "x.qrels")
+        formats.write_qrels(qrels, tmp_path / "x.qrels")
         put(tmp_path / "queries.tsv", "q\tWhat is red?\n")
-        found = exchange.read(str(tmp_path / "x.qrels"))
+        found = formats.read_golden(str(tmp_path / "x.qrels"))
         assert found.unit == "passage"
         assert found.queries[0].labels == (Label(chunk=first, grade=2), Label(chunk=second, grade=0))
-        assert exchange.qrels_of(found, resolve(found, self.PAGES)) == qrels
+        assert formats.build_qrels(found, resolve_labels(found, self.PAGES)) == qrels
 
-    def test_pages_are_named_as_the_source_does(self) -> None:
+    def test_qrels_of_pages_have_source_paths(self) -> None:
         made = self.made(unit="page")
-        qrels = exchange.qrels_of(made, resolve(made, self.PAGES))
+        qrels = formats.build_qrels(made, resolve_labels(made, self.PAGES))
         assert qrels == {"q": {"docs/a.md": 2, "docs/b.md": 0}}
 
-    def test_two_pages_with_one_name_can_not_be_told_apart(self) -> None:
+    def test_qrels_refuse_two_pages_with_one_name(self) -> None:
         asked = GoldenQuery(
             id="q", text="?", labels=tuple(Label(page=one.document_id, grade=1) for one in self.PAGES)
         )
@@ -432,12 +383,12 @@ class TestJudgmentsOfToday:
         twins = [
             PageView(one.document_id, one.url, "", "same.md", one.text, one.chunks) for one in self.PAGES
         ]
-        resolved = resolve(made, twins)
-        assert "query q: two of its pages have the same name" in refused(exchange.qrels_of, made, resolved)
+        resolved = resolve_labels(made, twins)
+        assert "query q: two of its pages have the same name" in error_of(formats.build_qrels, made, resolved)
 
 
-class TestReading:
-    def test_each_kind_is_known_by_its_ending(self, tmp_path: Path) -> None:
+class TestReadGolden:
+    def test_format_is_known_by_the_suffix(self, tmp_path: Path) -> None:
         made = GoldenSet(
             name="x",
             queries=tuple(
@@ -446,40 +397,40 @@ class TestReading:
             ),
         )
         for ending in ("yaml", "yml", "json"):
-            golden.dump(made, tmp_path / f"x.{ending}")
+            dump_golden(made, tmp_path / f"x.{ending}")
         for ending in ("csv", "tsv"):
-            exchange.write_table(made, tmp_path / f"x.{ending}")
+            formats.write_table(made, tmp_path / f"x.{ending}")
         for ending in ("yaml", "yml", "json", "csv", "tsv"):
-            assert exchange.read(str(tmp_path / f"x.{ending}")) == made
-            assert exchange.read(str(tmp_path / f"x.{ending}"), limit=1).queries == made.queries[:1]
-            assert exchange.read(str(tmp_path / f"x.{ending}"), limit=9).queries == made.queries
+            assert formats.read_golden(str(tmp_path / f"x.{ending}")) == made
+            assert formats.read_golden(str(tmp_path / f"x.{ending}"), limit=1).queries == made.queries[:1]
+            assert formats.read_golden(str(tmp_path / f"x.{ending}"), limit=9).queries == made.queries
 
-    def test_judgments_have_their_queries_beside_them(self, tmp_path: Path) -> None:
+    def test_qrels_need_queries_beside_them(self, tmp_path: Path) -> None:
         path = put(tmp_path / "x.txt", "q 0 c-1 3\n")
-        assert "x.queries.tsv or queries.jsonl" in refused(exchange.read, str(path))
+        assert "x.queries.tsv or queries.jsonl" in error_of(formats.read_golden, str(path))
         put(tmp_path / "queries.jsonl", '{"_id": "q", "text": "From JSON?"}\n')
-        assert exchange.read(str(path)).queries[0].text == "From JSON?"
+        assert formats.read_golden(str(path)).queries[0].text == "From JSON?"
         put(tmp_path / "x.queries.tsv", "q\tFrom a\ttable?\n")
-        found = exchange.read(str(path))
+        found = formats.read_golden(str(path))
         assert (found.name, found.queries[0].text) == ("x", "From a\ttable?")
         assert found.queries[0].labels == (Label(chunk="c-1", grade=2),)
         same = put(tmp_path / "x.tsv", "query-id\tcorpus-id\tscore\nq\tc-1\t2\n")
-        assert exchange.read(str(same)).queries == found.queries
+        assert formats.read_golden(str(same)).queries == found.queries
         put(tmp_path / "x.queries.tsv", "q no tab\n")
-        assert "line 1 is not an id, a tab and a text" in refused(exchange.read, str(path))
+        assert "line 1 is not an id, a tab and a text" in error_of(formats.read_golden, str(path))
 
-    def test_a_beir_folder_is_named_by_its_prefix(self, tmp_path: Path) -> None:
+    def test_beir_prefix_names_a_folder(self, tmp_path: Path) -> None:
         folder = beir(tmp_path / "faq", TWO, "1\ta\t1\nq2\tb\t1\n")
-        assert exchange.read(f"beir:{folder}") == exchange.read_beir(folder)
-        assert len(exchange.read(f"beir:{folder}", limit=1).queries) == 1
+        assert formats.read_golden(f"beir:{folder}") == formats.read_beir(folder)
+        assert len(formats.read_golden(f"beir:{folder}", limit=1).queries) == 1
 
-    def test_other_kinds_and_limits_are_refused(self, tmp_path: Path) -> None:
-        assert "is of no known kind" in refused(exchange.read, "set.pdf")
-        assert "is of no known kind" in refused(exchange.read, str(tmp_path))
-        assert refused(exchange.read, "set.yaml", 0).startswith("limit: must be at least 1, not 0")
-        assert "can't be read" in refused(exchange.read, "none.csv")
+    def test_unknown_format_and_bad_limit_are_refused(self, tmp_path: Path) -> None:
+        assert "has an unknown format" in error_of(formats.read_golden, "set.pdf")
+        assert "has an unknown format" in error_of(formats.read_golden, str(tmp_path))
+        assert error_of(formats.read_golden, "set.yaml", 0).startswith("limit: must be at least 1, not 0")
+        assert "can't be read" in error_of(formats.read_golden, "none.csv")
 
-    def test_judgments_without_a_text_are_refused(self) -> None:
-        assert "the query z has judgments, but no text" in refused(
-            exchange.golden_of, {"z": {"a": 1}}, {"q": "?"}, "x"
+    def test_judgments_without_text_are_refused(self) -> None:
+        assert "the query z has judgments, but no text" in error_of(
+            formats.build_golden, {"z": {"a": 1}}, {"q": "?"}, "x"
         )

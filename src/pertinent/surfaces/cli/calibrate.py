@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer  # noqa: TC002 - Typer evaluates the annotations
 
 from ..._internal.messages import count_queries
-from ...types import Ranking, SearchOptions
+from ...types import Ranking
 from .global_options import GoldenArgument, JsonFlag, RankingOption, open_pertinent
 from .terminal import make_table, one_line, print_json, render, symbol, write
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ...validation.calibration import Calibration
     from ...validation.golden.golden_set import GoldenSet
-    from ...validation.subject import Subject
+    from ...validation.target import ValidationTarget
 
 BAR_WIDTH = 13
 """Columns of a full bar: three bars with their figures fit into 80 columns."""
@@ -50,10 +50,10 @@ def calibrate(
       pertinent calibrate golden.yaml --ranking dense
       pertinent calibrate golden.yaml --json | jq .threshold
     """
-    from ...validation.golden.formats import read
+    from ...validation.golden.formats import read_golden
     from ..validation_targets import LocalPipeline
 
-    golden_set = read(golden)
+    golden_set = read_golden(golden)
     with open_pertinent(context) as pertinent:
         calibration = _run(LocalPipeline(pertinent.workspace), golden_set, ranking)
     if json_:
@@ -62,21 +62,19 @@ def calibrate(
         write(render(lambda out: print_calibration(out, calibration)))
 
 
-def _run(pipeline: Subject, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
+def _run(pipeline: ValidationTarget, golden: GoldenSet, ranking: Ranking | None) -> Calibration:
     from ...validation.calibration import calibrate
-    from ...validation.labels.resolve import resolve
-    from ...validation.runner import Retrieval, ask_all, read_all
+    from ...validation.labels.resolve import resolve_labels
+    from ...validation.runner import QueryRunner, run_queries
     from .progress import show_progress
 
-    resolved = resolve(golden, pipeline.pages())
-    # A probe: a broken store or model is reported once, not for every query.
-    pipeline.search("probe", SearchOptions(top_k=1, ranking=ranking))
+    resolved = resolve_labels(golden, pipeline.pages())
+    runner = QueryRunner(pipeline, ranking, unit=golden.unit)
+    # A broken store or model is reported once here, not for every query.
+    runner.warm_up()
     with show_progress() as progress:
-        progress.stage("Searching", len(golden.queries))
-        retrieval = Retrieval(pipeline, ranking, unit=golden.unit)
-        answers = ask_all(retrieval, golden.queries, advance=progress.advance)
-        progress.stage("Fetching deep rankings", len(answers))
-        outcomes = read_all(retrieval, answers, advance=progress.advance)
+        progress.stage("Running queries", len(golden.queries))
+        outcomes = run_queries(runner, golden.queries, advance=progress.advance)
     return calibrate(golden, outcomes, resolved)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ...validation.comparison.compare import Change, Comparison, Turn
+    from ...validation.comparison.compare import Comparison, MeasureChange, StatusChange
     from ...validation.report import Latency
 
 VERDICT_STYLES = {"better": "green", "worse": "bold red"}
@@ -66,8 +66,8 @@ def compare(
     from ...validation.comparison import compare as comparing
     from ...validation.report import load
 
-    comparison = comparing.compare(load(before_path), load(after_path))
-    losses = [] if max_regression is None else comparing.regressions(comparison, max_regression)
+    comparison = comparing.compare_reports(load(before_path), load(after_path))
+    losses = [] if max_regression is None else comparing.find_regressions(comparison, max_regression)
     if json_:
         fields = comparison.model_dump(mode="json")
         print_json(fields | {"max_regression": max_regression, "regressions": losses})
@@ -98,8 +98,8 @@ def print_comparison(out: Console, comparison: Comparison, names: tuple[str, str
     out.print()
     out.print(
         f"{count_queries(comparison.n)}; {BETTER_SAME_WORSE} counts the better, equal and worse ones. With "
-        f"so many queries, a difference of {comparison.visible:.2f} is detected in 4 of 5 trials; a smaller "
-        "one may be missed."
+        f"so many queries, a difference of {comparison.detectable_difference:.2f} is detected in 4 of 5 "
+        "trials; a smaller one may be missed."
     )
     for note in comparison.notes:
         out.print(Text(f"{symbol('•', '-')} {one_line(note)}", style="yellow"))
@@ -109,19 +109,19 @@ def print_comparison(out: Console, comparison: Comparison, names: tuple[str, str
         heading = f"{count_queries(len(comparison.newly_passing))} newly passing: "
         passing = ", ".join(one_line(turn.query) for turn in comparison.newly_passing)
         out.print(Text.assemble((heading, "bold green"), passing))
-    if comparison.differs:
+    if comparison.differences:
         out.print()
         out.print(Text("What else differs", style="bold"))
         table = make_table("", "before", "after")
-        for difference in comparison.differs:
-            values = (_shorten(difference.before), _shorten(difference.after))
+        for difference in comparison.differences:
+            values = (_shorten(difference.baseline), _shorten(difference.current))
             table.add_row(one_line(difference.name), *values)
         out.print(table)
 
 
 def _make_runs_table(comparison: Comparison, names: tuple[str, str]) -> Table:
     table = make_table("", one_line(comparison.golden), "time", "verdict", ">p50/p95 ms")
-    runs = (("before", names[0], comparison.before), ("after", names[1], comparison.after))
+    runs = (("before", names[0], comparison.baseline), ("after", names[1], comparison.current))
     for label, name, run in runs:
         table.add_row(
             label, one_line(name), one_line(run.timestamp), run.verdict, _format_latency(run.latency)
@@ -133,7 +133,7 @@ def _format_latency(latency: Latency | None) -> str:
     return "" if latency is None else f"{latency.p50:.1f}/{latency.p95:.1f}"
 
 
-def _make_changes_table(changes: Sequence[Change]) -> Table:
+def _make_changes_table(changes: Sequence[MeasureChange]) -> Table:
     from rich.text import Text
 
     figures = (">before", ">after", ">change", ">95 % interval", f">{BETTER_SAME_WORSE}", ">p")
@@ -141,8 +141,8 @@ def _make_changes_table(changes: Sequence[Change]) -> Table:
     for change in changes:
         table.add_row(
             change.measure,
-            f"{change.before:.3f}",
-            f"{change.after:.3f}",
+            f"{change.baseline:.3f}",
+            f"{change.current:.3f}",
             _format_signed(change.difference),
             f"{_format_signed(change.low)} {_format_signed(change.high)}",
             f"{change.wins}/{change.ties}/{change.losses}",
@@ -157,7 +157,7 @@ def _format_signed(value: float) -> str:
     return "0.000" if text in ("+0.000", "-0.000") else text.replace("-", symbol("−", "-"))
 
 
-def _print_newly_failing(out: Console, turns: Sequence[Turn]) -> None:
+def _print_newly_failing(out: Console, turns: Sequence[StatusChange]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -169,7 +169,7 @@ def _print_newly_failing(out: Console, turns: Sequence[Turn]) -> None:
         if len(text) > MAX_QUERY_LENGTH:
             text = text[:MAX_QUERY_LENGTH] + symbol("…", "...")
         out.print(Padding(Text.assemble((one_line(turn.query), "bold"), f"  {text}"), (0, 0, 0, 2)))
-        reason = f"{turn.before} {symbol('→', '->')} {turn.after}: {one_line(turn.reason)}"
+        reason = f"{turn.baseline} {symbol('→', '->')} {turn.current}: {one_line(turn.reason)}"
         out.print(Padding(Text(reason, style="dim"), (0, 0, 0, 4)))
 
 

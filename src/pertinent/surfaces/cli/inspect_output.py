@@ -90,7 +90,11 @@ def _print_fields(out: Console, recognition: Recognition, points: int) -> None:
     from rich.text import Text
 
     payload_format = recognition.payload_format
-    origin = "as the settings name them" if payload_format.name == "named" else f"recognised as {payload_format.name}"
+    origin = (
+        "as the settings name them"
+        if payload_format.name == "named"
+        else f"recognised as {payload_format.name}"
+    )
     out.print(f"Fields {origin}, in {_count_points(points)} examined:")
     out.print()
     table = make_table("field", "path", ">points", "example", gap=3)

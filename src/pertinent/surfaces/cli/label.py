@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.labels.agreement import Judge, Pair
-    from ...validation.labels.labeling_session import Candidate, Desk, Tally
+    from ...validation.labels.agreement import Judge, PairAgreement
+    from ...validation.labels.labeling_session import LabelingProgress, LabelingSession, PooledPassage
 
 GRADES = ("0", "1", "2")
 INDENT = 4
@@ -72,29 +72,29 @@ def label(
       pertinent label golden.yaml --judge ben --query qos-default
       pertinent label golden.yaml --agreement
     """
-    from ...validation.labels.judgments import checked_judge
-    from ...validation.labels.labeling_session import Desk
+    from ...validation.labels.judgments import check_judge_name
+    from ...validation.labels.labeling_session import LabelingSession
     from ..validation_targets import LocalPipeline
     from .progress import show_progress
 
-    name = checked_judge(judge)
+    name = check_judge_name(judge)
     if judge is not None and name is None:
         raise InvalidInput("--judge", "must not be empty")
     # The index is closed before the first passage is shown: judging may take hours.
     with open_pertinent(context) as pertinent:
         pipeline = LocalPipeline(pertinent.workspace)
         if agreement:
-            desk = Desk.open(pipeline, golden, pooled=False)
+            session = LabelingSession.open(pipeline, golden, pooled=False)
         else:
             with show_progress() as progress:
                 progress.stage("Finding passages to judge", None)
-                desk = Desk.open(pipeline, golden, query=query, advance=progress.advance)
+                session = LabelingSession.open(pipeline, golden, query=query, advance=progress.advance)
     if agreement:
-        _print_agreement(desk, name)
+        _print_agreement(session, name)
         return
-    session = _LabelingSession(desk, name, _TerminalKeys() if sys.stdin.isatty() else _PipedLines())
+    dialogue = _Dialogue(session, name, _TerminalKeys() if sys.stdin.isatty() else _PipedLines())
     try:
-        session.run()
+        dialogue.run()
     except KeyboardInterrupt:
         write("\n")
         print_notice("stopped; every judgment is saved, and the same command continues from there")
@@ -148,11 +148,11 @@ def _read_line() -> str:
         raise InvalidInput("stdin", f"is not text: {error}") from error
 
 
-class _LabelingSession:
+class _Dialogue:
     """The dialogue with one judge."""
 
-    def __init__(self, desk: Desk, judge: Judge, keys: _Input) -> None:
-        self._desk = desk
+    def __init__(self, session: LabelingSession, judge: Judge, keys: _Input) -> None:
+        self._session = session
         self._judge = judge
         self._keys = keys
         self._note: str | None = None
@@ -165,7 +165,7 @@ class _LabelingSession:
             candidate = self._handle_key(candidate, *pressed)
         self._print_farewell()
 
-    def _handle_key(self, candidate: Candidate | None, key: str, text: str) -> Candidate | None:
+    def _handle_key(self, candidate: PooledPassage | None, key: str, text: str) -> PooledPassage | None:
         """Carry out a key, and return the passage to judge next."""
         if key == "u":
             return self._undo(candidate)
@@ -173,7 +173,7 @@ class _LabelingSession:
             write(f"{ALL_JUDGED}\n")
         elif key in GRADES or key == "s":
             grade = int(key) if key in GRADES else None
-            self._desk.judge(candidate, grade, self._judge, None if grade is None else self._note)
+            self._session.judge(candidate, grade, self._judge, None if grade is None else self._note)
             self._note = None
             self._judgments += 1
             return self._show_next()
@@ -184,17 +184,17 @@ class _LabelingSession:
         return candidate
 
     def _add_note(self, text: str) -> None:
-        from ...validation.labels.judgments import checked_note
+        from ...validation.labels.judgments import check_note
 
         try:
-            self._note = checked_note(text)
+            self._note = check_note(text)
         except InvalidInput as error:
             write(f"{one_line(str(error))}\n")
             return
         write("The note will be saved with your next judgment.\n" if self._note else "No note.\n")
 
-    def _undo(self, candidate: Candidate | None) -> Candidate | None:
-        undone = self._desk.undo(self._judge)
+    def _undo(self, candidate: PooledPassage | None) -> PooledPassage | None:
+        undone = self._session.undo(self._judge)
         if undone is None:
             write("There is nothing to undo.\n")
             return candidate
@@ -203,38 +203,40 @@ class _LabelingSession:
         judgment = f"your {undone.label.grade}" if undone.label else "your skip"
         write(f"Undone: {judgment}.\n")
         try:
-            previous = self._desk.find(undone.query, undone.chunk)
+            previous = self._session.find(undone.query, undone.chunk)
         except NotFound:
             write("Its passage is not among the current ones.\n")
             return self._show_next()
-        self._show(previous, self._desk.look(self._judge).progress)
+        self._show(previous, self._session.state(self._judge).progress)
         return previous
 
-    def _show_next(self) -> Candidate | None:
-        look = self._desk.look(self._judge)
+    def _show_next(self) -> PooledPassage | None:
+        look = self._session.state(self._judge)
         if look.candidate is None:
             write(f"{ALL_JUDGED if look.progress.total else NOTHING_TO_JUDGE}\n")
         else:
             self._show(look.candidate, look.progress)
         return look.candidate
 
-    def _show(self, candidate: Candidate, progress: Tally) -> None:
+    def _show(self, candidate: PooledPassage, progress: LabelingProgress) -> None:
         write(render(lambda out: _print_candidate(out, candidate, progress, self._note)))
 
     def _print_farewell(self) -> None:
-        progress = self._desk.look(self._judge).progress
+        progress = self._session.state(self._judge).progress
         if self._judgments:
             judgments = format_count(self._judgments, "judgment")
-            write(f"{judgments} saved in {one_line(str(self._desk.log.path))}. ")
+            write(f"{judgments} saved in {one_line(str(self._session.log.path))}. ")
         write(f"{_format_progress(progress)}.\n")
 
 
-def _format_progress(progress: Tally) -> str:
+def _format_progress(progress: LabelingProgress) -> str:
     skipped = f", {progress.skipped} skipped" if progress.skipped else ""
     return f"{progress.judged:,} of {progress.total:,} passages judged{skipped}"
 
 
-def _print_candidate(out: Console, candidate: Candidate, progress: Tally, note: str | None) -> None:
+def _print_candidate(
+    out: Console, candidate: PooledPassage, progress: LabelingProgress, note: str | None
+) -> None:
     from rich.padding import Padding
     from rich.rule import Rule
     from rich.text import Text
@@ -253,25 +255,25 @@ def _print_candidate(out: Console, candidate: Candidate, progress: Tally, note: 
     out.print(Text(symbol("  ·  ", "  |  ").join(keys), style="dim"))
 
 
-def _print_agreement(desk: Desk, judge: Judge) -> None:
+def _print_agreement(session: LabelingSession, judge: Judge) -> None:
     """Print the agreement of all pairs of judges, or of those with this judge."""
-    from ...validation.labels.agreement import agreement, judges
+    from ...validation.labels.agreement import count_by_judge, measure_agreement
 
-    views = desk.views()
-    pairs = [pair for pair in agreement(views) if judge is None or judge in (pair.first, pair.second)]
+    views = session.grades()
+    pairs = [pair for pair in measure_agreement(views) if judge is None or judge in (pair.first, pair.second)]
     if not pairs:
-        counts = ", ".join(f"{_format_judge(name)} ({count:,})" for name, count in judges(views))
+        counts = ", ".join(f"{_format_judge(name)} ({count:,})" for name, count in count_by_judge(views))
         raise InvalidInput(
             "--agreement",
             f"needs passages that two judges have judged; so far there are labels by {counts or 'nobody'}",
         )
-    write(render(lambda out: _print_pairs(out, desk, pairs)))
+    write(render(lambda out: _print_pairs(out, session, pairs)))
 
 
-def _print_pairs(out: Console, desk: Desk, pairs: Sequence[Pair]) -> None:
+def _print_pairs(out: Console, session: LabelingSession, pairs: Sequence[PairAgreement]) -> None:
     from rich.text import Text
 
-    texts = {query.id: query.text for query in desk.golden.queries}
+    texts = {query.id: query.text for query in session.golden.queries}
     for pair in pairs:
         first, second = _format_judge(pair.first), _format_judge(pair.second)
         kappa = "undefined: both gave only one grade" if pair.kappa is None else f"{pair.kappa:.2f}"
@@ -283,7 +285,7 @@ def _print_pairs(out: Console, desk: Desk, pairs: Sequence[Pair]) -> None:
             table = make_table(f">{first}", f">{second}", "query and passage")
             for disagreement in pair.disagreements:
                 passage = disagreement.passage
-                breadcrumb = desk.breadcrumbs.get(passage.name, passage.name)
+                breadcrumb = session.breadcrumbs.get(passage.name, passage.name)
                 description = f"{one_line(texts[passage.query])}\n{one_line(breadcrumb)}"
                 table.add_row(str(disagreement.first), str(disagreement.second), Text(description))
             out.print(table)

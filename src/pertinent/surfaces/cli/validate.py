@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +20,7 @@ from .terminal import print_json, render, write
 if TYPE_CHECKING:
     from ...validation.comparison.compare import Comparison
     from ...validation.report import ValidationReport
-    from ...validation.subject import Subject
+    from ...validation.target import ValidationTarget
 
 EXIT_CODES = {"PASS": 0, "FAIL": 1, "INVALID": BAD_INPUT}
 DEFAULT_GOLDEN = "golden.yaml"
@@ -160,11 +160,12 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     require nothing, or a store is down.
     """
     from ...validation import report
-    from ...validation.comparison.compare import compare, held_to, regressions
+    from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
     from ...validation.comparison.golden_change import check_baseline
-    from ...validation.criteria import merged
-    from ...validation.golden.formats import read
-    from ...validation.labels.resolve import lasting
+    from ...validation.criteria import merge_criteria
+    from ...validation.golden.formats import read_golden
+    from ...validation.golden.golden_set import dump_golden
+    from ...validation.labels.pinning import pin_labels
     from ...validation.options import Options
     from ...validation.validate import NoVerdict
     from ...validation.validate import validate as run_validation
@@ -174,7 +175,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         raise InvalidInput("--max-regression", "needs --baseline")
     settings = get_global_options(context).load_settings().settings
     path = golden or _find_default_golden(settings.golden)
-    golden_set = read(path, limit)
+    golden_set = read_golden(path, limit)
     options = Options(
         ranking=ranking,
         threshold=threshold,
@@ -185,20 +186,18 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         limit=None if limit is None or len(golden_set.queries) < limit else limit,
     )
     requirements = parse_requirements(require or ())
-    criteria = merged(settings.criteria, golden_set.criteria, requirements, strict=strict)
+    criteria = merge_criteria(settings.criteria, golden_set.criteria, requirements, strict=strict)
     baseline_report = report.load(baseline) if baseline else None
     if baseline_report:
         with _blame_baseline():
             check_baseline(baseline_report, golden_set)
     check_folder_is_writable("--output", Path(output or settings.reports))
-    for option, file in (("--junit", junit), ("--markdown", markdown), ("--pin", pin)):
-        if file:
-            check_file_is_writable(option, Path(file))
+    _check_files_are_writable({"--junit": junit, "--markdown": markdown, "--pin": pin})
     try:
         with _open_target(context, url) as target, show_progress() as progress:
             result = run_validation(target, golden_set, options, criteria, progress)
             if pin:
-                lasting(golden_set, list(target.pages()), pin)
+                dump_golden(pin_labels(golden_set, target.pages()), pin)
     except (NoVerdict, StoreError, EmbedderError) as error:
         print_notice(f"INVALID: {error}")
         raise typer.Exit(BAD_INPUT) from error
@@ -206,12 +205,13 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     if baseline_report:
         try:
             with _blame_baseline():
-                comparison = compare(baseline_report, result)
+                comparison = compare_reports(baseline_report, result)
         except InvalidInput:
             # Keep the report of the run, which is complete.
             _write_reports(result, output or settings.reports, junit, markdown)
             raise
-        result = held_to(result, comparison, regressions(comparison, max_regression or 0.0))
+        losses = find_regressions(comparison, max_regression or 0.0)
+        result = add_baseline_criterion(result, comparison, losses)
     written = _write_reports(result, output or settings.reports, junit, markdown, comparison)
     if json_:
         print_json(result.model_dump(mode="json"))
@@ -220,6 +220,13 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
         write(render(lambda out: print_report(out, result, written, comparison)))
     raise typer.Exit(EXIT_CODES[result.verdict])
+
+
+def _check_files_are_writable(files: Mapping[str, str | None]) -> None:
+    """Check the file that each option names, before the run."""
+    for option, file in files.items():
+        if file:
+            check_file_is_writable(option, Path(file))
 
 
 def _find_default_golden(setting: Path | None) -> str:
@@ -262,7 +269,7 @@ def parse_requirements(arguments: Sequence[str]) -> dict[str, float]:
 
 
 @contextmanager
-def _open_target(context: typer.Context, url: str | None) -> Iterator[Subject]:
+def _open_target(context: typer.Context, url: str | None) -> Iterator[ValidationTarget]:
     """Open what is validated: the service at the address, or the local pipeline."""
     from ..validation_targets import LocalPipeline, RemoteService
 
@@ -287,12 +294,12 @@ def _write_reports(
     from ...validation import rendering, report
 
     path = report.save(result, folder)
-    texts = {path.with_suffix(".html"): rendering.html(result)}
+    texts = {path.with_suffix(".html"): rendering.render_html(result)}
     if junit:
-        texts[Path(junit)] = rendering.junit(result)
+        texts[Path(junit)] = rendering.render_junit(result)
     if markdown:
-        summary = f"\n{rendering.markdown_comparison(comparison)}" if comparison else ""
-        texts[Path(markdown)] = rendering.markdown(result) + summary
+        summary = f"\n{rendering.render_markdown_comparison(comparison)}" if comparison else ""
+        texts[Path(markdown)] = rendering.render_markdown(result) + summary
     for file, text in texts.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from ...validation.rendering.averages import TITLE, averages
-from ...validation.rendering.cases import is_good, next_step, reason, state_of
-from ...validation.rendering.figures import checked
+from ...validation.rendering.averages import TITLE, list_averages
+from ...validation.rendering.case_summary import explain_failure, has_passed, next_step
+from ...validation.rendering.criterion_display import state_of
+from ...validation.rendering.number_format import format_check_value
 from .compare import print_comparison
 from .terminal import make_table, one_line, symbol
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.acceptance_checks import Check
+    from ...validation.acceptance_checks import AcceptanceCheck
     from ...validation.comparison.compare import Comparison
     from ...validation.criteria import Criterion
     from ...validation.report import Mean, ValidationReport
@@ -83,13 +84,13 @@ def _print_issues(out: Console, report: ValidationReport) -> None:
 
 def _print_failed_queries(out: Console, report: ValidationReport) -> None:
     """Print a line for each failed query: why it failed, and what to do next."""
-    failed = [case for case in report.test_cases if not is_good(case)]
+    failed = [case for case in report.test_cases if not has_passed(case)]
     if not failed:
         return
     out.print(Text("\nFailed queries", style="bold"))
     table = Table.grid(padding=(0, 1, 0, 0))
     for case in failed[:MAX_FAILED]:
-        line = Text.assemble((one_line(case.query.id), "bold"), "  ", one_line(reason(case)))
+        line = Text.assemble((one_line(case.query.id), "bold"), "  ", one_line(explain_failure(case)))
         if step := next_step(case):
             line.append(f"\nNext: {step}")
         table.add_row(Text(symbol("✗", "no"), style="red"), line)
@@ -98,7 +99,7 @@ def _print_failed_queries(out: Console, report: ValidationReport) -> None:
         out.print(f"  and {len(failed) - MAX_FAILED} more in the report")
 
 
-def _make_mark(judged: Check | Criterion) -> Text:
+def _make_mark(judged: AcceptanceCheck | Criterion) -> Text:
     state = state_of(judged)
     if state == "not judged":
         return Text(symbol("–", "-"))
@@ -118,10 +119,8 @@ def _make_criteria_table(report: ValidationReport) -> Table:
 
 
 def _format_requirement(criterion: Criterion) -> str:
-    if criterion.name.startswith("p95"):
-        return f"< {criterion.wanted:g}"
-    relation = "=" if criterion.name in ("audit", "baseline") else symbol("≥", ">=")
-    return f"{relation} {criterion.wanted:g}"
+    relations = {"at least": symbol("≥", ">="), "below": "<", "exactly": "="}
+    return f"{relations[criterion.comparison]} {criterion.wanted:g}"
 
 
 def _format_interval(criterion: Criterion) -> str:
@@ -135,14 +134,14 @@ def _make_checks_table(report: ValidationReport) -> Table:
         "", "check", ">actual", "required", title="\nAcceptance checks (part of the verdict with --strict)"
     )
     for check in report.checks:
-        table.add_row(_make_mark(check), check.name, checked(check), check.wanted)
+        table.add_row(_make_mark(check), check.name, format_check_value(check), check.wanted)
     return table
 
 
 def _make_averages_table(report: ValidationReport) -> Table:
     table = make_table("", ">answerable", ">all")
     table.columns[0].min_width = NAME_WIDTH
-    for average in averages(report):
+    for average in list_averages(report):
         table.add_row(average.name, f"{average.answerable:.3f}", f"{average.every_query:.3f}")
     table.add_row("queries", str(report.golden.scored), str(report.total_queries), style="dim")
     return table

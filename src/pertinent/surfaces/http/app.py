@@ -17,12 +17,12 @@ from .access_middleware import AccessMiddleware
 from .api_docs import add_api_docs
 from .cors import JsonCorsMiddleware
 from .errors import add_error_handlers
-from .labeling_session import LabelingSession
 from .observability import Observer
 from .rate_limit import RateLimit
 from .report_folder import ReportFolder
 from .request_middleware import RequestMiddleware
 from .service import Service
+from .session_builder import SessionBuilder
 from .web_pages import add_web_pages
 
 
@@ -46,13 +46,13 @@ def create_app(
     settings = pertinent.workspace.settings
     observer = observer or Observer()
     service = Service(pertinent, observer, settings.request_timeout, _create_threads())
-    session = LabelingSession(pertinent, settings.golden) if settings.golden else None
+    session_builder = SessionBuilder(pertinent, settings.golden) if settings.golden else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        if session is not None:
-            session.close()
+        if session_builder is not None:
+            session_builder.close()
         service.threads.shutdown(wait=True)
         # An application may be started again.
         service.threads = _create_threads()
@@ -70,7 +70,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.service = service
-    app.state.labeling_session = session
+    app.state.session_builder = session_builder
     app.state.report_folder = ReportFolder(settings.reports.expanduser())
     apis = (search_api, v1_search_api, validate_api, documents_api, labels_api, report_pages, probes_api)
     for api in apis:

@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field
 
 from ...errors import NotFound
 from ...limits import check_count
-from ...validation.labels.agreement import Pair, agreement, judges
+from ...validation.labels.agreement import PairAgreement, count_by_judge, measure_agreement
 from ...validation.labels.judgments import NAME_MAX, NOTE_MAX, Judgment
-from ...validation.labels.labeling_session import Candidate, Desk, Look
+from ...validation.labels.labeling_session import LabelingSession, LabelingState, PooledPassage
 from .errors import ApiError, openapi_errors
-from .labeling_session import require_labelling, run_at_desk
 from .schemas import RequestBody, check_integer
 from .service import get_service
+from .session_builder import require_labelling, run_in_session
 
 # Without labelling every route is a 404, whatever the body holds.
 router = APIRouter(prefix="/api/v1/labels", tags=["labels"], dependencies=[Depends(require_labelling)])
@@ -155,7 +155,7 @@ async def next_passage(
     ] = None,
 ) -> Response:
     """Return a passage that the judge has not judged, with its query."""
-    return JSONResponse(await run_at_desk(request, lambda desk: _render_look(desk.look(judge))))
+    return JSONResponse(await run_in_session(request, lambda session: _render_look(session.state(judge))))
 
 
 @router.post(
@@ -168,11 +168,11 @@ async def judge_passage(request: Request, body: JudgmentRequest) -> Response:
     """Save the judgment, and return the next passage. The response comes after it is on disk."""
     _refuse_other_sites(request)
 
-    def judge(desk: Desk) -> dict[str, Any]:
-        desk.judge(desk.find(body.query_id, body.chunk_id), body.grade, body.judge, body.note)
-        return _render_look(desk.look(body.judge))
+    def judge(session: LabelingSession) -> dict[str, Any]:
+        session.judge(session.find(body.query_id, body.chunk_id), body.grade, body.judge, body.note)
+        return _render_look(session.state(body.judge))
 
-    return JSONResponse(await run_at_desk(request, judge))
+    return JSONResponse(await run_in_session(request, judge))
 
 
 @router.post(
@@ -184,7 +184,7 @@ async def judge_passage(request: Request, body: JudgmentRequest) -> Response:
 async def undo_judgment(request: Request, body: UndoRequest) -> Response:
     """Undo the judge's last judgment, and return its passage again."""
     _refuse_other_sites(request)
-    return JSONResponse(await run_at_desk(request, lambda desk: _undo(desk, body.judge)))
+    return JSONResponse(await run_in_session(request, lambda session: _undo(session, body.judge)))
 
 
 @router.get(
@@ -195,7 +195,7 @@ async def undo_judgment(request: Request, body: UndoRequest) -> Response:
 )
 async def judges_agreement(request: Request) -> Response:
     """Return the weighted kappa of every pair of judges, and the passages on which they differ."""
-    return JSONResponse(await run_at_desk(request, _render_agreement))
+    return JSONResponse(await run_in_session(request, _render_agreement))
 
 
 def _refuse_other_sites(request: Request) -> None:
@@ -210,7 +210,7 @@ def _refuse_other_sites(request: Request) -> None:
         raise ApiError(403, "forbidden", "a judgment must come from a page of this service")
 
 
-def _render_look(look: Look) -> dict[str, Any]:
+def _render_look(look: LabelingState) -> dict[str, Any]:
     progress = look.progress
     return {
         **_render_candidate(look.candidate),
@@ -219,7 +219,7 @@ def _render_look(look: Look) -> dict[str, Any]:
     }
 
 
-def _render_candidate(candidate: Candidate | None) -> dict[str, Any]:
+def _render_candidate(candidate: PooledPassage | None) -> dict[str, Any]:
     if candidate is None:
         return {"query": None, "passage": None}
     query, chunk = candidate.query, candidate.chunk
@@ -234,33 +234,33 @@ def _render_candidate(candidate: Candidate | None) -> dict[str, Any]:
     }
 
 
-def _undo(desk: Desk, judge: str | None) -> dict[str, Any]:
-    judgment = desk.undo(judge)
+def _undo(session: LabelingSession, judge: str | None) -> dict[str, Any]:
+    judgment = session.undo(judge)
     if judgment is None:
         raise ApiError(404, "not_found", "there is no judgment to undo")
     label = judgment.label
     former = {"grade": label.grade if label else None, "note": label.note if label else None}
-    return {**_render_look(desk.look(judge)), **_render_passage(desk, judgment), **former}
+    return {**_render_look(session.state(judge)), **_render_passage(session, judgment), **former}
 
 
-def _render_passage(desk: Desk, judgment: Judgment) -> dict[str, Any]:
+def _render_passage(session: LabelingSession, judgment: Judgment) -> dict[str, Any]:
     """Render the judged passage; if it is gone from the index, nothing, so that the next one is shown."""
     try:
-        return _render_candidate(desk.find(judgment.query, judgment.chunk))
+        return _render_candidate(session.find(judgment.query, judgment.chunk))
     except NotFound:
         return {}
 
 
-def _render_agreement(desk: Desk) -> dict[str, Any]:
-    views = desk.views()
+def _render_agreement(session: LabelingSession) -> dict[str, Any]:
+    views = session.grades()
     return {
-        "judges": [{"judge": judge, "passages": count} for judge, count in judges(views)],
-        "pairs": [_render_pair(desk, pair) for pair in agreement(views)],
+        "judges": [{"judge": judge, "passages": count} for judge, count in count_by_judge(views)],
+        "pairs": [_render_pair(session, pair) for pair in measure_agreement(views)],
     }
 
 
-def _render_pair(desk: Desk, pair: Pair) -> dict[str, Any]:
-    texts = {query.id: query.text for query in desk.golden.queries}
+def _render_pair(session: LabelingSession, pair: PairAgreement) -> dict[str, Any]:
+    texts = {query.id: query.text for query in session.golden.queries}
     return {
         "first": pair.first,
         "second": pair.second,
@@ -271,7 +271,7 @@ def _render_pair(desk: Desk, pair: Pair) -> dict[str, Any]:
             {
                 "query": {"id": passage.query, "text": texts[passage.query]},
                 "passage_id": passage.name,
-                "breadcrumb": desk.breadcrumbs.get(passage.name, passage.name),
+                "breadcrumb": session.breadcrumbs.get(passage.name, passage.name),
                 "first": first,
                 "second": second,
             }

@@ -15,7 +15,6 @@ from ..._internal.messages import count_queries
 from ...validation import report
 from ...validation.criteria import Criterion
 from ...validation.defaults import Verdict
-from ...validation.older_reports import fill_answerable_means
 
 MAX_REPORTS = 500
 """How many reports are listed, the latest."""
@@ -105,7 +104,7 @@ class ReportFolder:
     def list_reports(self) -> tuple[list[ReportSummary], list[str]]:
         """Return the latest reports, newest first, and the names of files that can't be read."""
         with self._lock:
-            paths = report.listed(self.folder)[-MAX_REPORTS:]
+            paths = report.list_reports(self.folder)[-MAX_REPORTS:]
             by_name = {path.name: self._summarize(path) for path in paths}
             self._cache = {name: self._cache[name] for name in by_name if name in self._cache}
         summaries = [summary for summary in by_name.values() if summary]
@@ -114,7 +113,7 @@ class ReportFolder:
 
     def find_path(self, name: str) -> Path | None:
         """Return the file of a report; None if there is none, or if the name is not one of a report."""
-        if not report.NAME.fullmatch(name):
+        if not report.FILE_NAME.fullmatch(name):
             return None
         path = self.folder / name
         return path if path.is_file() else None
@@ -132,8 +131,8 @@ class ReportFolder:
 
 def _read_summary(path: Path) -> ReportSummary | None:
     try:
-        data = fill_answerable_means(json.loads(path.read_bytes()))
-        return ReportSummary.model_validate(data).model_copy(update={"name": path.name})
+        summary = ReportSummary.model_validate(json.loads(path.read_bytes()))
+        return summary.model_copy(update={"name": path.name})
     except (ValueError, RecursionError):  # a ValidationError is a ValueError
         return None
 

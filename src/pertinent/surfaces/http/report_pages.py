@@ -55,7 +55,7 @@ async def read_report(request: Request, name: str) -> Response:
     def render() -> Response:
         from ...validation import rendering
 
-        page = rendering.html(_load_report(folder, name))
+        page = rendering.render_html(_load_report(folder, name))
         return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
     return await get_service(request).run_in_thread(render)
@@ -92,12 +92,12 @@ def _load_report(folder: ReportFolder, name: str) -> ValidationReport:
 
 
 def _compare(folder: ReportFolder, before_name: str, after_name: str) -> Response:
-    from ...validation.comparison.compare import compare
+    from ...validation.comparison.compare import compare_reports as make_comparison
 
     old, new = _load_report(folder, before_name), _load_report(folder, after_name)
     comparison = refusal = None
     try:
-        comparison = compare(old, new)
+        comparison = make_comparison(old, new)
     except InvalidInput as error:
         refusal = str(error).removeprefix(f"{error.field}: ")
     sides = [("Before", before_name, old), ("After", after_name, new)]

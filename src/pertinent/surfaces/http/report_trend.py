@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ...validation.rendering import figures
-from ...validation.rendering.svg import NARROW, Figure, drawing, element, line, ticks
-from ...validation.rendering.svg import words as draw_text
+from ...validation.rendering import number_format
+from ...validation.rendering.svg import NARROW, Figure, drawing, element, line, text_at, ticks
 from .report_folder import P_AT_5_CRITERION, ReportSummary
 
 X_START, X_END, Y_TOP, Y_BOTTOM = 44.0, NARROW - 14.0, 14.0, 128.0
@@ -34,9 +33,13 @@ class TrendMeasure:
 
 
 MEASURES = (
-    TrendMeasure(P_AT_5_CRITERION, lambda report: report.share, figures.share, "{:.0%}", 1.0),
-    TrendMeasure("MRR (answerable)", lambda report: report.mrr_answerable, figures.number, "{:g}", 1.0),
-    TrendMeasure("p95 latency", lambda report: report.p95_latency_ms, figures.milliseconds, "{:,g} ms"),
+    TrendMeasure(P_AT_5_CRITERION, lambda report: report.share, number_format.format_share, "{:.0%}", 1.0),
+    TrendMeasure(
+        "MRR (answerable)", lambda report: report.mrr_answerable, number_format.format_number, "{:g}", 1.0
+    ),
+    TrendMeasure(
+        "p95 latency", lambda report: report.p95_latency_ms, number_format.format_milliseconds, "{:,g} ms"
+    ),
 )
 
 
@@ -86,7 +89,9 @@ def _plot_measure(measure: TrendMeasure, reports: Sequence[ReportSummary]) -> Fi
     polyline = " ".join(f"{dot.x:.1f},{dot.y:.1f}" for dot in dots)
     marks += [element("polyline", points=polyline, class_="run"), *(_draw_dot(measure, dot) for dot in dots)]
     for x, anchor, report in ((X_START, "start", reports[0]), (X_END, "end", reports[-1])):
-        marks.append(draw_text(x, Y_BOTTOM + 18, figures.when(report.timestamp)[:10], "axis", anchor))
+        marks.append(
+            text_at(x, Y_BOTTOM + 18, number_format.format_time(report.timestamp)[:10], "axis", anchor)
+        )
     first_and_last = [measure.format_value(dot.value) for dot in (*dots[:1], *dots[-1:])]
     caption = "first {}, latest {}".format(*first_and_last) if first_and_last else "not known"
     title = name[0].upper() + name[1:] if name.startswith("q") else name
@@ -101,7 +106,7 @@ def _draw_scale(measure: TrendMeasure, maximum: float) -> list[Markup]:
     marks = []
     for tick in (0.0, 0.5, 1.0) if measure.maximum else ticks(maximum, most=3):
         y = _to_y(tick / maximum)
-        label = draw_text(X_START - 6, y + 4, measure.tick_format.format(tick), "axis", "end")
+        label = text_at(X_START - 6, y + 4, measure.tick_format.format(tick), "axis", "end")
         marks += [line(X_START, y, X_END, y, "grid"), label]
     return marks
 
@@ -109,5 +114,5 @@ def _draw_scale(measure: TrendMeasure, maximum: float) -> list[Markup]:
 def _draw_dot(measure: TrendMeasure, dot: Dot) -> Markup:
     report = dot.report
     value = measure.format_value(dot.value)
-    tooltip = element("title", f"{figures.when(report.timestamp)}: {value}, {report.verdict}")
+    tooltip = element("title", f"{number_format.format_time(report.timestamp)}: {value}, {report.verdict}")
     return element("circle", tooltip, cx=dot.x, cy=dot.y, r=DOT_RADIUS, class_=report.verdict.lower())

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 def render_template(name: str, **values: Any) -> str:
     """Render a template of the `web` folder; characters that HTML or UTF-8 can't hold are replaced."""
-    from ...validation.rendering.text import printable
+    from ...validation.rendering.safe_text import make_printable
 
-    return printable(_environment().get_template(name).render(**{"root": "", **values}))
+    return make_printable(_environment().get_template(name).render(**{"root": "", **values}))
 
 
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    from ...validation.rendering import figures, words
+    from ...validation.rendering import display_names, number_format
 
     environment = Environment(
         loader=FileSystemLoader(STATIC),
@@ -32,11 +32,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "share": figures.share,
-        "number": figures.number,
-        "milliseconds": figures.milliseconds,
-        "when": figures.when,
-        "measure": words.measure,
-        "sign": words.SIGNS.__getitem__,
+        "share": number_format.format_share,
+        "number": number_format.format_number,
+        "milliseconds": number_format.format_milliseconds,
+        "when": number_format.format_time,
+        "measure": display_names.measure_name,
+        "sign": display_names.SIGNS.__getitem__,
     }
     return environment

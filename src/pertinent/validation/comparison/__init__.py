@@ -1,1 +1,1 @@
-"""Two reports side by side: what became better or worse, and how sure that is."""
+"""Compare two reports: what is better or worse, and whether the difference is significant."""

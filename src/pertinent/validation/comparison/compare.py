@@ -1,6 +1,6 @@
-"""Two reports, query by query: what became better, what worse, and how sure that is.
+"""Compare two reports query by query: what is better, what is worse, and whether it is significant.
 
-Both sides are scored with the labels of the later report, so that a golden set may change in between.
+Both reports are scored with the labels of the current one, so that the golden set may change in between.
 """
 
 from __future__ import annotations
@@ -16,30 +16,36 @@ from ..._internal.messages import format_list
 from ...errors import InvalidInput
 from ..criteria import Criterion
 from ..defaults import Verdict
-from ..report import Latency, Part, TestCase, ValidationReport
+from ..report import Latency, TestCase, ValidationReport
+from ..report_fields import ReportPart
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
-from .golden_change import NAMED, GoldenChange, check_comparable, describe_golden_change, find_golden_change
+from .golden_change import (
+    MAX_NAMES,
+    GoldenChange,
+    check_comparable,
+    describe_golden_change,
+    find_golden_change,
+)
 from .notes import group_by_reason, note_missing, note_pairs, note_runs, note_unjudged
 from .pairing import QueryPair, is_good, pair_queries
 
 MEASURES = ("p@5", "rr_best", "ndcg@10")
-"""What two runs are compared by: the two of the verdict, and one that sees the order of all ten."""
+"""The measures that reports are compared by: the two of the verdict, and one that sees the order of ten."""
 
 SIGNIFICANT = 0.05
-"""Below this p a difference counts as real."""
+"""A difference with a p below this is significant."""
 
-EQUAL = 1e-9
-"""How far apart two values may be and still count as equal: another machine rounds otherwise."""
+TOLERANCE = 1e-9
+"""Values this close count as equal: another machine may round differently."""
 
-JUDGED_BY = ("criteria.", "answer_threshold")
-OTHER_CRITERIA = "the criteria differ, so that a query may pass or fail for that alone"
+CRITERIA_DIFFER = "the criteria differ, so a query may pass or fail for that reason alone"
 
 Status = Literal["passed", "failed", "error", "refused"]
-Judgement = Literal["better", "worse", "no significant change", "no change"]
+ChangeVerdict = Literal["better", "worse", "no significant change", "no change"]
 
 
-class Run(Part):
-    """One of the two runs in short."""
+class RunSummary(ReportPart):
+    """One of the two runs."""
 
     timestamp: str
     verdict: Verdict
@@ -47,96 +53,119 @@ class Run(Part):
     latency: Latency | None
 
 
-class Change(Part):
-    """How a measure changed over the paired queries."""
+class MeasureChange(ReportPart):
+    """How the mean of a measure changed over the paired queries."""
 
     measure: str
     n: int
-    before: float
-    after: float
+    baseline: float
+    current: float
     difference: float
     low: float = Field(description="The lower end of the difference's 95 % bootstrap interval")
     high: float
-    wins: int = Field(description="How many queries are better than before")
+    wins: int = Field(description="How many queries improved")
     ties: int
     losses: int
     p: float = Field(description="Paired permutation test, two-sided, for this measure alone")
-    verdict: Judgement
+    verdict: ChangeVerdict
 
 
-class Turn(Part):
+class StatusChange(ReportPart):
     """A query that passed and fails now, or the other way round."""
 
     query: str
     text: str
-    before: Status
-    after: Status
-    reason: str = Field(description="Why it fails now or, where it passes now, why it failed before")
+    baseline: Status
+    current: Status
+    reason: str = Field(description="Why it fails now or, if it passes now, why it failed in the baseline")
 
 
-class Difference(Part):
-    """Something else that was not the same in the two runs."""
+class RunDifference(ReportPart):
+    """A setting or circumstance that differs between the two runs."""
 
     name: str
-    before: str | None
-    after: str | None
+    baseline: str | None
+    current: str | None
 
 
-class Comparison(Part):
-    """Everything that two reports say about each other."""
+class Comparison(ReportPart):
+    """Everything that a comparison of two reports found."""
 
     golden: str
     scored_with: str = Field(description="Which labels both are scored with, and how the golden set changed")
     golden_change: GoldenChange
-    before: Run
-    after: Run
+    baseline: RunSummary
+    current: RunSummary
     n: int = Field(description="How many queries are paired")
-    changes: list[Change]
-    newly_failing: list[Turn]
-    newly_passing: list[Turn]
-    differs: list[Difference]
-    rescored: list[str] = Field(description="Queries whose earlier list was scored with the later labels")
+    changes: list[MeasureChange]
+    newly_failing: list[StatusChange]
+    newly_passing: list[StatusChange]
+    differences: list[RunDifference]
+    rescored: list[str] = Field(description="Queries whose baseline list was scored with the current labels")
     unpaired: list[str] = Field(description="Queries in both that could not be judged alike; see `notes`")
-    visible: float = Field(description="The smallest difference that so many queries show in 4 of 5 trials")
+    detectable_difference: float = Field(
+        description="The smallest difference that so many queries show in 4 of 5 trials"
+    )
     notes: list[str]
 
 
-def compare(
-    before: ValidationReport, after: ValidationReport, measures: Sequence[str] = MEASURES, seed: int = 0
+def compare_reports(
+    baseline: ValidationReport,
+    current: ValidationReport,
+    measures: Sequence[str] = MEASURES,
+    seed: int = 0,
 ) -> Comparison:
-    """The later run beside the earlier one, on the queries in both and with the later labels."""
-    change = find_golden_change(before, after)
-    check_comparable(before, after, change)
-    common = pair_queries(before, after, change)
+    """Compare two reports over the queries that both have, with the labels of the current one.
+
+    Args:
+        baseline: The earlier report.
+        current: The later report.
+        measures: The measures to compare; both reports must have them.
+        seed: The seed of the bootstrap and of the permutation test.
+
+    Raises:
+        InvalidInput: The reports have no answerable query in common, or judge different units.
+
+    Example:
+        >>> comparison = compare_reports(load("main.json"), load("branch.json"))  # doctest: +SKIP
+        >>> comparison.changes[0].verdict  # doctest: +SKIP
+        'no significant change'
+    """
+    change = find_golden_change(baseline, current)
+    check_comparable(baseline, current, change)
+    common = pair_queries(baseline, current, change)
     scored = [pair for pair in common if pair.is_scored]
     problems = {pair.name: problem for pair in scored if (problem := pair.explain_unpaired())}
     paired = [pair for pair in scored if pair.name not in problems]
     if not paired:
-        raise InvalidInput("report", f"there is nothing to compare: {_explain_nothing(change, problems)}")
-    compared = {name: [pair for pair in paired if not pair.explain_missing(name)] for name in measures}
+        raise InvalidInput("report", f"there is nothing to compare: {_explain_no_pairs(change, problems)}")
+    comparable = {name: [pair for pair in paired if not pair.explain_missing(name)] for name in measures}
     _refuse_unknown_measures(measures, paired)
     missing = [note for name in measures for note in note_missing(name, paired)]
-    if not any(compared.values()):
+    if not any(comparable.values()):
         raise InvalidInput("report", f"there is nothing to compare: {'; '.join(missing)}")
-    turns = [_turn(pair.old, pair.new) for pair in common if pair.has_turned and pair.passes_by_one_rule]
-    differs = _differences(before, after)
+    turned = [_status_change(pair) for pair in common if pair.has_turned and pair.is_judged_alike]
+    differences = _find_differences(baseline, current)
+    criteria_differ = any(
+        difference.name.startswith(("criteria.", "answer_threshold")) for difference in differences
+    )
     return Comparison(
-        golden=after.golden.name,
+        golden=current.golden.name,
         scored_with=describe_golden_change(change),
         golden_change=change,
-        before=_run(before),
-        after=_run(after),
+        baseline=_summarize_run(baseline),
+        current=_summarize_run(current),
         n=len(paired),
-        changes=[_change(name, pairs, seed) for name, pairs in compared.items() if pairs],
-        newly_failing=[turn for turn in turns if turn.after in ("failed", "error")],
-        newly_passing=[turn for turn in turns if turn.before in ("failed", "error")],
-        differs=differs,
+        changes=[_measure_change(name, pairs, seed) for name, pairs in comparable.items() if pairs],
+        newly_failing=[query for query in turned if query.current in ("failed", "error")],
+        newly_passing=[query for query in turned if query.baseline in ("failed", "error")],
+        differences=differences,
         rescored=[pair.name for pair in paired if pair.rescored],
         unpaired=list(problems),
-        visible=visible(len(paired)),
+        detectable_difference=detectable_difference(len(paired)),
         notes=[
-            *note_runs(before, after),
-            *([OTHER_CRITERIA] if any(one.name.startswith(JUDGED_BY) for one in differs) else []),
+            *note_runs(baseline, current),
+            *([CRITERIA_DIFFER] if criteria_differ else []),
             *note_pairs(common, problems),
             *missing,
             *note_unjudged(paired),
@@ -144,93 +173,104 @@ def compare(
     )
 
 
-def regressions(comparison: Comparison, max_regression: float) -> list[str]:
-    """The measures that fell by more than is allowed, and not by chance; each with its figures."""
+def find_regressions(comparison: Comparison, max_regression: float) -> list[str]:
+    """Describe the measures that fell significantly, and by more than is allowed.
+
+    Args:
+        comparison: The comparison.
+        max_regression: How much a mean may fall, from 0.0 to 1.0.
+    """
     if not 0.0 <= max_regression <= 1.0:
         raise InvalidInput("max_regression", f"must be between 0.0 and 1.0, not {max_regression}")
     return [
-        f"{one.measure} fell by {-one.difference:.3f}, from {one.before:.3f} to {one.after:.3f} "
-        f"(p {one.p:.2g}): more than {max_regression:g}"
-        for one in comparison.changes
-        if -one.difference > max_regression + EQUAL and one.p < SIGNIFICANT
+        f"{change.measure} fell by {-change.difference:.3f}, from {change.baseline:.3f} to "
+        f"{change.current:.3f} (p {change.p:.2g}): more than {max_regression:g}"
+        for change in comparison.changes
+        if -change.difference > max_regression + TOLERANCE and change.p < SIGNIFICANT
     ]
 
 
-def held_to(report: ValidationReport, compared: Comparison, losses: Sequence[str]) -> ValidationReport:
-    """The report with one criterion more: that nothing was lost against its baseline."""
-    baseline = Criterion(
+def add_baseline_criterion(
+    report: ValidationReport, comparison: Comparison, regressions: Sequence[str]
+) -> ValidationReport:
+    """Add a criterion to a report: no regression against its baseline. With regressions it fails."""
+    criterion = Criterion(
         name="baseline",
         wanted=0,
-        value=len(losses),
-        passed=not losses,
-        n=compared.n,
-        detail=f"means that were lost, significantly and by more than is allowed. {compared.scored_with}",
+        value=len(regressions),
+        passed=not regressions,
+        n=comparison.n,
+        detail=f"means that fell significantly, and by more than is allowed. {comparison.scored_with}",
     )
-    criteria = [*report.criteria, baseline]
-    if not losses or report.verdict == "INVALID":
+    criteria = [*report.criteria, criterion]
+    if not regressions or report.verdict == "INVALID":
         return report.model_copy(update={"criteria": criteria})
-    summary = f"FAIL: {report.summary.partition(': ')[2]} Worse than the baseline: {'; '.join(losses)}."
+    reason = report.summary.partition(": ")[2]
+    summary = f"FAIL: {reason} Worse than the baseline: {'; '.join(regressions)}."
     return report.model_copy(update={"criteria": criteria, "verdict": "FAIL", "summary": summary})
 
 
-def visible(n: int) -> float:
-    """The smallest difference of means that n queries in common show in 4 of 5 trials; at most 1."""
+def detectable_difference(n: int) -> float:
+    """The smallest difference of means that n paired queries show in 4 of 5 trials; at most 1."""
     return min(1.0, (Z_95 + Z_80) * PAIRED_SPREAD / math.sqrt(n)) if n else 1.0
 
 
-def _explain_nothing(change: GoldenChange, problems: Mapping[str, str]) -> str:
-    reasons = [
-        f"{reason}: {format_list(names, NAMED)}" for reason, names in group_by_reason(problems).items()
-    ]
+def _explain_no_pairs(change: GoldenChange, problems: Mapping[str, str]) -> str:
+    groups = group_by_reason(problems)
+    reasons = [f"{reason}: {format_list(names, MAX_NAMES)}" for reason, names in groups.items()]
     if reasons:
         return "; ".join(reasons)
     if change.same:
         return "no query has an answer"
-    return f"no query that has an answer is in both runs. {describe_golden_change(change)}"
+    return f"the reports have no answerable query in common. {describe_golden_change(change)}"
 
 
 def _refuse_unknown_measures(measures: Sequence[str], paired: Sequence[QueryPair]) -> None:
-    """Refuse a measure that the later report does not have."""
-    shared = [name for name in paired[0].after if all(name in pair.after for pair in paired)]
+    """Refuse a measure that the current report does not have."""
+    available = [
+        name for name in paired[0].current_metrics if all(name in pair.current_metrics for pair in paired)
+    ]
     for name in measures:
-        if name not in shared:
-            raise InvalidInput("measures", f"{name!r} is not in both reports; there are {', '.join(shared)}")
+        if name not in available:
+            raise InvalidInput(
+                "measures", f"{name!r} is not in both reports; they have {', '.join(available)}"
+            )
 
 
-def _run(report: ValidationReport) -> Run:
-    return Run(
+def _summarize_run(report: ValidationReport) -> RunSummary:
+    return RunSummary(
         timestamp=report.timestamp, verdict=report.verdict, summary=report.summary, latency=report.latency
     )
 
 
-def _turn(old: TestCase, new: TestCase) -> Turn:
-    return Turn(
-        query=new.query.id,
-        text=new.query.text,
-        before=old.status,
-        after=new.status,
-        reason=_reason(old if is_good(new) else new),
+def _status_change(pair: QueryPair) -> StatusChange:
+    return StatusChange(
+        query=pair.name,
+        text=pair.current.query.text,
+        baseline=pair.baseline.status,
+        current=pair.current.status,
+        reason=_explain_failure(pair.baseline if is_good(pair.current) else pair.current),
     )
 
 
-def _reason(case: TestCase) -> str:
-    """The diagnosis, or what is known without one."""
+def _explain_failure(case: TestCase) -> str:
+    """The diagnosis of a failed query, or what is known without one."""
     if case.diagnosis is not None:
         return case.diagnosis.detail
     return "; ".join(case.complaints) or case.error or "not known"
 
 
-def _change(measure: str, pairs: Sequence[QueryPair], seed: int) -> Change:
-    old = np.array([pair.before[measure] for pair in pairs])
-    new = np.array([pair.after[measure] for pair in pairs])
-    difference = _difference(old, new)
+def _measure_change(measure: str, pairs: Sequence[QueryPair], seed: int) -> MeasureChange:
+    old = np.array([pair.baseline_scores.metrics[measure] for pair in pairs])
+    new = np.array([pair.current_metrics[measure] for pair in pairs])
+    difference = np.where(np.abs(new - old) <= TOLERANCE, 0.0, new - old)
     bounds = intervals({measure: difference}, seed=seed)[measure]
     p = permutation_test(difference, seed=seed)
-    return Change(
+    return MeasureChange(
         measure=measure,
         n=len(pairs),
-        before=float(old.mean()),
-        after=float(new.mean()),
+        baseline=float(old.mean()),
+        current=float(new.mean()),
         difference=bounds.mean,
         low=bounds.low,
         high=bounds.high,
@@ -238,48 +278,43 @@ def _change(measure: str, pairs: Sequence[QueryPair], seed: int) -> Change:
         ties=int((difference == 0).sum()),
         losses=int((difference < 0).sum()),
         p=p,
-        verdict=_verdict(difference, p),
+        verdict=_judge_change(difference, p),
     )
 
 
-def _difference(before: Column, after: Column) -> Column:
-    change = after - before
-    return np.where(np.abs(change) <= EQUAL, 0.0, change)
-
-
-def _verdict(change: Column, p: float) -> Judgement:
-    if not change.any():
+def _judge_change(difference: Column, p: float) -> ChangeVerdict:
+    if not difference.any():
         return "no change"
     if p >= SIGNIFICANT:
         return "no significant change"
-    return "better" if change.sum() > 0 else "worse"
+    return "better" if difference.sum() > 0 else "worse"
 
 
-def _differences(before: ValidationReport, after: ValidationReport) -> list[Difference]:
-    old, new = _circumstances(before), _circumstances(after)
+def _find_differences(baseline: ValidationReport, current: ValidationReport) -> list[RunDifference]:
+    old, new = _list_circumstances(baseline), _list_circumstances(current)
     return [
-        Difference(name=name, before=old.get(name), after=new.get(name))
+        RunDifference(name=name, baseline=old.get(name), current=new.get(name))
         for name in {**old, **new}
         if old.get(name) != new.get(name)
     ]
 
 
-def _circumstances(report: ValidationReport) -> dict[str, str]:
-    """What a run was made with, but for the golden set."""
+def _list_circumstances(report: ValidationReport) -> dict[str, str]:
+    """The settings and circumstances of a run, apart from the contents of its golden set."""
     options = report.options
     criteria = options.get("criteria")
-    known = {name: value for name, value in report.fingerprints.items() if name != "golden"}
-    known |= {
+    circumstances = {name: value for name, value in report.fingerprints.items() if name != "golden"}
+    circumstances |= {
         "golden set": report.golden.name,
         "answer_threshold": str(report.golden.answer_threshold),
         "top_k": ", ".join(map(str, sorted({case.query.top_k for case in report.test_cases}))),
     }
-    # What the command asked for goes before what the settings say.
-    known |= {
+    # Options of the command override the settings, which are among the fingerprints.
+    circumstances |= {
         name: str(options[name])
         for name in ("ranking", "threshold", "concurrency", "limit")
         if options.get(name) is not None
     }
     if isinstance(criteria, dict):
-        known |= {f"criteria.{name}": str(value) for name, value in criteria.items()}
-    return known
+        circumstances |= {f"criteria.{name}": str(value) for name, value in criteria.items()}
+    return circumstances

@@ -1,4 +1,4 @@
-"""What changed in the golden set between two reports: labels, and the queries themselves."""
+"""Find how the golden set changed between two reports: the labels, and the queries themselves."""
 
 from __future__ import annotations
 
@@ -9,90 +9,94 @@ from pydantic import Field
 from ..._internal.messages import format_count, format_list
 from ...errors import InvalidInput
 from ..golden.golden_set import GoldenSet
-from ..report import Part, Query, TestCase, ValidationReport
-from .stored_labels import LabelPlace, StoredLabel
+from ..report import Query, TestCase, ValidationReport
+from ..report_fields import ReportPart
+from .stored_labels import LabelLocation, StoredLabel
 
-NAMED = 10
+MAX_NAMES = 10
 """How many queries of a kind a message names."""
 
 
-class LabelChange(Part):
-    """A label of a query that is in both reports."""
+class LabelChange(ReportPart):
+    """A label of a query in both reports that was added, removed or regraded."""
 
     query: str
-    place: str
-    before: int | None = Field(description="Its grade; null where the label is new")
-    after: int | None = Field(description="Its grade; null where the label was removed")
+    location: str
+    baseline: int | None = Field(description="Its grade in the baseline; null if the label is new")
+    current: int | None = Field(description="Its current grade; null if the label was removed")
 
 
-class GoldenChange(Part):
-    """How the golden set of the later report differs from that of the earlier one."""
+class GoldenChange(ReportPart):
+    """How the golden set of the current report differs from that of the baseline."""
 
     same: bool
-    labels: list[LabelChange] | None = Field(
-        description="The labels that changed, of the queries in both; null where a report does not hold them"
-    )
+    labels: list[LabelChange] = Field(description="The labels that changed, of the queries in both")
     queries_added: list[str]
     queries_removed: list[str]
-    queries_reworded: list[str] = Field(description="The same id with another text or filter: another query")
-    queries_relabelled: list[str] = Field(description="The queries in both that have other labels now")
+    queries_reworded: list[str] = Field(
+        description="Queries with the same id but another text or filter, which are not compared"
+    )
+    queries_relabelled: list[str] = Field(description="The queries in both whose labels changed")
 
 
-def find_golden_change(before: ValidationReport, after: ValidationReport) -> GoldenChange:
-    """Compare what the two reports asked and how it was judged."""
-    old, new = cases_by_id(before), cases_by_id(after)
-    common = [name for name in new if name in old and _asks_the_same(old[name].query, new[name].query)]
-    places = {**before.label_places, **after.label_places}
-    marks = [report.fingerprints.get("golden") for report in (before, after)]
-    same_mark = marks[0] is not None and marks[0] == marks[1]
-    holds_labels = all(case.labels is not None for name in common for case in (old[name], new[name]))
-    judged = [] if same_mark else common
-    changes = [change for name in judged for change in _label_changes(old[name], new[name], places)]
-    unknown = [] if holds_labels else judged
-    changed = {change.query for change in changes} | set(unknown)
-    in_both = set(old) & set(new)
+def find_golden_change(baseline: ValidationReport, current: ValidationReport) -> GoldenChange:
+    """Compare the queries and labels of two reports."""
+    old, new = cases_by_id(baseline), cases_by_id(current)
+    common = [name for name in new if name in old and _is_same_query(old[name].query, new[name].query)]
+    locations = {**baseline.label_locations, **current.label_locations}
+    fingerprints = [report.fingerprints.get("golden") for report in (baseline, current)]
+    is_same_set = fingerprints[0] is not None and fingerprints[0] == fingerprints[1]
+    changes = [
+        change
+        for name in ([] if is_same_set else common)
+        for change in _find_label_changes(old[name], new[name], locations)
+    ]
+    relabelled = {change.query for change in changes}
     return GoldenChange(
-        same=same_mark and len(common) == len(old) == len(new),
-        labels=None if unknown else changes,
-        queries_added=[name for name in new if name not in in_both],
-        queries_removed=[name for name in old if name not in in_both],
-        queries_reworded=[name for name in new if name in in_both and name not in set(common)],
-        queries_relabelled=[name for name in common if name in changed],
+        same=is_same_set and len(common) == len(old) == len(new),
+        labels=changes,
+        queries_added=[name for name in new if name not in old],
+        queries_removed=[name for name in old if name not in new],
+        queries_reworded=[name for name in new if name in old and name not in common],
+        queries_relabelled=[name for name in common if name in relabelled],
     )
 
 
-def check_comparable(before: ValidationReport, after: ValidationReport, change: GoldenChange) -> None:
+def check_comparable(baseline: ValidationReport, current: ValidationReport, change: GoldenChange) -> None:
     """Refuse two reports that can't be compared, and say why."""
-    _refuse_other_unit(before, after.golden.unit, "report")
-    for report in (before, after):
-        keys = {label.key for case in report.test_cases for label in case.labels or ()}
-        if keys - report.label_places.keys():
-            raise InvalidInput("report", f"that of {report.timestamp} is damaged: labels lack their places")
-    if change.queries_relabelled and any(case.labels is None for case in after.test_cases):
-        raise InvalidInput(
-            "report",
-            "the golden set changed, and the later report was made by a version that did not keep its "
-            "labels: the earlier lists can't be scored with them; validate again, and compare that report",
-        )
+    _check_same_unit(baseline, current.golden.unit, "report")
+    for report in (baseline, current):
+        keys = {label.key for case in report.test_cases for label in case.labels}
+        if keys - report.label_locations.keys():
+            raise InvalidInput(
+                "report", f"that of {report.timestamp} is damaged: labels lack their locations"
+            )
+        cases = cases_by_id(report)
+        if any(cases[name].relevant and not cases[name].labels for name in change.queries_relabelled):
+            raise InvalidInput(
+                "report",
+                f"that of {report.timestamp} holds no labels, so it can be compared only with a run of the "
+                "same golden set",
+            )
 
 
-def check_baseline(before: ValidationReport, golden: GoldenSet) -> None:
-    """Refuse, before anything runs, a baseline that has nothing in common with a golden set."""
-    _refuse_other_unit(before, golden.unit, "baseline")
-    asked = {(case.query.id, case.query.text) for case in before.test_cases}
-    if not any(query.scored and (query.id, query.text) in asked for query in golden.queries):
+def check_baseline(baseline: ValidationReport, golden: GoldenSet) -> None:
+    """Refuse a baseline that has no query in common with a golden set, before anything runs."""
+    _check_same_unit(baseline, golden.unit, "baseline")
+    queries = {(case.query.id, case.query.text) for case in baseline.test_cases}
+    if not any(query.scored and (query.id, query.text) in queries for query in golden.queries):
         raise InvalidInput(
             "baseline",
-            f"was made with another golden set, {before.golden.name}: no query that has an answer is in both",
+            f"is of another golden set, {baseline.golden.name}: the two have no answerable query in common",
         )
 
 
 def describe_golden_change(change: GoldenChange) -> str:
-    """By which labels both runs are scored, and what changed in the golden set."""
+    """Say which labels both runs are scored with, and how the golden set changed."""
     if change.same:
         return "Scored with the same golden set."
     queries = [
-        f"{what}: {format_list(names, NAMED)}"
+        f"{what}: {format_list(names, MAX_NAMES)}"
         for what, names in (
             ("added", change.queries_added),
             ("removed", change.queries_removed),
@@ -106,56 +110,53 @@ def describe_golden_change(change: GoldenChange) -> str:
 
 
 def cases_by_id(report: ValidationReport) -> dict[str, TestCase]:
-    """The cases of a report by the id of their query."""
+    """The test cases of a report by the id of their query."""
     return {case.query.id: case for case in report.test_cases}
 
 
-def _describe_labels(changes: Sequence[LabelChange] | None) -> list[str]:
-    if changes is None:
-        return ["which labels changed is not known, since a report does not hold them"]
-    added = sum(change.before is None for change in changes)
-    removed = sum(change.after is None for change in changes)
+def _describe_labels(changes: Sequence[LabelChange]) -> list[str]:
+    added = sum(change.baseline is None for change in changes)
+    removed = sum(change.current is None for change in changes)
     regraded = len(changes) - added - removed
     counts = [(added, "added"), (removed, "removed"), (regraded, "regraded")]
     parts = [(count, what) for count, what in counts if count]
     if not parts:
         return []
-    (count, what), *others = parts
+    (count, what), *following = parts
     first = f"{format_count(count, 'label', 'labels')} {what}"
-    return [", ".join([first, *(f"{count:,} {what}" for count, what in others)])]
+    return [", ".join([first, *(f"{count:,} {what}" for count, what in following)])]
 
 
-def _asks_the_same(old: Query, new: Query) -> bool:
-    """Whether text and filters are the same; a report that does not hold filters is taken to agree."""
-    return old.text == new.text and (None in (old.filters, new.filters) or old.filters == new.filters)
+def _is_same_query(old: Query, new: Query) -> bool:
+    return old.text == new.text and old.filters == new.filters
 
 
-def _label_changes(old: TestCase, new: TestCase, places: Mapping[str, LabelPlace]) -> list[LabelChange]:
-    if old.labels is None or new.labels is None:
-        return []
-    before, after = _grades(old.labels), _grades(new.labels)
+def _find_label_changes(
+    old: TestCase, new: TestCase, locations: Mapping[str, LabelLocation]
+) -> list[LabelChange]:
+    old_grades, new_grades = _highest_grades(old.labels), _highest_grades(new.labels)
     return [
         LabelChange(
             query=new.query.id,
-            place=places[key].place if key in places else key,
-            before=before.get((key, judge)),
-            after=after.get((key, judge)),
+            location=locations[key].description if key in locations else key,
+            baseline=old_grades.get((key, judge)),
+            current=new_grades.get((key, judge)),
         )
-        for key, judge in {**before, **after}
-        if before.get((key, judge)) != after.get((key, judge))
+        for key, judge in {**old_grades, **new_grades}
+        if old_grades.get((key, judge)) != new_grades.get((key, judge))
     ]
 
 
-def _grades(labels: Sequence[StoredLabel]) -> dict[tuple[str, str | None], int]:
-    """The grade of each place and judge; a judge's highest counts."""
+def _highest_grades(labels: Sequence[StoredLabel]) -> dict[tuple[str, str | None], int]:
+    """The highest grade of each judge on each location."""
     ordered = sorted(labels, key=lambda label: label.grade)
     return {(label.key, label.judge): label.grade for label in ordered}
 
 
-def _refuse_other_unit(before: ValidationReport, unit: str, field: str) -> None:
-    if before.golden.unit != unit:
+def _check_same_unit(baseline: ValidationReport, unit: str, field: str) -> None:
+    if baseline.golden.unit != unit:
         raise InvalidInput(
             field,
-            f"one run judges each {before.golden.unit} and the other each {unit}: their lists are of "
-            "different things, and can't be compared",
+            f"one run judges each {baseline.golden.unit} and the other each {unit}: such lists can't be "
+            "compared",
         )

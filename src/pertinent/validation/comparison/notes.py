@@ -1,4 +1,4 @@
-"""What makes the figures of a comparison mean less than they seem to."""
+"""Notes on a comparison: what makes its figures less reliable than they look."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 
 from ..._internal.messages import count_queries, format_list
 from ..report import ValidationReport
-from .golden_change import NAMED
+from .golden_change import MAX_NAMES
 from .pairing import QueryPair, is_scored
 
-LABELLED = "judged@5"
-UNEVEN = 0.05
-"""How much more of one run's first five may be labelled before the labels themselves favour it."""
+JUDGED = "judged@5"
+MAX_JUDGED_DIFFERENCE = 0.05
+"""If the first five results of one run are judged more often by this share, the labels favour that run."""
 
 
-def note_runs(before: ValidationReport, after: ValidationReport) -> Iterable[str]:
-    """Runs without a verdict, and searches that failed."""
-    for when, report in (("before", before), ("after", after)):
+def note_runs(baseline: ValidationReport, current: ValidationReport) -> Iterable[str]:
+    """Note runs without a verdict, and searches that failed."""
+    for when, report in (("before", baseline), ("after", current)):
         if report.verdict == "INVALID":
             yield f"the run {when} has no verdict: {report.summary.removeprefix('INVALID: ')}"
         failed = sum(case.status == "error" for case in report.test_cases)
@@ -27,60 +27,62 @@ def note_runs(before: ValidationReport, after: ValidationReport) -> Iterable[str
 
 
 def note_pairs(common: Sequence[QueryPair], problems: Mapping[str, str]) -> Iterable[str]:
-    """Queries that were left out, and what is not the same in those that were not."""
+    """Note queries that are left out, and differences that blur the comparison of the others."""
     for reason, names in group_by_reason(problems).items():
-        yield f"left out, since {reason}: {format_list(names, NAMED)}"
-    uncounted = [pair.name for pair in common if is_scored(pair.old.query) and not pair.is_scored]
+        yield f"left out, since {reason}: {format_list(names, MAX_NAMES)}"
+    uncounted = [pair.name for pair in common if is_scored(pair.baseline.query) and not pair.is_scored]
     if uncounted:
-        yield f"left out, since they are edge cases or have no answer now: {format_list(uncounted, NAMED)}"
+        uncounted_names = format_list(uncounted, MAX_NAMES)
+        yield f"left out, since they are edge cases or have no answer now: {uncounted_names}"
     paired = [pair for pair in common if pair.name not in problems]
-    resized = [pair.name for pair in paired if pair.old.query.top_k != pair.new.query.top_k]
+    resized = [pair.name for pair in paired if pair.baseline.query.top_k != pair.current.query.top_k]
     if resized:
         yield (
-            "P@5 and MRR are of the results that a caller gets, and top_k is not the same for: "
-            f"{format_list(resized, NAMED)}"
+            "P@5 and MRR depend on top_k, the number of results that a caller gets, and it differs for: "
+            f"{format_list(resized, MAX_NAMES)}"
         )
-    moved = sum(pair.relevant_before not in (None, pair.new.relevant) for pair in paired)
-    if moved:
+    recut = sum(pair.baseline_scores.relevant not in (None, pair.current.relevant) for pair in paired)
+    if recut:
         yield (
-            f"for {count_queries(moved)} another number of passages answers than before: pages or chunks "
+            f"the number of passages that answer has changed for {count_queries(recut)}: pages or chunks "
             "have changed"
         )
-    turned = [pair.name for pair in common if pair.has_turned and not pair.passes_by_one_rule]
+    turned = [pair.name for pair in common if pair.has_turned and not pair.is_judged_alike]
     if turned:
         yield (
             "these pass in one run and fail in the other, but by other labels or expectations: "
-            f"{format_list(turned, NAMED)}"
+            f"{format_list(turned, MAX_NAMES)}"
         )
 
 
 def note_missing(measure: str, paired: Sequence[QueryPair]) -> Iterable[str]:
-    """The queries that can't be compared by a measure, and why."""
+    """Note the queries that can't be compared by a measure, and why."""
     missing = {pair.name: reason for pair in paired if (reason := pair.explain_missing(measure))}
     for reason, names in group_by_reason(missing).items():
         if len(names) == len(paired):
             yield f"{measure} is not compared, since {reason}"
         else:
-            some = count_queries(len(names))
-            yield f"{measure} is not compared for {some}, since {reason}: {format_list(names, NAMED)}"
+            count = count_queries(len(names))
+            yield f"{measure} is not compared for {count}, since {reason}: {format_list(names, MAX_NAMES)}"
 
 
 def note_unjudged(paired: Sequence[QueryPair]) -> Iterable[str]:
-    """Labels are made from what some run has found, and what has none counts as irrelevant."""
-    if any(pair.explain_missing(LABELLED) for pair in paired):
+    """Note if the labels favour one run: unjudged results count as irrelevant."""
+    if any(pair.explain_missing(JUDGED) for pair in paired):
         return
-    before = float(np.mean([pair.before[LABELLED] for pair in paired]))
-    after = float(np.mean([pair.after[LABELLED] for pair in paired]))
-    if abs(after - before) >= UNEVEN:
-        favoured, other = ("before", "after") if before > after else ("after", "before")
+    old = float(np.mean([pair.baseline_scores.metrics[JUDGED] for pair in paired]))
+    new = float(np.mean([pair.current_metrics[JUDGED] for pair in paired]))
+    if abs(new - old) >= MAX_JUDGED_DIFFERENCE:
+        favoured, unfavoured = ("before", "after") if old > new else ("after", "before")
         yield (
-            f"of the first five results {before:.0%} are labelled before and {after:.0%} after: the others "
-            f"count as irrelevant, which favours the run {favoured}; label what was found {other}"
+            f"of the first five results {old:.0%} are labelled before and {new:.0%} after: the others "
+            f"count as irrelevant, which favours the run {favoured}; label the results of the run "
+            f"{unfavoured}"
         )
 
 
 def group_by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
-    """The names that share a reason, by the reason."""
+    """Group names by their reason."""
     groups: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         groups.setdefault(reason, []).append(name)

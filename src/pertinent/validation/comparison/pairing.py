@@ -1,107 +1,94 @@
-"""The queries that two reports have in common, with the figures of both by the later labels."""
+"""Pair the queries that two reports have in common, both scored with the current labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..report import Query, TestCase, ValidationReport
-from ..scoring import seed_figures
 from .golden_change import GoldenChange, cases_by_id
-from .rescoring import Rescored, Rescorer
+from .rescoring import ListScores, Rescorer
 
-LOST = "all that answers them is lost in one of the runs"
+LOST = "all labels on their answers are lost in one of the runs"
 
 NOT_STORED = "it is not among the measures of both reports"
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPair:
-    """A query in both reports, with its figures by the later labels."""
+    """A query in both reports."""
 
-    old: TestCase
-    new: TestCase
-    before: Mapping[str, float]
-    after: Mapping[str, float]
-    relevant_before: int | None
-    """How many passages answer it in the earlier run; None where that is not known."""
+    baseline: TestCase
+    current: TestCase
+    baseline_scores: ListScores
+    """The list of the baseline, scored with the current labels."""
+    current_metrics: Mapping[str, float]
     rescored: bool = False
-    missing: Mapping[str, str] = field(default_factory=dict)
-    """The measures that the earlier list can't be scored by, and why."""
-    problem: str | None = None
-    """Why the earlier list can't be scored at all."""
+    """Whether the labels changed, so that the list of the baseline was scored again."""
 
     @property
     def name(self) -> str:
         """The query's id."""
-        return self.new.query.id
+        return self.current.query.id
 
     @property
     def is_scored(self) -> bool:
-        """Whether it counts in the means, by the later golden set."""
-        return is_scored(self.new.query)
+        """Whether the query counts in the means, by the current golden set."""
+        return is_scored(self.current.query)
 
     @property
     def has_turned(self) -> bool:
-        """Whether it passes in one run alone."""
-        return is_good(self.old) != is_good(self.new)
+        """Whether the query passes in only one run."""
+        return is_good(self.baseline) != is_good(self.current)
 
     @property
-    def passes_by_one_rule(self) -> bool:
-        """Whether both runs were to pass the same labels and expectations."""
+    def is_judged_alike(self) -> bool:
+        """Whether both runs judged the query by the same labels and expectations."""
         return (
             not self.rescored
-            and self.old.expected_criteria == self.new.expected_criteria
-            and is_scored(self.old.query) == self.is_scored
+            and self.baseline.expected_criteria == self.current.expected_criteria
+            and is_scored(self.baseline.query) == self.is_scored
         )
 
     def explain_missing(self, measure: str) -> str | None:
-        """Why it can't be compared by a measure; None where it can."""
-        if measure in self.before and measure in self.after:
+        """Explain why the query can't be compared by a measure; None if it can."""
+        if measure in self.baseline_scores.metrics and measure in self.current_metrics:
             return None
-        return self.missing.get(measure, NOT_STORED)
+        return self.baseline_scores.missing.get(measure, NOT_STORED)
 
     def explain_unpaired(self) -> str | None:
-        """Why it can't be compared at all; None where it can."""
-        if self.problem:
-            return self.problem
-        # Where a label is lost nobody knows how good a list is: that is no loss of the retrieval.
-        answered = self.new.relevant > 0
-        lost_after = self.rescored and not answered
-        lost_in_one = self.relevant_before is not None and (self.relevant_before > 0) != answered
-        return LOST if lost_after or lost_in_one else None
+        """Explain why the query can't be compared at all; None if it can."""
+        if self.baseline_scores.problem:
+            return self.baseline_scores.problem
+        # If labels are lost, nobody knows how good a list is. That is no fault of the retrieval.
+        has_answer = self.current.relevant > 0
+        old_relevant = self.baseline_scores.relevant
+        lost_now = self.rescored and not has_answer
+        lost_in_one = old_relevant is not None and (old_relevant > 0) != has_answer
+        return LOST if lost_now or lost_in_one else None
 
 
-def pair_queries(before: ValidationReport, after: ValidationReport, change: GoldenChange) -> list[QueryPair]:
-    """The queries in both; where the labels changed, the earlier list is scored with the later ones."""
-    old, new = cases_by_id(before), cases_by_id(after)
+def pair_queries(
+    baseline: ValidationReport, current: ValidationReport, change: GoldenChange
+) -> list[QueryPair]:
+    """Pair the queries in both reports; score lists of the baseline again if their labels changed."""
+    old_cases = cases_by_id(baseline)
     unpaired = {*change.queries_reworded, *change.queries_added}
     relabelled = set(change.queries_relabelled)
-    rescorer = Rescorer(before, after)
+    rescorer = Rescorer(baseline, current)
     pairs = []
-    for name, case in new.items():
-        if name in unpaired:
+    for case in current.test_cases:
+        if case.query.id in unpaired:
             continue
-        earlier = old[name]
-        stored = Rescored(_figures(earlier), earlier.relevant)
-        scored = rescorer.score(earlier, case) if name in relabelled else stored
-        pairs.append(
-            QueryPair(
-                old=earlier,
-                new=case,
-                before=scored.metrics,
-                after=_figures(case),
-                relevant_before=scored.relevant,
-                rescored=name in relabelled,
-                missing=scored.missing,
-                problem=scored.problem,
-            )
-        )
+        old = old_cases[case.query.id]
+        rescored = case.query.id in relabelled
+        scores = rescorer.score(old, case) if rescored else ListScores(_metrics_of(old), old.relevant)
+        pairs.append(QueryPair(old, case, scores, _metrics_of(case), rescored))
     return pairs
 
 
 def is_scored(query: Query) -> bool:
-    """Whether a query counts in the means: it has an answer, and is no edge case."""
+    """Whether a query counts in the means: it is answerable and no edge case."""
     return query.answerable and query.query_type != "edge"
 
 
@@ -110,11 +97,6 @@ def is_good(case: TestCase) -> bool:
     return case.status in ("passed", "refused")
 
 
-def _figures(case: TestCase) -> Mapping[str, float]:
+def _metrics_of(case: TestCase) -> Mapping[str, float]:
     """The measures of a query; a search that failed counts 0."""
-    if case.status == "error":
-        return dict.fromkeys(case.metrics, 0.0)
-    if case.labels is None and case.actual_results:
-        # A report of an earlier version may have ranked the best result by another rule.
-        return case.metrics | seed_figures(case.relevance_labels)
-    return case.metrics
+    return dict.fromkeys(case.metrics, 0.0) if case.status == "error" else case.metrics

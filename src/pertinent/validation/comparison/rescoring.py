@@ -1,9 +1,8 @@
-"""Score the lists of an earlier report again, with the labels of a later one.
+"""Score the lists of a baseline report again, with the labels of the current report.
 
-A label that both golden sets have stands where the earlier run found it. The place of a new label is that
-of the later run. It means the same in the earlier one where the page has the same text; on a page that was
-edited, a result is recognised by its text alone. A result that can't be recognised is never guessed at:
-the query can't be scored again, and the reason says so.
+A label in both golden sets is where the baseline found it. A new label is where the current run found it, if
+the page has the same text in both runs. On an edited page a result is recognised only by its text. If a
+result can't be recognised, the query is not scored, and the reason says so: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -18,111 +17,111 @@ from .. import metrics
 from ..metrics import MEASURES, SPAN_RECALL, Measure
 from ..report import SearchResult, TestCase, ValidationReport
 from ..scoring import seed_figures
-from .stored_labels import KEPT_DEPTH, LabelPlace, StoredLabel, StoredPassage, StoredSpan
+from .stored_labels import STORED_DEPTH, LabelLocation, StoredLabel, StoredPassage, StoredSpan
 
 NEED_ALL_ANSWERS = {"recall", "rcap", "map", "ndcg"}
-"""The families that compare a list with everything that answers the query."""
+"""The families of measures that compare a list with all passages that answer the query."""
 
 OF_SHOWN_RESULTS = ("p@5", "rr_best")
-"""Seed 000's figures, which need no more than the results that a caller got."""
+"""Seed 000's measures, which depend only on the results that the caller got."""
 
 EDITED = (
-    "their pages were edited or cut into other chunks, and the reports do not tell whether the new labels "
-    "are in these results"
+    "their pages were edited or cut into other chunks, and the reports do not tell whether these results "
+    "have the new labels"
 )
 
-UNKNOWN_ANSWERS = "the earlier report does not tell how many of its passages cover the new labels"
+UNKNOWN_ANSWERS = "the earlier report does not tell how many of its passages have the new labels"
 
 PageMatch = Literal["same chunks", "same text", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rescored:
-    """A list of the earlier run, scored with the later labels."""
+class ListScores:
+    """The measures of a list of the baseline, by the current labels."""
 
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Those that can be computed from what the report holds."""
     relevant: int | None = None
-    """How many passages answer the query; None where the report does not tell."""
+    """How many passages answer the query; None if the report does not tell."""
     missing: Mapping[str, str] = field(default_factory=dict)
-    """The others, and why they can't be."""
+    """The measures that can't be computed, and why."""
     problem: str | None = None
     """Why nothing can be computed."""
 
 
 @dataclass(frozen=True, slots=True)
-class _PlacedLabel:
-    """A label of the later golden set, as it stands in the earlier run."""
+class _LocatedLabel:
+    """A current label, located in the baseline run."""
 
     label: StoredLabel
     spans: Sequence[StoredSpan]
     texts: frozenset[str]
-    """The hashes of the passages that cover it."""
+    """The hashes of the chunks that cover it."""
     complete: bool
-    """Whether these are all of the earlier run's passages that cover it."""
+    """Whether these are all chunks of the baseline that cover it."""
     edited: frozenset[str] = frozenset()
-    """Pages that may have been edited, so that its spans mean nothing in the earlier run."""
+    """Pages that may have been edited, so that spans on them mean nothing in the baseline."""
 
 
 class Rescorer:
-    """Scores queries of one report with the labels that another one holds."""
+    """Scores lists of a baseline report with the labels of the current one."""
 
-    def __init__(self, before: ValidationReport, after: ValidationReport) -> None:
-        self._before, self._after = before, after
-        self._by_page = after.golden.unit == "page"
-        corpora = [report.fingerprints.get("corpus") for report in (before, after)]
+    def __init__(self, baseline: ValidationReport, current: ValidationReport) -> None:
+        self._baseline, self._current = baseline, current
+        self._by_page = current.golden.unit == "page"
+        corpora = [report.fingerprints.get("corpus") for report in (baseline, current)]
         self._same_corpus = corpora[0] is not None and corpora[0] == corpora[1]
-        shown = [_passage(result) for case in after.test_cases for result in case.actual_results]
-        # The later run tells of each of these whether a label covers it.
-        self._texts_after = {passage.content_hash for passage in (*after.passages.values(), *shown)} - {""}
+        results = [_to_passage(result) for case in current.test_cases for result in case.actual_results]
+        passages = (*current.passages.values(), *results)
+        self._current_texts = {passage.content_hash for passage in passages} - {""}
 
-    def score(self, old: TestCase, new: TestCase) -> Rescored:
-        """The earlier list of a query with its later labels."""
+    def score(self, old: TestCase, new: TestCase) -> ListScores:
+        """Score the baseline's list of a query with its current labels."""
         if old.status == "error":
-            return Rescored(dict.fromkeys(old.metrics, 0.0))
-        results = self._read_list(old)
-        placed = [self._place_label(label) for label in new.labels or ()]
-        unknown = [rank for rank, result in enumerate(results) if self._is_unknown(result, placed)]
-        shown = len(old.actual_results)
-        if unknown and unknown[0] < shown:
-            return Rescored(problem=EDITED)
-        judgments = self._judge(results, placed)
-        complete = all(label.complete for label in placed)
-        known = results[: unknown[0]] if unknown else results
-        ended = not unknown and len(results) < _kept_depth(old)
-        ranking = [self._name(result) for result in known]
-        missing = _find_missing(None if ended else len(known), complete=complete)
+            return ListScores(dict.fromkeys(old.metrics, 0.0))
+        results = self._list_results(old)
+        labels = [self._locate_label(label) for label in new.labels]
+        unknown = [rank for rank, result in enumerate(results) if self._is_unknown(result, labels)]
+        visible = len(old.actual_results)
+        if unknown and unknown[0] < visible:
+            return ListScores(problem=EDITED)
+        judgments = self._judge(results, labels)
+        complete = all(label.complete for label in labels)
+        recognised = results[: unknown[0]] if unknown else results
+        # A list that is shorter than what reports store has ended.
+        is_whole_list = not unknown and len(results) < max(old.query.top_k, STORED_DEPTH)
+        ranking = [self._judged_id(result) for result in recognised]
+        missing = _find_missing(None if is_whole_list else len(recognised), complete=complete)
         names = [name for name in MEASURES if name not in missing]
         table = metrics.evaluate_all([ranking], [judgments], names)
-        return Rescored(
+        return ListScores(
             metrics={name: float(column[0]) for name, column in table.items()}
-            | seed_figures([judgments.get(name) for name in ranking[:shown]]),
+            | seed_figures([judgments.get(judged_id) for judged_id in ranking[:visible]]),
             relevant=sum(grade >= metrics.RELEVANT for grade in judgments.values()) if complete else None,
             missing=missing,
         )
 
-    def _read_list(self, case: TestCase) -> list[StoredPassage]:
-        further = [self._before.passages.get(chunk_id) for chunk_id in case.further or ()]
-        return [*map(_passage, case.actual_results), *(passage for passage in further if passage)]
+    def _list_results(self, case: TestCase) -> list[StoredPassage]:
+        further = [self._baseline.passages.get(chunk_id) for chunk_id in case.further]
+        return [*map(_to_passage, case.actual_results), *(passage for passage in further if passage)]
 
-    def _name(self, passage: StoredPassage) -> str:
-        """What a result is judged as: its page, or its text, which may stand on several pages."""
+    def _judged_id(self, passage: StoredPassage) -> str:
+        """What a result is judged by: its page, or its text, which several pages may share."""
         if self._by_page:
             return passage.document_id
         return passage.content_hash or f"{passage.document_id}:{passage.start}"
 
-    def _place_label(self, label: StoredLabel) -> _PlacedLabel:
-        earlier = self._before.label_places.get(label.key)
-        if earlier is not None:
-            return _PlacedLabel(label, earlier.spans, _texts(earlier, self._before), complete=True)
-        later = self._after.label_places[label.key]
+    def _locate_label(self, label: StoredLabel) -> _LocatedLabel:
+        old = self._baseline.label_locations.get(label.key)
+        if old is not None:
+            return _LocatedLabel(label, old.spans, _texts_at(old, self._baseline), complete=True)
+        new = self._current.label_locations[label.key]
         if self._by_page:
-            return _PlacedLabel(label, later.spans, frozenset(), complete=True)
-        matches = {span.document_id: self._match_page(span.document_id) for span in later.spans}
-        return _PlacedLabel(
+            return _LocatedLabel(label, new.spans, frozenset(), complete=True)
+        matches = {span.document_id: self._match_page(span.document_id) for span in new.spans}
+        return _LocatedLabel(
             label,
-            [span for span in later.spans if matches[span.document_id] != "unknown"],
-            _texts(later, self._after),
+            [span for span in new.spans if matches[span.document_id] != "unknown"],
+            _texts_at(new, self._current),
             complete=all(match == "same chunks" for match in matches.values()),
             edited=frozenset(page for page, match in matches.items() if match == "unknown"),
         )
@@ -130,34 +129,34 @@ class Rescorer:
     def _match_page(self, document_id: str) -> PageMatch:
         if self._same_corpus:
             return "same chunks"
-        versions = [report.pages.get(document_id) for report in (self._before, self._after)]
-        if versions[0] is None or versions[1] is None or versions[0].text != versions[1].text:
+        old, new = (report.pages.get(document_id) for report in (self._baseline, self._current))
+        if old is None or new is None or old.text != new.text:
             return "unknown"
-        return "same chunks" if versions[0].chunks == versions[1].chunks else "same text"
+        return "same chunks" if old.chunks == new.chunks else "same text"
 
-    def _is_unknown(self, result: StoredPassage, placed: Sequence[_PlacedLabel]) -> bool:
-        on_edited_page = any(result.document_id in label.edited for label in placed)
-        return on_edited_page and result.content_hash not in self._texts_after
+    def _is_unknown(self, result: StoredPassage, labels: Sequence[_LocatedLabel]) -> bool:
+        on_edited_page = any(result.document_id in label.edited for label in labels)
+        return on_edited_page and result.content_hash not in self._current_texts
 
-    def _judge(self, results: Sequence[StoredPassage], placed: Sequence[_PlacedLabel]) -> dict[str, int]:
-        """The grade of each text, or page, that a label covers; several judges agree as they always do."""
+    def _judge(self, results: Sequence[StoredPassage], labels: Sequence[_LocatedLabel]) -> dict[str, int]:
+        """The grade of each text, or page, that a label covers: the lower median of the judges."""
         votes: dict[str, dict[str | None, int]] = defaultdict(dict)
-        for position in placed:
-            judge, grade = position.label.judge, position.label.grade
-            for name in self._find_covered(results, position):
-                votes[name][judge] = max(grade, votes[name].get(judge, 0))
-        return {name: metrics.median_grade(vote.values()) for name, vote in votes.items()}
+        for located in labels:
+            judge, grade = located.label.judge, located.label.grade
+            for judged_id in self._find_covered(results, located):
+                votes[judged_id][judge] = max(grade, votes[judged_id].get(judge, 0))
+        return {judged_id: metrics.median_grade(grades.values()) for judged_id, grades in votes.items()}
 
-    def _find_covered(self, results: Sequence[StoredPassage], placed: _PlacedLabel) -> set[str]:
-        """The names of the pages, or texts, that a label covers."""
+    def _find_covered(self, results: Sequence[StoredPassage], label: _LocatedLabel) -> set[str]:
+        """The ids of the pages, or texts, that a label covers."""
         if self._by_page:
-            return {span.document_id for span in placed.spans}
-        overlapping = (result for result in results if any(map(result.overlaps, placed.spans)))
-        return {*placed.texts, *map(self._name, overlapping)}
+            return {span.document_id for span in label.spans}
+        overlapping = (result for result in results if any(map(result.overlaps, label.spans)))
+        return {*label.texts, *map(self._judged_id, overlapping)}
 
 
-def _passage(result: SearchResult) -> StoredPassage:
-    """A result by its place and text; one that damage has left without a span overlaps nothing."""
+def _to_passage(result: SearchResult) -> StoredPassage:
+    """Convert a result; one that damage has left without a span overlaps nothing."""
     return StoredPassage(
         document_id=result.document_id,
         start=-1 if result.start is None else result.start,
@@ -166,18 +165,18 @@ def _passage(result: SearchResult) -> StoredPassage:
     )
 
 
-def _texts(place: LabelPlace, report: ValidationReport) -> frozenset[str]:
-    passages = (report.passages.get(chunk_id) for chunk_id in place.chunk_ids)
+def _texts_at(location: LabelLocation, report: ValidationReport) -> frozenset[str]:
+    passages = (report.passages.get(chunk_id) for chunk_id in location.chunk_ids)
     return frozenset(passage.content_hash for passage in passages if passage)
 
 
-def _kept_depth(case: TestCase) -> int:
-    """How deep a list is kept; a shorter one has ended."""
-    return case.query.top_k if case.further is None else max(case.query.top_k, KEPT_DEPTH)
-
-
 def _find_missing(depth: int | None, *, complete: bool) -> dict[str, str]:
-    """The measures that can't be computed, and why; a list without a depth is known to its end."""
+    """Find the measures that can't be computed, and why.
+
+    Args:
+        depth: How many results of the list are recognised; None if the list is complete.
+        complete: Whether all passages that answer the query are known.
+    """
     missing = {SPAN_RECALL: "a report does not hold the spans that it is computed from"}
     for name in MEASURES:
         measure = Measure.parse(name)

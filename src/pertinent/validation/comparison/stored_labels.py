@@ -1,7 +1,7 @@
-"""What a report keeps so that a later run can score its lists again, with other labels.
+"""What a report stores so that its lists can be scored again, with the labels of another run.
 
-A label is kept with the spans where it was found, a list with the passages beyond `top_k`, and a page with
-checksums of its text and of its chunks: they tell whether a span means the same in another run.
+For each label it stores the spans where it was found, for each list the chunks beyond `top_k`, and for each
+page checksums of its text and of its chunks. The checksums tell whether a span means the same in another run.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...types import Chunk
 from ..golden.golden_set import Label
 from ..labels.resolve import ResolvedQuery
-from ..runner import Outcome
+from ..runner import QueryOutcome
 from ..scoring import Case
-from ..subject import PageView
+from ..target import PageView
 
-KEPT_DEPTH = 10
-"""How many results of a list are kept, or `top_k` where that is more."""
+STORED_DEPTH = 10
+"""How many results of a list are stored; `top_k` results if that is more."""
 
-CHECKSUM = 16
-"""How many hex digits a checksum has: it tells versions of one page or label apart."""
+CHECKSUM_LENGTH = 16
+"""How many hex digits a checksum has. It only tells versions of a page, or labels, apart."""
 
 
-class Record(BaseModel):
-    """A part of what is kept; a report of a later version may know more fields."""
+class StoredModel(BaseModel):
+    """A part of what is stored. Unknown fields are ignored: a later version may add some."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class StoredSpan(Record):
+class StoredSpan(StoredModel):
     """A span of a page's text."""
 
     document_id: str
@@ -45,63 +45,63 @@ class StoredSpan(Record):
 
 
 class StoredPassage(StoredSpan):
-    """A chunk, by its place and its text."""
+    """The span of a chunk, and the hash of its text."""
 
     content_hash: str
 
 
-class PageVersion(Record):
-    """Checksums of a page: equal ones mean the same text, and the same chunks."""
+class PageVersion(StoredModel):
+    """Checksums of a page's text and of its chunks."""
 
     text: str
     chunks: str
 
 
-class StoredLabel(Record):
+class StoredLabel(StoredModel):
     """A label of a query."""
 
-    key: str = Field(description="Which place it points at; see `label_places`")
+    key: str = Field(description="What it points at; see `label_locations`")
     grade: int = Field(ge=0, le=2)
     judge: str | None = None
 
 
-class LabelPlace(Record):
-    """What labels with one key point at, and where that was found in this run."""
+class LabelLocation(StoredModel):
+    """What all labels with one key point at, and where that was found in this run."""
 
-    place: str = Field(description="The place in words, for messages")
-    spans: list[StoredSpan] = Field(description="Where it was found; empty where it is lost")
+    description: str = Field(description="What the labels point at, for messages")
+    spans: list[StoredSpan] = Field(description="Where it was found; empty if it is lost")
     chunk_ids: list[str] = Field(description="The chunks that cover it; see `passages`")
 
 
 def store_labels(resolved: ResolvedQuery) -> list[StoredLabel]:
-    """The labels of a query."""
+    """Store the labels of a query."""
     labels = (label.label for label in resolved.labels)
     return [StoredLabel(key=_label_key(label), grade=label.grade, judge=label.judge) for label in labels]
 
 
-def store_label_places(cases: Iterable[Case]) -> dict[str, LabelPlace]:
-    """Where the labels of all queries were found, by key; a golden set that judges pages needs no chunks."""
-    places = {}
+def store_label_locations(cases: Iterable[Case]) -> dict[str, LabelLocation]:
+    """Store where the labels of all queries were found, by key.
+
+    Only judged chunks are stored: a golden set that judges pages needs none.
+    """
+    locations = {}
     for case in cases:
         for label in case.resolved.labels:
-            spans = [
-                StoredSpan(document_id=place.document_id, start=place.start, end=place.end)
-                for place in label.places
-            ]
-            chunk_ids = [chunk_id for chunk_id in label.chunk_ids if chunk_id in case.resolved.judgments]
-            places[_label_key(label.label)] = LabelPlace(
-                place=label.label.place, spans=spans, chunk_ids=chunk_ids
+            locations[_label_key(label.label)] = LabelLocation(
+                description=label.label.location,
+                spans=[StoredSpan(**span._asdict()) for span in label.spans],
+                chunk_ids=[chunk_id for chunk_id in label.chunk_ids if chunk_id in case.resolved.judgments],
             )
-    return places
+    return locations
 
 
-def list_further_chunks(outcome: Outcome) -> list[Chunk]:
-    """The results that follow those of `top_k`, as far as a report keeps them."""
-    return [hit.chunk for hit in outcome.hits[len(outcome.shown) : KEPT_DEPTH]]
+def list_further_chunks(outcome: QueryOutcome) -> list[Chunk]:
+    """List the chunks that follow the results of `top_k`, up to `STORED_DEPTH`."""
+    return [hit.chunk for hit in outcome.deep_results[len(outcome.results) : STORED_DEPTH]]
 
 
 def store_passages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str, StoredPassage]:
-    """The chunks that labels cover, and those that follow the results of `top_k`, by id."""
+    """Store the chunks that labels cover, and those that follow the results of `top_k`, by id."""
     judged = {chunk_id for case in cases for chunk_id in case.resolved.judgments}
     chunks = [chunk for page in pages for chunk in page.chunks if chunk.chunk_id in judged]
     chunks += [chunk for case in cases for chunk in list_further_chunks(case.outcome)]
@@ -117,20 +117,20 @@ def store_passages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str
 
 
 def store_pages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str, PageVersion]:
-    """The checksums of the pages that a label or a list names, by id."""
-    named: set[str] = set()
+    """Store the checksums of the pages that labels and results are on, by id."""
+    page_ids: set[str] = set()
     for case in cases:
-        depth = max(KEPT_DEPTH, len(case.outcome.shown))
-        named |= {hit.chunk.document_id for hit in case.outcome.hits[:depth]}
-        named |= {place.document_id for label in case.resolved.labels for place in label.places}
+        depth = max(STORED_DEPTH, len(case.outcome.results))
+        page_ids |= {hit.chunk.document_id for hit in case.outcome.deep_results[:depth]}
+        page_ids |= {span.document_id for label in case.resolved.labels for span in label.spans}
     return {
-        page.document_id: PageVersion(text=_checksum(page.text), chunks=_checksum(_outline(page)))
+        page.document_id: PageVersion(text=_checksum(page.text), chunks=_checksum(_describe_chunks(page)))
         for page in pages
-        if page.document_id in named
+        if page.document_id in page_ids
     }
 
 
-def _outline(page: PageView) -> str:
+def _describe_chunks(page: PageView) -> str:
     return "\n".join(f"{chunk.start} {chunk.end} {chunk.content_hash}" for chunk in page.chunks)
 
 
@@ -140,4 +140,4 @@ def _label_key(label: Label) -> str:
 
 
 def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:CHECKSUM]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:CHECKSUM_LENGTH]

@@ -1,1 +1,1 @@
-"""Golden sets: queries, and the places in the source that answer them."""
+"""Golden sets: their model, their files, and the formats of others."""

@@ -1,6 +1,6 @@
-"""Golden sets and judgments in the formats of others: BEIR, TREC, and tables for a spreadsheet.
+"""Read and write golden sets in any format: YAML, JSON, CSV tables, BEIR folders, and TREC qrels and runs.
 
-All are read strictly: what can't be right is refused, with the file and the line.
+All formats are read strictly: an error names the file and the line.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from ...errors import InvalidInput
 from ..criteria import Criteria
 from ..labels import judgments
 from ..labels.resolve import ResolvedQuery
-from . import golden_set as files
-from .csv_tables import NUMBER, AnyPath, made, read_table, text_of, whole_number, write_table
-from .golden_set import GoldenQuery, GoldenSet, Unit
+from .csv_tables import WHOLE_NUMBER, read_table, write_table
+from .errors import build_model
+from .files import AnyPath, read_utf8, write_atomically
+from .golden_set import GoldenQuery, GoldenSet, Unit, load_golden_file
 
 __all__ = [
     "Qrels",
     "Run",
-    "golden_of",
-    "qrels_of",
-    "read",
+    "build_golden",
+    "build_qrels",
     "read_beir",
+    "read_golden",
     "read_qrels",
     "read_run",
     "read_table",
@@ -39,133 +40,145 @@ __all__ = [
 ]
 
 Qrels = dict[str, dict[str, int]]
-"""Grades by query and by chunk or document, as the file has them: a TREC grade may be -2 or 4."""
+"""Grades by query and by chunk or document. A TREC grade may be outside 0 to 2, such as -2 or 4."""
 Run = dict[str, list[tuple[str, float]]]
-"""Ids with their scores by query, the best first."""
+"""A ranked list of ids with scores for each query, best first."""
 
-HIGHEST = 2
-ID_MAX = 100
-_QRELS = ("query", "0", "document", "grade")
-_BEIR = ("query-id", "corpus-id", "score")
-_RUN = ("query", "Q0", "document", "rank", "score", "tag")
+MAX_GRADE = 2
+MAX_ID_LENGTH = 100
+_QRELS_COLUMNS = ("query", "0", "document", "grade")
+_BEIR_COLUMNS = ("query-id", "corpus-id", "score")
+_RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
 
 
-def read(spec: str, limit: int | None = None, *, judged: bool = True) -> GoldenSet:
-    """The golden set that `spec` names: `beir:DIR`, or a file of a kind that its ending tells.
+def read_golden(spec: str, limit: int | None = None, *, include_judgments: bool = True) -> GoldenSet:
+    """Read a golden set in any format.
 
-    `.yaml`, `.yml` and `.json` are Pertinent's own; `.csv` and `.tsv` are tables, one row a label;
-    `.qrels`, `.txt`, and a `.tsv` that begins with `query-id`, are judgments of passages by chunk id,
-    whose queries stand beside it in `STEM.queries.tsv`, `queries.tsv` or `queries.jsonl`. The labels that
-    `pertinent label` keeps beside a file are in it too, unless `judged` is false. With a limit there are
-    only so many queries, the first.
+    `.yaml`, `.yml` and `.json` are Pertinent's own format. `.csv` and `.tsv` are tables with one row per
+    label. `.qrels`, `.txt`, and a `.tsv` that begins with `query-id`, are judgments of passages by chunk id;
+    their queries are beside the file, in `STEM.queries.tsv`, `queries.tsv` or `queries.jsonl`.
+
+    Args:
+        spec: `beir:DIR`, or a file whose format its suffix tells.
+        limit: How many queries to read, the first ones; all unless given.
+        include_judgments: Whether to add the labels that `pertinent label` saved beside the file.
+
+    Example:
+        >>> read_golden("beir:data/scifact", limit=100)  # doctest: +SKIP
     """
     _check_limit(limit)
     if spec.startswith("beir:"):
         return read_beir(Path(spec.removeprefix("beir:")).expanduser(), limit)
     path = Path(spec).expanduser()
-    ending = path.suffix.lower()
-    if ending in (".yaml", ".yml", ".json"):
-        found = files.load(path)
-    elif ending in (".qrels", ".txt") or (
-        ending == ".tsv" and text_of(path, "golden").startswith("query-id")
-    ):
-        texts = _texts(_queries_beside(path))
-        rows = _beir_rows(path) if ending == ".tsv" else _trec_rows(path)
-        found = golden_of(_collected(rows, texts), texts, path.stem)
-    elif ending in (".csv", ".tsv"):
-        found = read_table(path)
+    suffix = path.suffix.lower()
+    is_beir_table = suffix == ".tsv" and read_utf8(path).startswith("query-id")
+    if suffix in (".yaml", ".yml", ".json"):
+        golden = load_golden_file(path)
+    elif suffix in (".qrels", ".txt") or is_beir_table:
+        texts = _read_queries(_find_queries_beside(path))
+        rows = _read_beir_rows(path) if is_beir_table else _read_trec_rows(path)
+        golden = build_golden(_collect_grades(rows, texts), texts, path.stem)
+    elif suffix in (".csv", ".tsv"):
+        golden = read_table(path)
     else:
         raise InvalidInput(
-            "golden", f"{spec} is of no known kind; give beir:DIR, .yaml, .json, .csv or .qrels"
+            "golden", f"{spec} has an unknown format; give beir:DIR, .yaml, .json, .csv or .qrels"
         )
-    if judged:
-        log = judgments.Log.beside(path)
-        found = judgments.merged(found, log.standing(), str(log.path))
-    return found.model_copy(update={"queries": found.queries[:limit]})
+    if include_judgments:
+        log = judgments.JudgmentLog.beside(path)
+        golden = judgments.merge_judgments(golden, log.read_effective(), str(log.path))
+    return golden.model_copy(update={"queries": golden.queries[:limit]})
 
 
 def read_beir(folder: AnyPath, limit: int | None = None) -> GoldenSet:
-    """The queries and judgments of a BEIR folder, which judge pages by the corpus's own `_id`.
+    """Read the queries and judgments of a BEIR folder, which judges pages by the corpus's own `_id`.
 
-    The judgments are `qrels/test.tsv`, else the only file in `qrels`, else `qrels.tsv`. A query
-    without a relevant judgment is left out, as BEIR does. A grade above 2 counts as 2 and one below 0
-    as 0, for a golden set knows no others. The description tells how many of each there were.
+    The judgments are in `qrels/test.tsv`, else in the only file in `qrels`, else in `qrels.tsv`. As in BEIR,
+    queries without a relevant judgment are left out. Grades above 2 count as 2 and grades below 0 as 0. The
+    description of the golden set says how many of each there were.
     """
     _check_limit(limit)
-    place = Path(folder)
-    texts = _texts(place / "queries.jsonl")
-    qrels = _collected(_beir_rows(_judgments_in(place)), texts)
-    return golden_of(qrels, texts, place.resolve().name, unit="page", limit=limit)
+    path = Path(folder)
+    texts = _read_queries(path / "queries.jsonl")
+    qrels = _collect_grades(_read_beir_rows(_find_beir_qrels(path)), texts)
+    return build_golden(qrels, texts, path.resolve().name, unit="page", limit=limit)
 
 
 def write_beir(golden: GoldenSet, folder: AnyPath) -> None:
-    """`queries.jsonl` and `qrels/test.tsv`, for a golden set that judges pages; the corpus is not in it."""
+    """Write `queries.jsonl` and `qrels/test.tsv` for a golden set that judges pages; not the corpus."""
     if golden.unit != "page":
         raise InvalidInput("golden", "judges passages, and a BEIR folder judges pages; export qrels instead")
-    lines = ["query-id\tcorpus-id\tscore"]
+    lines = ["\t".join(_BEIR_COLUMNS)]
     for query in golden.queries:
         grades: dict[str, int] = {}
         for label in query.labels:
             if not label.page:
-                raise InvalidInput("golden", f"query {query.id}: the label on {label.place} names no page")
+                raise InvalidInput("golden", f"query {query.id}: the label on {label.location} names no page")
             grades[label.page] = max(label.grade, grades.get(label.page, 0))
-        lines += [f"{_tabless(query.id)}\t{_tabless(page)}\t{grade}" for page, grade in grades.items()]
+        lines += [
+            f"{_check_no_tab(query.id)}\t{_check_no_tab(page)}\t{grade}" for page, grade in grades.items()
+        ]
     queries = [json.dumps({"_id": query.id, "text": query.text}) for query in golden.queries]
     qrels = Path(folder) / "qrels"
     try:
         qrels.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput("golden", f"{qrels} can't be made: {error.strerror or error}") from error
-    files.write_whole(Path(folder) / "queries.jsonl", "".join(f"{line}\n" for line in queries))
-    files.write_whole(qrels / "test.tsv", "".join(f"{line}\n" for line in lines))
+        raise InvalidInput("golden", f"{qrels} can't be created: {error.strerror or error}") from error
+    write_atomically(Path(folder) / "queries.jsonl", "".join(f"{line}\n" for line in queries))
+    write_atomically(qrels / "test.tsv", "".join(f"{line}\n" for line in lines))
 
 
-def golden_of(
+def build_golden(
     qrels: Qrels, texts: Mapping[str, str], name: str, *, unit: Unit = "passage", limit: int | None = None
 ) -> GoldenSet:
-    """A golden set from judgments and the texts of the queries, in the order of the texts.
+    """Build a golden set from judgments and the texts of the queries, in the order of the texts.
 
-    Judgments of passages go by chunk id, those of pages by the page's path. Grades beyond 0 to 2 are
-    cut to that range; queries without a relevant judgment are left out.
+    Grades are clipped to 0 to 2, and queries without a relevant judgment are left out.
+
+    Args:
+        qrels: The judgments: of passages by chunk id, of pages by the page's path.
+        texts: The text of each query by its id.
+        name: The name of the golden set.
+        unit: Whether the judgments are of passages or of pages.
+        limit: How many queries to include, the first ones; all unless given.
     """
-    nameless = [query for query in qrels if query not in texts]
-    if nameless:
-        raise InvalidInput("golden", f"{name}: the query {nameless[0]} has judgments, but no text")
-    asked = [query for query in texts if any(grade > 0 for grade in qrels.get(query, {}).values())]
-    if not asked:
+    if missing := [query for query in qrels if query not in texts]:
+        raise InvalidInput("golden", f"{name}: the query {missing[0]} has judgments, but no text")
+    answered = [query for query in texts if any(grade > 0 for grade in qrels.get(query, {}).values())]
+    if not answered:
         raise InvalidInput("golden", f"{name} has no query with a relevant judgment")
-    place = "page" if unit == "page" else "chunk"
+    id_field = "page" if unit == "page" else "chunk"
     queries = []
-    for query in asked[:limit]:
-        cut = {one: min(max(grade, 0), HIGHEST) for one, grade in qrels[query].items()}
-        labels = [{place: one, "grade": grade} for one, grade in cut.items()]
-        queries.append(
-            made(GoldenQuery, f"query {query}", {"id": query, "text": texts[query], "labels": labels})
-        )
-    grades = [grade for query in asked[:limit] for grade in qrels[query].values()]
+    for query in answered[:limit]:
+        labels = [
+            {id_field: document, "grade": min(max(grade, 0), MAX_GRADE)}
+            for document, grade in qrels[query].items()
+        ]
+        fields = {"id": query, "text": texts[query], "labels": labels}
+        queries.append(build_model(GoldenQuery, f"query {query}", fields))
+    grades = [grade for query in answered[:limit] for grade in qrels[query].values()]
     facts = [
-        (len(texts) - len(asked), "queries without a relevant judgment left out"),
-        (sum(grade > HIGHEST for grade in grades), f"grades above {HIGHEST} counted as {HIGHEST}"),
+        (len(texts) - len(answered), "queries without a relevant judgment left out"),
+        (sum(grade > MAX_GRADE for grade in grades), f"grades above {MAX_GRADE} counted as {MAX_GRADE}"),
         (sum(grade < 0 for grade in grades), "grades below 0 counted as 0"),
     ]
-    said = "; ".join(f"{count} {fact}" for count, fact in facts if count)
-    # With a document or two to be found for a query, no P@5 can be asked for.
+    description = "; ".join(f"{count} {fact}" for count, fact in facts if count)
+    # A BEIR query has one or two relevant documents, so P@5 can't be a criterion.
     criteria = Criteria(precision_at_5=0.0, queries_reaching=0.0, mrr=0.0) if unit == "page" else Criteria()
     return GoldenSet(
-        name=name, description=said or None, unit=unit, criteria=criteria, queries=tuple(queries)
+        name=name, description=description or None, unit=unit, criteria=criteria, queries=tuple(queries)
     )
 
 
-def qrels_of(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> Qrels:
-    """The judgments as they stand today: by chunk id or, for pages, by what the source calls the page."""
+def build_qrels(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> Qrels:
+    """Build judgments from resolved labels: by chunk id or, for pages, by the page's id in its source."""
     qrels: Qrels = {}
     for query in golden.queries:
-        found = resolved[query.id]
-        if golden.unit == "passage":
-            grades = dict(found.judgments)
-        else:
-            grades = {found.external_ids[one]: grade for one, grade in found.judgments.items()}
-        if len(grades) < len(found.judgments):
+        resolved_query = resolved[query.id]
+        grades = dict(resolved_query.judgments)
+        if golden.unit == "page":
+            grades = {resolved_query.external_ids[page]: grade for page, grade in grades.items()}
+        if len(grades) < len(resolved_query.judgments):
             raise InvalidInput("golden", f"query {query.id}: two of its pages have the same name")
         if grades:
             qrels[query.id] = grades
@@ -173,103 +186,106 @@ def qrels_of(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> Qrels:
 
 
 def read_qrels(path: AnyPath) -> Qrels:
-    """Judgments in TREC's format: `query 0 document grade`."""
-    return _collected(_trec_rows(Path(path)))
+    """Read judgments in TREC format: `query 0 document grade`."""
+    return _collect_grades(_read_trec_rows(Path(path)))
 
 
 def write_qrels(qrels: Mapping[str, Mapping[str, int]], path: AnyPath) -> None:
-    """Judgments in TREC's format."""
+    """Write judgments in TREC format."""
     lines = (
-        f"{_token('qrels', query)} 0 {_token('qrels', document)} {grade}\n"
+        f"{_check_no_space('qrels', query)} 0 {_check_no_space('qrels', document)} {grade}\n"
         for query, grades in qrels.items()
         for document, grade in grades.items()
     )
-    files.write_whole(Path(path), "".join(lines))
+    write_atomically(path, "".join(lines))
 
 
 def read_run(path: AnyPath) -> Run:
-    """A run in TREC's format, `query Q0 document rank score tag`, each query in the order of its ranks."""
+    """Read a run in TREC format, `query Q0 document rank score tag`, each query ordered by rank."""
     ranked: dict[str, dict[int, tuple[str, float]]] = defaultdict(dict)
     seen = set()
-    for where, line in _lines(Path(path), "run"):
-        parts = line.split()
-        if len(parts) != len(_RUN):
-            raise InvalidInput("run", f"{where} has {len(parts)} columns, not `{' '.join(_RUN)}`")
-        query, _, document, rank, score, _ = parts
-        place = whole_number("run", where, "rank", rank)
-        if place in ranked[query] or (query, document) in seen:
+    for where, line in _read_lines(Path(path), "run"):
+        query, _, document, rank, score, _ = _split_columns("run", where, line.split(), _RUN_COLUMNS)
+        rank_number = _parse_whole_number("run", where, "rank", rank)
+        if rank_number in ranked[query] or (query, document) in seen:
             raise InvalidInput("run", f"{where}: query {query} has rank {rank} or {document} twice")
         seen.add((query, document))
-        ranked[query][place] = (document, _score(where, score))
-    run = {query: [found for _, found in sorted(ranks.items())] for query, ranks in ranked.items()}
+        ranked[query][rank_number] = (document, _parse_score(where, score))
+    run = {query: [result for _, result in sorted(ranks.items())] for query, ranks in ranked.items()}
     for query, results in run.items():
-        _check_descends(f"{path}: query {query}", results)
+        _check_scores_descend(f"{path}: query {query}", results)
     return run
 
 
 def write_run(
     results: Iterable[tuple[str, Sequence[tuple[str, float]]]], path: AnyPath, tag: str = "pertinent"
 ) -> None:
-    """Each query's ids with their scores, the best first, as a run in TREC's format.
+    """Write a run in TREC format.
 
-    An id that is listed twice keeps its first place. Tools order ties by the id, whatever the rank.
+    Args:
+        results: Each query with its ids and scores, best first. An id that is listed twice keeps its first
+            rank. Evaluation tools break ties of the score by id, whatever the rank.
+        path: The file.
+        tag: The name of the run.
     """
     lines = []
-    for query, found in results:
-        _check_descends(f"query {query}", found)
-        first = dict(reversed(found))
-        for rank, one in enumerate(dict.fromkeys(one for one, _ in found), start=1):
-            names = [_token("run", name) for name in (query, one, tag)]
-            lines.append("{} Q0 {} {} {!r} {}\n".format(*names[:2], rank, float(first[one]), names[2]))
-    files.write_whole(Path(path), "".join(lines))
+    for query, ranking in results:
+        _check_scores_descend(f"query {query}", ranking)
+        first_scores = dict(reversed(ranking))
+        for rank, document in enumerate(dict.fromkeys(document for document, _ in ranking), start=1):
+            names = [_check_no_space("run", name) for name in (query, document, tag)]
+            lines.append(f"{names[0]} Q0 {names[1]} {rank} {float(first_scores[document])!r} {names[2]}\n")
+    write_atomically(path, "".join(lines))
 
 
-class _Judgment(NamedTuple):
+class _GradeRow(NamedTuple):
     where: str
     query: str
     document: str
     grade: str
 
 
-def _trec_rows(path: Path) -> Iterator[_Judgment]:
-    for where, line in _lines(path, "qrels"):
-        parts = line.split()
-        if len(parts) != len(_QRELS):
-            raise InvalidInput("qrels", f"{where} has {len(parts)} columns, not `{' '.join(_QRELS)}`")
-        yield _Judgment(where, parts[0], parts[2], parts[3])
+def _read_trec_rows(path: Path) -> Iterator[_GradeRow]:
+    for where, line in _read_lines(path, "qrels"):
+        query, _, document, grade = _split_columns("qrels", where, line.split(), _QRELS_COLUMNS)
+        yield _GradeRow(where, query, document, grade)
 
 
-def _beir_rows(path: Path) -> Iterator[_Judgment]:
-    for number, (where, line) in enumerate(_lines(path, "qrels")):
-        parts = line.split("\t")
-        if len(parts) != len(_BEIR) or not all(parts):
-            raise InvalidInput("qrels", f"{where} has {len(parts)} columns, not `{' '.join(_BEIR)}`")
-        if number or NUMBER.fullmatch(parts[2]):  # most files begin with a header
-            yield _Judgment(where, *parts)
+def _read_beir_rows(path: Path) -> Iterator[_GradeRow]:
+    for number, (where, line) in enumerate(_read_lines(path, "qrels")):
+        cells = _split_columns("qrels", where, line.split("\t"), _BEIR_COLUMNS)
+        if number or WHOLE_NUMBER.fullmatch(cells[2]):  # most files begin with a header
+            yield _GradeRow(where, *cells)
 
 
-def _collected(rows: Iterable[_Judgment], queries: Container[str] | None = None) -> Qrels:
+def _split_columns(field: str, where: str, cells: list[str], columns: Sequence[str]) -> list[str]:
+    if len(cells) != len(columns) or not all(cells):
+        raise InvalidInput(field, f"{where} has {len(cells)} columns, not `{' '.join(columns)}`")
+    return cells
+
+
+def _collect_grades(rows: Iterable[_GradeRow], queries: Container[str] | None = None) -> Qrels:
     qrels: Qrels = defaultdict(dict)
     for row in rows:
         if queries is not None and row.query not in queries:
             raise InvalidInput("qrels", f"{row.where}: there is no query {row.query}")
         if row.document in qrels[row.query]:
             raise InvalidInput("qrels", f"{row.where}: query {row.query} has {row.document} twice")
-        qrels[row.query][row.document] = whole_number("qrels", row.where, "grade", row.grade)
+        qrels[row.query][row.document] = _parse_whole_number("qrels", row.where, "grade", row.grade)
     return dict(qrels)
 
 
-def _judgments_in(folder: Path) -> Path:
-    found = sorted((folder / "qrels").glob("*.tsv"))
-    choice = [folder / "qrels" / "test.tsv", *(found if len(found) == 1 else []), folder / "qrels.tsv"]
-    for path in choice:
+def _find_beir_qrels(folder: Path) -> Path:
+    tables = sorted((folder / "qrels").glob("*.tsv"))
+    only_table = tables if len(tables) == 1 else []
+    for path in (folder / "qrels" / "test.tsv", *only_table, folder / "qrels.tsv"):
         if path.is_file():
             return path
-    names = f"only {', '.join(path.name for path in found)}" if found else "nothing"
+    names = f"only {', '.join(path.name for path in tables)}" if tables else "nothing"
     raise InvalidInput("golden", f"{folder} needs qrels/test.tsv, and has {names} in qrels")
 
 
-def _queries_beside(path: Path) -> Path:
+def _find_queries_beside(path: Path) -> Path:
     names = [f"{path.stem}.queries.tsv", f"{path.stem}.queries.jsonl", "queries.tsv", "queries.jsonl"]
     for name in names:
         if path.with_name(name).is_file():
@@ -277,26 +293,27 @@ def _queries_beside(path: Path) -> Path:
     raise InvalidInput("golden", f"{path} has no queries beside it; put them in {' or '.join(names[::3])}")
 
 
-def _texts(path: Path) -> dict[str, str]:
-    """Queries by id: objects with `_id` and `text`, or lines with an id, a tab and the text."""
+def _read_queries(path: Path) -> dict[str, str]:
+    """Read the texts of queries by id: objects with `_id` and `text`, or lines with id, tab and text."""
     texts: dict[str, str] = {}
-    for where, line in _lines(path, "golden"):
-        query, text = _json_query(where, line) if path.suffix == ".jsonl" else _tab_query(where, line)
-        if not 1 <= len(query) <= ID_MAX or query in texts:
-            fault = "stands twice" if query in texts else f"must have 1 to {ID_MAX} characters"
-            raise InvalidInput("golden", f"{where}: the id {query[:ID_MAX]!r} {fault}")
+    for where, line in _read_lines(path, "golden"):
+        is_json = path.suffix == ".jsonl"
+        query, text = _parse_json_query(where, line) if is_json else _parse_tab_query(where, line)
+        if not 1 <= len(query) <= MAX_ID_LENGTH or query in texts:
+            fault = "is there twice" if query in texts else f"must have 1 to {MAX_ID_LENGTH} characters"
+            raise InvalidInput("golden", f"{where}: the id {query[:MAX_ID_LENGTH]!r} {fault}")
         texts[query] = text
     return texts
 
 
-def _tab_query(where: str, line: str) -> tuple[str, str]:
+def _parse_tab_query(where: str, line: str) -> tuple[str, str]:
     query, tab, text = line.partition("\t")
     if not tab:
         raise InvalidInput("golden", f"{where} is not an id, a tab and a text")
     return query, text
 
 
-def _json_query(where: str, line: str) -> tuple[str, str]:
+def _parse_json_query(where: str, line: str) -> tuple[str, str]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -307,36 +324,43 @@ def _json_query(where: str, line: str) -> tuple[str, str]:
     return str(query), text
 
 
-def _lines(path: Path, field: str) -> Iterator[tuple[str, str]]:
+def _read_lines(path: Path, field: str) -> Iterator[tuple[str, str]]:
+    """Read the lines that are not blank, each with its file and number for messages."""
     # Not splitlines: it ends a line at characters that JSON may hold, such as U+2028.
-    for number, line in enumerate(text_of(path, field).split("\n"), start=1):
+    for number, line in enumerate(read_utf8(path, field).split("\n"), start=1):
         if line.strip():
             yield f"{path}: line {number}", line.removesuffix("\r")
 
 
-def _score(where: str, text: str) -> float:
+def _parse_whole_number(field: str, where: str, name: str, text: str) -> int:
+    if not WHOLE_NUMBER.fullmatch(text):
+        raise InvalidInput(field, f"{where}: {name} must be a whole number, not {text!r}")
+    return int(text)
+
+
+def _parse_score(where: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise InvalidInput("run", f"{where}: score must be a number, not {text!r}") from None
 
 
-def _check_descends(where: str, results: Sequence[tuple[str, float]]) -> None:
-    """Refuse scores that contradict the order: tools differ in which of the two they go by."""
+def _check_scores_descend(where: str, results: Sequence[tuple[str, float]]) -> None:
+    """Refuse scores that contradict the ranks: some tools order by score, others by rank."""
     scores = [score for _, score in results]
-    if not all(map(math.isfinite, scores)) or any(after > before for before, after in pairwise(scores)):
-        raise InvalidInput("run", f"{where}: the scores must be numbers that fall with the rank")
+    if not all(map(math.isfinite, scores)) or any(lower > upper for upper, lower in pairwise(scores)):
+        raise InvalidInput("run", f"{where}: the scores must be finite, and must not rise with the rank")
 
 
-def _token(field: str, text: str) -> str:
+def _check_no_space(field: str, text: str) -> str:
     if text.split() != [text]:
-        raise InvalidInput(field, f"{text!r} can't stand in a TREC file, which parts its columns by spaces")
+        raise InvalidInput(field, f"{text!r} must not hold a space: a TREC file separates columns by spaces")
     return text
 
 
-def _tabless(text: str) -> str:
+def _check_no_tab(text: str) -> str:
     if re.search(r"[\t\r\n]", text):
-        raise InvalidInput("golden", f"{text!r} can't stand in a BEIR file, which parts its columns by tabs")
+        raise InvalidInput("golden", f"{text!r} must not hold a tab: a BEIR file separates columns by tabs")
     return text
 
 

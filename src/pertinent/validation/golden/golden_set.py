@@ -1,14 +1,13 @@
-"""Golden sets: queries, and the places in the source that answer them.
+"""Golden sets: queries with labels on the passages that answer them, and the YAML and JSON files of them.
 
-A label points at a place, not at a chunk, so a golden set outlives another chunk size, another model
-and most edits of the text.
+A label points at a passage of a page, not at a chunk. So a golden set stays valid when the chunk size or the
+model changes, and through most edits of the text.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -37,8 +36,9 @@ from ...limits import ENGINE
 from ...types import Filters
 from ..criteria import Criteria
 from .errors import Models, find_repeated_ids, locate_errors
-from .line_numbers import Unreadable, read_json, read_yaml
-from .short_forms import check_finite, check_not_blank, derive_id, read_labels
+from .files import AnyPath, read_utf8, write_atomically
+from .line_numbers import ParseError, parse_json, parse_yaml
+from .short_forms import check_finite, check_not_blank, derive_id, expand_labels
 
 QueryType = Literal["specific", "broad", "paraphrase", "edge"]
 Category = Literal["factual", "conceptual", "contextual"]
@@ -46,7 +46,7 @@ Grade = Annotated[int, Field(strict=True, ge=0, le=2)]
 Unit = Literal["passage", "page"]
 
 ANSWER_THRESHOLD = 0.5
-"""The score below which nothing counts as an answer: seed 004's default."""
+"""A result that scores below this is no answer: seed 004's default."""
 
 VERSION = 1
 
@@ -56,8 +56,8 @@ HOW_TO_START = (
 )
 
 
-class Strict(BaseModel):
-    """A part of a golden set; a field that does not exist is a mistake, not a comment."""
+class StrictModel(BaseModel):
+    """A part of a golden set. Unknown fields are refused: they are usually misspelt names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -65,11 +65,11 @@ class Strict(BaseModel):
 
     @property
     def line(self) -> int | None:
-        """The line of the file that it was read from; not a part of what it says."""
+        """The line of the file that it was read from; ignored when models are compared."""
         return self._line
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Strict) and self._content() == other._content()
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, StrictModel) and self._content() == value._content()
 
     def __hash__(self) -> int:
         return hash((type(self), *vars(self).values()))
@@ -78,12 +78,16 @@ class Strict(BaseModel):
         return type(self), vars(self), self.model_extra
 
 
-class Label(Strict):
-    """How well one place in the source answers a query: 0 not, 1 in part, 2 fully.
+class Label(StrictModel):
+    """How well a passage answers a query: 0 not at all, 1 in part, 2 fully.
 
-    The place is a page, by `page` (its path in the source) or by `url`, and on it a `quote`, or the
-    section under an `anchor`; without either it is the whole page. A quote may leave words out in
-    its middle with ` … `. A `chunk` alone is turned into page, quote and span when it is first seen.
+    A label names a page, by `page` (its path in the source) or by `url`. On that page it points at a `quote`,
+    at the section under an `anchor`, or, without either, at the whole page. A quote may leave words out with
+    ` … `. A `chunk` id alone is accepted too; `pin_labels` replaces it with page, quote and span.
+
+    Example:
+        >>> Label(page="docs/topics.md", anchor="qos", grade=1).location
+        'docs/topics.md#qos'
     """
 
     grade: Grade = 2
@@ -93,7 +97,7 @@ class Label(Strict):
     quote: str | None = None
     chunk: str | None = Field(default=None, validate_default=True)
     span: tuple[int, int] | None = Field(
-        default=None, description="Where the quote stood in the page's text when it was labelled"
+        default=None, description="Where the quote was in the page's text when it was labelled"
     )
     judge: str | None = None
     note: str | None = None
@@ -101,7 +105,7 @@ class Label(Strict):
     @field_validator("url")
     @classmethod
     def _check_url(cls, url: str | None) -> str | None:
-        urlsplit(url or "")  # raises a ValueError for what is no address, such as http://[
+        urlsplit(url or "")  # raises a ValueError for an invalid address, such as http://[
         return url
 
     @field_validator("quote")
@@ -120,28 +124,28 @@ class Label(Strict):
 
     @field_validator("chunk")
     @classmethod
-    def _check_place(cls, chunk: str | None, info: ValidationInfo) -> str | None:
-        # A check of the last of three fields, not of the model: that one would be silent about a label
-        # with another error. A page or url that was refused is not in the data, and is an error itself.
+    def _check_has_location(cls, chunk: str | None, info: ValidationInfo) -> str | None:
+        # This validates the last of the three fields, not the model, since a model validator does not run
+        # when a field has an error. A refused page or url is not in the data; its own error is enough.
         page, url = (info.data.get(name, "refused") for name in ("page", "url"))
         if not (page or url or chunk):
             raise PydanticCustomError("no_place", "a label needs a page, a url or a chunk")
         return chunk
 
     @property
-    def place(self) -> str:
-        """The place in words, for messages."""
-        where = self.page or self.url or f"chunk {self.chunk}"
+    def location(self) -> str:
+        """What the label points at, for messages."""
+        page = self.page or self.url or f"chunk {self.chunk}"
         if self.quote:
             short = self.quote if len(self.quote) <= 60 else f"{self.quote[:57]}..."  # noqa: PLR2004
-            return f"{where}: {short!r}"
-        return f"{where}#{self.anchor}" if self.anchor else where
+            return f"{page}: {short!r}"
+        return f"{page}#{self.anchor}" if self.anchor else page
 
 
-class ExpectedCriteria(Strict):
-    """What seed 000 may expect of a query's results beside their labels.
+class ExpectedCriteria(StrictModel):
+    """Seed 000's expectations of a query's results, beside their labels.
 
-    Further keys are kept and shown in the report; they are not judged.
+    Further keys are allowed. The report shows them; they are not judged.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -160,8 +164,8 @@ class ExpectedCriteria(Strict):
         return [term for term in re.split(r"\s*,\s*", self.expected_topic or "") if term]
 
 
-class QueryFilters(Strict):
-    """Which chunks the query may find, as in a search."""
+class QueryFilters(StrictModel):
+    """Restrict which chunks a query may find, with the filters of a search."""
 
     document_id: str | None = None
     section: str | None = None
@@ -169,24 +173,25 @@ class QueryFilters(Strict):
     source_type: str | None = None
 
     def to_filters(self) -> Filters:
+        """Convert to the filters of `SearchOptions`."""
         return Filters(self.document_id, self.section, self.url, self.source_type)
 
 
 Labels = Annotated[
-    tuple[Label, ...], BeforeValidator(read_labels, json_schema_input_type=str | Label | list[str | Label])
+    tuple[Label, ...], BeforeValidator(expand_labels, json_schema_input_type=str | Label | list[str | Label])
 ]
-"""Labels, which a file may write as one label, and each as a plain string."""
+"""Labels. A file may give a single one without a list, and each as a plain string."""
 
 
-class GoldenQuery(Strict):
-    """A query, what kind it is, and what answers it."""
+class GoldenQuery(StrictModel):
+    """A query, its type, and the labels on what answers it."""
 
-    text: str = Field(description="May be empty: that is an edge case too")
+    text: str = Field(description="May be empty, as an edge case")
     id: Annotated[str, AfterValidator(check_not_blank)] = Field(
         default_factory=lambda fields: derive_id(fields.get("text", "")),
         min_length=1,
         max_length=100,
-        description="Made from the text unless given",
+        description="Derived from the text unless given",
     )
     query_type: QueryType = "specific"
     category: Category | None = None
@@ -200,55 +205,55 @@ class GoldenQuery(Strict):
 
     @property
     def scored(self) -> bool:
-        """Whether it counts in the means: it has an answer, and is no edge case."""
+        """Whether the query counts in the means: it is answerable and no edge case."""
         return self.answerable and self.query_type != "edge"
 
     @model_validator(mode="after")
-    def _agrees_with_itself(self) -> Self:
+    def _check_answerable(self) -> Self:
         relevant = any(label.grade for label in self.labels)
         if not self.answerable and relevant:
-            raise ValueError("answerable is false, but a label above 0 says what answers it")
+            raise ValueError("answerable is false, but a label with a grade above 0 answers it")
         return self
 
 
-class GoldenSet(Strict):
-    """Queries with their labels, and by which criteria they are judged."""
+class GoldenSet(StrictModel):
+    """Queries with their labels, and the criteria of the verdict."""
 
     version: Literal[1] = 1
     name: str = "golden"
     description: str | None = None
     unit: Unit = Field(
-        default="passage", description="Whether a result is a passage, or its page counts once"
+        default="passage", description="Whether passages are judged, or pages, each of which counts once"
     )
     answer_threshold: float = Field(
-        default=ANSWER_THRESHOLD, ge=0.0, le=1.0, description="A result below it is no answer"
+        default=ANSWER_THRESHOLD, ge=0.0, le=1.0, description="A result that scores below it is no answer"
     )
     criteria: Criteria = Criteria()
     pages: dict[str, str] = Field(
         default_factory=dict,
-        description="The address of each page that labels name by its path: so they are found in an index "
-        "of the live site too, which knows no paths",
+        description="The address of each page that labels name by its path: an index of the live site does "
+        "not know paths",
     )
     queries: tuple[GoldenQuery, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _ids_are_unique(self) -> Self:
-        twice = [name for name, count in Counter(query.id for query in self.queries).items() if count > 1]
-        if twice:
-            message = "these query ids stand more than once: {ids}"
-            raise PydanticCustomError("repeated_ids", message, {"ids": ", ".join(twice)})
+    def _check_ids_are_unique(self) -> Self:
+        counts = Counter(query.id for query in self.queries)
+        if repeated := [query_id for query_id, count in counts.items() if count > 1]:
+            message = "more than one query has the id: {ids}"
+            raise PydanticCustomError("repeated_ids", message, {"ids": ", ".join(repeated)})
         return self
 
     @field_validator("pages")
     @classmethod
-    def _addresses_are_addresses(cls, pages: dict[str, str]) -> dict[str, str]:
+    def _check_addresses(cls, pages: dict[str, str]) -> dict[str, str]:
         for url in pages.values():
-            urlsplit(url)  # raises a ValueError for what is none
+            urlsplit(url)  # raises a ValueError for an invalid address
         return pages
 
 
 def json_schema() -> dict[str, Any]:
-    """The published schema of a golden file."""
+    """Create the published JSON schema of a golden file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Pertinent golden set",
@@ -266,85 +271,72 @@ MODELS: Models = {
 """The models of a golden file, by the fields that lead to them."""
 
 
-def load(path: str | os.PathLike[str]) -> GoldenSet:
-    """The golden set in a YAML or JSON file, or an error that lists all that is wrong with it."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise InvalidInput("golden", f"{path} can't be read: {error.strerror}; {HOW_TO_START}") from error
-    except OSError as error:
-        raise InvalidInput("golden", f"{path} can't be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput("golden", f"{path} is not UTF-8") from error
-    return parse(text, str(path))
+def load_golden_file(path: AnyPath) -> GoldenSet:
+    """Load a golden set from a YAML or JSON file.
+
+    Raises:
+        InvalidFile: The file has errors. The message lists all of them, each with its line.
+        InvalidInput: The file can't be read, or has no queries.
+    """
+    return parse_golden(read_utf8(path, if_missing=HOW_TO_START), str(path))
 
 
-def parse(text: str, name: str) -> GoldenSet:
-    """The golden set in a text; `name` is what messages call it."""
+def parse_golden(text: str, name: str) -> GoldenSet:
+    """Parse a golden set.
+
+    Args:
+        text: JSON if the name ends in `.json`, else YAML.
+        name: The name of the file, for messages.
+    """
     try:
-        document = read_json(text) if name.lower().endswith(".json") else read_yaml(text)
-    except Unreadable as error:
+        parsed = parse_json(text) if name.lower().endswith(".json") else parse_yaml(text)
+    except ParseError as error:
         raise InvalidFile("golden", name, [str(error.fault)]) from error
-    data = document.value
-    if data in (None, {}) or (isinstance(data, dict) and data.get("queries", ()) in (None, [])):
+    fields = parsed.value
+    if fields in (None, {}) or (isinstance(fields, dict) and fields.get("queries", ()) in (None, [])):
         raise InvalidInput("golden", f"{name} has no queries; {HOW_TO_START}")
-    if not isinstance(data, dict):
+    if not isinstance(fields, dict):
         raise InvalidInput("golden", f"{name} is not a golden set: it must be a mapping with `queries`")
-    faults = [*document.repeated_keys, *find_repeated_ids(document)]
+    faults = [*parsed.repeated_keys, *find_repeated_ids(parsed)]
     try:
-        golden = GoldenSet.model_validate(data)
+        golden = GoldenSet.model_validate(fields)
     except ValidationError as error:
-        faults += locate_errors(error, document, MODELS)
+        faults += locate_errors(error, parsed, MODELS)
     if faults:
         raise InvalidFile("golden", name, [str(fault) for fault in sorted(faults)])
-    set_lines(golden, document.line_of)
+    record_lines(golden, parsed.line_of)
     return golden
 
 
-def set_lines(golden: GoldenSet, line_of: Callable[[tuple[str | int, ...]], int]) -> None:
-    """Note the line of each query and label, by the path to it."""
+def record_lines(golden: GoldenSet, line_of: Callable[[tuple[str | int, ...]], int]) -> None:
+    """Record the line of each query and label; `line_of` finds the line of a path."""
     for number, query in enumerate(golden.queries):
         query._line = line_of(("queries", number))
-        for place, label in enumerate(query.labels):
-            label._line = line_of(("queries", number, "labels", place))
+        for label_number, label in enumerate(query.labels):
+            label._line = line_of(("queries", number, "labels", label_number))
 
 
-def dump(golden: GoldenSet, path: str | os.PathLike[str]) -> None:
-    """Write the golden set whole or not at all, as YAML or as JSON by the file's name."""
-    target = Path(path)
-    data = golden.model_dump(mode="json", exclude_defaults=True)
-    data = {"version": golden.version, "name": golden.name, **data}
-    if target.suffix == ".json":
-        text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+def dump_golden(golden: GoldenSet, path: AnyPath) -> None:
+    """Write a golden set, as JSON if the path ends in `.json`, else as YAML; defaults are left out."""
+    fields = golden.model_dump(mode="json", exclude_defaults=True)
+    fields = {"version": golden.version, "name": golden.name, **fields}
+    if Path(path).suffix == ".json":
+        text = json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
     else:
-        text = yaml.dump(data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
-    if parse(text, str(target)) != golden:
-        raise InvalidInput("golden", f"{target} can't be written: it would not be read the same")
-    write_whole(target, text)
+        text = yaml.dump(fields, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
+    if parse_golden(text, str(path)) != golden:
+        raise InvalidInput("golden", f"{path} can't be written: it would not be read the same")
+    write_atomically(path, text)
 
 
-def fingerprint(golden: GoldenSet) -> str:
-    """The same for golden sets that ask and judge the same, however their files are written."""
-    asked = golden.model_dump(mode="json", exclude={"description", "criteria", "name", "pages"})
-    for query in asked["queries"]:
+def fingerprint_golden(golden: GoldenSet) -> str:
+    """Hash the queries and labels; names, notes and criteria do not change the fingerprint."""
+    fields = golden.model_dump(mode="json", exclude={"description", "criteria", "name", "pages"})
+    for query in fields["queries"]:
         query.pop("note")
         for label in query["labels"]:
             label.pop("note")
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-
-
-def write_whole(target: Path, text: str, encoding: str = "utf-8") -> None:
-    """Write a file that is there whole or, where that fails, as it was before."""
-    beside = target.with_name(f".{target.name}.new")
-    try:
-        beside.write_text(text, encoding=encoding, newline="")
-        beside.replace(target)
-    except UnicodeEncodeError as error:
-        raise InvalidInput("golden", f"{target} can't be written: {error.reason}") from error
-    except OSError as error:
-        raise InvalidInput("golden", f"{target} can't be written: {error.strerror or error}") from error
-    finally:
-        beside.unlink(missing_ok=True)
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 class _Dumper(yaml.SafeDumper):

@@ -1,15 +1,14 @@
-"""YAML and JSON as plain values, and where in the text each of them is written.
+"""Parse YAML and JSON, and keep the line and column of every key and value.
 
-The usual loaders make the values. A tree of YAML nodes stands beside them, for JSON too: its marks give
-the line and the column of every key and value.
+The usual loaders build the values. A tree of PyYAML nodes is composed beside them, for JSON too: the marks of
+its nodes hold the positions.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,21 +21,23 @@ if TYPE_CHECKING:
 else:
     _FastLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-NODES_MAX = 5_000_000
-"""How many values a YAML file may come to once its aliases are written out: some 100,000 queries."""
+MAX_NODES = 5_000_000
+"""How many values a YAML file may have once its aliases are expanded: some 100,000 queries."""
 
 _HINTS = {
     "mapping values are not allowed in this context": "write a text that has a colon in quotes",
     "found character that cannot start any token": "write the text in quotes, and indent with spaces",
 }
-_JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
+_JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
+_JSON_COLLECTIONS = {"{": yaml.MappingNode, "[": yaml.SequenceNode}
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 Path = Sequence[str | int]
 """The keys and indices that lead to a value, as in pydantic's `loc`."""
 
 
 class Fault(NamedTuple):
-    """An error in a text, with the line and the column where it is, both from 1; 0 where not known."""
+    """An error in a text. Line and column count from 1; 0 means unknown."""
 
     line: int
     column: int
@@ -47,8 +48,11 @@ class Fault(NamedTuple):
         return f"line {self.line}{column}: {self.message}" if self.line else self.message
 
 
-class Unreadable(ValueError):
-    """The text is no YAML, or no JSON."""
+_TOO_DEEP = Fault(0, 0, f"it is nested more than {MAX_DEPTH} deep")
+
+
+class ParseError(ValueError):
+    """The text is not valid YAML or JSON, or exceeds a limit."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))
@@ -56,77 +60,73 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A value, and where its parts are written."""
+class ParsedText:
+    """The value of a text, and the positions of its parts."""
 
     value: Any
     root: yaml.Node | None
     repeated_keys: Sequence[Fault]
 
     def line_of(self, path: Path) -> int:
-        """The line of the value at the path."""
+        """Find the line of the value at a path."""
         return self.fault_at(path, "").line
 
     def fault_at(self, path: Path, message: str, *, at_key: bool = False) -> Fault:
-        """A fault at a value, or at its key; where there is no such value, at the one around it."""
-        node = self.root
-        key = None
+        """Create a fault at the position of a value.
+
+        Args:
+            path: The path to the value. If it does not exist, the fault is at the nearest value around it.
+            message: What is wrong.
+            at_key: Whether to point at the value's key instead.
+        """
+        node, key = self.root, None
         for part in path:
-            key, child = _child(node, part)
+            key, child = _find_child(node, part)
             if child is None:
                 break
             node = child
-        return _fault((key if at_key else None) or node, message)
+        return _create_fault((key if at_key else None) or node, message)
 
 
-def read_yaml(text: str) -> Document:
-    """The value of a YAML text; deep nesting and aliases that multiply are refused."""
-    loader = None
+def parse_yaml(text: str) -> ParsedText:
+    """Parse YAML with the safe loader; refuse deep nesting, and aliases that expand to too many values."""
+    counts: dict[yaml.Node, int] = {}
     try:
-        check_depth(text, _Loader)
-        loader = _Loader(text)
+        check_depth(text, _PositionLoader)
+        loader = _PositionLoader(text)
         root = loader.get_single_node()
-        repeated = _repeated_keys(root)  # before merge keys are resolved, which may repeat a key
+        if root is not None and _count_values(root, counts) > MAX_NODES:
+            raise yaml.YAMLError(f"its aliases expand to more than {MAX_NODES} values")
+        # Constructing the document resolves merge keys, which may legally repeat a key.
+        repeated_keys = _find_repeated_keys(counts)
         value = None if root is None else loader.construct_document(root)
     except yaml.MarkedYAMLError as error:
-        raise Unreadable(_yaml_fault(error)) from error
+        raise ParseError(_convert_error(error)) from error
     except yaml.reader.ReaderError as error:
-        offset = text.find(chr(error.character)) if isinstance(error.character, int) else 0
-        raise Unreadable(Fault(*_Lines(text).position(max(offset, 0)), error.reason)) from error
+        offset = max(text.find(chr(error.character)), 0) if isinstance(error.character, int) else 0
+        line, column = text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+        raise ParseError(Fault(line, column, error.reason)) from error
     except (yaml.YAMLError, ValueError) as error:
-        raise Unreadable(Fault(0, 0, str(error))) from error
-    finally:
-        if loader is not None:
-            loader.dispose()
-    return Document(value, root, repeated)
+        raise ParseError(Fault(0, 0, str(error))) from error
+    return ParsedText(value, root, repeated_keys)
 
 
-def read_json(text: str) -> Document:
-    """The value of a JSON text; deep nesting is refused."""
-    too_deep = Fault(0, 0, f"it is nested more than {MAX_DEPTH} deep")
+def parse_json(text: str) -> ParsedText:
+    """Parse JSON; refuse deep nesting, and strings with half of a surrogate pair."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise Unreadable(Fault(error.lineno, error.colno, error.msg)) from error
+        raise ParseError(Fault(error.lineno, error.colno, error.msg)) from error
     except RecursionError as error:
-        raise Unreadable(too_deep) from error
-    root = _json_nodes(text)
-    if root is None:
-        raise Unreadable(too_deep)
-    for node in _walk(root):
-        if isinstance(node, yaml.ScalarNode) and _has_surrogate(node.value):
-            raise Unreadable(_fault(node, "holds half of a surrogate pair, which is not text"))
-    return Document(value, root, _repeated_keys(root))
+        raise ParseError(_TOO_DEEP) from error
+    root = _compose_json(text)
+    counts: dict[yaml.Node, int] = {}
+    _count_values(root, counts)
+    return ParsedText(value, root, _find_repeated_keys(counts))
 
 
-class _Loader(_FastLoader):
-    """Safe YAML: aliases that multiply are refused, and an error in a value has its line."""
-
-    def get_single_node(self) -> yaml.Node | None:
-        node = super().get_single_node()
-        if node is not None and _size(node, {}) > NODES_MAX:
-            raise yaml.YAMLError(f"its aliases come to more than {NODES_MAX} values")
-        return node
+class _PositionLoader(_FastLoader):
+    """A safe YAML loader whose value errors have a position."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002  yaml's signature
         try:
@@ -135,22 +135,55 @@ class _Loader(_FastLoader):
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
 
 
-def _size(node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
-    """How many values a node comes to with its aliases written out; each node is looked at once."""
-    if node not in sizes:
-        sizes[node] = 1  # should it be an alias of itself
-        sizes[node] += sum(_size(child, sizes) for child in _children(node))
-    return sizes[node]
+def _compose_json(text: str) -> yaml.Node:
+    """Compose the nodes of a text that is known to be valid JSON."""
+    top = yaml.SequenceNode("", [])
+    parents: list[yaml.CollectionNode] = [top]
+    line = line_start = 0
+    for token in _JSON_TOKEN.finditer(text):
+        word, start = token[0], token.start()
+        if word == "\n":
+            line, line_start = line + 1, token.end()
+        elif word in ("]", "}"):
+            closed = parents.pop()
+            if isinstance(closed, yaml.MappingNode):
+                closed.value = list(zip(closed.value[::2], closed.value[1::2], strict=True))
+        else:
+            mark = yaml.Mark("", start, line, start - line_start, None, 0)
+            parents[-1].value.append(node := _create_json_node(word, mark))
+            if isinstance(node, yaml.CollectionNode):
+                parents.append(node)
+        if len(parents) > MAX_DEPTH + 1:
+            raise ParseError(_TOO_DEEP)
+    (root,) = top.value
+    return root  # type: ignore[no-any-return]
 
 
-def _children(node: yaml.Node) -> list[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        return [child for pair in node.value for child in pair]
-    return node.value if isinstance(node, yaml.SequenceNode) else []
+def _create_json_node(word: str, mark: yaml.Mark) -> yaml.Node:
+    if word in _JSON_COLLECTIONS:
+        return _JSON_COLLECTIONS[word]("", [], mark)
+    node = yaml.ScalarNode("", json.loads(word) if word.startswith('"') else word, mark)
+    if _SURROGATE.search(node.value):
+        raise ParseError(_create_fault(node, "holds half of a surrogate pair, which is not text"))
+    return node
 
 
-def _child(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
-    """The key and the value of a part; the index of a value that is no list leads to the value itself."""
+def _count_values(node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
+    """Count the values of a node with aliases expanded; `counts` caches the count of each node."""
+    if node not in counts:
+        counts[node] = 1  # the count of an alias of the node itself
+        pairs = isinstance(node, yaml.MappingNode)
+        children = [child for pair in node.value for child in pair] if pairs else node.value
+        if isinstance(node, yaml.CollectionNode):
+            counts[node] += sum(_count_values(child, counts) for child in children)
+    return counts[node]
+
+
+def _find_child(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
+    """Find the key and the value at one step of a path.
+
+    A single label may stand without its list, so an index into a value that is no list means that value.
+    """
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
         return None, node.value[part] if part < len(node.value) else None
     if isinstance(node, yaml.MappingNode):
@@ -160,37 +193,27 @@ def _child(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, y
     return None, node if isinstance(part, int) else None
 
 
-def _walk(root: yaml.Node | None) -> Iterator[yaml.Node]:
-    """Every node once, in the order of the text."""
-    seen = set()
-    waiting = [] if root is None else [root]
-    while waiting:
-        node = waiting.pop()
-        if node not in seen:
-            seen.add(node)
-            yield node
-            waiting += reversed(_children(node))
-
-
-def _repeated_keys(root: yaml.Node | None) -> list[Fault]:
+def _find_repeated_keys(nodes: Iterable[yaml.Node]) -> list[Fault]:
     faults = []
-    for node in _walk(root):
-        first: dict[tuple[str, str], yaml.Node] = {}
+    for node in nodes:
+        first_keys: dict[tuple[str, str], yaml.Node] = {}
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-            before = first.setdefault((key.tag, str(key.value)), key)
-            if before is not key:
-                line = before.start_mark.line + 1
-                faults.append(_fault(key, f"{key.value} is given twice, in line {line} too"))
+            first = first_keys.setdefault((key.tag, str(key.value)), key)
+            if first is not key:
+                faults.append(
+                    _create_fault(key, f"{key.value} is already in line {first.start_mark.line + 1}")
+                )
     return faults
 
 
-def _fault(node: yaml.Node | None, message: str) -> Fault:
+def _create_fault(node: yaml.Node | None, message: str) -> Fault:
     if node is None:
         return Fault(0, 0, message)
     return Fault(node.start_mark.line + 1, node.start_mark.column + 1, message)
 
 
-def _yaml_fault(error: yaml.MarkedYAMLError) -> Fault:
+def _convert_error(error: yaml.MarkedYAMLError) -> Fault:
+    """Convert one of PyYAML's errors, with a hint where the cause is a common mistake."""
     message = error.problem or str(error)
     if error.context and (start := error.context_mark):
         message += f" ({error.context} that begins in line {start.line + 1}, column {start.column + 1})"
@@ -198,51 +221,3 @@ def _yaml_fault(error: yaml.MarkedYAMLError) -> Fault:
         message += f"; {hint}"
     mark = error.problem_mark or error.context_mark
     return Fault(mark.line + 1, mark.column + 1, message) if mark else Fault(0, 0, message)
-
-
-class _Lines:
-    """Where the lines of a text begin."""
-
-    def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
-
-    def position(self, offset: int) -> tuple[int, int]:
-        """The line and the column of a character, both from 1."""
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
-
-
-def _json_nodes(text: str) -> yaml.Node | None:
-    """The nodes of a text that is known to be JSON; None where it is nested too deeply."""
-    lines = _Lines(text)
-    top = yaml.SequenceNode("", [])
-    parents: list[yaml.CollectionNode] = [top]
-    for token in _JSON_TOKEN.finditer(text):
-        word = token[0]
-        if word in ("]", "}"):
-            closed = parents.pop()
-            if isinstance(closed, yaml.MappingNode):
-                closed.value = list(zip(closed.value[::2], closed.value[1::2], strict=True))
-        elif word not in (",", ":"):
-            line, column = lines.position(token.start())
-            mark = yaml.Mark("", token.start(), line - 1, column - 1, None, 0)
-            node = _json_node(word, mark)
-            parents[-1].value.append(node)
-            if isinstance(node, yaml.CollectionNode):
-                parents.append(node)
-                if len(parents) > MAX_DEPTH + 1:
-                    return None
-    (root,) = top.value
-    return root  # type: ignore[no-any-return]
-
-
-def _json_node(word: str, mark: yaml.Mark) -> yaml.Node:
-    if word == "{":
-        return yaml.MappingNode("", [], mark)
-    if word == "[":
-        return yaml.SequenceNode("", [], mark)
-    return yaml.ScalarNode("", json.loads(word) if word.startswith('"') else word, mark)
-
-
-def _has_surrogate(text: str) -> bool:
-    return not text.isascii() and re.search(r"[\ud800-\udfff]", text) is not None

@@ -1,4 +1,4 @@
-"""What a golden file may leave out or write short: ids that are made from texts, labels as plain strings."""
+"""Expand what a golden file may leave out or abbreviate: ids of queries, and labels as plain strings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 SLUG_MAX = 60
-"""How much of a query's text is in the id that is made from it."""
+"""How many characters of a query's text its derived id has at most."""
 
 
 def derive_id(text: str) -> str:
-    """A query's id from its text alone, so that it stays the same wherever in the file the query stands.
+    """Derive a query's id from its text alone, so that it does not depend on the order of the file.
 
-    It is the slug of the text. Where that leaves out more than case and a final mark, a short hash of the
-    text follows it, so that "C" and "C++", or two long texts with the same beginning, have their own ids.
+    The id is the slug of the text. If the slug drops more than case and a final mark, a short hash of the
+    text follows, so that "C" and "C++", or two long texts with the same beginning, get different ids.
+
+    Example:
+        >>> derive_id("What is a node?")
+        'what-is-a-node'
     """
     slug = ascii_slug(text, SLUG_MAX)
     if re.fullmatch(r"[A-Za-z0-9 -]+[?.!]?", text) and len(ascii_slug(text)) <= SLUG_MAX:
@@ -28,20 +32,20 @@ def derive_id(text: str) -> str:
 
 
 def check_not_blank(text: str) -> str:
-    """The text itself; refused where it is white space alone."""
+    """Return the text; refuse white space alone."""
     if not text.strip():
         raise ValueError("must not be empty")
     return text
 
 
-def read_labels(value: Any) -> Any:
-    """Labels in their full form: one label as a list, a plain string as the place that it names."""
+def expand_labels(value: Any) -> Any:
+    """Expand labels to their full form: a single label to a list, a plain string to a label's fields."""
     labels = value if isinstance(value, list | tuple | None) else [value]
-    return labels and [_read_place(label) if isinstance(label, str) else label for label in labels]
+    return labels and [_expand_label(label) if isinstance(label, str) else label for label in labels]
 
 
-def _read_place(text: str) -> dict[str, str]:
-    """`https://book.example/docs/topics#qos` or `docs/topics.md#qos` as a label's fields."""
+def _expand_label(text: str) -> dict[str, str]:
+    """Expand `https://book.example/docs/topics#qos` or `docs/topics.md#qos` to a label's fields."""
     if "://" in text:
         return {"url": text}
     page, _, anchor = text.rpartition("#") if "#" in text else (text, "", "")
@@ -49,7 +53,7 @@ def _read_place(text: str) -> dict[str, str]:
 
 
 def check_finite(value: JsonValue) -> JsonValue:
-    """The value, or an error where it holds a number that JSON does not have."""
+    """Refuse numbers that JSON does not have, such as NaN, at any depth of a value."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for part in parts:
         check_finite(part)

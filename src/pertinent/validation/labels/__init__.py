@@ -1,1 +1,1 @@
-"""Labels: resolved to chunks, judged by people, and how far judges agree."""
+"""Labels: resolve them to chunks, let people judge passages, and measure how far judges agree."""

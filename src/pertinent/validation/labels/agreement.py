@@ -1,4 +1,4 @@
-"""How far judges agree: every two of them, over the passages that both have judged."""
+"""Agreement of judges: every two of them, over the passages that both have judged."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from ..statistics import weighted_kappa
 
 
 class Passage(NamedTuple):
-    """A passage as the answer to a query, by their ids; where pages are judged, a page."""
+    """A passage as an answer to a query."""
 
     query: str
+    """The id of the query."""
     name: str
+    """The id of the chunk or, where a golden set judges pages, of the page."""
 
 
 Judge = str | None
-"""A judge's name; None is whoever wrote the golden file, or judged without giving a name."""
+"""A judge's name; None stands for the golden file, and for judges who gave no name."""
 
-Views = Mapping[Passage, Mapping[Judge, int]]
-"""What each judge has said of each passage."""
+GradesByPassage = Mapping[Passage, Mapping[Judge, int]]
+"""The grade that each judge gave each passage."""
 
 
 class Disagreement(NamedTuple):
@@ -34,37 +36,38 @@ class Disagreement(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two judges, and how far they agree: quadratically weighted kappa over n passages."""
+class PairAgreement:
+    """The agreement of two judges: quadratically weighted kappa over n passages."""
 
     first: Judge
     second: Judge
     kappa: float | None
+    """None if both gave one grade throughout."""
     n: int
     disagreements: tuple[Disagreement, ...]
     """The widest first."""
 
 
-def judges(views: Views) -> list[tuple[Judge, int]]:
-    """Everybody who has judged, with how many passages; the nameless one first."""
-    counts = Counter(judge for grades in views.values() for judge in grades)
-    return sorted(counts.items(), key=lambda one: (one[0] is not None, one[0] or ""))
+def count_by_judge(grades: GradesByPassage) -> list[tuple[Judge, int]]:
+    """Count the passages that each judge has judged, sorted by name; the golden file comes first."""
+    counts = Counter(judge for by_judge in grades.values() for judge in by_judge)
+    return sorted(counts.items(), key=lambda entry: (entry[0] is not None, entry[0] or ""))
 
 
-def agreement(views: Views) -> list[Pair]:
-    """Every two judges who have passages in common."""
-    names = [judge for judge, _ in judges(views)]
-    pairs = (_pair(views, first, second) for first, second in combinations(names, 2))
+def measure_agreement(grades: GradesByPassage) -> list[PairAgreement]:
+    """Measure the agreement of every two judges who have judged the same passages."""
+    judges = [judge for judge, _ in count_by_judge(grades)]
+    pairs = (_compare_judges(grades, first, second) for first, second in combinations(judges, 2))
     return [pair for pair in pairs if pair.n]
 
 
-def _pair(views: Views, first: Judge, second: Judge) -> Pair:
-    both = [
-        Disagreement(passage, grades[first], grades[second])
-        for passage, grades in views.items()
-        if first in grades and second in grades
+def _compare_judges(grades: GradesByPassage, first: Judge, second: Judge) -> PairAgreement:
+    common = [
+        Disagreement(passage, by_judge[first], by_judge[second])
+        for passage, by_judge in grades.items()
+        if first in by_judge and second in by_judge
     ]
-    found = weighted_kappa([one.first for one in both], [one.second for one in both])
-    apart = [one for one in both if one.first != one.second]
-    apart.sort(key=lambda one: (-abs(one.first - one.second), one.passage))
-    return Pair(first, second, found.kappa, found.n, tuple(apart))
+    agreement = weighted_kappa([both.first for both in common], [both.second for both in common])
+    disagreements = [both for both in common if both.first != both.second]
+    disagreements.sort(key=lambda both: (-abs(both.first - both.second), both.passage))
+    return PairAgreement(first, second, agreement.kappa, agreement.n, tuple(disagreements))

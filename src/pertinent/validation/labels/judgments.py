@@ -1,12 +1,12 @@
-"""Judgments: what each judge said of each passage, a line each in a file beside the golden set.
+"""Judgments: the grades that judges give passages, saved line by line in a file beside the golden set.
 
-The golden file itself is never written. It is somebody's text, with comments, anchors and an order that
-would not outlive being read and written again. `GOLDEN.judgments.jsonl` beside it only grows: to judge, to
-skip and to take back are each a line, and `exchange.read` adds what stands to the golden set.
+The golden file itself is never written: writing it would lose its comments, YAML anchors and order. Instead
+`GOLDEN.judgments.jsonl` beside it grows by one line for each judgment, skip and undo, and `read_golden` adds
+the effective judgments to the golden set.
 
-Nothing is lost and nothing is torn. A line counts once it is whole and on the disk; a process that is
-killed leaves at most the beginning of one, of which nobody was told that it is saved: it is not read, and
-the next writer cuts it off. Writers take turns by a lock, so that two never write into each other's lines.
+A line counts once it is complete and on the disk. A process that is killed leaves at most the beginning of a
+line, which was not yet reported as saved; readers ignore it, and the next writer truncates it. A file lock
+serialises writers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Self
 from uuid import uuid4
@@ -25,190 +26,198 @@ from pydantic import Field, model_validator
 
 from ..._internal.clock import utc_now
 from ...errors import InvalidInput, StoreError
-from ..golden.csv_tables import made
-from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Strict
+from ..golden.errors import build_model
+from ..golden.files import AnyPath
+from ..golden.golden_set import GoldenQuery, GoldenSet, Label, StrictModel
 
-ENDING = ".judgments.jsonl"
+SUFFIX = ".judgments.jsonl"
 NAME_MAX = 60
 NOTE_MAX = 1000
 
 
-class Judgment(Strict):
-    """What a judge said of a passage for a query; one without a label was skipped."""
+class Judgment(StrictModel):
+    """A judge's label on a passage for a query; without a label the passage was skipped."""
 
     id: str = Field(min_length=1, max_length=100)
     at: str
     query: str
-    chunk: str = Field(description="The passage as it was shown; the label outlives it")
+    chunk: str = Field(description="The chunk that the judge was shown; the label does not depend on it")
     judge: str | None = None
     label: Label | None = None
 
     @model_validator(mode="after")
-    def _is_of_one_judge(self) -> Self:
+    def _check_label(self) -> Self:
         if self.label is not None and self.label.judge != self.judge:
             raise ValueError("the label must name the same judge")
         if self.label is not None and "grade" not in self.label.model_fields_set:
-            raise ValueError("the label must have its grade")
+            raise ValueError("the label must have a grade")
         return self
 
 
-class Undo(Strict):
-    """A judgment that was taken back."""
+class Undo(StrictModel):
+    """Takes a judgment back."""
 
     id: str = Field(min_length=1, max_length=100)
     at: str
     undoes: str
 
 
-Line = Judgment | Undo
+LogEntry = Judgment | Undo
 
 
-def judgment(query: str, chunk: str, judge: str | None, label: Label | None) -> Judgment:
-    """A judgment of this moment."""
+def create_judgment(query: str, chunk: str, judge: str | None, label: Label | None) -> Judgment:
+    """Create a judgment with a new id and the current time."""
     return Judgment(id=uuid4().hex, at=utc_now(), query=query, chunk=chunk, judge=judge, label=label)
 
 
-def standing(lines: Sequence[Line]) -> list[Judgment]:
-    """What counts: all that was not taken back, and of a judge's words on a passage the last."""
-    undone = {line.undoes for line in lines if isinstance(line, Undo)}
+def find_effective(entries: Sequence[LogEntry]) -> list[Judgment]:
+    """Find the judgments that count: not undone, and the last of each judge on each passage."""
+    undone = {entry.undoes for entry in entries if isinstance(entry, Undo)}
     last: dict[tuple[str | None, str, str], Judgment] = {}
-    for line in lines:
-        if isinstance(line, Judgment) and line.id not in undone:
-            key = (line.judge, line.query, line.chunk)
-            last.pop(key, None)  # it stands where it was said last
-            last[key] = line
+    for entry in entries:
+        if isinstance(entry, Judgment) and entry.id not in undone:
+            key = (entry.judge, entry.query, entry.chunk)
+            last.pop(key, None)  # so that the order is that of the last judgments
+            last[key] = entry
     return list(last.values())
 
 
-def merged(golden: GoldenSet, judgments: Sequence[Judgment], where: str = "the judgments") -> GoldenSet:
-    """The golden set with the judges' labels after its own."""
-    added: dict[str, list[Label]] = {query.id: [] for query in golden.queries}
-    for one in judgments:
-        if one.query not in added:
+def merge_judgments(
+    golden: GoldenSet, judgments: Sequence[Judgment], where: str = "the judgments"
+) -> GoldenSet:
+    """Add the labels of judgments to a golden set, after its own.
+
+    Args:
+        golden: The golden set.
+        judgments: The effective judgments.
+        where: Where the judgments come from, for messages.
+
+    Raises:
+        InvalidInput: A judgment is of a query that the golden set does not have, or answers a query that
+            is not answerable.
+    """
+    labels: dict[str, list[Label]] = {query.id: [] for query in golden.queries}
+    for judgment in judgments:
+        if judgment.query not in labels:
             raise InvalidInput(
                 "golden",
-                f"{where}: judgment {one.id} is of the query {one.query!r}, which the golden set does not "
-                "have; give the query its id back, or take the line out",
+                f"{where}: judgment {judgment.id} is of the query {judgment.query!r}, which the golden set "
+                "does not have; restore the query's id, or delete the line",
             )
-        if one.label is not None:
-            added[one.query].append(one.label)
-    queries = (_with(query, added[query.id], where) for query in golden.queries)
+        if judgment.label is not None:
+            labels[judgment.query].append(judgment.label)
+    queries = (_add_labels(query, labels[query.id], where) for query in golden.queries)
     return golden.model_copy(update={"queries": tuple(queries)})
 
 
-def _with(query: GoldenQuery, labels: Sequence[Label], where: str) -> GoldenQuery:
+def _add_labels(query: GoldenQuery, labels: Sequence[Label], where: str) -> GoldenQuery:
     if not query.answerable and any(label.grade for label in labels):
         raise InvalidInput(
-            "golden", f"{where}: query {query.id} is not answerable, but a judge found what answers it"
+            "golden", f"{where}: query {query.id} is not answerable, but a judge labelled an answer"
         )
     return query.model_copy(update={"labels": (*query.labels, *labels)}) if labels else query
 
 
-def checked_judge(name: str | None) -> str | None:
-    """A judge's name on one line; none where there is nothing in it."""
-    return _words("judge", name, NAME_MAX)
+def check_judge_name(name: str | None) -> str | None:
+    """Clean a judge's name, or refuse one that is too long; None if it is blank."""
+    return _clean_text("judge", name, NAME_MAX)
 
 
-def checked_note(note: str | None) -> str | None:
-    """A note on one line; none where there is nothing in it."""
-    return _words("note", note, NOTE_MAX)
+def check_note(note: str | None) -> str | None:
+    """Clean a note, or refuse one that is too long; None if it is blank."""
+    return _clean_text("note", note, NOTE_MAX)
 
 
-def _words(field: str, text: str | None, most: int) -> str | None:
-    # Control characters and halves of surrogate pairs are no words.
-    letters = (" " if unicodedata.category(one) in ("Cc", "Cs") else one for one in text or "")
-    words = " ".join("".join(letters).split())
-    if len(words) > most:
-        raise InvalidInput(field, f"has {len(words)} characters; it may have {most}")
-    return words or None
+def _clean_text(field: str, text: str | None, limit: int) -> str | None:
+    """Replace control characters, halves of surrogate pairs and runs of white space by single spaces."""
+    letters = (" " if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in text or "")
+    cleaned = " ".join("".join(letters).split())
+    if len(cleaned) > limit:
+        raise InvalidInput(field, f"has {len(cleaned)} characters; it may have {limit}")
+    return cleaned or None
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
-    """The file of judgments; safe to write to from many threads and processes."""
+class JudgmentLog:
+    """The file of judgments. Many threads and processes may write to it at the same time."""
 
     path: Path
 
     @classmethod
-    def beside(cls, golden: str | os.PathLike[str]) -> Log:
-        """The one that belongs to a golden file."""
-        place = Path(golden).expanduser()
-        return cls(place.with_name(place.name + ENDING))
+    def beside(cls, golden: AnyPath) -> JudgmentLog:
+        """The log that belongs to a golden file."""
+        path = Path(golden).expanduser()
+        return cls(path.with_name(path.name + SUFFIX))
 
-    def lines(self) -> list[Line]:
-        """Everything that was ever said, in order."""
+    def read(self) -> list[LogEntry]:
+        """Read all entries, in order."""
         try:
-            return self._read(self.path.read_bytes())
+            return self._parse(self.path.read_bytes())
         except FileNotFoundError:
             return []
         except OSError as error:
             raise StoreError(f"{self.path} can't be read: {error.strerror or error}") from error
 
-    def standing(self) -> list[Judgment]:
-        """What counts now."""
-        return standing(self.lines())
+    def read_effective(self) -> list[Judgment]:
+        """Read the judgments that count; see `find_effective`."""
+        return find_effective(self.read())
 
-    def add(self, line: Judgment) -> None:
-        """Save a judgment; when this returns it is on the disk."""
-        with self._turn() as file:
-            self._append(file, line)
+    def add(self, judgment: Judgment) -> None:
+        """Save a judgment; it is on the disk when this returns."""
+        with self._open_locked() as file:
+            self._append(file, judgment)
 
     def undo(self, judge: str | None) -> Judgment | None:
-        """Take back the last that a judge said, and tell what it was; None where there is nothing."""
+        """Undo a judge's last judgment, and return it; None if there is none."""
         if not self.path.exists():
             return None
-        with self._turn() as file:
-            said = [one for one in standing(self._read(_all(file))) if one.judge == judge]
-            if said:
-                self._append(file, Undo(id=uuid4().hex, at=utc_now(), undoes=said[-1].id))
-            return said[-1] if said else None
+        with self._open_locked() as file:
+            effective = find_effective(self._parse(_read_all(file)))
+            own = [judgment for judgment in effective if judgment.judge == judge]
+            if own:
+                self._append(file, Undo(id=uuid4().hex, at=utc_now(), undoes=own[-1].id))
+            return own[-1] if own else None
 
-    def _read(self, data: bytes) -> list[Line]:
-        whole, _, tail = data.rpartition(b"\n")
-        pieces = [*whole.split(b"\n"), *([tail] if _is_json(tail) else [])]
-        named = ((f"{self.path}: line {number}", piece) for number, piece in enumerate(pieces, start=1))
-        return [_line(where, piece) for where, piece in named if piece.strip()]
+    def _parse(self, content: bytes) -> list[LogEntry]:
+        complete, _, tail = content.rpartition(b"\n")
+        lines = [*complete.split(b"\n"), *([tail] if _is_json(tail) else [])]
+        numbered = ((f"{self.path}: line {number}", line) for number, line in enumerate(lines, start=1))
+        return [_parse_entry(where, line) for where, line in numbered if line.strip()]
 
-    def _append(self, file: int, line: Line) -> None:
-        data = _all(file)
-        self._read(data)  # a file that can't be read must not grow
-        end = data.rfind(b"\n") + 1
-        kept = len(data) if _is_json(data[end:]) else end
-        text = line.model_dump_json(exclude_none=True).encode() + b"\n"
-        os.ftruncate(file, kept)
-        os.lseek(file, kept, os.SEEK_SET)
+    def _append(self, file: FileIO, entry: LogEntry) -> None:
+        content = _read_all(file)
+        self._parse(content)  # refuse to add to a damaged file
+        last_line = content.rfind(b"\n") + 1
+        end = len(content) if _is_json(content[last_line:]) else last_line
+        line = entry.model_dump_json(exclude_none=True).encode() + b"\n"
+        unwritten = line if end == last_line else b"\n" + line
+        file.truncate(end)
         try:
-            _write(file, text if kept == end else b"\n" + text)
-            os.fsync(file)
+            while unwritten:
+                unwritten = unwritten[file.write(unwritten) :]
+            os.fsync(file.fileno())
         except OSError:
-            os.ftruncate(file, kept)
+            file.truncate(end)
             raise
-        if not data:
+        if not content:
             _sync_folder(self.path.parent)
 
     @contextmanager
-    def _turn(self) -> Iterator[int]:
-        """The file, for this writer alone."""
+    def _open_locked(self) -> Iterator[FileIO]:
+        """Open the file without a buffer, and hold its lock while it is open."""
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                _lock(file)
+            with self.path.open("a+b", buffering=0) as file:
+                with suppress(ImportError):  # Windows has no fcntl; there only one process may write
+                    import fcntl
+
+                    fcntl.flock(file, fcntl.LOCK_EX)
                 yield file
-            finally:
-                os.close(file)  # which gives the lock back
         except OSError as error:
             raise StoreError(f"{self.path} can't be written: {error.strerror or error}") from error
 
 
-def _lock(file: int) -> None:
-    with suppress(ImportError):  # Windows, where one process alone may write
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-
 def _sync_folder(folder: Path) -> None:
-    """Have the folder remember a new file, where the system can be asked to."""
+    """Flush the folder's entry of a new file to the disk, if the system supports that."""
     with suppress(OSError):
         file = os.open(folder, os.O_RDONLY)
         try:
@@ -217,32 +226,24 @@ def _sync_folder(folder: Path) -> None:
             os.close(file)
 
 
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
+def _read_all(file: FileIO) -> bytes:
+    file.seek(0)
+    return file.readall()
 
 
-def _all(file: int) -> bytes:
-    os.lseek(file, 0, os.SEEK_SET)
-    parts = []
-    while part := os.read(file, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _is_json(piece: bytes) -> bool:
+def _is_json(line: bytes) -> bool:
     try:
-        json.loads(piece)
+        json.loads(line)
     except (ValueError, RecursionError):
         return False
     return True
 
 
-def _line(where: str, piece: bytes) -> Line:
+def _parse_entry(where: str, line: bytes) -> LogEntry:
     try:
-        found = json.loads(piece)
+        fields = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InvalidInput("golden", f"{where} is not JSON: {error}") from error
-    if not isinstance(found, Mapping):
+    if not isinstance(fields, Mapping):
         raise InvalidInput("golden", f"{where} is not an object")
-    return made(Undo, where, found) if "undoes" in found else made(Judgment, where, found)
+    return build_model(Undo, where, fields) if "undoes" in fields else build_model(Judgment, where, fields)

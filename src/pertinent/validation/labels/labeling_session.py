@@ -1,8 +1,8 @@
-"""Labelling: which passages a judge is shown, in which order, and what has been judged so far.
+"""Labelling: choose the passages that a judge is shown, order them, and record the judgments.
 
-The passages are pooled from all rankings, so that none of them is favoured. What stands at the top of
-some list and nobody has judged comes first; within that the passages of a query are shuffled, for each
-judge in another way, so that neither rank nor score shows through. What was skipped comes at the end.
+Passages are pooled from all rankings, so that no ranking is favoured. Unjudged passages from the top of a
+ranking come first. Within that, the passages of a query are shuffled, in a different order for each judge, so
+that their order does not give away rank or score. Skipped passages come last.
 """
 
 from __future__ import annotations
@@ -15,265 +15,316 @@ from dataclasses import dataclass
 from ...errors import InvalidInput, NotFound
 from ...limits import RANKINGS
 from ...types import Chunk, SearchOptions
-from ..golden import formats as exchange
+from ..golden import formats
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
-from ..subject import PageView, Subject
-from .agreement import Judge, Passage, Views
-from .judgments import Judgment, Log, checked_judge, checked_note, judgment, merged
-from .resolve import Resolved, label_for, resolve
+from ..target import PageView, ValidationTarget
+from .agreement import GradesByPassage, Judge, Passage
+from .judgments import (
+    Judgment,
+    JudgmentLog,
+    check_judge_name,
+    check_note,
+    create_judgment,
+    merge_judgments,
+)
+from .pinning import label_chunk
+from .resolve import ResolvedLabel, resolve_labels
 
-DEPTH = 10
-"""How far down each ranking is read."""
+POOL_DEPTH = 10
+"""How many results of each ranking are pooled."""
 
-TOP = 5
-"""Down to which rank a passage belongs to the top, which is judged first: P@5 looks no further."""
+TOP_RANKS = 5
+"""Passages up to this rank are judged first: P@5 looks no further."""
 
-SEED = 20251216
+SHUFFLE_SEED = 20251216
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage that some ranking gives for a query, and its best rank."""
+class PooledPassage:
+    """A passage that at least one ranking returns for a query."""
 
     query: GoldenQuery
     chunk: Chunk
     rank: int
+    """Its best rank in any ranking."""
     passage: Passage
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """How far a judge is."""
+class LabelingProgress:
+    """How many passages a judge has judged."""
 
     judged: int
     skipped: int
+    """How many of the remaining passages were skipped."""
     total: int
 
-    @property
-    def left(self) -> int:
-        """How many passages still wait, those that were skipped among them."""
-        return self.total - self.judged
 
+def pool_passages(
+    target: ValidationTarget, golden: GoldenSet, advance: Callable[[], None] = lambda: None
+) -> list[PooledPassage]:
+    """Pool the top results of all rankings for every answerable query.
 
-def pool(subject: Subject, golden: GoldenSet, advance: Callable[[], None] = lambda: None) -> list[Candidate]:
-    """What the rankings give for every query that may have an answer."""
-    found: list[Candidate] = []
+    Args:
+        target: What searches.
+        golden: The golden set.
+        advance: Called after each query.
+    """
+    pooled: list[PooledPassage] = []
     for query in golden.queries:
         if query.answerable:
-            found += _pooled(subject, query, golden.unit)
+            pooled += _pool_query(target, query, golden.unit)
         advance()
-    return found
+    return pooled
 
 
-def _pooled(subject: Subject, query: GoldenQuery, unit: Unit) -> Iterable[Candidate]:
-    best: dict[Passage, Candidate] = {}
+def _pool_query(target: ValidationTarget, query: GoldenQuery, unit: Unit) -> Iterable[PooledPassage]:
+    best: dict[Passage, PooledPassage] = {}
     for ranking in RANKINGS:
+        options = SearchOptions(
+            top_k=POOL_DEPTH,
+            ranking=ranking,
+            per_page=1 if unit == "page" else None,
+            filters=query.filters.to_filters(),
+        )
         try:
-            options = SearchOptions(
-                top_k=DEPTH,
-                ranking=ranking,
-                per_page=1 if unit == "page" else None,
-                filters=query.filters.to_filters(),
-            )
-            answer = subject.search(query.text, options)
-        except InvalidInput:  # an edge case, such as the empty query, or a side that the index lacks
+            answer = target.search(query.text, options)
+        except InvalidInput:  # an edge case, such as the empty query, or a ranking that the index lacks
             continue
         for rank, hit in enumerate(answer.hits, start=1):
             passage = Passage(query.id, hit.chunk.document_id if unit == "page" else hit.chunk.chunk_id)
             if passage not in best or rank < best[passage].rank:
-                best[passage] = Candidate(query, hit.chunk, rank, passage)
+                best[passage] = PooledPassage(query, hit.chunk, rank, passage)
     return best.values()
 
 
-def queue(
-    candidates: Sequence[Candidate],
-    views: Views,
+def order_queue(
+    pooled: Sequence[PooledPassage],
+    grades: GradesByPassage,
     judge: Judge = None,
     skipped: frozenset[Passage] = frozenset(),
-    seed: int = SEED,
-) -> list[Candidate]:
-    """What a judge has not judged, in the order in which it is shown; without a name, what nobody has."""
-    places = {query: place for place, query in enumerate(dict.fromkeys(one.query.id for one in candidates))}
+    seed: int = SHUFFLE_SEED,
+) -> list[PooledPassage]:
+    """Order the passages that a judge has not judged; for a judge without a name, those nobody has judged.
 
-    def order(one: Candidate) -> tuple[bool, bool, bool, int, str]:
-        known = bool(views.get(one.passage))
+    Args:
+        pooled: All passages.
+        grades: The grades so far.
+        judge: The judge.
+        skipped: The passages that the judge has skipped; they come last.
+        seed: The seed of the shuffle.
+    """
+    query_numbers: dict[str, int] = {}
+    for candidate in pooled:
+        query_numbers.setdefault(candidate.query.id, len(query_numbers))
+
+    def sort_key(candidate: PooledPassage) -> tuple[bool, bool, bool, int, str]:
         return (
-            one.passage in skipped,
-            known,
-            one.rank > TOP,
-            places[one.query.id],
-            _shuffled(one, judge, seed),
+            candidate.passage in skipped,
+            bool(grades.get(candidate.passage)),
+            candidate.rank > TOP_RANKS,
+            query_numbers[candidate.query.id],
+            _shuffle_key(candidate, judge, seed),
         )
 
-    return sorted((one for one in candidates if not done(one, views, judge)), key=order)
+    waiting = [candidate for candidate in pooled if not _is_judged(candidate, grades, judge)]
+    return sorted(waiting, key=sort_key)
 
 
-def done(candidate: Candidate, views: Views, judge: Judge) -> bool:
-    """Whether a judge need not look at it any more."""
-    said = views.get(candidate.passage, {})
-    return bool(said) if judge is None else judge in said
+def _is_judged(candidate: PooledPassage, grades: GradesByPassage, judge: Judge) -> bool:
+    by_judge = grades.get(candidate.passage, {})
+    return bool(by_judge) if judge is None else judge in by_judge
 
 
-def _shuffled(candidate: Candidate, judge: Judge, seed: int) -> str:
-    # A hash and not a shuffled list: what is left keeps its order while others are judged.
-    told = f"{seed}\0{judge or ''}\0{candidate.query.id}\0{candidate.chunk.chunk_id}"
-    return hashlib.sha256(told.encode()).hexdigest()
+def _shuffle_key(candidate: PooledPassage, judge: Judge, seed: int) -> str:
+    # A hash, not random.shuffle: the remaining passages keep their order while others are judged.
+    text = f"{seed}\0{judge or ''}\0{candidate.query.id}\0{candidate.chunk.chunk_id}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a judge finds on the desk: the passage that is next, if there is one."""
+class LabelingState:
+    """What a judge sees: the next passage, if there is one, and the progress."""
 
-    candidate: Candidate | None
-    progress: Tally
+    candidate: PooledPassage | None
+    progress: LabelingProgress
     undoable: bool
-    """Whether the judge has said anything that could be taken back."""
+    """Whether the judge has a judgment to undo."""
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """A golden set laid out for its judges; safe to use from many threads.
+class LabelingSession:
+    """A golden set with the passages to judge. Safe to use from many threads.
 
-    The golden file and the passages are as they were when it was opened. The judgments are read anew each
-    time, so that several desks may be at work on one golden set.
+    The golden file and the passages are read once, when the session is opened. The judgments are read each
+    time, so that several sessions may work on one golden set.
+
+    Example:
+        >>> session = LabelingSession.open(target, "golden.yaml")  # doctest: +SKIP
+        >>> state = session.state("ann")  # doctest: +SKIP
+        >>> session.judge(state.candidate, 2, "ann")  # doctest: +SKIP
     """
 
     golden: GoldenSet
-    log: Log
-    candidates: Mapping[tuple[str, str], Candidate]
-    """By the ids of the query and of the passage that is shown."""
-    written: Views
-    """What the golden file says."""
+    log: JudgmentLog
+    candidates: Mapping[tuple[str, str], PooledPassage]
+    """The passages by the ids of query and chunk."""
+    file_grades: GradesByPassage
+    """The grades in the golden file."""
     covered: Mapping[str, tuple[str, ...]]
-    """Which passages each judgment is of that was there at the opening."""
+    """The passages that each earlier judgment covers, by its id."""
     breadcrumbs: Mapping[str, str]
-    """Where each passage stands."""
+    """The breadcrumb of each passage."""
 
     @classmethod
     def open(
         cls,
-        subject: Subject,
+        target: ValidationTarget,
         spec: str,
         *,
         query: str | None = None,
         pooled: bool = True,
         advance: Callable[[], None] = lambda: None,
-    ) -> Desk:
-        """The golden set that `spec` names, or one query of it, with what the subject finds for it."""
+    ) -> LabelingSession:
+        """Open a session.
+
+        Args:
+            target: What searches.
+            spec: The golden file; see `read_golden`.
+            query: The id of the only query to label; all queries unless given.
+            pooled: Whether to search for passages. Agreement can be measured without.
+            advance: Called after each query.
+        """
         if spec.startswith("beir:"):
             raise InvalidInput("golden", f"{spec} is a folder; only a golden file can be labelled")
-        golden = exchange.read(spec, judged=False)
-        chosen = golden if query is None else _only(golden, query)
-        log = Log.beside(spec)
-        said = log.standing()
-        pages = list(subject.pages())
-        written, covered = _settled(golden, said, pages, str(log.path))
-        found = pool(subject, chosen, advance) if pooled else ()
+        golden = formats.read_golden(spec, include_judgments=False)
+        chosen = golden if query is None else _select_query(golden, query)
+        log = JudgmentLog.beside(spec)
+        pages = list(target.pages())
+        file_grades, covered = _resolve_judgments(golden, log.read_effective(), pages, str(log.path))
+        passages = pool_passages(target, chosen, advance) if pooled else ()
         return cls(
             golden=golden,
             log=log,
-            candidates={(one.query.id, one.chunk.chunk_id): one for one in found},
-            written=written,
+            candidates={(passage.query.id, passage.chunk.chunk_id): passage for passage in passages},
+            file_grades=file_grades,
             covered=covered,
-            breadcrumbs=_breadcrumbs(pages, golden.unit),
+            breadcrumbs=_list_breadcrumbs(pages, golden.unit),
         )
 
-    def look(self, judge: Judge) -> Look:
-        """What the judge is to look at now."""
-        judge = checked_judge(judge)
-        said = self.log.standing()
-        mine = [one for one in said if one.judge == judge]
+    def state(self, judge: Judge) -> LabelingState:
+        """Find the passage that the judge should judge next, and the judge's progress."""
+        judge = check_judge_name(judge)
+        judgments = self.log.read_effective()
+        own = [judgment for judgment in judgments if judgment.judge == judge]
         skipped = frozenset(
-            Passage(one.query, name) for one in mine if one.label is None for name in self._names(one)
+            Passage(judgment.query, name)
+            for judgment in own
+            if judgment.label is None
+            for name in self._passage_names(judgment)
         )
         total = len(self.candidates)
-        waiting = queue(list(self.candidates.values()), self._views(said), judge, skipped)
-        progress = Tally(total - len(waiting), sum(one.passage in skipped for one in waiting), total)
-        return Look(waiting[0] if waiting else None, progress, bool(mine))
+        queue = order_queue(list(self.candidates.values()), self._merge_grades(judgments), judge, skipped)
+        skipped_count = sum(candidate.passage in skipped for candidate in queue)
+        progress = LabelingProgress(total - len(queue), skipped_count, total)
+        return LabelingState(queue[0] if queue else None, progress, bool(own))
 
-    def find(self, query: str, chunk: str) -> Candidate:
-        """The passage that was shown."""
+    def find(self, query: str, chunk: str) -> PooledPassage:
+        """Find a passage by the ids of its query and chunk."""
         if (query, chunk) not in self.candidates:
-            raise NotFound(f"the passage {chunk!r} is not among those to be judged for the query {query!r}")
+            raise NotFound(f"the passage {chunk!r} is not one of those to judge for the query {query!r}")
         return self.candidates[query, chunk]
 
-    def judge(self, candidate: Candidate, grade: int | None, judge: Judge, note: str | None = None) -> None:
-        """Save how well a passage answers: 0, 1 or 2; None skips it."""
-        name, said = checked_judge(judge), checked_note(note)
-        label = None if grade is None else self._label(candidate.chunk, grade, name, said)
-        self.log.add(judgment(candidate.query.id, candidate.chunk.chunk_id, name, label))
+    def judge(
+        self, candidate: PooledPassage, grade: int | None, judge: Judge, note: str | None = None
+    ) -> None:
+        """Save how well a passage answers its query.
+
+        Args:
+            candidate: The passage.
+            grade: 0, 1 or 2; None skips the passage.
+            judge: The judge's name.
+            note: The judge's note.
+        """
+        name, text = check_judge_name(judge), check_note(note)
+        label = None if grade is None else self._create_label(candidate.chunk, grade, name, text)
+        self.log.add(create_judgment(candidate.query.id, candidate.chunk.chunk_id, name, label))
 
     def undo(self, judge: Judge) -> Judgment | None:
-        """Take back the judge's last word, and tell what it was; None where there is nothing."""
-        return self.log.undo(checked_judge(judge))
+        """Undo the judge's last judgment, and return it; None if there is none."""
+        return self.log.undo(check_judge_name(judge))
 
-    def views(self) -> Views:
-        """Who has said what of which passage, the golden file included."""
-        return self._views(self.log.standing())
+    def grades(self) -> GradesByPassage:
+        """The grades of all judges, the golden file included."""
+        return self._merge_grades(self.log.read_effective())
 
-    def _label(self, chunk: Chunk, grade: int, judge: Judge, note: str | None) -> Label:
+    def _create_label(self, chunk: Chunk, grade: int, judge: Judge, note: str | None) -> Label:
         if self.golden.unit == "passage":
-            return label_for(chunk, grade, judge, note)
+            return label_chunk(chunk, grade, judge, note)
         return Label(grade=grade, page=chunk.source_path or chunk.document_id, judge=judge, note=note)
 
-    def _views(self, said: Sequence[Judgment]) -> Views:
-        views = defaultdict(dict, {passage: dict(grades) for passage, grades in self.written.items()})
-        for one in said:
-            if one.label is not None:
-                _add(views, one.query, self._names(one), one.label)
-        return views
+    def _merge_grades(self, judgments: Sequence[Judgment]) -> GradesByPassage:
+        grades = defaultdict(
+            dict, {passage: dict(by_judge) for passage, by_judge in self.file_grades.items()}
+        )
+        for judgment in judgments:
+            if judgment.label is not None:
+                _add_grade(grades, judgment.query, self._passage_names(judgment), judgment.label)
+        return grades
 
-    def _names(self, one: Judgment) -> tuple[str, ...]:
-        if one.id in self.covered:
-            return self.covered[one.id]
-        # Said since the opening, or skipped: then it is of the passage as it was shown.
-        shown = self.candidates.get((one.query, one.chunk))
-        return (shown.passage.name if shown else one.chunk,)
+    def _passage_names(self, judgment: Judgment) -> tuple[str, ...]:
+        if judgment.id in self.covered:
+            return self.covered[judgment.id]
+        # A skip, or a judgment since the session was opened: it is of the passage as it was shown.
+        candidate = self.candidates.get((judgment.query, judgment.chunk))
+        return (candidate.passage.name if candidate else judgment.chunk,)
 
 
-def _settled(
-    golden: GoldenSet, said: Sequence[Judgment], pages: Sequence[PageView], where: str
-) -> tuple[Views, dict[str, tuple[str, ...]]]:
-    """What the golden file says of today's passages, and of which of them each judgment is."""
-    resolved = resolve(merged(golden, said, where), pages)
-    written: dict[Passage, dict[Judge, int]] = defaultdict(dict)
-    of_judges: dict[str, list[Judgment]] = defaultdict(list)
-    for one in said:
-        if one.label is not None:
-            of_judges[one.query].append(one)
+def _resolve_judgments(
+    golden: GoldenSet, judgments: Sequence[Judgment], pages: Sequence[PageView], where: str
+) -> tuple[GradesByPassage, dict[str, tuple[str, ...]]]:
+    """Resolve the labels of the golden file to grades, and those of judgments to the passages they cover."""
+    resolved = resolve_labels(merge_judgments(golden, judgments, where), pages)
+    file_grades: dict[Passage, dict[Judge, int]] = defaultdict(dict)
+    by_query: dict[str, list[Judgment]] = defaultdict(list)
+    for judgment in judgments:
+        if judgment.label is not None:
+            by_query[judgment.query].append(judgment)
     covered: dict[str, tuple[str, ...]] = {}
     for query in golden.queries:
         labels = resolved[query.id].labels
-        for found in labels[: len(query.labels)]:
-            _add(written, query.id, _names(found, golden.unit), found.label)
-        for one, found in zip(of_judges[query.id], labels[len(query.labels) :], strict=True):
-            covered[one.id] = _names(found, golden.unit)
-    return written, covered
+        for label in labels[: len(query.labels)]:
+            _add_grade(file_grades, query.id, _covered_names(label, golden.unit), label.label)
+        for judgment, label in zip(by_query[query.id], labels[len(query.labels) :], strict=True):
+            covered[judgment.id] = _covered_names(label, golden.unit)
+    return file_grades, covered
 
 
-def _add(views: Mapping[Passage, dict[Judge, int]], query: str, names: Iterable[str], label: Label) -> None:
+def _add_grade(
+    grades: Mapping[Passage, dict[Judge, int]], query: str, names: Iterable[str], label: Label
+) -> None:
     for name in names:
-        grades = views[Passage(query, name)]
-        grades[label.judge] = max(label.grade, grades.get(label.judge, 0))
+        by_judge = grades[Passage(query, name)]
+        by_judge[label.judge] = max(label.grade, by_judge.get(label.judge, 0))
 
 
-def _names(found: Resolved, unit: Unit) -> tuple[str, ...]:
-    """The passages, or pages, that a label is of."""
+def _covered_names(label: ResolvedLabel, unit: Unit) -> tuple[str, ...]:
+    """The chunks, or pages, that a label covers."""
     if unit == "passage":
-        return found.chunk_ids
-    return tuple(dict.fromkeys(place.document_id for place in found.places))
+        return label.chunk_ids
+    return tuple(dict.fromkeys(span.document_id for span in label.spans))
 
 
-def _only(golden: GoldenSet, wanted: str) -> GoldenSet:
-    queries = tuple(query for query in golden.queries if query.id == wanted)
+def _select_query(golden: GoldenSet, query_id: str) -> GoldenSet:
+    queries = tuple(query for query in golden.queries if query.id == query_id)
     if not queries:
-        raise InvalidInput("query", f"the golden set has no query with the id {wanted!r}")
+        raise InvalidInput("query", f"the golden set has no query with the id {query_id!r}")
     if not queries[0].answerable:
-        raise InvalidInput("query", f"{wanted!r} has no answer, so there is nothing to judge for it")
+        raise InvalidInput("query", f"{query_id!r} has no answer, so there is nothing to judge for it")
     return golden.model_copy(update={"queries": queries})
 
 
-def _breadcrumbs(pages: Iterable[PageView], unit: Unit) -> dict[str, str]:
+def _list_breadcrumbs(pages: Iterable[PageView], unit: Unit) -> dict[str, str]:
     if unit == "page":
         return {page.document_id: page.title for page in pages}
     return {chunk.chunk_id: chunk.breadcrumb for page in pages for chunk in page.chunks}

@@ -1,4 +1,4 @@
-"""Where the words of a quote stand on a page: verbatim, in other letters, or much alike."""
+"""Find the words of a quote on a page: verbatim, without case and typographic marks, or similar."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from rapidfuzz import fuzz
 
 from ...types import Chunk
 from ..golden.golden_set import Unit
-from ..subject import PageView
+from ..target import PageView
 
-CLOSE = 85.0
-"""How alike, of 100, a changed text must be to count as the one that was quoted."""
-TELLING = 20
-"""A part of a quote with fewer characters is too short to be recognised after a change."""
+MIN_SIMILARITY = 85.0
+"""How similar, of 100, an edited text must be to count as the one that was quoted."""
+MIN_SIMILAR_LENGTH = 20
+"""A part of a quote with fewer characters is too short to be recognised after an edit."""
 
-_LEFT_OUT = re.compile(r"(?:^| )(?:…|\.\.\.)(?= |$)")
+_ELLIPSIS = re.compile(r"(?:^| )(?:…|\.\.\.)(?= |$)")
 _GAP = re.compile(r"\s{2,}")
 _PLAIN = str.maketrans("‘’‚‛′“”„‟″«»‐‑‒–—―−", "'" * 5 + '"' * 7 + "-" * 7)
 
 
-class Place(NamedTuple):
+class Span(NamedTuple):
     """A span `[start:end]` of a page's text."""
 
     document_id: str
     start: int
     end: int
 
-    def overlaps(self, other: Chunk | Place) -> bool:
-        """Whether it has a character in common with a span of the same page."""
-        return max(self.start, other.start) < min(self.end, other.end)
+    def overlaps(self, span: Chunk | Span) -> bool:
+        """Whether both spans, which must be on the same page, share a character."""
+        return max(self.start, span.start) < min(self.end, span.end)
 
 
-class Leaf:
-    """A page whose text is put into a form to search in when that is first needed."""
+class IndexedPage:
+    """A page with its chunks; the forms of its text that quotes are searched in are computed lazily."""
 
     def __init__(self, page: PageView, unit: Unit) -> None:
         self.page = page
         self.name = page.source_path or page.url
         self._unit = unit
-        self._covering: dict[Place, list[Chunk]] = {}
+        self._chunks_by_span: dict[Span, list[Chunk]] = {}
 
     @cached_property
     def plain(self) -> str:
@@ -53,120 +53,126 @@ class Leaf:
 
     @cached_property
     def folded(self) -> str:
-        """The same, character for character, without case and typographic marks."""
-        return fold(self.plain)
+        """`plain` without case and typographic marks; offsets are the same."""
+        return fold_text(self.plain)
 
     @cached_property
-    def _shifts(self) -> tuple[list[int], list[int]]:
-        """From where on `plain` differs by how much: the offset in it, and in the page's own text."""
+    def _offsets(self) -> tuple[list[int], list[int]]:
+        """Pairs of an offset in `plain` and the same position in the page's text, one for each long gap."""
         text = self.page.text
-        left_out = len(text) - len(text.lstrip())
-        plain, own = [0], [left_out]
-        for gap in _GAP.finditer(text, left_out):
-            left_out += gap.end() - gap.start() - 1
-            plain.append(gap.end() - left_out)
-            own.append(gap.end())
-        return plain, own
+        removed = len(text) - len(text.lstrip())
+        plain, original = [0], [removed]
+        for gap in _GAP.finditer(text, removed):
+            removed += gap.end() - gap.start() - 1
+            plain.append(gap.end() - removed)
+            original.append(gap.end())
+        return plain, original
 
-    def _place(self, start: int, end: int) -> Place:
-        """A span of `plain` as a place of the page."""
-        plain, own = self._shifts
+    def _to_span(self, start: int, end: int) -> Span:
+        """Convert offsets in `plain` to a span of the page's text."""
+        plain, original = self._offsets
         first, last = bisect_right(plain, start) - 1, bisect_right(plain, end - 1) - 1
-        return Place(self.page.document_id, own[first] + start - plain[first], own[last] + end - plain[last])
+        return Span(
+            self.page.document_id, original[first] + start - plain[first], original[last] + end - plain[last]
+        )
 
-    def covering(self, place: Place) -> list[Chunk]:
-        """The passages that have a part in the place."""
-        if place not in self._covering:
-            self._covering[place] = [chunk for chunk in self.page.chunks if place.overlaps(chunk)]
-        return self._covering[place]
+    def chunks_covering(self, span: Span) -> list[Chunk]:
+        """The chunks that overlap a span."""
+        if span not in self._chunks_by_span:
+            self._chunks_by_span[span] = [chunk for chunk in self.page.chunks if span.overlaps(chunk)]
+        return self._chunks_by_span[span]
 
-    def counts(self, place: Place) -> bool:
-        """Whether a search could find it: a heading alone is in no passage."""
-        return self._unit == "page" or any(map(place.overlaps, self.page.chunks))
+    def is_findable(self, span: Span) -> bool:
+        """Whether a search could find a span: a heading alone is in no chunk."""
+        return self._unit == "page" or any(map(span.overlaps, self.page.chunks))
 
-    def find(self, wording: Wording) -> list[Place]:
-        """Where a wording stands, headings included."""
-        text = self.folded if wording.folded else self.plain
-        return [self._place(*span) for span in _chains(wording.parts, text)]
+    def find_reading(self, reading: Reading) -> list[Span]:
+        """Find a reading of a quote, in headings too."""
+        text = self.folded if reading.folded else self.plain
+        return [self._to_span(*offsets) for offsets in _find_chains(reading.parts, text)]
 
-    def stands(self, quote: str) -> list[Place]:
-        """Where a quote stands in passages, in the strictest wording in which it does."""
-        found = (list(filter(self.counts, self.find(wording))) for wording in wordings(quote))
-        return next(filter(None, found), [])
+    def find_quote(self, quote: str) -> list[Span]:
+        """Find a quote in chunks, by the strictest reading that is there."""
+        spans = (list(filter(self.is_findable, self.find_reading(reading))) for reading in readings_of(quote))
+        return next(filter(None, spans), [])
 
-    def resembles(self, quote: str) -> list[Place]:
-        """Where a text much like the quote stands, if there is one."""
-        *_, wording = wordings(quote)
-        spans: list[tuple[int, int]] = []
-        for part in wording.parts:
-            span = _alike(part, self.folded, spans[-1][1] if spans else 0)
-            if span is None:
+    def find_similar(self, quote: str) -> list[Span]:
+        """Find a text that is similar to a quote; at most one span."""
+        *_, reading = readings_of(quote)
+        matches: list[tuple[int, int]] = []
+        for part in reading.parts:
+            match = _find_similar_part(part, self.folded, matches[-1][1] if matches else 0)
+            if match is None:
                 return []
-            spans.append(span)
-        return list(filter(self.counts, [self._place(spans[0][0], spans[-1][1])]))
+            matches.append(match)
+        return list(filter(self.is_findable, [self._to_span(matches[0][0], matches[-1][1])]))
 
-    def sections(self, anchor: str) -> list[Place]:
-        """What stands under the heading with this anchor, up to the next heading."""
-        runs = [list(run) for key, run in groupby(self.page.chunks, lambda c: c.anchor) if key == anchor]
-        return [Place(self.page.document_id, run[0].start, run[-1].end) for run in runs]
+    def find_sections(self, anchor: str) -> list[Span]:
+        """Find the text under each heading with an anchor, up to the next heading."""
+        by_anchor = groupby(self.page.chunks, lambda chunk: chunk.anchor)
+        sections = [list(chunks) for key, chunks in by_anchor if key == anchor]
+        return [Span(self.page.document_id, chunks[0].start, chunks[-1].end) for chunks in sections]
 
 
-class Wording(NamedTuple):
+class Reading(NamedTuple):
+    """A way to read a quote: its parts between ellipses, and whether they are folded."""
+
     parts: list[str]
     folded: bool
 
 
-def wordings(quote: str) -> Iterator[Wording]:
-    """The ways to read a quote, the strictest first: an ellipsis may be the page's own."""
-    whole = " ".join(quote.split())
-    parts = [part.strip() for part in _LEFT_OUT.split(whole) if part.strip()]
-    readings = [[whole]] if parts in ([], [whole]) else [[whole], parts]
-    yield from (Wording(reading, folded=False) for reading in readings)
-    yield from (Wording([fold(part) for part in reading], folded=True) for reading in readings)
+def readings_of(quote: str) -> Iterator[Reading]:
+    """The readings of a quote, the strictest first. An ellipsis may be the page's own."""
+    text = " ".join(quote.split())
+    parts = [part.strip() for part in _ELLIPSIS.split(text) if part.strip()]
+    readings = [[text]] if parts in ([], [text]) else [[text], parts]
+    yield from (Reading(reading, folded=False) for reading in readings)
+    yield from (Reading([fold_text(part) for part in reading], folded=True) for reading in readings)
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
+    """Remove case and typographic marks; the length stays the same."""
     plain = text.translate(_PLAIN)
     folded = plain.casefold()
     if len(folded) == len(plain):
         return folded
-    # Offsets must stay: a letter that folds to two, such as ß, is left as it is.
-    return "".join(one if len(one := letter.casefold()) == 1 else letter for letter in plain)
+    # A letter that folds to two, such as ß, stays as it is, so that offsets do not shift.
+    return "".join(lower if len(lower := letter.casefold()) == 1 else letter for letter in plain)
 
 
-def _chains(parts: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
-    """Each span from the first part to the last, every part the nearest after the one before."""
-    first, *rest = parts
+def _find_chains(parts: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
+    """Find each span from the first part to the last, with every part the nearest after its predecessor."""
+    first, *following = parts
     start = text.find(first)
     while start >= 0:
         end = start + len(first)
-        for part in rest:
-            at = text.find(part, end)
-            if at < 0:
+        for part in following:
+            position = text.find(part, end)
+            if position < 0:
                 return
-            end = at + len(part)
+            end = position + len(part)
         yield start, end
         start = text.find(first, start + 1)
 
 
-def _alike(part: str, text: str, at: int) -> tuple[int, int] | None:
-    """The nearest place of the part itself, else the whole words of the most similar one."""
-    found = text.find(part, at)
-    if found >= 0:
-        return found, found + len(part)
-    # The shorter of two texts is sought in the longer: a page's last word is in many a quote.
-    if len(part) < TELLING or len(text) - at < len(part) * CLOSE / 100:
+def _find_similar_part(part: str, text: str, offset: int) -> tuple[int, int] | None:
+    """Find a part after an offset: the part itself, else the whole words of the most similar text."""
+    exact = text.find(part, offset)
+    if exact >= 0:
+        return exact, exact + len(part)
+    # rapidfuzz searches the shorter text in the longer, and a page's last word is in many quotes.
+    if len(part) < MIN_SIMILAR_LENGTH or len(text) - offset < len(part) * MIN_SIMILARITY / 100:
         return None
-    match = fuzz.partial_ratio_alignment(part, text[at:], score_cutoff=CLOSE)
+    match = fuzz.partial_ratio_alignment(part, text[offset:], score_cutoff=MIN_SIMILARITY)
     if match is None:
         return None
-    start, end = at + match.dest_start, at + match.dest_end
+    start, end = offset + match.dest_start, offset + match.dest_end
     first, last = text.find(" ", start - 1 if start else 0), text.rfind(" ", 0, end + 1)
     first = 0 if start == 0 else first + 1
     last = len(text) if end == len(text) else last
     return (first, last) if start <= first < last <= end else (start, end)
 
 
-def narrowed(found: Iterable[Place]) -> list[Place]:
-    """Of places that end together the shortest: what comes before belongs to another passage."""
-    return list({(place.document_id, place.end): place for place in found}.values())
+def shortest_spans(spans: Iterable[Span]) -> list[Span]:
+    """Of spans that end together keep the last, which is the shortest: the others begin too early."""
+    return list({(span.document_id, span.end): span for span in spans}.values())

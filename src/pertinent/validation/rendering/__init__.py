@@ -1,10 +1,10 @@
-"""A report for its readers: a page, a summary for a CI job, and test results that CI knows."""
+"""Render a report as an HTML page, as Markdown for a CI job, and as JUnit test results."""
 
 from __future__ import annotations
 
-from .comparison import markdown_comparison
-from .html import html
-from .junit import junit
-from .markdown import markdown
+from .html import render_html
+from .junit import render_junit
+from .markdown import render_markdown
+from .markdown_comparison import render_markdown_comparison
 
-__all__ = ["html", "junit", "markdown", "markdown_comparison"]
+__all__ = ["render_html", "render_junit", "render_markdown", "render_markdown_comparison"]

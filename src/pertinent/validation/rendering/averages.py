@@ -17,7 +17,7 @@ class Average(NamedTuple):
     every_query: float
 
 
-def averages(report: ValidationReport) -> list[Average]:
+def list_averages(report: ValidationReport) -> list[Average]:
     """List the means that a report has of both kinds."""
     return [
         Average("mean P@5", report.avg_precision_at_5_answerable, report.avg_precision_at_5),

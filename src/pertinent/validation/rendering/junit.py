@@ -1,124 +1,134 @@
-"""A report as JUnit XML, for whatever shows the tests of a CI job."""
+"""Render a report as JUnit XML, which CI systems show as test results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from ..acceptance_checks import Check
+from ..acceptance_checks import AcceptanceCheck
 from ..criteria import Criterion
 from ..report import TestCase, ValidationReport
-from . import figures, text
-from .bounds import Bound
-from .cases import is_good, next_step, reason, state_of
+from . import number_format, safe_text
+from .case_summary import explain_failure, has_passed, next_step
+from .criterion_display import CriterionDisplay, state_of
 
-FLAWS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-SHORT = 300
+PROBLEMS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+"""The attribute that counts each kind of problem, and its element."""
+MAX_LINE = 300
 
 
-def junit(report: ValidationReport) -> str:
-    """Three suites: criteria, acceptance and queries.
+def render_junit(report: ValidationReport) -> str:
+    """Render three suites: criteria, acceptance and queries.
 
-    A job is red where the verdict is: with a PASS, what fails without counting is told as skipped. What
-    is INVALID is an error of the suite `criteria`.
+    The job is red only where the verdict is: with a PASS, a failure that does not count is `skipped`. An
+    INVALID verdict is an error in the suite `criteria`.
     """
-    criteria = _suite("criteria", [*_invalid(report), *map(_criterion, report.criteria)])
-    criteria.insert(0, _properties(report))
+    criteria = _build_suite("criteria", [*_build_invalid(report), *map(_build_criterion, report.criteria)])
+    criteria.insert(0, _build_properties(report))
+    counts = report.verdict != "PASS"
     suites = [
         criteria,
-        _suite("acceptance", map(_check, report.checks), counts=report.verdict != "PASS"),
-        _suite("queries", map(_query, report.test_cases), counts=report.verdict != "PASS"),
+        _build_suite("acceptance", map(_build_check, report.checks), counts=counts),
+        _build_suite("queries", map(_build_query, report.test_cases), counts=counts),
     ]
     root = ET.Element("testsuites", name="pertinent validate")
     root.extend(suites)
-    for name in ("tests", *FLAWS):
+    for name in ("tests", *PROBLEMS):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
     root.set("time", suites[-1].get("time", "0"))
     for suite in suites:
-        suite.set("timestamp", text.printable(report.timestamp))
+        suite.set("timestamp", safe_text.make_printable(report.timestamp))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(name: str, cases: Iterable[ET.Element], *, counts: bool = True) -> ET.Element:
+def _build_suite(name: str, cases: Iterable[ET.Element], *, counts: bool = True) -> ET.Element:
     suite = ET.Element("testsuite", name=name)
     suite.extend(cases)
     if not counts:
         for failure in suite.iterfind("testcase/failure"):
             failure.tag = "skipped"
     suite.set("tests", str(len(suite)))
-    for count, flaw in FLAWS.items():
-        suite.set(count, str(sum(case.find(flaw) is not None for case in suite)))
+    for attribute, tag in PROBLEMS.items():
+        suite.set(attribute, str(sum(case.find(tag) is not None for case in suite)))
     suite.set("time", f"{sum(float(case.get('time', '0')) for case in suite):.6f}")
     return suite
 
 
-def _case(suite: str, name: str, time: str = "0.000000") -> ET.Element:
-    shown = text.line(text.printable(name), SHORT) or "(no name)"
-    return ET.Element("testcase", classname=f"pertinent.{suite}", name=shown, time=time)
+def _build_case(suite: str, name: str, time: str = "0.000000") -> ET.Element:
+    title = safe_text.shorten_line(safe_text.make_printable(name), MAX_LINE) or "(no name)"
+    return ET.Element("testcase", classname=f"pertinent.{suite}", name=title, time=time)
 
 
-def _flaw(case: ET.Element, flaw: str, message: str, kind: str = "", detail: Iterable[str] = ()) -> None:
-    found = ET.SubElement(case, flaw, message=text.line(text.printable(message), SHORT))
+def _add_problem(
+    case: ET.Element, tag: str, message: str, kind: str = "", detail: Iterable[str] = ()
+) -> None:
+    line = safe_text.shorten_line(safe_text.make_printable(message), MAX_LINE)
+    problem = ET.SubElement(case, tag, message=line)
     if kind:
-        found.set("type", kind)
-    found.text = text.printable("\n".join(detail))
+        problem.set("type", kind)
+    problem.text = safe_text.make_printable("\n".join(detail))
 
 
-def _properties(report: ValidationReport) -> ET.Element:
+def _build_properties(report: ValidationReport) -> ET.Element:
     facts = {"verdict": report.verdict, "summary": report.summary, "golden.name": report.golden.name}
     means = {name: value for name, value in report if name.startswith(("avg_precision_at_5", "mrr"))}
     facts |= {name: f"{value:.6g}" for name, value in means.items()}
     facts |= {f"fingerprint.{name}": value for name, value in report.fingerprints.items()}
-    found = ET.Element("properties")
+    properties = ET.Element("properties")
     for name, value in facts.items():
-        ET.SubElement(found, "property", name=text.printable(name), value=text.printable(value))
-    return found
+        ET.SubElement(
+            properties, "property", name=safe_text.make_printable(name), value=safe_text.make_printable(value)
+        )
+    return properties
 
 
-def _invalid(report: ValidationReport) -> list[ET.Element]:
+def _build_invalid(report: ValidationReport) -> list[ET.Element]:
     if report.verdict != "INVALID":
         return []
-    case = _case("criteria", "verdict")
-    _flaw(case, "error", report.summary, "INVALID", [report.summary])
+    case = _build_case("criteria", "verdict")
+    _add_problem(case, "error", report.summary, "INVALID", [report.summary])
     return [case]
 
 
-def _criterion(criterion: Criterion) -> ET.Element:
-    case = _case("criteria", criterion.name)
+def _build_criterion(criterion: Criterion) -> ET.Element:
+    case = _build_case("criteria", criterion.name)
     if criterion.passed is None:
-        _flaw(case, "skipped", f"not judged: {criterion.detail}")
+        _add_problem(case, "skipped", f"not judged: {criterion.detail}")
     elif not criterion.passed:
-        bound = Bound.of(criterion)
-        interval = [f"95% interval: {bound.interval}"] if bound.interval else []
+        display = CriterionDisplay.of(criterion)
+        interval = [f"95% interval: {display.interval}"] if display.interval else []
         detail = [criterion.detail, *interval, f"n: {criterion.n}"]
-        _flaw(case, "failure", f"{bound.value}, wanted {bound.wanted}", "criterion", detail)
+        _add_problem(case, "failure", f"{display.value}, target: {display.target}", "criterion", detail)
     return case
 
 
-def _check(check: Check) -> ET.Element:
-    case = _case("acceptance", check.name)
+def _build_check(check: AcceptanceCheck) -> ET.Element:
+    case = _build_case("acceptance", check.name)
     if state_of(check) == "not judged":
-        _flaw(case, "skipped", "there is nothing to check")
+        _add_problem(case, "skipped", "there is nothing to check")
     elif not check.passed:
-        _flaw(
-            case, "failure", f"{figures.checked(check)}, wanted: {check.wanted}", "acceptance", check.detail
-        )
+        message = f"{number_format.format_check_value(check)}, target: {check.wanted}"
+        _add_problem(case, "failure", message, "acceptance", check.detail)
     return case
 
 
-def _query(query: TestCase) -> ET.Element:
-    kind = query.query.query_type
-    case = _case(f"queries.{kind}", query.query.id, figures.seconds(query.latency_ms))
-    if is_good(query):
-        return case
-    why = query.diagnosis
-    told = [f"query: {query.query.text}", *query.complaints]
-    if why is not None:
-        told += [reason(query), f"next: {next_step(query)}"]
-        told += [f"missed (label {miss.grade}): {miss.title}: {miss.detail}" for miss in why.misses]
-    message = query.error or "; ".join(query.complaints) or (why.detail if why else query.status)
-    _flaw(
-        case, "error" if query.status == "error" else "failure", message, why.kind if why else "query", told
+def _build_query(test_case: TestCase) -> ET.Element:
+    query, diagnosis = test_case.query, test_case.diagnosis
+    case = _build_case(
+        f"queries.{query.query_type}", query.id, number_format.format_seconds(test_case.latency_ms)
     )
+    if has_passed(test_case):
+        return case
+    detail = [f"query: {query.text}", *test_case.complaints]
+    if diagnosis is not None:
+        detail += [explain_failure(test_case), f"next: {next_step(test_case)}"]
+        detail += [f"missed (label {miss.grade}): {miss.title}: {miss.detail}" for miss in diagnosis.misses]
+    message = (
+        test_case.error
+        or "; ".join(test_case.complaints)
+        or (diagnosis.detail if diagnosis else test_case.status)
+    )
+    tag = "error" if test_case.status == "error" else "failure"
+    _add_problem(case, tag, message, diagnosis.kind if diagnosis else "query", detail)
     return case

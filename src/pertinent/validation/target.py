@@ -1,4 +1,4 @@
-"""What is judged: something that searches, and can tell what it holds. Never a store."""
+"""What is validated: a pipeline that searches, and can list what it stores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..types import Answer, Chunk, SearchOptions
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """A page with its text and today's chunks, each a slice of it."""
+    """A page with its text and its current chunks, each a slice of the text."""
 
     document_id: str
     url: str
@@ -21,20 +21,20 @@ class PageView:
     chunks: tuple[Chunk, ...]
 
 
-class Subject(Protocol):
-    """A pipeline under validation: this process's own, or a service at an address."""
+class ValidationTarget(Protocol):
+    """A pipeline under validation: the one of this process, or a remote service."""
 
     def facts(self) -> Mapping[str, str]:
-        """What the run should be remembered by: embedder, chunker, corpus, settings, address."""
+        """Return what identifies the pipeline: embedder, chunker, settings, address."""
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         """Search without a cache: a cached answer must not be measured."""
 
     def pages(self) -> Iterator[PageView]:
-        """Every page, as the truth about pages has it."""
+        """Iterate over all pages, as the catalog has them."""
 
     def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
-        """Which of the chunks can be found at all."""
+        """Return those of the chunks that are in the index."""
 
     def audit(self) -> list[str]:
-        """What is wrong with anything that is stored, in words that name it; nothing where all is well."""
+        """Check everything that is stored; each fault is described in a line that names the chunk or page."""

@@ -18,7 +18,7 @@ from fastapi import Request
 
 from ...errors import InvalidInput, SettingsError, StoreError
 from ...validation.golden import formats
-from ...validation.labels.labeling_session import Desk
+from ...validation.labels.labeling_session import LabelingSession
 from ..library import Pertinent
 from ..validation_targets import LocalPipeline
 from .errors import ApiError
@@ -35,8 +35,8 @@ LABELLING_IS_OFF = (
 )
 
 
-class LabelingSession:
-    """Builds the desk, the queue of passages to judge, in a thread of its own.
+class SessionBuilder:
+    """Builds the session, the queue of passages to judge, in a thread of its own.
 
     Args:
         pertinent: The open library.
@@ -51,18 +51,18 @@ class LabelingSession:
         self._pertinent = pertinent
         self._golden = golden.expanduser()
         self._lock = threading.Lock()
-        self._current: tuple[object, Desk] | None = None
-        self._build: Future[Desk] | None = None
+        self._current: tuple[object, LabelingSession] | None = None
+        self._build: Future[LabelingSession] | None = None
         self._thread: threading.Thread | None = None
         self._closing = False
         self._searched = self._total = 0
         try:
-            formats.read(str(self._golden))
+            formats.read_golden(str(self._golden))
         except InvalidInput as error:
             raise SettingsError(str(error)) from error
 
-    async def desk(self) -> Desk:
-        """Return the desk, or the previous one during a long rebuild; raise a 503 without either."""
+    async def session(self) -> LabelingSession:
+        """Return the session, or the previous one during a long rebuild; raise a 503 without either."""
         previous, build = self._start_build()
         future = asyncio.wrap_future(build)
         # Nobody may be left to await it; its exception is read here, or asyncio would log it.
@@ -81,8 +81,8 @@ class LabelingSession:
             self._thread.join()
         self._closing = False  # the application may be started again
 
-    def _start_build(self) -> tuple[Desk | None, Future[Desk]]:
-        """Start a build if golden set or index have changed; return the last desk and the latest build."""
+    def _start_build(self) -> tuple[LabelingSession | None, Future[LabelingSession]]:
+        """Start a build if golden set or index have changed; return the last session and the latest build."""
         state = self._read_state()
         with self._lock:
             is_fresh = self._current is not None and self._current[0] == state
@@ -103,7 +103,7 @@ class LabelingSession:
             raise InvalidInput("golden", f"{self._golden} is gone: {error.strerror or error}") from error
         return file.st_mtime_ns, file.st_size, id(index), index.version
 
-    def _run_build(self, state: object, build: Future[Desk]) -> None:
+    def _run_build(self, state: object, build: Future[LabelingSession]) -> None:
         def count_query() -> None:
             self._searched += 1
             if self._closing:
@@ -111,14 +111,16 @@ class LabelingSession:
 
         try:
             self._searched = 0
-            self._total = len(formats.read(str(self._golden)).queries)
-            desk = Desk.open(LocalPipeline(self._pertinent.workspace), str(self._golden), advance=count_query)
+            self._total = len(formats.read_golden(str(self._golden)).queries)
+            session = LabelingSession.open(
+                LocalPipeline(self._pertinent.workspace), str(self._golden), advance=count_query
+            )
         except BaseException as error:  # whatever it is, the waiting request reports it
             build.set_exception(error)
         else:
             with self._lock:
-                self._current = (state, desk)
-            build.set_result(desk)
+                self._current = (state, session)
+            build.set_result(session)
 
     def _not_ready(self) -> ApiError:
         progress = f"{self._searched} of {self._total} queries searched"
@@ -126,22 +128,22 @@ class LabelingSession:
         return ApiError(503, "service_unavailable", message, {"retry-after": "1"})
 
 
-async def require_labelling(request: Request) -> LabelingSession:
-    """Return the labelling session; raise a 404 if labelling is switched off."""
-    session: LabelingSession | None = request.app.state.labeling_session
-    if session is None:
+async def require_labelling(request: Request) -> SessionBuilder:
+    """Return the builder of the session; raise a 404 if labelling is switched off."""
+    builder: SessionBuilder | None = request.app.state.session_builder
+    if builder is None:
         raise ApiError(404, "not_found", LABELLING_IS_OFF)
-    return session
+    return builder
 
 
-async def run_at_desk(request: Request, work: Callable[[Desk], Result]) -> Result:
-    """Run work with the desk in a thread; a golden set that can't be read is a 503."""
-    session = await require_labelling(request)
+async def run_in_session(request: Request, work: Callable[[LabelingSession], Result]) -> Result:
+    """Run work with the session in a thread; a golden set that can't be read is a 503."""
+    builder = await require_labelling(request)
     service = get_service(request)
     service.engine()  # raises a 503 if nothing is indexed
     try:
-        desk = await session.desk()
-        return await service.run_in_thread(lambda: work(desk))
+        session = await builder.session()
+        return await service.run_in_thread(lambda: work(session))
     except InvalidInput as error:
         if error.field != "golden":
             raise

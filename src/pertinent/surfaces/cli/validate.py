@@ -185,8 +185,9 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         # A golden set with fewer queries is run in full.
         limit=None if limit is None or len(golden_set.queries) < limit else limit,
     )
-    requirements = parse_requirements(require or ())
-    criteria = merge_criteria(settings.criteria, golden_set.criteria, requirements, strict=strict)
+    criteria = merge_criteria(
+        settings.criteria, golden_set.criteria, parse_requirements(require or ()), strict=strict
+    )
     baseline_report = report.load(baseline) if baseline else None
     if baseline_report:
         with _blame_baseline():

@@ -233,7 +233,7 @@ def _count_reaching(scores: Column, thresholds: Column) -> Counts:
 def _list_points(scores: BestScores, thresholds: Sequence[float]) -> list[ThresholdPoint]:
     levels = np.array(thresholds)
     answered = _count_reaching(scores.answerable, levels) / len(scores.answerable)
-    kept = _count_reaching(scores.relevant, levels) / max(1, len(scores.relevant))
+    relevant_shares = _count_reaching(scores.relevant, levels) / max(1, len(scores.relevant))
     false_answers = _count_reaching(scores.unanswerable, levels) / len(scores.unanswerable)
     return [
         ThresholdPoint(
@@ -245,7 +245,7 @@ def _list_points(scores: BestScores, thresholds: Sequence[float]) -> list[Thresh
             balanced_accuracy=(1 + right - wrong) / 2,
         )
         for threshold, right, relevant, wrong in zip(
-            levels.tolist(), answered.tolist(), kept.tolist(), false_answers.tolist(), strict=True
+            levels.tolist(), answered.tolist(), relevant_shares.tolist(), false_answers.tolist(), strict=True
         )
     ]
 

@@ -93,7 +93,7 @@ def test_calibrate_requires_unanswerable_queries(run: Run, golden: Path) -> None
     ("arguments", "said"),
     [
         (["nowhere.yaml"], "nowhere.yaml can't be read"),
-        (["golden.docx"], "no known kind"),
+        (["golden.docx"], "unknown format"),
     ],
 )
 def test_calibrate_refuses_an_unreadable_golden_set(

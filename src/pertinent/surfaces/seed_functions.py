@@ -106,8 +106,8 @@ def retrieve(
         ValueError: An argument is out of range.
 
     Example:
-        response = retrieve("joint limits", top_k=3)
-        print(response["results"][0]["citation"])
+        >>> response = retrieve("joint limits", top_k=3)
+        >>> print(response["results"][0]["citation"])
     """
     text = RETRIEVAL_TESTING.check_query(query_text)
     top_k = RETRIEVAL_TESTING.check_top_k(top_k)

@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 class VersionedCache(Generic[Value]):
     """Keeps the values used last. A new version discards all values of the old one. Thread-safe.
 
-    Example:
+    Examples:
         >>> answers = VersionedCache[str](size=100)
         >>> answers.put("query", version=7, value="answer")
         >>> answers.get("query", version=7)

@@ -41,7 +41,7 @@ _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
 class LocalEmbedder:
     """A sentence model: the vector is the mean of its last layer, at unit length. Thread-safe.
 
-    Example:
+    Examples:
         >>> embedder = LocalEmbedder.load_minilm()
         >>> embedder.dimension
         384

@@ -52,9 +52,9 @@ class Summary:
 class Indexer(Planner):
     """Plans syncs of sources, and applies the plans to an index and its catalog.
 
-    Example:
-        indexer = Indexer(lambda: embedder, index, catalog, chunk_tokens=200)
-        summary = indexer.apply(indexer.plan(source))
+    Examples:
+        >>> indexer = Indexer(lambda: embedder, index, catalog, chunk_tokens=200)
+        >>> summary = indexer.apply(indexer.plan(source))
     """
 
     def apply(self, plan: Plan, *, allow_shrink: bool = False) -> Summary:

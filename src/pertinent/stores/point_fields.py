@@ -92,7 +92,7 @@ def find_problems(
         required: The fields that must not be missing.
         paths: The path of each field in the payload, where it has another name there.
 
-    Example:
+    Examples:
         >>> find_problems({"text": " "}, ["text", "url"])
         ('url is missing', "text is ' ', not text that is not empty")
     """

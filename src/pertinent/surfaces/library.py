@@ -35,11 +35,11 @@ class Pertinent:
 
     Use it as a context manager, or call `close()`. Its methods may be called from several threads.
 
-    Example:
-        with Pertinent.open() as pertinent:
-            pertinent.index("docs/", base_url="https://example.org/docs")
-            for hit in pertinent.search("How do nodes talk to each other?").hits:
-                print(hit.score, hit.chunk.citation)
+    Examples:
+        >>> with Pertinent.open() as pertinent:
+        ...     pertinent.index("docs/", base_url="https://example.org/docs")
+        ...     for hit in pertinent.search("How do nodes talk to each other?").hits:
+        ...         print(hit.score, hit.chunk.citation)
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -56,8 +56,8 @@ class Pertinent:
         Raises:
             SettingsError: A setting is unknown or invalid, or two contradict each other.
 
-        Example:
-            pertinent = Pertinent.open("data", embedder="cohere:embed-english-v3.0")
+        Examples:
+            >>> pertinent = Pertinent.open("data", embedder="cohere:embed-english-v3.0")
         """
         return cls(Workspace(load({"folder": folder, **settings}).settings))
 
@@ -75,9 +75,9 @@ class Pertinent:
 
         The arguments are those of `index`. A crawl still updates its cache of fetched pages.
 
-        Example:
-            plan = pertinent.plan("docs/")
-            print(len(plan.changes), "pages to write,", len(plan.removed), "to remove")
+        Examples:
+            >>> plan = pertinent.plan("docs/")
+            >>> print(len(plan.changes), "pages to write,", len(plan.removed), "to remove")
         """
         self.workspace.require_writable()
         # A folder that does not exist is not created, so such a crawl has no cache.
@@ -129,9 +129,9 @@ class Pertinent:
             SourceError: The source can't be read at all.
             SyncRefused: The sync would remove too much, or the name belongs to another source.
 
-        Example:
-            summary = pertinent.index("docs/", base_url="https://example.org/docs")
-            print(summary.pages_added, "pages added")
+        Examples:
+            >>> summary = pertinent.index("docs/", base_url="https://example.org/docs")
+            >>> print(summary.pages_added, "pages added")
         """
         opened = self._open_source(source, base_url, name, choice, limits, self._crawl_cache)
         progress = progress or Silent()
@@ -275,8 +275,8 @@ class Pertinent:
             InvalidInput: An argument is out of range.
             NotFound: Nothing is indexed yet.
 
-        Example:
-            answer = pertinent.search("joint limits", top_k=3, filters={"section": "Pitfalls"})
+        Examples:
+            >>> answer = pertinent.search("joint limits", top_k=3, filters={"section": "Pitfalls"})
         """
         options = SearchOptions(
             top_k=top_k,
@@ -328,9 +328,9 @@ class Pertinent:
         Returns:
             The report. `pertinent.validation.report.save` writes it to a folder.
 
-        Example:
-            report = pertinent.validate("golden.yaml", ranking="dense")
-            print(report.verdict, report.summary)
+        Examples:
+            >>> report = pertinent.validate("golden.yaml", ranking="dense")
+            >>> print(report.verdict, report.summary)
         """
         from ..validation.criteria import merge_criteria
         from ..validation.golden.formats import read_golden

@@ -13,7 +13,7 @@ from ..types import Filters
 def check_filters(filters: Filters | Mapping[str, str] | None) -> Filters:
     """Return the filters as `Filters`; raise InvalidInput for an unknown name or an invalid value.
 
-    Example:
+    Examples:
         >>> check_filters({"section": "Joints"})
         Filters(document_id=None, section='Joints', url=None, source_type=None)
     """

@@ -49,9 +49,9 @@ def generate_query_embedding(query: str) -> QueryEmbedding:
         ValueError: The query is empty or too long.
         EmbedderError: The model or its service failed.
 
-    Example:
-        embedding = generate_query_embedding("How do nodes talk to each other?")
-        print(embedding.model, len(embedding.vector))
+    Examples:
+        >>> embedding = generate_query_embedding("How do nodes talk to each other?")
+        >>> print(embedding.model, len(embedding.vector))
     """
     text = RETRIEVAL_LAYER.check_query(query)
     embedder = open_shared().workspace.embedder()
@@ -74,8 +74,8 @@ def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) ->
         ValueError: The vector has another dimension than the index, or the limit is out of range.
         IndexFailure: The search failed.
 
-    Example:
-        results = retrieve_content_chunks(embedding.vector, limit=3)
+    Examples:
+        >>> results = retrieve_content_chunks(embedding.vector, limit=3)
     """
     limit = RETRIEVAL_LAYER.check_top_k(limit)
     engine = open_shared().workspace.engine()
@@ -105,7 +105,7 @@ def retrieve(
     Raises:
         ValueError: An argument is out of range.
 
-    Example:
+    Examples:
         >>> response = retrieve("joint limits", top_k=3)
         >>> print(response["results"][0]["citation"])
     """
@@ -125,13 +125,13 @@ def validate(tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> dict[str, An
         tests: Validation Tests.
         top_k: How many hits of each query to look at, 1 to 100.
 
-    Example:
-        run = validate([{
-            "test_id": "limits",
-            "query_text": "joint limits",
-            "expected_results": ["joints-1a2b3c4d-0123456789ab"],
-            "success_criteria": {"min_accuracy": 1.0, "min_similarity_score": 0.5},
-        }])
-        print(run["validation_status"])
+    Examples:
+        >>> run = validate([{
+        ...     "test_id": "limits",
+        ...     "query_text": "joint limits",
+        ...     "expected_results": ["joints-1a2b3c4d-0123456789ab"],
+        ...     "success_criteria": {"min_accuracy": 1.0, "min_similarity_score": 0.5},
+        >>> }])
+        >>> print(run["validation_status"])
     """
     return open_shared().run_tests(tests, top_k).model_dump(mode="json")

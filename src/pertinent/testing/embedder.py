@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 def create_embedder(model: str) -> HashedWords:
     """Create the embedder of the provider `testing`.
 
-    Example:
+    Examples:
         >>> create_embedder("hashed-words").name
         'testing:hashed-words'
     """

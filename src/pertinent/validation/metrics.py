@@ -162,7 +162,7 @@ WITHOUT_CUTOFF = {"rr", "rr_full", "rr_best", "map", "ndcg"}
 class Measure:
     """A family of measures and its cutoff.
 
-    Example:
+    Examples:
         >>> Measure.parse("ndcg@10")
         Measure(family='ndcg', cutoff=10)
     """

@@ -14,7 +14,7 @@ MOST_AT_ONCE = 64
 class Options:
     """How the queries of a golden set are run.
 
-    Example:
+    Examples:
         >>> Options(ranking="dense", concurrency=4, audit=True)
     """
 

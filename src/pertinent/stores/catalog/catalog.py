@@ -63,7 +63,7 @@ class SqlCatalog:
     def open(cls, url: str) -> Self:
         """Connect to the database, and create or migrate its tables.
 
-        Example:
+        Examples:
             >>> catalog = SqlCatalog.open("sqlite:////tmp/catalog.sqlite3")  # doctest: +SKIP
         """
         engine = database.create_engine(database.parse_url(url))

@@ -100,7 +100,7 @@ def read_start(payload: Payload, payload_format: PayloadFormat) -> int:
 def read_path(payload: object, path: str | None) -> object:
     """Read the value at a dotted path; JSON that is stored as text is parsed on the way.
 
-    Example:
+    Examples:
         >>> read_path({"metadata": {"url": "https://a.example/"}}, "metadata.url")
         'https://a.example/'
     """

@@ -38,7 +38,7 @@ _GLOBAL_OPTIONS_WITH_VALUE = ("--folder", "--embedder")
 def split_global_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Separate the global options, wherever they are before a `--`, from all other arguments.
 
-    Example:
+    Examples:
         >>> split_global_options(["search", "joints", "--folder", "data"])
         (['--folder', 'data'], ['search', 'joints'])
     """

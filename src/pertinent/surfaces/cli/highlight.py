@@ -23,7 +23,7 @@ def compile_query_pattern(query: str) -> re.Pattern[str] | None:
 
     Stop words are matched only where the query has no other words.
 
-    Example:
+    Examples:
         >>> compile_query_pattern("what limits a joint").findall("The limit of two joints.")
         ['limit', 'joints']
     """

@@ -145,7 +145,7 @@ def format_settings_file(examined: Examination, url: str) -> str:
 def remove_passwords(urls: str) -> str:
     """Remove user names and passwords from addresses that are separated by commas.
 
-    Example:
+    Examples:
         >>> remove_passwords("https://me:secret@a:6333, https://b:6333")
         'https://a:6333,https://b:6333'
     """

@@ -253,7 +253,7 @@ def _blame_baseline() -> Iterator[None]:
 def parse_requirements(arguments: Sequence[str]) -> dict[str, float]:
     """Parse `NAME=VALUE` arguments into the minimum of each mean or criterion.
 
-    Example:
+    Examples:
         >>> parse_requirements(["ndcg@10=0.6", "mrr=0.5"])
         {'ndcg@10': 0.6, 'mrr': 0.5}
     """

@@ -39,8 +39,8 @@ def create_app(
         observer: Records metrics, logs and traces; a new one by default.
         host_names: The host names that requests may use, besides loopback names; None allows any.
 
-    Example:
-        `uvicorn.run(create_app(Pertinent.open("data")))`
+    Examples:
+        >>> uvicorn.run(create_app(Pertinent.open("data")))
 
     """
     settings = pertinent.workspace.settings

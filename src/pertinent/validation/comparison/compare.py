@@ -126,7 +126,7 @@ def compare_reports(
     Raises:
         InvalidInput: The reports have no answerable query in common, or judge different units.
 
-    Example:
+    Examples:
         >>> comparison = compare_reports(load("main.json"), load("branch.json"))  # doctest: +SKIP
         >>> comparison.changes[0].verdict  # doctest: +SKIP
         'no significant change'

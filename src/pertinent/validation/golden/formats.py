@@ -63,7 +63,7 @@ def read_golden(spec: str, limit: int | None = None, *, include_judgments: bool 
         limit: How many queries to read, the first ones; all unless given.
         include_judgments: Whether to add the labels that `pertinent label` saved beside the file.
 
-    Example:
+    Examples:
         >>> read_golden("beir:data/scifact", limit=100)  # doctest: +SKIP
     """
     _check_limit(limit)

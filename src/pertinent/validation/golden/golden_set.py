@@ -85,7 +85,7 @@ class Label(StrictModel):
     at the section under an `anchor`, or, without either, at the whole page. A quote may leave words out with
     ` … `. A `chunk` id alone is accepted too; `pin_labels` replaces it with page, quote and span.
 
-    Example:
+    Examples:
         >>> Label(page="docs/topics.md", anchor="qos", grade=1).location
         'docs/topics.md#qos'
     """

@@ -21,7 +21,7 @@ def derive_id(text: str) -> str:
     The id is the slug of the text. If the slug drops more than case and a final mark, a short hash of the
     text follows, so that "C" and "C++", or two long texts with the same beginning, get different ids.
 
-    Example:
+    Examples:
         >>> derive_id("What is a node?")
         'what-is-a-node'
     """

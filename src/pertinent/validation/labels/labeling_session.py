@@ -159,7 +159,7 @@ class LabelingSession:
     The golden file and the passages are read once, when the session is opened. The judgments are read each
     time, so that several sessions may work on one golden set.
 
-    Example:
+    Examples:
         >>> session = LabelingSession.open(target, "golden.yaml")  # doctest: +SKIP
         >>> state = session.state("ann")  # doctest: +SKIP
         >>> session.judge(state.candidate, 2, "ann")  # doctest: +SKIP

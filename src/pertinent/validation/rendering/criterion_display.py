@@ -23,7 +23,7 @@ _SHARES = ("queries with", "metadata completeness", "hash validation")
 class CriterionDisplay:
     """A criterion with the formats that fit its quantity.
 
-    Example:
+    Examples:
         >>> CriterionDisplay.of(criterion).target
         '≥ 80%'
     """

@@ -131,7 +131,7 @@ def validate(tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> dict[str, An
         ...     "query_text": "joint limits",
         ...     "expected_results": ["joints-1a2b3c4d-0123456789ab"],
         ...     "success_criteria": {"min_accuracy": 1.0, "min_similarity_score": 0.5},
-        >>> }])
+        ... }])
         >>> print(run["validation_status"])
     """
     return open_shared().run_tests(tests, top_k).model_dump(mode="json")

@@ -96,9 +96,9 @@ def check_share(field: str, value: object) -> float:
 def check_duration(field: str, value: object) -> float:
     """Return the value; raise InvalidInput unless it is a finite number of milliseconds, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput(field, f"must be a number that is not negative, not {_quote(value)}")
+        raise InvalidInput(field, f"must be 0 or more, not {_quote(value)}")
     if not 0.0 <= value < math.inf:
-        raise InvalidInput(field, f"must be finite and not negative, not {str(value)[:20]}")
+        raise InvalidInput(field, f"must be finite and 0 or more, not {str(value)[:20]}")
     return float(value)
 
 

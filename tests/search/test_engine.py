@@ -411,7 +411,7 @@ class DenseOnly:
 
 @pytest.mark.usefixtures("engine")
 def test_a_collection_without_a_lexical_side_is_ranked_dense_and_says_so(workspace: Workspace) -> None:
-    """CONTRACTS 2."""
+    """Rule 2 in docs/seeds.md."""
     engine = Engine(HashedWords(), DenseOnly(workspace.index()), workspace.catalog())
     answer = search(engine, "messages of a topic")
     assert (answer.ranking, answer.algorithm) == ("dense", "cosine-similarity")

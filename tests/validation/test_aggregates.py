@@ -1,4 +1,7 @@
-"""Seed 000: every aggregate of a report can be recomputed from its own test cases (CONTRACTS 12 and 13)."""
+"""Seed 000: every aggregate of a report can be recomputed from its own test cases.
+
+These are the rules 12 and 13 in docs/seeds.md.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def compute_precision_at_k(labels: list[int], k: int) -> float:
 
 
 def compute_rank_of_best(labels: list[int]) -> int | None:
-    """CONTRACTS 12: the first result with the highest label among the query's own results."""
+    """Rule 12 in docs/seeds.md: the first result with the highest label among the query's own results."""
     best = max(labels, default=0)
     return labels.index(best) + 1 if best >= 1 else None
 
@@ -67,7 +70,7 @@ def compute_mrr(ranks: list[int | None]) -> float:
 
 
 def is_answerable(case: dict[str, Any]) -> bool:
-    """CONTRACTS 13: whether the case counts in the verdict's means."""
+    """Rule 13 in docs/seeds.md: whether the case counts in the verdict's means."""
     query = case["query"]
     return bool(query["answerable"] and query["query_type"] != "edge" and case["relevant"] > 0)
 

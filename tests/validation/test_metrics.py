@@ -288,7 +288,7 @@ def test_the_seeds_example_comes_out_as_the_seed_says() -> None:
 def test_seed_000_rank_of_best_is_that_of_the_first_result_with_the_highest_label(
     labels: list[int | None], rank: int | None
 ) -> None:
-    """CONTRACTS 12."""
+    """Rule 12 in docs/seeds.md."""
     assert rank_of_best(labels) == rank
 
 

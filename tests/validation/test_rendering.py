@@ -349,7 +349,7 @@ def test_html_shows_every_part_of_the_report() -> None:
 
 
 def test_every_form_names_both_kinds_of_means() -> None:
-    """CONTRACTS 12."""
+    """Rule 12 in docs/seeds.md."""
     made = report()
     page = Markup(render_html(made)).text
     assert "mean P@5, answerable0.81 0.70 over all" in page

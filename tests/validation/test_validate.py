@@ -101,7 +101,7 @@ def test_seed_000_test_cases_have_their_fields_and_their_rules(judged: Judge) ->
 
 
 def test_seed_000_rank_of_best_is_the_first_result_with_the_highest_label(judged: Judge) -> None:
-    """CONTRACTS 12: a label 1 above the only 2 is not the best."""
+    """Rule 12 in docs/seeds.md: a label 1 above the only 2 is not the best."""
     labels = [*labels_on("knee", "spring", grade=2), *labels_on("knee", "hinge", "cable", "shaft")]
     case = find_case(judged(change_query("knee", labels=labels)), "knee")
     assert case.relevance_labels[0] == 1
@@ -135,7 +135,7 @@ def test_strict_criteria_count_acceptance_checks(judged: Judge) -> None:
 
 
 def test_unmet_expected_criteria_are_issues_and_fail_only_their_query(judged: Judge) -> None:
-    """CONTRACTS 20."""
+    """Rule 20 in docs/seeds.md."""
     wanted = {"min_score": 0.999, "expected_topic": "zeppelin"}
     report = judged(change_query("knee", expected_criteria=wanted))
     case = find_case(report, "knee")
@@ -147,7 +147,7 @@ def test_unmet_expected_criteria_are_issues_and_fail_only_their_query(judged: Ju
 
 
 def test_seed_000_further_expected_criteria_are_kept_and_shown_not_judged(judged: Judge) -> None:
-    """CONTRACTS 30."""
+    """Rule 30 in docs/seeds.md."""
     further = {"expected_topic": "knee", "max_age_days": 30, "reviewer": "<b>ann</b>"}
     report = judged(change_query("knee", expected_criteria=further))
     case = find_case(report, "knee")
@@ -441,7 +441,7 @@ def test_seed_000_measures_use_top_k_results_only(judged: Judge) -> None:
 
 
 def test_seed_000_rank_of_best_is_none_where_the_best_is_beyond_top_k(judged: Judge) -> None:
-    """CONTRACTS 12: rank_of_best is a rank among the results."""
+    """Rule 12 in docs/seeds.md: rank_of_best is a rank among the results."""
     report = judged(change_query("knee", labels=labels_on("camera", "motor", grade=2)))
     case = find_case(report, "knee")
     assert case.rank_of_best is None

@@ -218,7 +218,7 @@ class Doctor:
         return "each was made from its chunk", findings
 
     def _check_links(self, read_anchors: links.ReadAnchors) -> Check:
-        """Check every stored address on its site; a site that can't be reached is no broken link."""
+        """Check every stored address on its site; a site that can't be reached is not a broken link."""
         timer = StageTimer()
         pages = links.group_web_citations(
             (chunk.url, chunk.anchor) for chunk in readable_chunks(self._opened.index().scan())

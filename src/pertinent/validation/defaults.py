@@ -24,7 +24,7 @@ _VERDICT = re.compile(r"\b(PASS|FAIL|INVALID)\b")
 
 
 def judged(fields: Fields) -> list[bool]:
-    """Every label is somebody's judgment."""
+    """Mark every result as judged."""
     return [True for _ in fields.get("relevance_labels", ())]
 
 

@@ -109,7 +109,7 @@ def _list_failed_checks(checks: Sequence[AcceptanceCheck]) -> list[str]:
 
 
 def _list_complaints(cases: Sequence[Case]) -> list[str]:
-    """List what each query's own rule, or its expected criteria, found wrong; a low P@5 is no issue."""
+    """List what each query's own rule, or its expected criteria, found wrong; a low P@5 is not an issue."""
     return [
         f"query {case.query.id!r}: {complaint}"
         for case in cases

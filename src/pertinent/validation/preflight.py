@@ -40,7 +40,7 @@ def precision_ceiling(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], 
 
 
 def can_judge_precision(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> bool:
-    """Return whether P@5 is required, and enough queries can reach it (CONTRACTS 25)."""
+    """Return whether P@5 is required, and enough queries can reach it (rule 25 in docs/seeds.md)."""
     return criteria.judge_precision and criteria.can_be_met(precision_ceiling(golden, resolved, criteria))
 
 

@@ -63,7 +63,7 @@ class ReportBuilder:
 
     @property
     def scored(self) -> list[Case]:
-        """The answerable queries that the verdict judges (CONTRACTS 13).
+        """The answerable queries that the verdict judges (rule 13 in docs/seeds.md).
 
         A query whose labels of relevant passages are lost or outvoted can't be judged.
         """
@@ -190,7 +190,7 @@ class ReportBuilder:
     def _judge_ranking(self, ceiling: float) -> list[Criterion]:
         """Judge the means that have a target; their intervals come from the same resamples.
 
-        P@5 is not judged where the labels allow too few queries to reach it (CONTRACTS 25).
+        P@5 is not judged where the labels allow too few queries to reach it (rule 25 in docs/seeds.md).
         """
         required = self.criteria
         reaching = [float(value >= required.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]

@@ -143,7 +143,7 @@ def _find_empty_criteria(findings: Findings) -> str | None:
 
 
 def _find_unreachable_precision(findings: Findings) -> str | None:
-    """Check that the labels allow the required P@5: otherwise they say nothing about it (CONTRACTS 25)."""
+    """Check that the labels allow the required P@5 (rule 25 in docs/seeds.md)."""
     criteria, cases = findings.criteria, findings.answerable
     if not criteria.judge_precision or criteria.can_be_met(findings.ceiling):
         return None

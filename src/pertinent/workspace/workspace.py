@@ -107,7 +107,7 @@ class Workspace:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise StoreError("this was closed; open it again with Pertinent.open")
+            raise StoreError("this Pertinent is closed; open a new one with Pertinent.open")
 
     def require_writable(self) -> None:
         """Raise SyncRefused if the settings name a collection that another pipeline filled."""

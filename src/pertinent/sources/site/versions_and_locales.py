@@ -206,7 +206,7 @@ def _find_versions(paths: Collection[Path]) -> dict[Path, Edition]:
 
 
 def _less_preferred(siblings: Mapping[str, set[Path]]) -> list[str]:
-    """Of versions with much the same pages, all but the one that readers see first."""
+    """Return all versions of nearly the same pages except the preferred one."""
     ordered = sorted(siblings, key=_preference)
     preferred = siblings[ordered[0]] if ordered else set()
     return [

@@ -87,7 +87,7 @@ def ensure_collection(
         server.write(_create, name, made_with, options)
         info = read_info(server, name)
         if info is None:
-            raise IndexFailure(f"the collection {name} was created at {server.url}, and is gone again")
+            raise IndexFailure(f"the collection {name} was created at {server.url}, but no longer exists")
     check_owner(name, info, catalog)
     _check_build(name, info, made_with)
     # Also for an existing collection: the run that created it may have been killed before this.

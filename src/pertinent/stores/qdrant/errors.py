@@ -92,7 +92,7 @@ def _from_tls(url: str, reason: str) -> IndexFailure | None:
         )
     if "SSL" in reason:
         return IndexFailure(
-            f"{_server(url)} makes no secure connection ({_shorten(reason)}): write http:// in QDRANT_URL if "
+            f"{_server(url)} refused the TLS handshake ({_shorten(reason)}): write http:// in QDRANT_URL if "
             "it has no TLS"
         )
     return None

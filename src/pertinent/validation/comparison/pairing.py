@@ -60,7 +60,7 @@ class QueryPair:
         """Explain why the query can't be compared at all; None if it can."""
         if self.baseline_scores.problem:
             return self.baseline_scores.problem
-        # If labels are lost, nobody knows how good a list is. That is no fault of the retrieval.
+        # With lost labels a list can't be judged, so the query is left out.
         has_answer = self.current.relevant > 0
         old_relevant = self.baseline_scores.relevant
         lost_now = self.rescored and not has_answer

@@ -174,5 +174,5 @@ def _find_similar_part(part: str, text: str, offset: int) -> tuple[int, int] | N
 
 
 def shortest_spans(spans: Iterable[Span]) -> list[Span]:
-    """Of spans that end together keep the last, which is the shortest: the others begin too early."""
+    """Keep the shortest span of those with the same end, which is the last of them."""
     return list({(span.document_id, span.end): span for span in spans}.values())

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import SettingsError
-from pertinent.settings import Loaded, Settings, load
+from pertinent.settings import LoadedSettings, Settings, load
 
 
-def masked_values(loaded: Loaded) -> dict[str, str]:
+def masked_values(loaded: LoadedSettings) -> dict[str, str]:
     return {setting.name: setting.value for setting in loaded.list_origins()}
 
 

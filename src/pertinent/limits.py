@@ -65,21 +65,21 @@ RETRIEVAL_IMPLEMENTATION = Limits(
 )
 
 
-def check_count(field: str, value: object, most: int, least: int = 1) -> int:
-    """Return the value; raise InvalidInput unless it is a whole number from `least` to `most`."""
+def check_count(field: str, value: object, maximum: int, minimum: int = 1) -> int:
+    """Return the value; raise InvalidInput unless it is a whole number from `minimum` to `maximum`."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(field, f"must be a whole number from {least} to {most}, not {value!r}")
-    if not least <= value <= most:
-        raise InvalidInput(field, f"must be between {least} and {most}, not {value}")
+        raise InvalidInput(field, f"must be a whole number from {minimum} to {maximum}, not {value!r}")
+    if not minimum <= value <= maximum:
+        raise InvalidInput(field, f"must be between {minimum} and {maximum}, not {value}")
     return value
 
 
-def check_at_least(field: str, value: object, least: int) -> int:
-    """Return the value; raise InvalidInput unless it is a whole number of at least `least`."""
+def check_at_least(field: str, value: object, minimum: int) -> int:
+    """Return the value; raise InvalidInput unless it is a whole number of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(field, f"must be a whole number from {least} on, not {_quote(value)}")
-    if value < least:
-        raise InvalidInput(field, f"must be at least {least}, not {value}")
+        raise InvalidInput(field, f"must be a whole number from {minimum} on, not {_quote(value)}")
+    if value < minimum:
+        raise InvalidInput(field, f"must be at least {minimum}, not {value}")
     return value
 
 

@@ -41,7 +41,7 @@ COMMON_NAMES: Mapping[str, str] = {
 MIN_KEY = 8
 """The shortest API key of the service, in characters."""
 
-GIVEN = "given"
+FROM_CALLER = "given"
 """The origin of a setting that the caller passed."""
 
 _BASE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^?#\s]+")
@@ -235,7 +235,7 @@ class Origin(NamedTuple):
     origin: str
 
 
-class Loaded(NamedTuple):
+class LoadedSettings(NamedTuple):
     """Settings, and the origin of each that is not a default."""
 
     settings: Settings
@@ -254,7 +254,7 @@ def load(
     *,
     environment: Mapping[str, str] | None = None,
     start: Path | None = None,
-) -> Loaded:
+) -> LoadedSettings:
     """Load the settings.
 
     Args:
@@ -266,7 +266,7 @@ def load(
         SettingsError: A value is invalid; the message names it and its origin.
     """
     layers = [
-        {name: (value, GIVEN) for name, value in (overrides or {}).items() if value is not None},
+        {name: (value, FROM_CALLER) for name, value in (overrides or {}).items() if value is not None},
         dict(_read_environment(os.environ if environment is None else environment)),
         dict(_read_file(start or Path.cwd())),
     ]
@@ -277,7 +277,7 @@ def load(
     except ValidationError as error:
         raise SettingsError(_explain(error, origins)) from None
     _refuse_contradictions(settings)
-    return Loaded(settings, origins)
+    return LoadedSettings(settings, origins)
 
 
 def _read_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -322,7 +322,7 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
         name = str(details["loc"][0])
         problem = "is not a setting" if details["type"] == "extra_forbidden" else explain_error(details)
         origin = origins.get(name, "the default")
-        problems.append(f"{name}: {problem} ({'as given' if origin == GIVEN else f'from {origin}'})")
+        problems.append(f"{name}: {problem} ({'as given' if origin == FROM_CALLER else f'from {origin}'})")
     return "; ".join(problems)
 
 

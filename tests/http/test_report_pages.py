@@ -17,7 +17,7 @@ from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
 from pertinent.validation.report import ValidationReport
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import Serve, Service, problem
@@ -32,7 +32,7 @@ def reported(book: Workspace) -> ValidationReport:
         GoldenQuery(id="markup", text="<script>alert(1)</script> is a script tag", labels=labels),
     )
     asked = GoldenSet(name='<b>"robots"', queries=queries, criteria=Criteria(precision_at_5=0.2, mrr=1.0))
-    return validate(LocalPipeline(book), asked, Options(together=False))
+    return validate(LocalPipeline(book), asked, ValidationOptions(together=False))
 
 
 def saved(folder: Path, found: ValidationReport, day: int, **changes: Any) -> str:

@@ -15,7 +15,7 @@ class Progress(Protocol):
         """Report steps of the stage as done."""
 
 
-class Silent:
+class NoProgress:
     """Progress that nobody watches."""
 
     def stage(self, name: str, total: int | None) -> None: ...

@@ -85,7 +85,7 @@ class Calibration(ReportPart):
     )
     warnings: list[str]
 
-    def at(self, threshold: float) -> ThresholdPoint:
+    def point_at(self, threshold: float) -> ThresholdPoint:
         """Return the effects of any threshold from 0 to 1."""
         index = bisect_left(self.curve, threshold, key=lambda point: point.threshold)
         return self.curve[index].model_copy(update={"threshold": threshold})

@@ -102,7 +102,7 @@ def _list_unjudged(cases: Sequence[Case]) -> list[str]:
 
 def _list_failed_checks(checks: Sequence[AcceptanceCheck]) -> list[str]:
     return [
-        f"{check.name} (target: {check.wanted}): {format_list(check.detail, separator='; ')}"
+        f"{check.name} (target: {check.target}): {format_list(check.detail, separator='; ')}"
         for check in checks
         if check.passed is False
     ]

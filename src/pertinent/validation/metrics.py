@@ -46,7 +46,7 @@ SPAN_RECALL = "span_recall@5"
 Column = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Span = tuple[str, int, int]
+PageSpan = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class LabelledRankings:
     full: Counts
 
     @classmethod
-    def of(
+    def from_judgments(
         cls, rankings: Sequence[Iterable[str]], judgments: Sequence[Mapping[str, int]]
     ) -> LabelledRankings:
         """Look up the label of each result; an id that is listed twice counts at its first rank.
@@ -184,7 +184,7 @@ class Measure:
             raise InvalidInput("measure", f"{name!r} needs a cutoff, such as {family}@5")
         return cls(family, int(cutoff or NO_CUTOFF))
 
-    def of(self, judged: LabelledRankings) -> Column:
+    def compute(self, judged: LabelledRankings) -> Column:
         """Compute the value of each query."""
         return FAMILIES[self.family](judged, self.cutoff)
 
@@ -201,8 +201,8 @@ def evaluate_all(
     measures: Sequence[str] = MEASURES,
 ) -> dict[str, Column]:
     """Compute measures by name: each is a column with the value of every query."""
-    judged = LabelledRankings.of(rankings, judgments)
-    return {name: Measure.parse(name).of(judged) for name in measures}
+    judged = LabelledRankings.from_judgments(rankings, judgments)
+    return {name: Measure.parse(name).compute(judged) for name in measures}
 
 
 def precision_at_k(labels: Sequence[int | None], k: int) -> float:
@@ -237,7 +237,7 @@ def ceiling(judgments: Mapping[str, int], k: int) -> float:
     return min(k, sum(label >= RELEVANT for label in judgments.values())) / k
 
 
-def span_recall(labelled: Sequence[Span], retrieved: Sequence[Span]) -> float:
+def span_recall(labelled: Sequence[PageSpan], retrieved: Sequence[PageSpan]) -> float:
     """Return the share of the labelled characters that were retrieved; 0 where none is labelled.
 
     A span is a page, its first character and the one after its last. Each character counts once, however
@@ -300,7 +300,7 @@ def _sum_rows(values: Column) -> Column:
     return np.cumsum(values, axis=1)[:, -1]
 
 
-def _covered_length(spans: Iterable[Span]) -> int:
+def _covered_length(spans: Iterable[PageSpan]) -> int:
     """Count the characters that the spans cover together."""
     total, page, reached = 0, None, 0
     for name, start, end in sorted(spans):

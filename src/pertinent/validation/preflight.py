@@ -41,7 +41,7 @@ def precision_ceiling(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], 
 
 def can_judge_precision(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> bool:
     """Return whether P@5 is required, and enough queries can reach it (rule 25 in docs/seeds.md)."""
-    return criteria.judge_precision and criteria.can_be_met(precision_ceiling(golden, resolved, criteria))
+    return criteria.judges_precision and criteria.can_be_met(precision_ceiling(golden, resolved, criteria))
 
 
 def _query_ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) -> float:
@@ -85,7 +85,7 @@ def _name(query_id: str, line: int | None) -> str:
 
 
 def _note_ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> list[str]:
-    if not criteria.judge_precision:
+    if not criteria.judges_precision:
         return []
     low = [
         f"{query.id} ({_query_ceiling(query, resolved):.1f})"

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from .. import build
 from .._internal.disk import check_free_space
-from .._internal.progress import Progress, Silent
+from .._internal.progress import NoProgress, Progress
 from ..errors import (
     FingerprintMismatch,
     IndexFailure,
@@ -47,7 +47,7 @@ class Workspace:
         self._external: tuple[IndexReader, CatalogReader] | None = None
         self._number = 0
         """The number of the open build."""
-        self._builds = build.builds(settings, lambda: self.writable_catalog().catalog_id())
+        self._builds = build.open_builds(settings, lambda: self.writable_catalog().catalog_id())
         self._index_builds = IndexBuilds(
             self._builds, self.writable_catalog, remote=settings.qdrant_url is not None
         )
@@ -62,9 +62,9 @@ class Workspace:
         """
         with self._opening:
             if self._embedder is None:
-                embedder = build.embedder(self.settings)
+                embedder = build.create_embedder(self.settings)
                 if self._has_catalog():
-                    self.check_settings(build.fingerprint(self.settings, embedder))
+                    self.check_settings(build.make_fingerprint(self.settings, embedder))
                 self._embedder = embedder
             return self._embedder
 
@@ -124,7 +124,7 @@ class Workspace:
             self._require_open()
             self.require_writable()
             if self._catalog is None:
-                self._catalog = build.catalog(self.settings)
+                self._catalog = build.open_catalog(self.settings)
             return self._catalog
 
     def writable_index(self) -> VectorIndex:
@@ -136,7 +136,7 @@ class Workspace:
             if self._index is None:
                 fingerprint = self.writable_catalog().fingerprint()
                 if fingerprint is None:
-                    fingerprint = build.fingerprint(self.settings, self.embedder())
+                    fingerprint = build.make_fingerprint(self.settings, self.embedder())
                     self.writable_catalog().set_fingerprint(fingerprint)
                 opened = self._builds.open(fingerprint)
                 if not opened.count():
@@ -155,8 +155,8 @@ class Workspace:
         existing = self.catalog().fingerprint()
         if existing is None or self.catalog().has_chunks():
             return
-        current = build.fingerprint(self.settings, self.embedder())
-        if build.same_settings(existing, current):
+        current = build.make_fingerprint(self.settings, self.embedder())
+        if build.has_same_settings(existing, current):
             return
 
         def refuse() -> None:
@@ -165,8 +165,8 @@ class Workspace:
 
         with nullcontext() if self._writing.locked() else self.writable_catalog().write_lock(refuse):
             self.check_settings(current)
-            self.reindex(Silent())
-            self.drop_old()
+            self.reindex(NoProgress())
+            self.drop_previous()
 
     def _expects_chunks(self) -> bool:
         """Whether the catalog has chunks that no interrupted run explains."""
@@ -218,8 +218,8 @@ class Workspace:
         """Return what syncs sources; apply its plans inside `writing`."""
         catalog = self.writable_catalog()
         if fingerprint := catalog.fingerprint():
-            self.check_settings(build.without_loading(self.settings, fingerprint))
-            self._follow_replacement(fingerprint)
+            self.check_settings(build.expected_fingerprint(self.settings, fingerprint))
+            self._close_replaced_build(fingerprint)
         return Indexer(self.embedder, self.writable_index(), catalog, self.settings.chunk_tokens, progress)
 
     @contextmanager
@@ -260,7 +260,7 @@ class Workspace:
             else:
                 return
 
-    def _follow_replacement(self, fingerprint: Fingerprint) -> None:
+    def _close_replaced_build(self, fingerprint: Fingerprint) -> None:
         """Stop using the open build if another process has replaced it."""
         with self._opening:
             if self._index is not None and self._number != fingerprint.build:
@@ -282,8 +282,8 @@ class Workspace:
         """
         self.require()
         catalog, old = self.writable_catalog(), self._open_current_build()
-        made_by = self._embedder or build.embedder(self.settings)
-        new, fresh = self._index_builds.begin(build.fingerprint(self.settings, made_by))
+        made_by = self._embedder or build.create_embedder(self.settings)
+        new, fresh = self._index_builds.begin(build.make_fingerprint(self.settings, made_by))
         indexer = Indexer(lambda: made_by, fresh, catalog, self.settings.chunk_tokens, progress)
         try:
             rebuilt = indexer.rebuild()
@@ -331,7 +331,7 @@ class Workspace:
         index = self.catalog().fingerprint()
         if index is None:
             return []
-        current = build.without_loading(self.settings, index)
+        current = build.expected_fingerprint(self.settings, index)
         tokens = re.search(r"tokens=(\d+)", index.chunker)
         lines = {
             f'embedder = "{index.embedder}"': index.embedder != current.embedder,
@@ -339,7 +339,7 @@ class Workspace:
         }
         return [line for line, differs in lines.items() if differs]
 
-    def drop_old(self) -> int | None:
+    def drop_previous(self) -> int | None:
         """Delete the previous build; return its number, or None if there is none."""
         previous = self.writable_catalog().previous()
         if previous is None:

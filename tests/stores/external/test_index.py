@@ -145,7 +145,7 @@ class Collected:
         self._index = index
         self._catalog = ExternalCatalog(index, EMBEDDER.name)
 
-    def facts(self) -> Mapping[str, str]:
+    def describe_pipeline(self) -> Mapping[str, str]:
         return {"subject": self._index.name}
 
     def search(self, text: str, options: SearchOptions) -> Answer:
@@ -163,7 +163,7 @@ class Collected:
             chunks = tuple(self._catalog.chunks(record.document_id))
             yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, chunks)
 
-    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+    def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         return set(chunk_ids)
 
     def audit(self) -> list[str]:

@@ -14,7 +14,7 @@ from ...identity import point_id
 from ...ports import Entry, Fingerprint, Vector
 from ...types import Candidates, Filters, PointId, StoredPoint
 from .. import bm25
-from ..candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
+from ..candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
 from ..payload import filter_conditions, to_chunk, to_payload
 from .collection import OVERSAMPLING, claim_collection
 from .points import format_point_id, match_field, parse_point_id
@@ -83,7 +83,7 @@ class QdrantIndex:
             match_field(field, value) for field, value in filter_conditions(filters).items()
         ]
 
-        def ask(side_queries: Sequence[SideQuery]) -> list[Scored]:
+        def ask(side_queries: Sequence[SideQuery]) -> list[PointScores]:
             requests = [self._request(query, queries[query.side], allowed) for query in side_queries]
             responses = self._server.read(
                 lambda peer: peer.reading.query_batch_points(self._collection, requests)

@@ -39,7 +39,7 @@ PathId = Annotated[str, Path(min_length=1, max_length=200)]
 
 def _check_around(value: object) -> int:
     number = int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value) else value
-    return check_count("around", number, MAX_NEIGHBOURS, least=0)
+    return check_count("around", number, MAX_NEIGHBOURS, minimum=0)
 
 
 class ChunkInContext(BaseModel):
@@ -67,7 +67,7 @@ class Context(BaseModel):
     chunks: list[ChunkInContext]
 
 
-class Document(BaseModel):
+class ListedDocument(BaseModel):
     """An indexed page."""
 
     document_id: DocumentId
@@ -81,11 +81,11 @@ class Document(BaseModel):
 class DocumentList(BaseModel):
     """All indexed pages."""
 
-    documents: list[Document]
+    documents: list[ListedDocument]
     total: int = Field(examples=[1])
 
 
-class DocumentWithText(Document):
+class DocumentWithText(ListedDocument):
     """An indexed page with its text and its chunks."""
 
     text: str = Field(examples=["# Introduction to Physical AI\n\nPhysical AI is intelligence that acts…"])

@@ -39,7 +39,7 @@ JudgeField = Annotated[
 
 
 def _check_grade(value: object) -> int:
-    return check_count("grade", value, HIGHEST_GRADE, least=0)
+    return check_count("grade", value, HIGHEST_GRADE, minimum=0)
 
 
 class LabelQuery(BaseModel):

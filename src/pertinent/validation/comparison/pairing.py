@@ -37,7 +37,7 @@ class QueryPair:
         return is_scored(self.current.query)
 
     @property
-    def has_turned(self) -> bool:
+    def changed_status(self) -> bool:
         """Whether the query passes in only one run."""
         return is_good(self.baseline) != is_good(self.current)
 

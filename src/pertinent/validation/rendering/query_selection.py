@@ -100,7 +100,7 @@ class QuerySelection:
     _numbers: dict[tuple[str, str], int]
 
     @classmethod
-    def of(cls, cases: Sequence[TestCase]) -> QuerySelection:
+    def from_cases(cls, cases: Sequence[TestCase]) -> QuerySelection:
         """Put failed queries first; those beyond the limits get a line each, or are only counted."""
         all_queries = [ShownQuery(index, case) for index, case in enumerate(cases)]
         all_failed = [query for query in all_queries if not has_passed(query.case)]

@@ -24,7 +24,7 @@ MAX_QUOTE = 60
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
-MAX_NEIGHBOURS = 100
+MAX_NEIGHBORS = 100
 """How many neighbours of a chunk can be requested on each side."""
 
 

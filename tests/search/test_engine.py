@@ -13,7 +13,7 @@ import pytest
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from pertinent.ports import Description, Vector
-from pertinent.search.engine import Engine, find_neighbours
+from pertinent.search.engine import Engine, find_neighbors
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Answer, Filters, Ranking, SearchOptions, readable_chunks
@@ -242,10 +242,10 @@ def test_seed_003_a_title_that_is_null_in_the_catalog_is_none(engine: Engine, wo
 
 def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:
     middle = next(c for c in readable_chunks(workspace.index().scan()) if c.section == "Publishing")
-    assert [c.position for c in find_neighbours(workspace.catalog(), middle.chunk_id)] == [2]
-    around = find_neighbours(workspace.catalog(), middle.chunk_id, around=1)
+    assert [c.position for c in find_neighbors(workspace.catalog(), middle.chunk_id)] == [2]
+    around = find_neighbors(workspace.catalog(), middle.chunk_id, around=1)
     assert [c.section for c in around] == ["Quality of service", "Publishing", "Subscribing"]
-    assert [c.position for c in find_neighbours(workspace.catalog(), middle.chunk_id, around=50)] == [
+    assert [c.position for c in find_neighbors(workspace.catalog(), middle.chunk_id, around=50)] == [
         0,
         1,
         2,
@@ -258,7 +258,7 @@ def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: W
 
 def test_an_unknown_chunk_is_not_found(engine: Engine, workspace: Workspace) -> None:
     with pytest.raises(NotFound, match="nowhere"):
-        find_neighbours(workspace.catalog(), "nowhere")
+        find_neighbors(workspace.catalog(), "nowhere")
 
 
 def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspace: Workspace) -> None:

@@ -76,7 +76,7 @@ class Indexer(Planner):
             self.progress.stage("Optimising the index", None)
         # Also with nothing to do, where it costs little: the run before may have been killed here.
         self.index.finish()
-        return summarise(plan, plan.seconds + timer.seconds())
+        return summarize(plan, plan.seconds + timer.seconds())
 
     def remove(self, source: str) -> int:
         """Delete a source and all its pages; return how many pages it had."""
@@ -153,7 +153,7 @@ def _page_write(change: PageChange) -> PageWrite:
     return PageWrite(change.page, change.page_hash, [entry.chunk for entry in change.entries])
 
 
-def summarise(plan: SyncPlan, seconds: float) -> SyncSummary:
+def summarize(plan: SyncPlan, seconds: float) -> SyncSummary:
     """Return the plan in numbers."""
     added = sum(not change.exists for change in plan.changes)
     changed = sum(change.chunks_changed for change in plan.changes)

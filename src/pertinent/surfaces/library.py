@@ -14,9 +14,9 @@ from .._internal.progress import NoProgress, Progress
 from ..errors import InvalidInput, NotFound
 from ..indexing.plan import SyncPlan
 from ..indexing.sync import SyncSummary
-from ..limits import ENGINE, MAX_NEIGHBOURS, RETRIEVAL_IMPLEMENTATION, check_count, check_options
+from ..limits import ENGINE, MAX_NEIGHBORS, RETRIEVAL_IMPLEMENTATION, check_count, check_options
 from ..ports import PageRecord
-from ..search.engine import find_neighbours
+from ..search.engine import find_neighbors
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
 from ..workspace.workspace import Workspace
@@ -373,9 +373,9 @@ class Pertinent:
         Raises:
             NotFound: No chunk has this id.
         """
-        check_count("around", around, MAX_NEIGHBOURS, minimum=0)
+        check_count("around", around, MAX_NEIGHBORS, minimum=0)
         self.workspace.require()
-        return find_neighbours(self.workspace.catalog(), chunk_id, around)
+        return find_neighbors(self.workspace.catalog(), chunk_id, around)
 
     def pages(self) -> list[PageRecord]:
         """Return a record of every indexed page."""

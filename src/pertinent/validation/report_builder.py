@@ -130,7 +130,7 @@ class ReportBuilder:
             checks=checks,
             metrics=self._compute_metrics(),
             latency=Latency(**asdict(latency)) if latency else None,
-            golden=self._summarise_golden(ceiling),
+            golden=self._summarize_golden(ceiling),
             preflight=preflight.list_notes(self.golden, self.resolved, self.criteria),
             label_faults=[
                 LabelFault(
@@ -240,7 +240,7 @@ class ReportBuilder:
                 groups[f"type:{kind}/category:{category}"].append(case)
         return {name: _compute_means(cases) for name, cases in groups.items()}
 
-    def _summarise_golden(self, ceiling: float) -> GoldenSummary:
+    def _summarize_golden(self, ceiling: float) -> GoldenSummary:
         return GoldenSummary(
             name=self.golden.name,
             queries=len(self.golden.queries),

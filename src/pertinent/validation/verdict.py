@@ -90,10 +90,10 @@ def _find_failed_searches(findings: VerdictInput) -> str | None:
 
 
 def _find_missing_labels(findings: VerdictInput) -> str | None:
-    if not (unlabelled := preflight.list_unlabelled(findings.golden)):
+    if not (unlabeled := preflight.list_unlabeled(findings.golden)):
         return None
-    names = format_list([query.id for query in unlabelled])
-    pronoun = "it" if len(unlabelled) == 1 else "them"
+    names = format_list([query.id for query in unlabeled])
+    pronoun = "it" if len(unlabeled) == 1 else "them"
     return f"no label says what answers {names}: label {pronoun}, or mark {pronoun} `answerable: false`"
 
 

@@ -130,7 +130,7 @@ class _Fit(NamedTuple):
     known_format: _KnownFormat
 
 
-def recognise_format(payloads: Sequence[Payload], named: Mapping[str, str] | None = None) -> Recognition:
+def recognize_format(payloads: Sequence[Payload], named: Mapping[str, str] | None = None) -> Recognition:
     """Recognise the payload format of points.
 
     The score of a known format is the share of its marks that the points have. The best one is chosen if its

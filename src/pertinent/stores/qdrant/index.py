@@ -227,7 +227,7 @@ class QdrantIndex:
         while (status := self._status()) != models.CollectionStatus.GREEN and time.monotonic() < deadline:
             if status == models.CollectionStatus.GREY:
                 # After a restart the server resumes pending optimisations only at the next change.
-                self._server.write(self._resume_optimisation)
+                self._server.write(self._resume_optimization)
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
 
@@ -240,7 +240,7 @@ class QdrantIndex:
             )
         return info.status
 
-    def _resume_optimisation(self, peer: Peer) -> None:
+    def _resume_optimization(self, peer: Peer) -> None:
         peer.writing.update_collection(self._collection, optimizers_config=models.OptimizersConfigDiff())
 
     def close(self) -> None:

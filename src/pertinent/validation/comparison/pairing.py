@@ -74,14 +74,14 @@ def pair_queries(
     """Pair the queries in both reports; score lists of the baseline again if their labels changed."""
     old_cases = cases_by_id(baseline)
     unpaired = {*change.queries_reworded, *change.queries_added}
-    relabelled = set(change.queries_relabelled)
+    relabeled = set(change.queries_relabelled)
     rescorer = Rescorer(baseline, current)
     pairs = []
     for case in current.test_cases:
         if case.query.id in unpaired:
             continue
         old = old_cases[case.query.id]
-        rescored = case.query.id in relabelled
+        rescored = case.query.id in relabeled
         scores = rescorer.score(old, case) if rescored else ListScores(_metrics_of(old), old.relevant)
         pairs.append(QueryPair(old, case, scores, _metrics_of(case), rescored))
     return pairs

@@ -16,7 +16,7 @@ class Progress(Protocol):
 
 
 class NoProgress:
-    """Progress that nobody watches."""
+    """Ignores progress."""
 
     def stage(self, name: str, total: int | None) -> None: ...
 

@@ -19,6 +19,7 @@ from ..ports import PageRecord
 from ..search.engine import find_neighbors
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
+from ..workspace.reindex import drop_previous, reindex, rollback
 from ..workspace.workspace import Workspace
 from .search_filters import check_filters
 
@@ -212,7 +213,7 @@ class Pertinent:
 
             accept = ReindexGate(self.workspace, golden, notify)
         with self.workspace.writing(progress := progress or NoProgress()):
-            return self.workspace.reindex(progress, accept)
+            return reindex(self.workspace, progress, accept)
 
     def migrate_to(
         self, qdrant_url: str, database_url: str | None = None, progress: Progress | None = None
@@ -244,12 +245,12 @@ class Pertinent:
             The embedder of that index, which must be set from then on.
         """
         with self.workspace.writing(NoProgress()):
-            return self.workspace.rollback().embedder
+            return rollback(self.workspace).embedder
 
     def drop_previous(self) -> bool:
         """Delete the index that the last `reindex` replaced; return whether there was one."""
         with self.workspace.writing(NoProgress()):
-            return self.workspace.drop_previous() is not None
+            return drop_previous(self.workspace) is not None
 
     def search(
         self,

@@ -36,6 +36,7 @@ from pertinent.validation.labels.labeling_session import (
     pool_passages,
 )
 from pertinent.validation.target import PageView
+from pertinent.workspace.reindex import reindex
 from pertinent.workspace.workspace import Workspace
 
 from .pages import view
@@ -302,7 +303,7 @@ class TestSession:
         settings = stored.settings.model_copy(update={"chunk_tokens": 30})
         stored.close()
         reindexed = Workspace(settings)
-        reindexed.reindex(NoProgress())
+        reindex(reindexed, NoProgress())
         session = LabelingSession.open(LocalPipeline(reindexed), str(path))
         grades = session.grades()
         passages = {candidate.passage for candidate in session.candidates.values()}

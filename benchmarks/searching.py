@@ -77,7 +77,7 @@ def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any
     with tempfile.TemporaryDirectory() as folder, Pertinent.open(folder, query_cache=0) as opened:
         workspace = opened.workspace
         workspace._embedder = Quick()
-        indexer = workspace.indexer(NoProgress())
+        indexer = workspace.create_indexer(NoProgress())
         indexer.apply(indexer.plan(InMemorySource(*pages(book, chunks))))
         embedder = LocalEmbedder.load_minilm()
         workspace._embedder = embedder

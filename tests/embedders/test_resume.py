@@ -63,7 +63,7 @@ def sync(provider: str, folder: str | Path, url: str, sizes: tuple[int, ...]) ->
     workspace = Workspace(settings.model_copy(update={"embedder": hosted.name}))
     workspace._embedder = hosted
     try:
-        indexer = workspace.indexer(NoProgress())
+        indexer = workspace.create_indexer(NoProgress())
         return indexer.apply(indexer.plan(shelf(sizes)))
     finally:
         workspace.close()

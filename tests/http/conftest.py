@@ -68,7 +68,7 @@ def settings_in(folder: Path, **chosen: Any) -> Settings:
 
 
 def fill(workspace: Workspace) -> Workspace:
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(shelf()))
     workspace.engine()
     return workspace

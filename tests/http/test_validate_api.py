@@ -176,7 +176,7 @@ def shared_text(serve: Serve, tmp_path: Path) -> Iterator[tuple[Service, list[st
         for name in ("arms", "legs")
     ]
     workspace = Workspace(settings_in(tmp_path / "shared"))
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(InMemorySource(*pages)))
     catalog = workspace.catalog()
     chunks = [chunk for record in catalog.pages() for chunk in catalog.chunks(record.document_id)]

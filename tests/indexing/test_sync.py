@@ -23,7 +23,7 @@ BOOK = (TOPICS, SERVICES, ACTIONS, JOINTS)
 
 
 def sync(workspace: Workspace, *pages: Page | Unreadable, name: str = "book", **options: bool) -> SyncSummary:
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     return indexer.apply(indexer.plan(InMemorySource(*pages, name=name)), **options)
 
 
@@ -58,7 +58,7 @@ def test_second_sync_writes_and_embeds_nothing(workspace: Workspace, monkeypatch
     sync(workspace, *BOOK)
     before, embedded_before = contents(workspace), embedded(workspace)
     writes: list[str] = []
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     for kind, names in (
         (type(indexer.index), ("put", "describe", "delete_stale_points")),
         (type(indexer.catalog), ("begin", "commit")),
@@ -77,7 +77,7 @@ def test_second_sync_writes_and_embeds_nothing(workspace: Workspace, monkeypatch
 def test_plan_writes_nothing(workspace: Workspace) -> None:
     sync(workspace, TOPICS)
     before = contents(workspace)
-    plan = workspace.indexer(NoProgress()).plan(InMemorySource(*BOOK, name="book"))
+    plan = workspace.create_indexer(NoProgress()).plan(InMemorySource(*BOOK, name="book"))
     assert len(plan.changes) == 3
     assert contents(workspace) == before
 
@@ -204,7 +204,7 @@ class Interrupted(Exception):
 
 def interrupt_sync(workspace: Workspace, source: InMemorySource, calls: int) -> bool:
     """Run a sync that is interrupted after some calls of its stores; return whether it was."""
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     plan = indexer.plan(source)
     remaining = calls
 
@@ -278,5 +278,5 @@ def test_search_finds_a_synced_chunk(workspace: Workspace) -> None:
 
 
 def test_plan_counts_chunks_to_embed(workspace: Workspace) -> None:
-    plan = workspace.indexer(NoProgress()).plan(InMemorySource(*BOOK, name="book"))
+    plan = workspace.create_indexer(NoProgress()).plan(InMemorySource(*BOOK, name="book"))
     assert plan.chunks_to_embed == 6

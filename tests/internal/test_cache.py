@@ -58,7 +58,7 @@ def test_repeated_query_is_cached_until_the_index_changes(workspace: Workspace) 
     caching = Workspace(Settings(**(workspace.settings.model_dump() | {"query_cache": 10})))
     options = SearchOptions()
     try:
-        indexer = caching.indexer(NoProgress())
+        indexer = caching.create_indexer(NoProgress())
         indexer.apply(indexer.plan(InMemorySource(page("one", {"": "Robots walk."}))))
         engine = caching.engine()
         first = engine.search("robots", options)

@@ -36,7 +36,7 @@ BOOK = [
 
 @pytest.fixture
 def engine(workspace: Workspace) -> Engine:
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(InMemorySource(*BOOK)))
     return workspace.engine()
 
@@ -86,7 +86,7 @@ def test_the_same_query_gives_the_same_list_every_time(engine: Engine) -> None:
 
 def test_equal_scores_are_ordered_by_chunk_id_also_at_the_cut(workspace: Workspace) -> None:
     twins = [page(f"twin-{n}", {"": f"Exactly the same words{'!' * n}"}, title="Twin") for n in range(9)]
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(InMemorySource(*twins)))
     ids = sorted(chunk.chunk_id for chunk in workspace.index().scan())
     for top_k in (1, 3, 5, 9):
@@ -97,7 +97,7 @@ def test_equal_scores_are_ordered_by_chunk_id_also_at_the_cut(workspace: Workspa
 def test_a_passage_that_several_pages_share_is_shown_once(workspace: Workspace) -> None:
     partial = "Source the workspace before you run anything."
     book = [page(name, {"Setup": partial, "More": f"More about {name}."}) for name in ("one", "two", "three")]
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(InMemorySource(*book)))
     answer = search(workspace.engine(), "source the workspace", top_k=5)
     assert [hit.chunk.text for hit in answer.hits].count(partial) == 1
@@ -111,7 +111,7 @@ def test_many_copies_of_one_text_do_not_crowd_out_the_rest(workspace: Workspace)
     licence = "Source code is licensed as the file says."
     copies = [page(f"copy-{n}", {"Licence": licence}, title="Same") for n in range(120)]
     others = [page(f"other-{n}", {"Text": f"Other licensed source number {n}."}) for n in range(20)]
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(InMemorySource(*copies, *others)))
     answer = search(workspace.engine(), "source code licensed as the file says", top_k=5)
     assert len({hit.chunk.text for hit in answer.hits}) == len(answer.hits) == 5
@@ -272,7 +272,7 @@ def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspac
         while not stop.is_set():
             n += 1
             extra = [page(f"extra-{k}", {"": f"Unrelated filler {n} {k}."}) for k in range(20)]
-            indexer = workspace.indexer(NoProgress())
+            indexer = workspace.create_indexer(NoProgress())
             indexer.apply(indexer.plan(InMemorySource(*BOOK, *extra)), allow_shrink=True)
 
     syncing = threading.Thread(target=resync)
@@ -292,7 +292,7 @@ def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspac
 def test_one_long_page_does_not_use_up_a_list_with_hits_per_page(workspace: Workspace) -> None:
     long = page("long", {f"Part {n}": f"The word robot robot robot, part {n}." for n in range(300)})
     others = [page(f"other-{n}", {"": f"A robot among many other things here, {n}."}) for n in range(10)]
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(InMemorySource(long, *others)))
     rankings: tuple[Ranking, ...] = ("hybrid", "dense", "lexical")
     for ranking in rankings:

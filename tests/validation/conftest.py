@@ -98,7 +98,7 @@ def has_issue(report: ValidationReport, *words: str) -> bool:
 
 def add_pages(stored: Workspace, *pages: Page) -> None:
     """Index the book again, with further pages."""
-    indexer = stored.indexer(NoProgress())
+    indexer = stored.create_indexer(NoProgress())
     indexer.apply(indexer.plan(InMemorySource(*book(), *pages)))
 
 

@@ -85,7 +85,7 @@ class Pertinent:
         cache = self._crawl_cache if self._crawl_cache.parent.exists() else None
         opened = self._open_source(source, base_url, name, page_filter, limits, cache)
         with self._open_for_planning() as workspace:
-            return workspace.indexer(progress or NoProgress()).plan(opened)
+            return workspace.create_indexer(progress or NoProgress()).plan(opened)
 
     @contextmanager
     def _open_for_planning(self) -> Iterator[Workspace]:
@@ -137,7 +137,7 @@ class Pertinent:
         opened = self._open_source(source, base_url, name, page_filter, limits, self._crawl_cache)
         progress = progress or NoProgress()
         with self.workspace.writing(progress, new=True):
-            indexer = self.workspace.indexer(progress)
+            indexer = self.workspace.create_indexer(progress)
             return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
 
     def _open_source(
@@ -182,7 +182,7 @@ class Pertinent:
         if source not in names:
             raise NotFound(f"no source has the name {source!r}; there are {', '.join(names) or 'none'}")
         with self.workspace.writing(NoProgress()):
-            return self.workspace.indexer(NoProgress()).remove(source)
+            return self.workspace.create_indexer(NoProgress()).remove(source)
 
     def reindex(
         self,

@@ -214,8 +214,8 @@ class Workspace:
                 )
             return self._engine
 
-    def indexer(self, progress: Progress) -> Indexer:
-        """Return what syncs sources; apply its plans inside `writing`."""
+    def create_indexer(self, progress: Progress) -> Indexer:
+        """Create the indexer that syncs sources; apply its plans inside `writing`."""
         catalog = self.writable_catalog()
         if fingerprint := catalog.fingerprint():
             self.check_settings(build.expected_fingerprint(self.settings, fingerprint))

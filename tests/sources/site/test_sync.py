@@ -27,7 +27,7 @@ NAMES = [f"p{number}" for number in range(8)]
 
 
 def sync(workspace: Workspace, source: Source, *, allow_shrink: bool = False) -> SyncSummary:
-    indexer = workspace.indexer(NoProgress())
+    indexer = workspace.create_indexer(NoProgress())
     return indexer.apply(indexer.plan(source), allow_shrink=allow_shrink)
 
 

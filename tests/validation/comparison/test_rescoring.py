@@ -71,7 +71,7 @@ class Book:
         self.workspace = Workspace(settings)
 
     def index(self, *pages: Page) -> None:
-        indexer = self.workspace.indexer(NoProgress())
+        indexer = self.workspace.create_indexer(NoProgress())
         indexer.apply(indexer.plan(InMemorySource(*pages)))
 
     def reindex(self) -> None:

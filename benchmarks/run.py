@@ -15,7 +15,7 @@ from typing import Any
 import crawling
 import indexing
 import quality
-import quantising
+import quantizing
 import searching
 import serving
 import startup
@@ -29,7 +29,7 @@ MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "startup": startup.measure,
     "serving": serving.measure,
     "validating": validating.measure,
-    "quantising": quantising.measure,
+    "quantizing": quantizing.measure,
     "crawling": crawling.measure,
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import qdrant_edge as qdrant
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.embedders.local import LocalEmbedder
 from pertinent.ports import Vector
 from pertinent.search.engine import CANDIDATES, Engine
@@ -23,7 +23,7 @@ from pertinent.stores import bm25
 from pertinent.stores.candidates import DENSE, LEXICAL
 from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.library import Pertinent
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Page
 
 QUERIES = [
@@ -77,8 +77,8 @@ def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any
     with tempfile.TemporaryDirectory() as folder, Pertinent.open(folder, query_cache=0) as opened:
         workspace = opened.workspace
         workspace._embedder = Quick()
-        indexer = workspace.indexer(Silent())
-        indexer.apply(indexer.plan(Shelf(*pages(book, chunks))))
+        indexer = workspace.create_indexer(NoProgress())
+        indexer.apply(indexer.plan(InMemorySource(*pages(book, chunks))))
         embedder = LocalEmbedder.load_minilm()
         workspace._embedder = embedder
         index = workspace.index()

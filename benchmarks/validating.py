@@ -15,7 +15,7 @@ from pertinent.testing.embedder import HashedWords
 from pertinent.types import Answer, Chunk, Hit, Page, Scores, SearchOptions
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.target import PageView
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 
 QUERIES = 10_000
 TYPES = ("specific", "broad", "paraphrase")
@@ -31,7 +31,7 @@ class Instant:
         self._random = random.Random(1)
         self.seconds = 0.0
 
-    def facts(self) -> Mapping[str, str]:
+    def describe_pipeline(self) -> Mapping[str, str]:
         return {}
 
     def search(self, text: str, options: SearchOptions) -> Answer:
@@ -45,7 +45,7 @@ class Instant:
     def pages(self) -> Iterator[PageView]:
         yield from self._pages
 
-    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+    def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         return set(chunk_ids)
 
     def audit(self) -> list[str]:
@@ -61,7 +61,7 @@ def measure(book: Path) -> dict[str, Any]:
     subject = Instant(pages)
     golden = _golden(pages)
     start = time.perf_counter()
-    report = validate(subject, golden, Options(together=False, diagnose=False))
+    report = validate(subject, golden, ValidationOptions(together=False, diagnose=False))
     whole = time.perf_counter() - start
     return {
         "queries": QUERIES,

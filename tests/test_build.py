@@ -42,14 +42,14 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 def test_embedder_of_another_package_is_created_by_its_entry_point(install: Install) -> None:
     install("acme_models:create_embedder")
-    embedder = build.embedder(Settings(embedder="acme:small"))
+    embedder = build.create_embedder(Settings(embedder="acme:small"))
     assert (embedder.name, embedder.model, embedder.dimension) == ("acme:small", "small", 64)
 
 
 def test_entry_point_that_fails_to_import_is_reported(install: Install) -> None:
     install("acme_models:missing")
     with pytest.raises(SettingsError, match="acme can't be loaded from acme_models:missing"):
-        build.embedder(Settings(embedder="acme:small"))
+        build.create_embedder(Settings(embedder="acme:small"))
 
 
 def test_provider_of_no_package_is_refused() -> None:
@@ -59,4 +59,4 @@ def test_provider_of_no_package_is_refused() -> None:
 
 def test_testing_provider_refuses_other_models() -> None:
     with pytest.raises(SettingsError, match="must be testing:hashed-words, not 'testing:other'"):
-        build.embedder(Settings(embedder="testing:other"))
+        build.create_embedder(Settings(embedder="testing:other"))

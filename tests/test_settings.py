@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import SettingsError
-from pertinent.settings import Loaded, Settings, load
+from pertinent.settings import LoadedSettings, Settings, load
 
 
-def masked_values(loaded: Loaded) -> dict[str, str]:
+def masked_values(loaded: LoadedSettings) -> dict[str, str]:
     return {setting.name: setting.value for setting in loaded.list_origins()}
 
 
@@ -89,7 +89,7 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
         ({"ranking": "rrf"}, {}, "ranking"),
         ({"nonsense": 1}, {}, "nonsense"),
         ({"database_url": "mysql://h/d"}, {}, "postgresql:// or sqlite://"),
-        ({}, {"PERTINENT_EMBEDER": "x"}, "PERTINENT_EMBEDER is no setting"),
+        ({}, {"PERTINENT_EMBEDER": "x"}, "PERTINENT_EMBEDER is not a setting"),
         ({}, {"QDRANT_API_KEY": "secret-key"}, "QDRANT_URL"),
         ({"qdrant_write_consistency": 2}, {}, "only 1 qdrant_replicas"),
         ({"qdrant_quantization": "tiny"}, {}, "qdrant_quantization"),

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .embedders import sizes
 from .errors import FingerprintMismatch, SettingsError
 from .indexing.chunking import CHUNKER_VERSION
 from .ports import Builds, Catalog, CatalogReader, Embedder, Fingerprint, IndexReader
@@ -32,13 +33,15 @@ if TYPE_CHECKING:
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
 
+lookup_dimension = sizes.lookup_dimension
+
 OpenReaders = Callable[[Embedder], tuple[IndexReader, CatalogReader]]
 """Opens the readers of an external collection, whose vectors must fit the embedder."""
 
 
-def embedder(settings: Settings) -> Embedder:
+def create_embedder(settings: Settings) -> Embedder:
     """Create the embedder that `provider:model` names, with a cache for query vectors."""
-    created = _create_embedder(settings)
+    created = _choose_embedder(settings)
     if not settings.query_cache:
         return created
     from .embedders.cached import CachedQueries
@@ -46,14 +49,7 @@ def embedder(settings: Settings) -> Embedder:
     return CachedQueries(created, settings.query_cache)
 
 
-def known_dimension(model: str) -> int | None:
-    """Return the dimension of a hosted model's vectors; None for a model that is not listed."""
-    from .embedders import sizes
-
-    return sizes.known_dimension(model)
-
-
-def _create_embedder(settings: Settings) -> Embedder:
+def _choose_embedder(settings: Settings) -> Embedder:
     provider, _, model = settings.embedder.partition(":")
     if provider in ("cohere", "openai"):
         return _create_hosted_embedder(settings, provider, model)
@@ -95,7 +91,7 @@ def _create_hosted_embedder(settings: Settings, provider: str, model: str) -> Em
     return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, options=options)
 
 
-def catalog(settings: Settings) -> Catalog:
+def open_catalog(settings: Settings) -> Catalog:
     """Open the catalog: in PostgreSQL if a database URL is set, otherwise in SQLite in the folder."""
     from .stores.catalog.catalog import SqlCatalog
 
@@ -104,7 +100,7 @@ def catalog(settings: Settings) -> Catalog:
     return SqlCatalog.open(f"sqlite:///{(settings.folder / CATALOG_FILE).resolve()}")
 
 
-def builds(settings: Settings, catalog_id: Callable[[], str]) -> Builds:
+def open_builds(settings: Settings, catalog_id: Callable[[], str]) -> Builds:
     """Return the builds of the index: on a Qdrant server if its URL is set, otherwise in the folder."""
     if settings.qdrant_url is None:
         from .stores.edge import EdgeBuilds
@@ -165,7 +161,7 @@ def _connect(settings: Settings) -> Server:
     return Server(settings.qdrant_url or "", key, timeout=settings.qdrant_timeout)
 
 
-def fingerprint(settings: Settings, embedder: Embedder) -> Fingerprint:
+def make_fingerprint(settings: Settings, embedder: Embedder) -> Fingerprint:
     """Return the fingerprint of an index that is made with these settings."""
     from .stores import bm25
 
@@ -176,7 +172,7 @@ def _chunker(settings: Settings) -> str:
     return f"structure-{CHUNKER_VERSION} tokens={settings.chunk_tokens}"
 
 
-def without_loading(settings: Settings, existing: Fingerprint) -> Fingerprint:
+def expected_fingerprint(settings: Settings, existing: Fingerprint) -> Fingerprint:
     """Return the fingerprint that the settings ask for, without loading the model.
 
     What only the model can tell (its dimension, and the name of the model in an ONNX folder) is taken from
@@ -189,7 +185,7 @@ def without_loading(settings: Settings, existing: Fingerprint) -> Fingerprint:
     return replace(existing, embedder=name, chunker=_chunker(settings), lexical=bm25.SETTINGS)
 
 
-def same_settings(existing: Fingerprint, expected: Fingerprint) -> bool:
+def has_same_settings(existing: Fingerprint, expected: Fingerprint) -> bool:
     """Whether two builds were made with the same settings, whatever their numbers."""
     return replace(existing, build=expected.build) == expected
 

@@ -114,7 +114,7 @@ def embedding_key(embedder: str, text: str) -> str:
     return digest(embedder, text, length=16)
 
 
-def storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
     """Whether every store accepts a text: PostgreSQL has no NUL, and UTF-8 no lone surrogate."""
     try:
         return "\0" not in text and (text.isascii() or bool(text.encode()))

@@ -24,7 +24,7 @@ MAX_QUOTE = 60
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
-MAX_NEIGHBOURS = 100
+MAX_NEIGHBORS = 100
 """How many neighbours of a chunk can be requested on each side."""
 
 
@@ -65,21 +65,21 @@ RETRIEVAL_IMPLEMENTATION = Limits(
 )
 
 
-def check_count(field: str, value: object, most: int, least: int = 1) -> int:
-    """Return the value; raise InvalidInput unless it is a whole number from `least` to `most`."""
+def check_count(field: str, value: object, maximum: int, minimum: int = 1) -> int:
+    """Return the value; raise InvalidInput unless it is a whole number from `minimum` to `maximum`."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(field, f"must be a whole number from {least} to {most}, not {value!r}")
-    if not least <= value <= most:
-        raise InvalidInput(field, f"must be between {least} and {most}, not {value}")
+        raise InvalidInput(field, f"must be a whole number from {minimum} to {maximum}, not {value!r}")
+    if not minimum <= value <= maximum:
+        raise InvalidInput(field, f"must be between {minimum} and {maximum}, not {value}")
     return value
 
 
-def check_at_least(field: str, value: object, least: int) -> int:
-    """Return the value; raise InvalidInput unless it is a whole number of at least `least`."""
+def check_at_least(field: str, value: object, minimum: int) -> int:
+    """Return the value; raise InvalidInput unless it is a whole number of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(field, f"must be a whole number from {least} on, not {_quote(value)}")
-    if value < least:
-        raise InvalidInput(field, f"must be at least {least}, not {value}")
+        raise InvalidInput(field, f"must be a whole number from {minimum} on, not {_quote(value)}")
+    if value < minimum:
+        raise InvalidInput(field, f"must be at least {minimum}, not {value}")
     return value
 
 
@@ -96,9 +96,9 @@ def check_share(field: str, value: object) -> float:
 def check_duration(field: str, value: object) -> float:
     """Return the value; raise InvalidInput unless it is a finite number of milliseconds, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput(field, f"must be a number that is not negative, not {_quote(value)}")
+        raise InvalidInput(field, f"must be 0 or more, not {_quote(value)}")
     if not 0.0 <= value < math.inf:
-        raise InvalidInput(field, f"must be finite and not negative, not {str(value)[:20]}")
+        raise InvalidInput(field, f"must be finite and 0 or more, not {str(value)[:20]}")
     return float(value)
 
 

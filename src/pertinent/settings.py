@@ -26,7 +26,7 @@ from .types import Ranking
 FILE = "pertinent.toml"
 PREFIX = "PERTINENT_"
 RESERVED = "PERTINENT_TEST_"
-"""Environment variables with this prefix belong to the test suite and are no settings."""
+"""Environment variables with this prefix belong to the test suite and are not settings."""
 
 COMMON_NAMES: Mapping[str, str] = {
     "cohere_api_key": "COHERE_API_KEY",
@@ -41,7 +41,7 @@ COMMON_NAMES: Mapping[str, str] = {
 MIN_KEY = 8
 """The shortest API key of the service, in characters."""
 
-GIVEN = "given"
+FROM_CALLER = "given"
 """The origin of a setting that the caller passed."""
 
 _BASE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^?#\s]+")
@@ -91,7 +91,7 @@ class Settings(BaseModel):
     qdrant_shards: Annotated[int, Field(ge=1, le=1024, description="shards of a new collection")] = 1
     qdrant_replicas: Annotated[int, Field(ge=1, le=64, description="copies of each shard in a cluster")] = 1
     qdrant_write_consistency: Annotated[
-        int, Field(ge=1, le=64, description="copies that must have a write before it counts")
+        int, Field(ge=1, le=64, description="replicas that must confirm a write")
     ] = 1
     qdrant_on_disk: Annotated[bool, Field(description="read vectors from the disk, with little memory")] = (
         False
@@ -115,18 +115,19 @@ class Settings(BaseModel):
     host: Annotated[str, Field(description="where the service listens")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="the port it listens on; 0 takes any")] = 8000
     api_keys: Annotated[
-        tuple[SecretStr, ...], Field(description="who may ask the service; none means anybody")
+        tuple[SecretStr, ...],
+        Field(description="API keys that the service accepts; none means no key is needed"),
     ] = ()
     rate_limit: Annotated[
         int, Field(ge=0, description="requests a minute for each key or address; 0 means no limit")
     ] = 0
     cors_origins: Annotated[
-        tuple[str, ...], Field(description="other sites whose pages may ask the service")
+        tuple[str, ...], Field(description="origins allowed to call the service (CORS)")
     ] = ()
     request_timeout: Annotated[
         float, Field(gt=0, le=600, description="how many seconds a request may take")
     ] = 10.0
-    query_cache: Annotated[int, Field(ge=0, description="how many queries are remembered")] = 1024
+    query_cache: Annotated[int, Field(ge=0, description="how many queries are cached")] = 1024
     otel_endpoint: Annotated[str | None, Field(description="where to send OpenTelemetry spans")] = None
 
     golden: Annotated[
@@ -234,7 +235,7 @@ class Origin(NamedTuple):
     origin: str
 
 
-class Loaded(NamedTuple):
+class LoadedSettings(NamedTuple):
     """Settings, and the origin of each that is not a default."""
 
     settings: Settings
@@ -253,7 +254,7 @@ def load(
     *,
     environment: Mapping[str, str] | None = None,
     start: Path | None = None,
-) -> Loaded:
+) -> LoadedSettings:
     """Load the settings.
 
     Args:
@@ -265,7 +266,7 @@ def load(
         SettingsError: A value is invalid; the message names it and its origin.
     """
     layers = [
-        {name: (value, GIVEN) for name, value in (overrides or {}).items() if value is not None},
+        {name: (value, FROM_CALLER) for name, value in (overrides or {}).items() if value is not None},
         dict(_read_environment(os.environ if environment is None else environment)),
         dict(_read_file(start or Path.cwd())),
     ]
@@ -276,7 +277,7 @@ def load(
     except ValidationError as error:
         raise SettingsError(_explain(error, origins)) from None
     _refuse_contradictions(settings)
-    return Loaded(settings, origins)
+    return LoadedSettings(settings, origins)
 
 
 def _read_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -287,7 +288,7 @@ def _read_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, tup
         if variable.startswith(PREFIX) and not variable.startswith(RESERVED):
             name = variable.removeprefix(PREFIX).lower()
             if name not in Settings.model_fields:
-                raise SettingsError(f"{variable} is no setting; the settings are {_ALL}")
+                raise SettingsError(f"{variable} is not a setting; the settings are {_ALL}")
             if value:
                 yield name, (value, variable)
 
@@ -302,7 +303,7 @@ def _read_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
         raise SettingsError(f"can't read {path}: {error}") from error
     for name, value in values.items():
         if name not in Settings.model_fields:
-            raise SettingsError(f"{path}: {name!r} is no setting; the settings are {_ALL}")
+            raise SettingsError(f"{path}: {name!r} is not a setting; the settings are {_ALL}")
         yield name, (_resolve_path(name, value, path.parent), str(path))
 
 
@@ -319,9 +320,9 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     problems = []
     for details in error.errors(include_url=False, include_input=False):
         name = str(details["loc"][0])
-        problem = "is no setting" if details["type"] == "extra_forbidden" else explain_error(details)
+        problem = "is not a setting" if details["type"] == "extra_forbidden" else explain_error(details)
         origin = origins.get(name, "the default")
-        problems.append(f"{name}: {problem} ({'as given' if origin == GIVEN else f'from {origin}'})")
+        problems.append(f"{name}: {problem} ({'as given' if origin == FROM_CALLER else f'from {origin}'})")
     return "; ".join(problems)
 
 

@@ -42,7 +42,9 @@ def golden(tmp_path: Path) -> Path:
 
 
 def grades(golden: Path) -> list[int | None]:
-    return [one.label.grade if one.label else None for one in JudgmentLog.beside(golden).read_effective()]
+    return [
+        one.label.grade if one.label else None for one in JudgmentLog.for_golden_file(golden).read_effective()
+    ]
 
 
 def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
@@ -75,7 +77,7 @@ def test_label_ignores_unknown_keys(run: Run, golden: Path) -> None:
 
 def test_label_saves_a_note_with_the_next_judgment_and_undo_restores_it(run: Run, golden: Path) -> None:
     done = run("label", golden, stdin="n on one line\n1\nn\n on the next  line \n2\n")
-    assert [one.label and one.label.note for one in JudgmentLog.beside(golden).read_effective()] == [
+    assert [one.label and one.label.note for one in JudgmentLog.for_golden_file(golden).read_effective()] == [
         "on one line",
         "on the next line",
     ]
@@ -84,7 +86,7 @@ def test_label_saves_a_note_with_the_next_judgment_and_undo_restores_it(run: Run
     assert "note: on the next line" in done.stdout
     assert [
         (one.label and (one.label.grade, one.label.note))
-        for one in JudgmentLog.beside(golden).read_effective()
+        for one in JudgmentLog.for_golden_file(golden).read_effective()
     ] == [
         (1, "on one line"),
         (0, "on the next line"),
@@ -113,7 +115,7 @@ def test_label_undoes_after_the_last_passage(run: Run, golden: Path) -> None:
     assert "Undone: your 1." in done.stdout
     (total,) = {int(one) for one in re.findall(r"of (\d+) passages", done.stdout)}
     assert len(grades(golden)) == total - 1
-    assert {one.query for one in JudgmentLog.beside(golden).read_effective()} == {"joints"}
+    assert {one.query for one in JudgmentLog.for_golden_file(golden).read_effective()} == {"joints"}
 
 
 def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> N
     done = run("label", golden, stdin="2\n")
     assert done.exit_code == 0
     assert "There is nothing to judge" in done.stdout
-    assert not JudgmentLog.beside(golden).path.exists()
+    assert not JudgmentLog.for_golden_file(golden).path.exists()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_label_refuses_bad_input_in_one_line(
     last = done.stderr.splitlines()[-1]
     assert all(part in last for part in said)
     assert "Traceback" not in done.stderr
-    assert not JudgmentLog.beside(golden).path.exists()
+    assert not JudgmentLog.for_golden_file(golden).path.exists()
 
 
 def test_label_agreement_prints_kappa_of_two_judges(run: Run, golden: Path) -> None:
@@ -251,7 +253,7 @@ def test_label_reads_single_keys_on_a_terminal(golden: Path) -> None:
         opened.press("q", "2 judgments saved")
         assert opened.process.wait(30) == 0
     assert grades(golden) == [2, 0]
-    assert [one.label and one.label.note for one in JudgmentLog.beside(golden).read_effective()] == [
+    assert [one.label and one.label.note for one in JudgmentLog.for_golden_file(golden).read_effective()] == [
         None,
         "by hand",
     ]

@@ -63,7 +63,7 @@ def test_validate_pass_exits_with_0_and_writes_json_and_html(run: Run) -> None:
 
 
 def test_validate_prints_means_over_answerable_and_all_queries(run: Run) -> None:
-    """CONTRACTS 12: two of four queries are answerable, and both are answered first."""
+    """Rule 12 in docs/seeds.md: two of four queries are answerable, and both are answered first."""
     write_golden()
     printed = run("validate").stdout.partition("Means over the answerable queries and over all queries")[2]
     rows = [line.split() for line in printed.splitlines()[1:6]]
@@ -81,7 +81,7 @@ def test_validate_fail_exits_with_1_and_names_the_criterion(run: Run) -> None:
 
 
 def test_validate_invalid_criteria_exit_with_2_and_propose_others(run: Run) -> None:
-    """CONTRACTS 25: the proposed flags, given to the same command, end in a verdict."""
+    """Rule 25 in docs/seeds.md: the proposed flags, given to the same command, end in a verdict."""
     write_golden(criteria={})
     result = run("validate", "golden.yaml")
     printed = " ".join(result.stdout.split())

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import HostedEmbedder, HostedOptions
 from pertinent.embedders.openai import OpenAIEmbedder
 from pertinent.embedders.retries import RetryPolicy
 from pertinent.errors import EmbedderError
-from pertinent.indexing.sync import Summary
+from pertinent.indexing.sync import SyncSummary
 from pertinent.settings import Settings
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
 
 from .wire import KEY, Asked, Wire
@@ -42,12 +42,12 @@ sync("cohere", sys.argv[1], sys.argv[2], LARGE)
 """
 
 
-def shelf(sizes: tuple[int, ...]) -> Shelf:
+def shelf(sizes: tuple[int, ...]) -> InMemorySource:
     pages = (
         page(f"page-{number}", {f"Part {part}": f"Passage {part} of page {number}." for part in range(size)})
         for number, size in enumerate(sizes)
     )
-    return Shelf(*pages, name="book")
+    return InMemorySource(*pages, name="book")
 
 
 def embedder(provider: str, url: str) -> HostedEmbedder:
@@ -56,14 +56,14 @@ def embedder(provider: str, url: str) -> HostedEmbedder:
     return OpenAIEmbedder("wired", base_url=url, dimension=DIMENSION, options=OPTIONS)
 
 
-def sync(provider: str, folder: str | Path, url: str, sizes: tuple[int, ...]) -> Summary:
+def sync(provider: str, folder: str | Path, url: str, sizes: tuple[int, ...]) -> SyncSummary:
     """Index the book with an embedder that asks the wire."""
     hosted = embedder(provider, url)
     settings = Settings(folder=Path(folder), embedder="testing:hashed-words", query_cache=0)
     workspace = Workspace(settings.model_copy(update={"embedder": hosted.name}))
     workspace._embedder = hosted
     try:
-        indexer = workspace.indexer(Silent())
+        indexer = workspace.create_indexer(NoProgress())
         return indexer.apply(indexer.plan(shelf(sizes)))
     finally:
         workspace.close()

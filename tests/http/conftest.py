@@ -16,13 +16,13 @@ from hypothesis.errors import Unsatisfiable
 from starlette.testclient import TestClient
 from structlog.testing import LogCapture
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.errors import ERROR_KINDS
 from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TOPICS = ("angle", "speed", "torque", "friction", "damping", "backlash")
 
 
-def shelf() -> Shelf:
+def shelf() -> InMemorySource:
     """Four pages, 24 chunks."""
     pages = [
         page(
@@ -58,7 +58,7 @@ def shelf() -> Shelf:
         "Services": "A service answers a request, once for each call.",
         "Markup": '<script>alert("owned")</script> is a script tag, shown as text.',
     }
-    return Shelf(*pages, page("nodes", nodes, title="Nodes and topics"))
+    return InMemorySource(*pages, page("nodes", nodes, title="Nodes and topics"))
 
 
 def settings_in(folder: Path, **chosen: Any) -> Settings:
@@ -68,7 +68,7 @@ def settings_in(folder: Path, **chosen: Any) -> Settings:
 
 
 def fill(workspace: Workspace) -> Workspace:
-    indexer = workspace.indexer(Silent())
+    indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(shelf()))
     workspace.engine()
     return workspace

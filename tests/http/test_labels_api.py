@@ -67,7 +67,7 @@ class TestLabelling:
     def test_judgment_is_on_disk_before_the_response(self, labelling: Service, golden: Path) -> None:
         shown = next_passage(labelling, "ann")
         then = judge(labelling, shown, 2, judge="ann", note="in  full").json()
-        (said,) = JudgmentLog.beside(golden).read_effective()
+        (said,) = JudgmentLog.for_golden_file(golden).read_effective()
         assert said.label is not None
         assert (said.judge, said.label.grade, said.label.note) == ("ann", 2, "in full")
         assert then["progress"]["judged"] == 1
@@ -82,7 +82,7 @@ class TestLabelling:
         taken = labelling.client.post(f"{LABELS}/undo", json={}).json()
         assert (taken["query"], taken["passage"]) == (shown["query"], shown["passage"])
         assert (taken["grade"], taken["note"], taken["undoable"]) == (1, "perhaps", False)
-        assert JudgmentLog.beside(golden).read_effective() == []
+        assert JudgmentLog.for_golden_file(golden).read_effective() == []
         again = labelling.client.post(f"{LABELS}/undo", json={})
         assert "no judgment to undo" in problem(again, 404, "not_found")
 
@@ -107,10 +107,10 @@ class TestLabelling:
 
         with ThreadPoolExecutor(4) as pool:
             counts = list(pool.map(sit, ["ann", "ben", "ann", "eve"]))
-        standing = JudgmentLog.beside(golden).read_effective()
+        standing = JudgmentLog.for_golden_file(golden).read_effective()
         assert {one.judge for one in standing} == {"ann", "ben", "eve"}
         assert len(standing) == 3 * len(desk.candidates)
-        assert len(JudgmentLog.beside(golden).read()) == sum(counts)
+        assert len(JudgmentLog.for_golden_file(golden).read()) == sum(counts)
 
     def test_agreement_lists_judges_and_disagreements(self, labelling: Service) -> None:
         assert labelling.client.get(f"{LABELS}/agreement").json() == {"judges": [], "pairs": []}
@@ -146,12 +146,12 @@ class TestLabelling:
         assert said in problem(labelling.client.post(LABELS, json=body), 400, "validation_error")
         missing = labelling.client.post(LABELS, json={"query_id": "q", "chunk_id": "c"})
         assert "grade: must be given" in problem(missing, 400, "validation_error")
-        assert not JudgmentLog.beside(golden).path.exists()
+        assert not JudgmentLog.for_golden_file(golden).path.exists()
 
     def test_judgment_of_an_unknown_passage_is_not_found(self, labelling: Service, golden: Path) -> None:
         body = {"query_id": "no such query", "chunk_id": "no such chunk", "grade": 1}
         problem(labelling.client.post(LABELS, json=body), 404, "not_found")
-        assert not JudgmentLog.beside(golden).path.exists()
+        assert not JudgmentLog.for_golden_file(golden).path.exists()
 
     @pytest.mark.parametrize(
         "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None]
@@ -162,7 +162,7 @@ class TestLabelling:
     ) -> None:
         shown = next_passage(labelling)
         judge(labelling, shown, 1)
-        before = JudgmentLog.beside(golden).read()
+        before = JudgmentLog.for_golden_file(golden).read()
         ids = f'"query_id": "{shown["query"]["id"]}", "chunk_id": "{shown["passage"]["chunk_id"]}"'
         body = f'{{{ids}, "grade": 2}}'
         headers = {"content-type": kind} if kind else {}
@@ -170,7 +170,7 @@ class TestLabelling:
             f"{LABELS}{route}", content=body if not route else "{}", headers=headers
         )
         problem(response, 400, "validation_error")
-        assert JudgmentLog.beside(golden).read() == before
+        assert JudgmentLog.for_golden_file(golden).read() == before
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
     def test_cross_site_judgment_is_forbidden(self, serve: Serve, golden: Path, site: str) -> None:
@@ -234,7 +234,7 @@ class TestSessionBuilder:
             assert str(golden) in labelling.lines("labelling")[-1]["detail"]
         golden.write_bytes(whole)
         assert next_passage(labelling)["passage"]
-        log = JudgmentLog.beside(golden).path
+        log = JudgmentLog.for_golden_file(golden).path
         log.write_text("spoilt\n", encoding="utf-8")
         problem(labelling.client.get(f"{LABELS}/next"), 503, "service_unavailable")
         assert "line 1 is not JSON" in labelling.lines("labelling")[-1]["detail"]
@@ -243,7 +243,7 @@ class TestSessionBuilder:
 
     def test_unwritable_log_is_a_503(self, labelling: Service, golden: Path) -> None:
         shown = next_passage(labelling)
-        JudgmentLog.beside(golden).path.mkdir()
+        JudgmentLog.for_golden_file(golden).path.mkdir()
         problem(judge(labelling, shown, 2), 503, "service_unavailable")
 
     def test_session_reloads_a_changed_golden_set(self, labelling: Service, golden: Path) -> None:

@@ -127,7 +127,8 @@ def test_seed_003_ranges_are_described(described: dict[str, Any]) -> None:
     query, top_k = request["properties"]["query"], request["properties"]["top_k"]
     assert (query["type"], query["minLength"], query["maxLength"]) == ("string", 1, 500)
     assert (top_k["type"], top_k["minimum"], top_k["maximum"], top_k["default"]) == ("integer", 1, 20, 5)
-    result = described["components"]["schemas"]["SearchResult"]
+    result = described["components"]["schemas"]["SearchHit"]
+    assert result["title"] == "SearchResult"
     assert set(result["required"]) == {"chunk_id", "snippet", "source_path", "slug", "score", "url"}
 
 

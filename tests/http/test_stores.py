@@ -17,7 +17,7 @@ from qdrant_client import QdrantClient
 
 from pertinent.errors import CatalogFailure
 from pertinent.search.engine import NO_CATALOG, NO_LEXICAL
-from pertinent.surfaces.http import health
+from pertinent.surfaces.http import store_health
 from pertinent.workspace.workspace import Workspace
 
 from ..servers.fixtures import Place
@@ -29,7 +29,7 @@ from .conftest import Serve, Service, fill, problem, settings_in
 @pytest.fixture
 def fresh_health(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look at the stores is a new one."""
-    monkeypatch.setattr(health, "CACHE_SECONDS", -1.0)
+    monkeypatch.setattr(store_health, "CACHE_SECONDS", -1.0)
 
 
 def catalog_engine(workspace: Workspace) -> sa.Engine:
@@ -396,7 +396,7 @@ def test_cached_answers_are_not_used_while_the_catalog_is_down(
     assert service.client.get("/health").json()["status"] == "degraded"
     assert service.v1().json()["status"] == "partial"
     monkeypatch.undo()
-    monkeypatch.setattr(health, "CACHE_SECONDS", -1.0)
+    monkeypatch.setattr(store_health, "CACHE_SECONDS", -1.0)
     assert service.v1().json()["status"] == "success"
     assert service.v1("Nodes publish messages on topics").json()["status"] == "success"
     workspace.close()
@@ -445,6 +445,6 @@ def test_health_check_is_cached(service: Service, monkeypatch: pytest.MonkeyPatc
         for route in ("/readyz", "/health", "/api/v1/health"):
             assert service.client.get(route).status_code == 200
     assert len(looks) == 1
-    monkeypatch.setattr(health, "CACHE_SECONDS", -1.0)
+    monkeypatch.setattr(store_health, "CACHE_SECONDS", -1.0)
     service.client.get("/readyz")
     assert len(looks) == 2

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.build import CATALOG_FILE
 from pertinent.errors import InvalidInput
 from pertinent.search.engine import NO_CATALOG, Engine
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
 
@@ -176,8 +176,8 @@ def shared_text(serve: Serve, tmp_path: Path) -> Iterator[tuple[Service, list[st
         for name in ("arms", "legs")
     ]
     workspace = Workspace(settings_in(tmp_path / "shared"))
-    indexer = workspace.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*pages)))
+    indexer = workspace.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(*pages)))
     catalog = workspace.catalog()
     chunks = [chunk for record in catalog.pages() for chunk in catalog.chunks(record.document_id)]
     yield serve(workspace), [chunk.chunk_id for chunk in chunks if chunk.text == LICENCE]

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.errors import SyncRefused
 from pertinent.indexing import plan as planning
-from pertinent.indexing.sync import Indexer, Summary
+from pertinent.indexing.sync import Indexer, SyncSummary
 from pertinent.testing.embedder import HashedWords
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Chunk, Page, SearchOptions, Unreadable, readable_chunks
 from pertinent.workspace.workspace import Workspace
 
@@ -22,9 +22,9 @@ JOINTS = page("joints", {"": "A joint links two bodies.", "Limits": "Lower and u
 BOOK = (TOPICS, SERVICES, ACTIONS, JOINTS)
 
 
-def sync(workspace: Workspace, *pages: Page | Unreadable, name: str = "book", **options: bool) -> Summary:
-    indexer = workspace.indexer(Silent())
-    return indexer.apply(indexer.plan(Shelf(*pages, name=name)), **options)
+def sync(workspace: Workspace, *pages: Page | Unreadable, name: str = "book", **options: bool) -> SyncSummary:
+    indexer = workspace.create_indexer(NoProgress())
+    return indexer.apply(indexer.plan(InMemorySource(*pages, name=name)), **options)
 
 
 def contents(workspace: Workspace) -> tuple[list[Chunk], list[Chunk], list[str]]:
@@ -58,14 +58,14 @@ def test_second_sync_writes_and_embeds_nothing(workspace: Workspace, monkeypatch
     sync(workspace, *BOOK)
     before, embedded_before = contents(workspace), embedded(workspace)
     writes: list[str] = []
-    indexer = workspace.indexer(Silent())
+    indexer = workspace.create_indexer(NoProgress())
     for kind, names in (
         (type(indexer.index), ("put", "describe", "delete_stale_points")),
         (type(indexer.catalog), ("begin", "commit")),
     ):
         for name in names:
             monkeypatch.setattr(kind, name, lambda *_, name=name, **__: writes.append(name))
-    plan = indexer.plan(Shelf(*BOOK, name="book"))
+    plan = indexer.plan(InMemorySource(*BOOK, name="book"))
     assert plan.nothing_to_do
     summary = indexer.apply(plan)
     assert writes == []
@@ -77,7 +77,7 @@ def test_second_sync_writes_and_embeds_nothing(workspace: Workspace, monkeypatch
 def test_plan_writes_nothing(workspace: Workspace) -> None:
     sync(workspace, TOPICS)
     before = contents(workspace)
-    plan = workspace.indexer(Silent()).plan(Shelf(*BOOK, name="book"))
+    plan = workspace.create_indexer(NoProgress()).plan(InMemorySource(*BOOK, name="book"))
     assert len(plan.changes) == 3
     assert contents(workspace) == before
 
@@ -202,9 +202,9 @@ class Interrupted(Exception):
     """Ends a run."""
 
 
-def interrupt_sync(workspace: Workspace, source: Shelf, calls: int) -> bool:
+def interrupt_sync(workspace: Workspace, source: InMemorySource, calls: int) -> bool:
     """Run a sync that is interrupted after some calls of its stores; return whether it was."""
-    indexer = workspace.indexer(Silent())
+    indexer = workspace.create_indexer(NoProgress())
     plan = indexer.plan(source)
     remaining = calls
 
@@ -238,7 +238,7 @@ EDITED = page("topics", {"": "Nodes talk over topics.", "QoS": "Reliable.", "Lat
 @pytest.mark.parametrize("calls", range(16))
 def test_next_sync_completes_an_interrupted_one(workspace: Workspace, calls: int) -> None:
     sync(workspace, *BOOK)
-    target = Shelf(EDITED, SERVICES, ACTIONS, page("new", {"": "A new page."}), name="book")
+    target = InMemorySource(EDITED, SERVICES, ACTIONS, page("new", {"": "A new page."}), name="book")
     interrupted = interrupt_sync(workspace, target, calls)
     sync(workspace, *target.pages)
     points, rows, pending = contents(workspace)
@@ -253,7 +253,7 @@ def test_sync_after_an_interruption_restores_the_old_pages(workspace: Workspace,
     sync(workspace, *BOOK)
     before = contents(workspace)
     interrupted = interrupt_sync(
-        workspace, Shelf(EDITED, *BOOK[1:], page("new", {"": "New."}), name="book"), calls
+        workspace, InMemorySource(EDITED, *BOOK[1:], page("new", {"": "New."}), name="book"), calls
     )
     sync(workspace, *BOOK, allow_shrink=True)
     assert contents(workspace) == before
@@ -263,7 +263,7 @@ def test_sync_after_an_interruption_restores_the_old_pages(workspace: Workspace,
 def test_sync_reuses_vectors_of_an_interrupted_run(workspace: Workspace) -> None:
     sync(workspace, TOPICS)
     embedded_before = embedded(workspace)
-    target = Shelf(TOPICS, SERVICES, name="book")
+    target = InMemorySource(TOPICS, SERVICES, name="book")
     # Interrupted at the commit, after the vectors are in the index.
     assert interrupt_sync(workspace, target, 5)
     assert embedded(workspace) == embedded_before + 1
@@ -278,5 +278,5 @@ def test_search_finds_a_synced_chunk(workspace: Workspace) -> None:
 
 
 def test_plan_counts_chunks_to_embed(workspace: Workspace) -> None:
-    plan = workspace.indexer(Silent()).plan(Shelf(*BOOK, name="book"))
+    plan = workspace.create_indexer(NoProgress()).plan(InMemorySource(*BOOK, name="book"))
     assert plan.chunks_to_embed == 6

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent._internal.cache import VersionedCache
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.settings import Settings
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
 
@@ -58,8 +58,8 @@ def test_repeated_query_is_cached_until_the_index_changes(workspace: Workspace) 
     caching = Workspace(Settings(**(workspace.settings.model_dump() | {"query_cache": 10})))
     options = SearchOptions()
     try:
-        indexer = caching.indexer(Silent())
-        indexer.apply(indexer.plan(Shelf(page("one", {"": "Robots walk."}))))
+        indexer = caching.create_indexer(NoProgress())
+        indexer.apply(indexer.plan(InMemorySource(page("one", {"": "Robots walk."}))))
         engine = caching.engine()
         first = engine.search("robots", options)
         assert not first.cached
@@ -70,10 +70,10 @@ def test_repeated_query_is_cached_until_the_index_changes(workspace: Workspace) 
         assert not engine.search("robots", SearchOptions(bypass_cache=True)).cached
         assert engine.cached_answer("robots", SearchOptions(top_k=2)) is None
         more = [page("one", {"": "Robots walk."}, title="Walking"), page("two", {"": "Robots run."})]
-        indexer.apply(indexer.plan(Shelf(*more)))
+        indexer.apply(indexer.plan(InMemorySource(*more)))
         assert engine.cached_answer("robots", options) is None
         assert {hit.chunk.title for hit in engine.search("robots", options).hits} == {"Walking", "two"}
-        indexer.apply(indexer.plan(Shelf(more[0])), allow_shrink=True)
+        indexer.apply(indexer.plan(InMemorySource(more[0])), allow_shrink=True)
         assert [hit.chunk.title for hit in engine.search("robots", options).hits] == ["Walking"]
     finally:
         caching.close()

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from pertinent.ports import Description, Vector
-from pertinent.search.engine import Engine, find_neighbours
+from pertinent.search.engine import Engine, find_neighbors
 from pertinent.testing.embedder import HashedWords
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Answer, Filters, Ranking, SearchOptions, readable_chunks
 from pertinent.workspace.workspace import Workspace
 
@@ -36,8 +36,8 @@ BOOK = [
 
 @pytest.fixture
 def engine(workspace: Workspace) -> Engine:
-    indexer = workspace.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*BOOK)))
+    indexer = workspace.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(*BOOK)))
     return workspace.engine()
 
 
@@ -86,8 +86,8 @@ def test_the_same_query_gives_the_same_list_every_time(engine: Engine) -> None:
 
 def test_equal_scores_are_ordered_by_chunk_id_also_at_the_cut(workspace: Workspace) -> None:
     twins = [page(f"twin-{n}", {"": f"Exactly the same words{'!' * n}"}, title="Twin") for n in range(9)]
-    indexer = workspace.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*twins)))
+    indexer = workspace.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(*twins)))
     ids = sorted(chunk.chunk_id for chunk in workspace.index().scan())
     for top_k in (1, 3, 5, 9):
         answer = search(workspace.engine(), "same words", top_k=top_k)
@@ -97,8 +97,8 @@ def test_equal_scores_are_ordered_by_chunk_id_also_at_the_cut(workspace: Workspa
 def test_a_passage_that_several_pages_share_is_shown_once(workspace: Workspace) -> None:
     partial = "Source the workspace before you run anything."
     book = [page(name, {"Setup": partial, "More": f"More about {name}."}) for name in ("one", "two", "three")]
-    indexer = workspace.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*book)))
+    indexer = workspace.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(*book)))
     answer = search(workspace.engine(), "source the workspace", top_k=5)
     assert [hit.chunk.text for hit in answer.hits].count(partial) == 1
     assert len(answer.hits) == 4
@@ -111,8 +111,8 @@ def test_many_copies_of_one_text_do_not_crowd_out_the_rest(workspace: Workspace)
     licence = "Source code is licensed as the file says."
     copies = [page(f"copy-{n}", {"Licence": licence}, title="Same") for n in range(120)]
     others = [page(f"other-{n}", {"Text": f"Other licensed source number {n}."}) for n in range(20)]
-    indexer = workspace.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*copies, *others)))
+    indexer = workspace.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(*copies, *others)))
     answer = search(workspace.engine(), "source code licensed as the file says", top_k=5)
     assert len({hit.chunk.text for hit in answer.hits}) == len(answer.hits) == 5
     every = search(workspace.engine(), "source code licensed as the file says", top_k=5, distinct=False)
@@ -242,10 +242,10 @@ def test_seed_003_a_title_that_is_null_in_the_catalog_is_none(engine: Engine, wo
 
 def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: Workspace) -> None:
     middle = next(c for c in readable_chunks(workspace.index().scan()) if c.section == "Publishing")
-    assert [c.position for c in find_neighbours(workspace.catalog(), middle.chunk_id)] == [2]
-    around = find_neighbours(workspace.catalog(), middle.chunk_id, around=1)
+    assert [c.position for c in find_neighbors(workspace.catalog(), middle.chunk_id)] == [2]
+    around = find_neighbors(workspace.catalog(), middle.chunk_id, around=1)
     assert [c.section for c in around] == ["Quality of service", "Publishing", "Subscribing"]
-    assert [c.position for c in find_neighbours(workspace.catalog(), middle.chunk_id, around=50)] == [
+    assert [c.position for c in find_neighbors(workspace.catalog(), middle.chunk_id, around=50)] == [
         0,
         1,
         2,
@@ -258,7 +258,7 @@ def test_neighbours_rebuild_the_text_around_a_chunk(engine: Engine, workspace: W
 
 def test_an_unknown_chunk_is_not_found(engine: Engine, workspace: Workspace) -> None:
     with pytest.raises(NotFound, match="nowhere"):
-        find_neighbours(workspace.catalog(), "nowhere")
+        find_neighbors(workspace.catalog(), "nowhere")
 
 
 def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspace: Workspace) -> None:
@@ -272,8 +272,8 @@ def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspac
         while not stop.is_set():
             n += 1
             extra = [page(f"extra-{k}", {"": f"Unrelated filler {n} {k}."}) for k in range(20)]
-            indexer = workspace.indexer(Silent())
-            indexer.apply(indexer.plan(Shelf(*BOOK, *extra)), allow_shrink=True)
+            indexer = workspace.create_indexer(NoProgress())
+            indexer.apply(indexer.plan(InMemorySource(*BOOK, *extra)), allow_shrink=True)
 
     syncing = threading.Thread(target=resync)
     syncing.start()
@@ -292,8 +292,8 @@ def test_fifty_threads_search_rightly_while_a_sync_runs(engine: Engine, workspac
 def test_one_long_page_does_not_use_up_a_list_with_hits_per_page(workspace: Workspace) -> None:
     long = page("long", {f"Part {n}": f"The word robot robot robot, part {n}." for n in range(300)})
     others = [page(f"other-{n}", {"": f"A robot among many other things here, {n}."}) for n in range(10)]
-    indexer = workspace.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(long, *others)))
+    indexer = workspace.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(long, *others)))
     rankings: tuple[Ranking, ...] = ("hybrid", "dense", "lexical")
     for ranking in rankings:
         answer = search(workspace.engine(), "robot", top_k=10, per_page=1, ranking=ranking)
@@ -411,7 +411,7 @@ class DenseOnly:
 
 @pytest.mark.usefixtures("engine")
 def test_a_collection_without_a_lexical_side_is_ranked_dense_and_says_so(workspace: Workspace) -> None:
-    """CONTRACTS 2."""
+    """Rule 2 in docs/seeds.md."""
     engine = Engine(HashedWords(), DenseOnly(workspace.index()), workspace.catalog())
     answer = search(engine, "messages of a topic")
     assert (answer.ranking, answer.algorithm) == ("dense", "cosine-similarity")

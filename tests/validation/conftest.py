@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.errors import IndexFailure
 from pertinent.settings import Settings
 from pertinent.surfaces.validation_targets import LocalPipeline
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Answer, Page, SearchOptions
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import TestCase, ValidationReport
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
 PARTS = ("hinge", "spring", "cable", "shaft", "bearing", "motor")
@@ -98,8 +98,8 @@ def has_issue(report: ValidationReport, *words: str) -> bool:
 
 def add_pages(stored: Workspace, *pages: Page) -> None:
     """Index the book again, with further pages."""
-    indexer = stored.indexer(Silent())
-    indexer.apply(indexer.plan(Shelf(*book(), *pages)))
+    indexer = stored.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(*book(), *pages)))
 
 
 def copy_of_knee() -> Page:
@@ -152,6 +152,6 @@ def judged(stored: Workspace) -> Judge:
     """Validate the stored book as it is at that moment."""
 
     def run(golden_set: GoldenSet | None = None, **options: Any) -> ValidationReport:
-        return validate(LocalPipeline(stored), golden_set or golden(), Options(**options))
+        return validate(LocalPipeline(stored), golden_set or golden(), ValidationOptions(**options))
 
     return run

@@ -1,4 +1,7 @@
-"""Seed 000: every aggregate of a report can be recomputed from its own test cases (CONTRACTS 12 and 13)."""
+"""Seed 000: every aggregate of a report can be recomputed from its own test cases.
+
+These are the rules 12 and 13 in docs/seeds.md.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report_builder import SEED
 from pertinent.validation.statistics import intervals, wilson_interval
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 
 from .conftest import (
     LOST,
@@ -56,7 +59,7 @@ def compute_precision_at_k(labels: list[int], k: int) -> float:
 
 
 def compute_rank_of_best(labels: list[int]) -> int | None:
-    """CONTRACTS 12: the first result with the highest label among the query's own results."""
+    """Rule 12 in docs/seeds.md: the first result with the highest label among the query's own results."""
     best = max(labels, default=0)
     return labels.index(best) + 1 if best >= 1 else None
 
@@ -67,7 +70,7 @@ def compute_mrr(ranks: list[int | None]) -> float:
 
 
 def is_answerable(case: dict[str, Any]) -> bool:
-    """CONTRACTS 13: whether the case counts in the verdict's means."""
+    """Rule 13 in docs/seeds.md: whether the case counts in the verdict's means."""
     query = case["query"]
     return bool(query["answerable"] and query["query_type"] != "edge" and case["relevant"] > 0)
 
@@ -224,7 +227,7 @@ def every_kind_of_query() -> GoldenSet:
 
 def test_seed_000_every_aggregate_can_be_recomputed_from_the_test_cases(pipeline: LocalPipeline) -> None:
     target = FailingPipeline(pipeline, "knee hinge")
-    report = validate(target, every_kind_of_query(), Options(together=False))
+    report = validate(target, every_kind_of_query(), ValidationOptions(together=False))
     assert find_case(report, "knee-again").status == "error"
     assert report.golden.scored == 7
     check_aggregates(json.loads(report.model_dump_json()))
@@ -266,7 +269,9 @@ def test_seed_000_aggregates_of_any_golden_set_can_be_recomputed(
         for number, (kind, name, answerable, top_k, grades) in enumerate(drawn)
     ]
     report = validate(
-        pipeline, GoldenSet.model_validate({"queries": queries}), Options(together=False, diagnose=False)
+        pipeline,
+        GoldenSet.model_validate({"queries": queries}),
+        ValidationOptions(together=False, diagnose=False),
     )
     data = json.loads(report.model_dump_json())
     if report.golden.scored:
@@ -286,7 +291,7 @@ def test_seed_000_mrr_and_avg_precision_at_5_are_means_over_all_test_cases(judge
 
 
 def test_seed_000_a_failed_search_counts_0_in_every_mean(pipeline: LocalPipeline) -> None:
-    report = validate(FailingPipeline(pipeline, "knee hinge"), golden(), Options(together=False))
+    report = validate(FailingPipeline(pipeline, "knee hinge"), golden(), ValidationOptions(together=False))
     assert report.mrr == pytest.approx(0.7)
     assert report.mrr_answerable == pytest.approx(7 / 8)
     assert report.avg_precision_at_5 == pytest.approx(0.7)

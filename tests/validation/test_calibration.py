@@ -110,8 +110,8 @@ def test_what_the_present_threshold_costs_is_told() -> None:
 def test_a_score_at_the_threshold_is_an_answer() -> None:
     found = of_scores([0.5], [0.2], threshold=0.5)
     assert found.present.answered == 1
-    assert found.at(0.2).false_answers == 1
-    assert found.at(math.nextafter(0.2, 1)).false_answers == 0
+    assert found.point_at(0.2).false_answers == 1
+    assert found.point_at(math.nextafter(0.2, 1)).false_answers == 0
 
 
 def test_of_two_plateaus_the_wider_one_is_taken_and_of_equal_ones_the_lower() -> None:
@@ -130,8 +130,8 @@ def test_the_proposal_has_few_decimals_but_stays_on_its_plateau() -> None:
 def test_a_query_that_found_nothing_is_never_answered() -> None:
     outcomes = [outcome("a", []), outcome("b", [0.8]), outcome("n", [], answerable=False)]
     found = run(outcomes, {"a": {"a-1": 2}, "b": {"b-1": 2}})
-    assert found.at(0.0).answered == 0.5
-    assert found.at(0.0).kept == 0.5
+    assert found.point_at(0.0).answered == 0.5
+    assert found.point_at(0.0).kept == 0.5
     assert all(point.false_answers == 0 for point in found.curve)
 
 
@@ -140,21 +140,21 @@ def test_the_best_relevant_result_counts_not_the_best() -> None:
         [outcome("a", [0.9, 0.7, 0.6]), outcome("n", [0.1], answerable=False)],
         {"a": {"a-1": 0, "a-2": 1, "a-3": 2}},
     )
-    assert (found.at(0.8).answered, found.at(0.8).kept) == (1, 0)
-    assert (found.at(0.7).answered, found.at(0.7).kept) == (1, 1)
+    assert (found.point_at(0.8).answered, found.point_at(0.8).kept) == (1, 0)
+    assert (found.point_at(0.7).answered, found.point_at(0.7).kept) == (1, 1)
 
 
 def test_what_lies_beyond_top_k_is_not_seen() -> None:
     found = run([outcome("a", [0.9, 0.7], top_k=1), outcome("n", [0.1], answerable=False)], {"a": {"a-2": 2}})
-    assert found.at(0.0).kept == 0
+    assert found.point_at(0.0).kept == 0
 
 
 def test_a_query_without_a_known_answer_is_no_miss() -> None:
     outcomes = [outcome("a", [0.9]), outcome("b", [0.8]), outcome("n", [0.1], answerable=False)]
     found = run(outcomes, {"a": {"a-1": 1}, "b": {"b-1": 0}})
     assert (found.answerable, found.judged) == (2, 1)
-    assert found.at(0.85).kept == 1
-    assert run(outcomes).at(0.5).kept is None
+    assert found.point_at(0.85).kept == 1
+    assert run(outcomes).point_at(0.5).kept is None
 
 
 def test_pages_are_known_by_their_document() -> None:
@@ -165,7 +165,7 @@ def test_pages_are_known_by_their_document() -> None:
         "n": ResolvedQuery("n", (), {}, (), {}),
     }
     found = calibrate(golden, outcomes, resolved)
-    assert (found.at(0.7).kept, found.at(0.8).kept) == (1, 0)
+    assert (found.point_at(0.7).kept, found.point_at(0.8).kept) == (1, 0)
 
 
 def test_answerable_edge_cases_are_left_aside_and_refusals_and_errors_left_out() -> None:
@@ -243,7 +243,7 @@ def test_no_threshold_is_better_than_the_proposed_one(
     for threshold in [*answerable, *unanswerable, high, 0.0, 0.33, 1.0]:
         kept = sum(score >= threshold for score in answerable) / len(answerable)
         through = sum(score >= threshold for score in unanswerable) / len(unanswerable)
-        point = found.at(threshold)
+        point = found.point_at(threshold)
         assert (point.answered, point.false_answers) == (kept, through)
         assert kept - through <= found.proposed.youden + 1e-9
 

@@ -12,7 +12,7 @@ from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import page
 from pertinent.types import Answer, SearchOptions
 from pertinent.validation.diagnosis import Diagnosis
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import (
@@ -41,7 +41,7 @@ class RepeatingPipeline(LocalPipeline):
 def test_crowded_out_is_diagnosed(stored: Workspace) -> None:
     copies = [page(f"copy-{n}", {"": "The hinge of the knee, the hinge of the knee."}) for n in range(4)]
     add_pages(stored, *copies)
-    report = validate(RepeatingPipeline(stored), golden(), Options(together=False))
+    report = validate(RepeatingPipeline(stored), golden(), ValidationOptions(together=False))
     diagnosis = find_diagnosis(report, "knee")
     assert diagnosis.kind == "crowded_out"
     assert diagnosis.detail == "3 of the first 5 results repeat another one"

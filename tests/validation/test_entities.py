@@ -326,7 +326,7 @@ CHUNKS = st.builds(
 
 @given(CHUNKS, st.one_of(st.floats(), st.floats(0, 1)))
 def test_every_hit_however_damaged_can_be_reported(chunk: Chunk, score: float) -> None:
-    result = SearchResult.of(Hit(chunk, score, Scores(None, None), 1))
+    result = SearchResult.from_hit(Hit(chunk, score, Scores(None, None), 1))
     assert set(result.damaged) - {"similarity_score"} == set(integrity.find_damage(chunk))
     assert ("similarity_score" in result.damaged) is not (0.0 <= score <= 1.0)
     assert SearchResult(**json.loads(json.dumps(result.to_dict(), allow_nan=False))) == result

@@ -15,7 +15,7 @@ from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden.golden_set import GoldenSet, load_golden_file
 from pertinent.validation.labels.resolve import resolve_labels
 from pertinent.validation.report import ValidationReport
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 
 pytestmark = pytest.mark.slow  # the real model embeds the whole handbook
 
@@ -118,7 +118,7 @@ def test_the_hard_set_is_harder_and_says_why(indexed: Pertinent, report: Validat
     hard = validate(
         LocalPipeline(indexed.workspace),
         load_golden_file(HANDBOOK / "golden-hard.yaml"),
-        Options(together=False),
+        ValidationOptions(together=False),
     )
     assert hard.verdict == "FAIL"
     assert hard.mrr >= 0.7

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pertinent.errors import InvalidInput
 from pertinent.validation.metrics import (
     MEASURES,
-    Span,
+    PageSpan,
     ceiling,
     evaluate_all,
     group_overlap,
@@ -288,7 +288,7 @@ def test_the_seeds_example_comes_out_as_the_seed_says() -> None:
 def test_seed_000_rank_of_best_is_that_of_the_first_result_with_the_highest_label(
     labels: list[int | None], rank: int | None
 ) -> None:
-    """CONTRACTS 12."""
+    """Rule 12 in docs/seeds.md."""
     assert rank_of_best(labels) == rank
 
 
@@ -311,9 +311,9 @@ def test_nothing_before_the_best_is_as_good_and_nothing_after_it_is_better(label
 
 @given(SPANS, SPANS)
 def test_span_recall_is_the_share_of_wanted_characters_that_were_found(
-    wanted: list[Span], found: list[Span]
+    wanted: list[PageSpan], found: list[PageSpan]
 ) -> None:
-    def characters(spans: list[Span]) -> set[tuple[str, int]]:
+    def characters(spans: list[PageSpan]) -> set[tuple[str, int]]:
         return {(page, place) for page, start, end in spans for place in range(start, end)}
 
     length = len(characters(wanted))
@@ -333,7 +333,7 @@ def test_span_recall_is_the_share_of_wanted_characters_that_were_found(
     ],
     ids=["in the middle", "overlapping", "touching", "on another page", "with a gap", "nothing"],
 )
-def test_span_recall_of_ten_characters(found: list[Span], share: float) -> None:
+def test_span_recall_of_ten_characters(found: list[PageSpan], share: float) -> None:
     assert span_recall([("page", 10, 20)], found) == share
 
 

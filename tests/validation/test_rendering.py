@@ -116,9 +116,9 @@ def case(number: int, status: str = "passed", **changes: Any) -> TestCase:
     return TestCase(**fields | changes)
 
 
-def criterion(name: str, wanted: float, value: float, n: int, detail: str, **interval: float) -> Criterion:
-    passed = value < wanted if name.startswith("p95") else value >= wanted
-    return Criterion(name=name, wanted=wanted, value=value, passed=passed, n=n, detail=detail, **interval)
+def criterion(name: str, target: float, value: float, n: int, detail: str, **interval: float) -> Criterion:
+    passed = value < target if name.startswith("p95") else value >= target
+    return Criterion(name=name, target=target, value=value, passed=passed, n=n, detail=detail, **interval)
 
 
 CRITERIA = [
@@ -130,10 +130,10 @@ CRITERIA = [
 ]
 CHECKS = [
     AcceptanceCheck(
-        name="broad queries", value=0.5, wanted="at least 80%", passed=False, n=4, detail=["joint-1: P@3"]
+        name="broad queries", value=0.5, target="at least 80%", passed=False, n=4, detail=["joint-1: P@3"]
     ),
-    AcceptanceCheck(name="duplicate passages", value=0, wanted="no repetition", passed=True, n=9),
-    AcceptanceCheck(name="paraphrases", value=None, wanted="share 60%", passed=True, n=0),
+    AcceptanceCheck(name="duplicate passages", value=0, target="no repetition", passed=True, n=9),
+    AcceptanceCheck(name="paraphrases", value=None, target="share 60%", passed=True, n=0),
 ]
 
 
@@ -324,11 +324,11 @@ def test_html_shows_every_part_of_the_report() -> None:
     made = report()
     page = Markup(render_html(made)).text
     assert made.summary.removeprefix("FAIL: ") in page
-    wanted = [
+    target = [
         *(one.name for one in made.criteria),
         *(one.detail for one in made.criteria),
         *(one.name for one in made.checks),
-        *(one.wanted for one in made.checks),
+        *(one.target for one in made.checks),
         *(one.replace("`", "") for one in made.issues),
         *made.preflight,
         *(made.audit or ()),
@@ -336,20 +336,20 @@ def test_html_shows_every_part_of_the_report() -> None:
         "local:small",
     ]
     for one in made.test_cases:
-        wanted += [one.query.id, one.query.text.strip() or "(empty)", one.status, *one.complaints]
-        wanted += [f"Joints › {found.section}" for found in one.actual_results]
-        wanted += [found.content for found in one.actual_results]
+        target += [one.query.id, one.query.text.strip() or "(empty)", one.status, *one.complaints]
+        target += [f"Joints › {found.section}" for found in one.actual_results]
+        target += [found.content for found in one.actual_results]
         if one.diagnosis:
-            wanted.append(one.diagnosis.detail)
-            wanted += [miss.title for miss in one.diagnosis.misses]
-            wanted += [rival.title for rival in one.diagnosis.rivals]
-    assert [one for one in wanted if " ".join(one.split()) not in page] == []
+            target.append(one.diagnosis.detail)
+            target += [miss.title for miss in one.diagnosis.misses]
+            target += [rival.title for rival in one.diagnosis.rivals]
+    assert [one for one in target if " ".join(one.split()) not in page] == []
     for title in ("P@5 of each query", "Rank of the best answer", "Latency", "P@5 by type and category"):
         assert title in page
 
 
 def test_every_form_names_both_kinds_of_means() -> None:
-    """CONTRACTS 12."""
+    """Rule 12 in docs/seeds.md."""
     made = report()
     page = Markup(render_html(made)).text
     assert "mean P@5, answerable0.81 0.70 over all" in page
@@ -569,15 +569,15 @@ def test_rendering_public_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted", "shown"),
+    ("value", "target", "shown"),
     [(0.7996, 0.8, "0.7996"), (0.8, 0.8, "0.800"), (0.79999, 0.8, "0.79999"), (0.1, 0.8, "0.100")],
 )
-def test_value_is_not_rounded_to_the_target_that_it_missed(value: float, wanted: float, shown: str) -> None:
-    assert CriterionDisplay.of(criterion("ndcg@10", wanted, value, 9, "")).value == shown
+def test_value_is_not_rounded_to_the_target_that_it_missed(value: float, target: float, shown: str) -> None:
+    assert CriterionDisplay.from_criterion(criterion("ndcg@10", target, value, 9, "")).value == shown
 
 
 def test_interval_that_includes_the_target_is_noted() -> None:
-    displays = [CriterionDisplay.of(entry) for entry in report().criteria]
+    displays = [CriterionDisplay.from_criterion(entry) for entry in report().criteria]
     assert [display.undecided for display in displays] == [False, True, False, False, False]
     assert "other queries could change the result" in render_html(report())
 

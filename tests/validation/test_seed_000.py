@@ -16,7 +16,7 @@ from pertinent.validation import report as reports
 from pertinent.validation import runner
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import SearchResult, TestCase, ValidationReport
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import PARTS, Judge, golden
@@ -207,7 +207,7 @@ def test_seed_000_a_p95_latency_of_2000_ms_fails(
 ) -> None:
     subject = Slow(LocalPipeline(stored), seconds)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: subject.now))
-    report = validate(subject, golden(), Options(together=False, diagnose=False))
+    report = validate(subject, golden(), ValidationOptions(together=False, diagnose=False))
     assert report.p95_latency_ms == report.p99_latency_ms == report.avg_latency_ms == seconds * 1000
     assert report.verdict == verdict, report.summary
 

@@ -24,7 +24,7 @@ from pertinent.validation import report as reports
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden.golden_set import GoldenSet, fingerprint_golden, load_golden_file
 from pertinent.validation.runner import WARM_UP
-from pertinent.validation.validate import NoVerdict, Options, validate
+from pertinent.validation.validate import NoVerdict, ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import (
@@ -101,7 +101,7 @@ def test_seed_000_test_cases_have_their_fields_and_their_rules(judged: Judge) ->
 
 
 def test_seed_000_rank_of_best_is_the_first_result_with_the_highest_label(judged: Judge) -> None:
-    """CONTRACTS 12: a label 1 above the only 2 is not the best."""
+    """Rule 12 in docs/seeds.md: a label 1 above the only 2 is not the best."""
     labels = [*labels_on("knee", "spring", grade=2), *labels_on("knee", "hinge", "cable", "shaft")]
     case = find_case(judged(change_query("knee", labels=labels)), "knee")
     assert case.relevance_labels[0] == 1
@@ -135,7 +135,7 @@ def test_strict_criteria_count_acceptance_checks(judged: Judge) -> None:
 
 
 def test_unmet_expected_criteria_are_issues_and_fail_only_their_query(judged: Judge) -> None:
-    """CONTRACTS 20."""
+    """Rule 20 in docs/seeds.md."""
     wanted = {"min_score": 0.999, "expected_topic": "zeppelin"}
     report = judged(change_query("knee", expected_criteria=wanted))
     case = find_case(report, "knee")
@@ -147,7 +147,7 @@ def test_unmet_expected_criteria_are_issues_and_fail_only_their_query(judged: Ju
 
 
 def test_seed_000_further_expected_criteria_are_kept_and_shown_not_judged(judged: Judge) -> None:
-    """CONTRACTS 30."""
+    """Rule 30 in docs/seeds.md."""
     further = {"expected_topic": "knee", "max_age_days": 30, "reviewer": "<b>ann</b>"}
     report = judged(change_query("knee", expected_criteria=further))
     case = find_case(report, "knee")
@@ -257,7 +257,7 @@ class FailingDeepSearch(FailingPipeline):
 
 
 def test_unreadable_deep_ranking_gives_invalid(pipeline: LocalPipeline) -> None:
-    report = validate(FailingDeepSearch(pipeline), golden(), Options(together=False))
+    report = validate(FailingDeepSearch(pipeline), golden(), ValidationOptions(together=False))
     assert report.verdict == "INVALID"
     assert re.search(
         r"\d+ deep rankings could not be read: IndexFailure: the index is on fire", report.summary
@@ -332,7 +332,7 @@ def test_paraphrase_groups_with_low_overlap_are_named(judged: Judge) -> None:
     assert found.value == pytest.approx(0.75)
     assert found.detail == ["group knee, 0% in common: knee, knee-again"]
     assert found.passed
-    assert "on average" in found.wanted
+    assert "on average" in found.target
     assert "group knee, 0% in common: knee, knee-again" in rendering.render_html(report)
 
 
@@ -419,7 +419,7 @@ def test_fingerprints_name_corpus_and_model(judged: Judge) -> None:
 
 
 def test_criteria_of_one_run(pipeline: LocalPipeline) -> None:
-    report = validate(pipeline, golden(), Options(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
+    report = validate(pipeline, golden(), ValidationOptions(), Criteria(mrr=1.0, at_least={"p@1": 1.0}))
     assert "p@1" in [criterion.name for criterion in report.criteria]
 
 
@@ -441,7 +441,7 @@ def test_seed_000_measures_use_top_k_results_only(judged: Judge) -> None:
 
 
 def test_seed_000_rank_of_best_is_none_where_the_best_is_beyond_top_k(judged: Judge) -> None:
-    """CONTRACTS 12: rank_of_best is a rank among the results."""
+    """Rule 12 in docs/seeds.md: rank_of_best is a rank among the results."""
     report = judged(change_query("knee", labels=labels_on("camera", "motor", grade=2)))
     case = find_case(report, "knee")
     assert case.rank_of_best is None
@@ -462,7 +462,7 @@ def test_query_with_only_lost_labels_is_outside_the_means_and_named(judged: Judg
 @pytest.mark.parametrize("options", [{"threshold": 1.5}, {"concurrency": 0}, {"concurrency": 65}])
 def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        Options(**options)
+        ValidationOptions(**options)
 
 
 def test_library_applies_criteria_of_the_settings(stored: Workspace) -> None:
@@ -481,7 +481,7 @@ def test_query_cache_is_bypassed(stored: Workspace) -> None:
 
     cached = CachedQueries(CountingEmbedder(), 100)
     for _ in range(2):
-        validate(LocalPipeline(stored, cached), golden(), Options(together=False))
+        validate(LocalPipeline(stored, cached), golden(), ValidationOptions(together=False))
     timed_and_deep = 2 * 2
     assert embedded.count("knee hinge") == timed_and_deep
 
@@ -504,7 +504,7 @@ def test_warm_up_is_not_timed(pipeline: LocalPipeline, monkeypatch: pytest.Monke
     """The first searches load models and stores, here for a minute each."""
     target = TickingPipeline(pipeline)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: target.now))
-    report = validate(target, golden(), Options(together=False, diagnose=False))
+    report = validate(target, golden(), ValidationOptions(together=False, diagnose=False))
     assert target.texts[: len(WARM_UP)] == list(WARM_UP)
     assert not {*target.texts[len(WARM_UP) :]} & {*WARM_UP}
     assert report.latency is not None
@@ -532,7 +532,9 @@ class RecordingProgress:
 def test_progress_advances_for_each_query(pipeline: LocalPipeline, concurrency: int) -> None:
     progress = RecordingProgress()
     golden_set = change_query("knee", expected_criteria={"min_score": 1.0})
-    report = validate(pipeline, golden_set, Options(concurrency=concurrency, audit=True), progress=progress)
+    report = validate(
+        pipeline, golden_set, ValidationOptions(concurrency=concurrency, audit=True), progress=progress
+    )
     failed = sum(case.status == "failed" for case in report.test_cases)
     assert progress.stages == [
         ("Running queries", 10),

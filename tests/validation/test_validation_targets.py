@@ -17,7 +17,7 @@ from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.validation_targets import LocalPipeline, RemoteService
 from pertinent.types import SearchOptions
-from pertinent.validation.validate import NoVerdict, Options, validate
+from pertinent.validation.validate import NoVerdict, ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import golden
@@ -42,11 +42,11 @@ def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
 
 
 def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> None:
-    here = validate(LocalPipeline(stored), golden(), Options(audit=True))
+    here = validate(LocalPipeline(stored), golden(), ValidationOptions(audit=True))
     with running(stored) as url:
-        remote = RemoteService.at(url + "/")
+        remote = RemoteService.connect(url + "/")
         with remote.client:
-            there = validate(remote, golden(), Options(audit=True, concurrency=4))
+            there = validate(remote, golden(), ValidationOptions(audit=True, concurrency=4))
     assert there.verdict == here.verdict == "PASS"
     assert there.metrics == here.metrics
     assert there.audit == here.audit == []
@@ -63,9 +63,9 @@ def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
     data["queries"][2]["filters"] = {"section": "The motor"}
     asked = golden().model_validate(data)
     with running(stored) as url:
-        remote = RemoteService.at(url)
+        remote = RemoteService.connect(url)
         with remote.client:
-            report = validate(remote, asked, Options(ranking="lexical"))
+            report = validate(remote, asked, ValidationOptions(ranking="lexical"))
     (case,) = (case for case in report.test_cases if case.query.id == "knee")
     assert {result.section for result in case.actual_results} == {"The motor"}
     assert all(result.similarity_score == result.lexical for result in case.actual_results)
@@ -74,7 +74,7 @@ def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
 def test_service_requires_the_api_key(stored: Workspace) -> None:
     with running(stored, api_keys=["a-secret-key"]) as url:
         for key, accepted in (("a-secret-key", True), (None, False), ("another-key", False)):
-            remote = RemoteService.at(url, key)
+            remote = RemoteService.connect(url, key)
             with remote.client:
                 if accepted:
                     assert remote.search("knee", SearchOptions(top_k=1)).hits
@@ -91,7 +91,7 @@ def test_request_is_retried_after_a_rate_limit(stored: Workspace, monkeypatch: p
 
     monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", sleep)
     with running(stored, rate_limit=1) as url:
-        remote = RemoteService.at(url)
+        remote = RemoteService.connect(url)
         with remote.client:
             remote.search("knee", SearchOptions(top_k=1))
             with pytest.raises(IndexFailure, match="429"):
@@ -101,7 +101,7 @@ def test_request_is_retried_after_a_rate_limit(stored: Workspace, monkeypatch: p
 
 
 def test_unreachable_service_gives_no_verdict() -> None:
-    remote = RemoteService.at("http://127.0.0.1:1")
+    remote = RemoteService.connect("http://127.0.0.1:1")
     with remote.client, pytest.raises(NoVerdict, match="does not answer"):
         validate(remote, golden())
 
@@ -109,7 +109,7 @@ def test_unreachable_service_gives_no_verdict() -> None:
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://x", ""])
 def test_service_address_must_be_http(url: str) -> None:
     with pytest.raises(InvalidInput, match="http"):
-        RemoteService.at(url)
+        RemoteService.connect(url)
 
 
 def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPRequestHandler]:
@@ -133,7 +133,7 @@ def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPReq
 def test_unexpected_response_is_an_index_failure(body: bytes, status: int, said: str) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        remote = RemoteService.at(f"http://127.0.0.1:{server.server_port}")
+        remote = RemoteService.connect(f"http://127.0.0.1:{server.server_port}")
         with remote.client, pytest.raises(IndexFailure, match=said):
             list(remote.pages())
         server.shutdown()

@@ -1,4 +1,4 @@
-"""Verdicts: what is judged, what can't be, and what to do next (CONTRACTS 13 and 25)."""
+"""Verdicts: what is judged, what can't be, and what to do next (rules 13 and 25 in docs/seeds.md)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def proposed_flags(summary: str) -> dict[str, float]:
 
 
 class TestUnreachableCriteria:
-    """CONTRACTS 25."""
+    """Rule 25 in docs/seeds.md."""
 
     def test_seed_000_they_are_invalid_and_the_first_line_says_what_to_set(self, judged: Judge) -> None:
         report = judged(few_labels())

@@ -31,7 +31,7 @@ class Labelling:
 
     @property
     def log(self) -> JudgmentLog:
-        return JudgmentLog.beside(self.golden)
+        return JudgmentLog.for_golden_file(self.golden)
 
     def grades(self) -> list[int | None]:
         return [one.label.grade if one.label else None for one in self.log.read_effective()]

@@ -17,7 +17,7 @@ from pertinent.types import Ranking
 from pertinent.validation import report
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 
 from .conftest import Reader, Visit, open_book, open_readers, serve
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
@@ -57,12 +57,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with open_book(book, reports=folder) as pertinent:
         subject = LocalPipeline(pertinent.workspace)
         for day, ranking in enumerate(RANKINGS):
-            found = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
+            found = validate(subject, golden("robots"), ValidationOptions(ranking=ranking, together=False))
             _save(folder, found.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)
         query = golden("x").queries[0].model_copy(update={"text": "policies"})
         other = GoldenSet(name="another <b>set</b>", queries=(query,))
-        _save(folder, validate(subject, other, Options(together=False)), 3)
-        _save(folder, validate(subject, relabelled(), Options(together=False)), 4)
+        _save(folder, validate(subject, other, ValidationOptions(together=False)), 3)
+        _save(folder, validate(subject, relabelled(), ValidationOptions(together=False)), 4)
         with serve(pertinent) as served_at:
             yield served_at
 

@@ -46,7 +46,7 @@ def _quick_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def wider(monkeypatch: pytest.MonkeyPatch) -> None:
     """The settings of a user who has chosen another model."""
-    monkeypatch.setattr(build, "_create_embedder", lambda _: Wider())
+    monkeypatch.setattr(build, "_choose_embedder", lambda _: Wider())
     monkeypatch.setenv("PERTINENT_EMBEDDER", WIDER)
 
 
@@ -153,7 +153,7 @@ class TestAnotherEmbedder:
     @pytest.fixture
     def empty(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         with monkeypatch.context() as before:
-            before.setattr(build, "_create_embedder", lambda _: HashedWords())
+            before.setattr(build, "_choose_embedder", lambda _: HashedWords())
             before.setenv("PERTINENT_EMBEDDER", FAST)
             index_page_without_text(tmp_path / "docs")
         return tmp_path / "docs"

@@ -96,9 +96,9 @@ def indexed(tmp_path: Path, docs: Path, golden: Path) -> Path:
 
 def use(monkeypatch: pytest.MonkeyPatch, model: type[HashedWords]) -> None:
     """Have the name of the other model stand for this one."""
-    usual = build._create_embedder
+    usual = build._choose_embedder
     monkeypatch.setattr(
-        build, "_create_embedder", lambda settings: model() if settings.embedder == OTHER else usual(settings)
+        build, "_choose_embedder", lambda settings: model() if settings.embedder == OTHER else usual(settings)
     )
 
 
@@ -152,8 +152,8 @@ def test_previous_build_is_kept_until_dropped(indexed: Path) -> None:
     with opened(indexed, chunk_tokens=30) as pertinent:
         pertinent.reindex()
         assert builds(indexed) == ["001", "002"]
-        assert pertinent.drop_old()
-        assert not pertinent.drop_old()
+        assert pertinent.drop_previous()
+        assert not pertinent.drop_previous()
         assert builds(indexed) == ["002"]
         assert hits(pertinent)
         with pytest.raises(NotFound, match="no previous build"):

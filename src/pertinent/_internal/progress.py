@@ -15,8 +15,8 @@ class Progress(Protocol):
         """Report steps of the stage as done."""
 
 
-class Silent:
-    """Progress that nobody watches."""
+class NoProgress:
+    """Ignores progress."""
 
     def stage(self, name: str, total: int | None) -> None: ...
 

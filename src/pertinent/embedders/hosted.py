@@ -78,7 +78,7 @@ class HostedEmbedder(ABC):
 
     @property
     def dimension(self) -> int:
-        """Length of the vectors; a request finds out if neither settings nor a response told it."""
+        """Length of the vectors; an unknown length is learned from one request."""
         if self._dimension is None:
             self._embed(["dimension"], "document", threading.Event())
         assert self._dimension is not None  # noqa: S101 - every response sets it

@@ -24,7 +24,7 @@ COHERE: Mapping[str, Size] = {
 }
 
 
-def known_dimension(model: str) -> int | None:
+def lookup_dimension(model: str) -> int | None:
     """Return the length of the model's vectors, or None for a model that is not listed here."""
     size = {**LOCAL, **COHERE}.get(model)
     return size.dimension if size else None

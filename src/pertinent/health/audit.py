@@ -11,11 +11,15 @@ from ..indexing.chunking import embedded_text
 from ..ports import CatalogReader, Embedder, IndexReader, IndexWriter
 from ..types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
 
-REPAIR = "`pertinent doctor --repair`, then `pertinent index SOURCE` with the options it was indexed with"
+REMEDY_REPAIR = (
+    "`pertinent doctor --repair`, then `pertinent index SOURCE` with the options it was indexed with"
+)
 SAME_VECTOR = 0.99
 """The least cosine of two vectors of the same text; storing them costs some precision."""
-REINDEX = "`pertinent reindex`, which writes every point again from the texts in the catalog"
-EXTERNAL = "write the point again with the pipeline that filled the collection: Pertinent does not change it"
+REMEDY_REINDEX = "`pertinent reindex`, which writes every point again from the texts in the catalog"
+REMEDY_EXTERNAL = (
+    "write the point again with the pipeline that filled the collection: Pertinent does not change it"
+)
 MAX_LISTED = 50
 """How many damaged points get a finding of their own."""
 MAX_NAMED = 3
@@ -86,9 +90,11 @@ def find_drift(stored: Inventory) -> list[Finding]:
     absent = [i for i in rows.keys() - points.keys() if point_id(i) not in unreadable]
     differing = {chunk_id: _differing_fields(points[chunk_id], rows[chunk_id]) for chunk_id in both}
     return [
-        *_report("{} in the index but not in the catalog", (points[i] for i in points.keys() - rows.keys())),
-        *_report("{} in the catalog but not in the index", (rows[i] for i in absent)),
-        *_report(
+        *_make_finding(
+            "{} in the index but not in the catalog", (points[i] for i in points.keys() - rows.keys())
+        ),
+        *_make_finding("{} in the catalog but not in the index", (rows[i] for i in absent)),
+        *_make_finding(
             "{} described differently by index and catalog",
             (chunk for i in both if differing[i] for chunk in (points[i], rows[i])),
             detail=", ".join(sorted({name for names in differing.values() for name in names})),
@@ -103,12 +109,16 @@ def _differing_fields(point: Chunk, row: Chunk) -> list[str]:
 def find_altered_texts(stored: Inventory) -> list[Finding]:
     """Find chunks whose text does not match their hash."""
     return [
-        *_report("{} altered in the index: the text does not match its hash", _altered(stored.in_index)),
-        *_report("{} altered in the catalog: the text does not match its hash", _altered(stored.in_catalog)),
+        *_make_finding(
+            "{} altered in the index: the text does not match its hash", _find_altered(stored.in_index)
+        ),
+        *_make_finding(
+            "{} altered in the catalog: the text does not match its hash", _find_altered(stored.in_catalog)
+        ),
     ]
 
 
-def _altered(chunks: Mapping[str, Chunk]) -> Iterator[Chunk]:
+def _find_altered(chunks: Mapping[str, Chunk]) -> Iterator[Chunk]:
     return (chunk for chunk in chunks.values() if content_hash(chunk.text) != chunk.content_hash)
 
 
@@ -119,7 +129,7 @@ def find_wrong_slices(stored: Inventory) -> list[Finding]:
         page = stored.pages.get(chunk.document_id)
         if page is None or page.text[chunk.start : chunk.end] != chunk.text:
             wrong.append(chunk)
-    return _report("{} not the slice of the page that the span names", wrong)
+    return _make_finding("{} not the slice of the page that the span names", wrong)
 
 
 def find_wrong_positions(stored: Inventory) -> list[Finding]:
@@ -137,7 +147,11 @@ def find_wrong_positions(stored: Inventory) -> list[Finding]:
     document_ids = sorted(chunk.document_id for chunk in wrong)
     pages, names = format_count(len(wrong), "page"), format_list(document_ids, MAX_NAMED)
     return [
-        Finding(f"the chunks of {pages} are not numbered 0, 1, 2 …: {names}", REPAIR, frozenset(document_ids))
+        Finding(
+            f"the chunks of {pages} are not numbered 0, 1, 2 …: {names}",
+            REMEDY_REPAIR,
+            frozenset(document_ids),
+        )
     ]
 
 
@@ -145,7 +159,7 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
     """Find vectors that are recorded as made from another text or by another model."""
     stale = []
     # An altered text has its own finding, and says nothing about the vector.
-    altered = {chunk.chunk_id for chunk in _altered(stored.in_index)}
+    altered = {chunk.chunk_id for chunk in _find_altered(stored.in_index)}
     shared = [chunk for name, chunk in stored.in_index.items() if name not in altered]
     for start in range(0, len(shared), _BATCH):
         batch = shared[start : start + _BATCH]
@@ -155,7 +169,7 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
             for chunk in batch
             if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, embedded_text(chunk))
         ]
-    return _report("{} with a vector that was not made from it", stale)
+    return _make_finding("{} with a vector that was not made from it", stale)
 
 
 def find_wrong_vectors(
@@ -174,10 +188,10 @@ def find_wrong_vectors(
         cosines = dict(zip(candidates.point_ids, candidates.cosine or (), strict=True))
         if cosines.get(point_id(chunk.chunk_id), 0.0) < SAME_VECTOR:
             wrong.append(chunk)
-    return _report(f"{{}} of {len(sample):,} sampled with a vector that is not its text's", wrong)
+    return _make_finding(f"{{}} of {len(sample):,} sampled with a vector that is not its text's", wrong)
 
 
-def _report(problem: str, chunks: Iterable[Chunk], detail: str = "") -> list[Finding]:
+def _make_finding(problem: str, chunks: Iterable[Chunk], detail: str = "") -> list[Finding]:
     """Return one finding for all chunks with a problem; none if there are no such chunks."""
     damaged = list(chunks)
     if not damaged:
@@ -185,4 +199,4 @@ def _report(problem: str, chunks: Iterable[Chunk], detail: str = "") -> list[Fin
     ids = sorted({chunk.chunk_id for chunk in damaged})
     message = problem.format(format_count(len(ids), "chunk")) + (f" ({detail})" if detail else "")
     pages = frozenset(chunk.document_id for chunk in damaged)
-    return [Finding(f"{message}: {format_list(ids, MAX_NAMED)}", REPAIR, pages)]
+    return [Finding(f"{message}: {format_list(ids, MAX_NAMED)}", REMEDY_REPAIR, pages)]

@@ -1,9 +1,8 @@
 """The checks of `pertinent doctor`. Each finding says what to run.
 
-    settings → catalog → model → fingerprint → index → unfinished changes → payloads → drift → hashes → links
-
-A check that depends on one that failed is left out. `repair` marks damaged pages as pending in the
-catalog: the next sync of their source writes them again, and embeds only what is missing.
+The order of the checks is that of `Doctor.examine`. A check that depends on one that failed is left out.
+`repair` marks damaged pages as pending in the catalog: the next sync of their source writes them again, and
+embeds only what is missing.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from .. import build
 from .._internal.clock import StageTimer
 from .._internal.messages import format_count, format_list
-from .._internal.progress import Progress, Silent
+from .._internal.progress import NoProgress, Progress
 from ..errors import (
     EmbedderError,
     FingerprintMismatch,
@@ -26,13 +25,13 @@ from ..errors import (
     StoreError,
 )
 from ..ports import Embedder, Fingerprint
-from ..settings import GIVEN, Loaded
+from ..settings import FROM_CALLER, LoadedSettings
 from ..types import Filters, damaged_points, readable_chunks
 from ..workspace.workspace import Workspace
 from . import links
 from .audit import (
-    EXTERNAL,
-    REINDEX,
+    REMEDY_EXTERNAL,
+    REMEDY_REINDEX,
     Finding,
     Inventory,
     find_altered_texts,
@@ -47,7 +46,7 @@ from .audit import (
 LENGTH_TOLERANCE = 1e-3
 """How far the length of a vector may be from 1."""
 
-OWN = (
+OWN_INDEX_CHECKS = (
     "fingerprint",
     "unfinished changes",
     "stored chunks",
@@ -90,13 +89,13 @@ class Doctor:
 
     def __init__(
         self,
-        load: Callable[[], Loaded],
+        load: Callable[[], LoadedSettings],
         read_anchors: links.ReadAnchors | None = None,
         progress: Progress | None = None,
     ) -> None:
         self._load = load
         self._read_anchors = read_anchors
-        self._progress = progress or Silent()
+        self._progress = progress or NoProgress()
         self._workspace: Workspace | None = None
         self._embedder: Embedder | None = None
         self._made_with: Fingerprint | None = None
@@ -105,21 +104,21 @@ class Doctor:
     def examine(self) -> Iterator[Check]:
         """Run the checks; yield each result as it is ready."""
         for name, check, required in (
-            ("settings", self._settings, True),
-            ("catalog", self._catalog, True),
-            ("model", self._model, False),
-            ("fingerprint", self._fingerprint, False),
-            ("index", self._index, True),
-            ("unfinished changes", self._unfinished, False),
-            ("stored chunks", self._stored, True),
-            ("payloads", self._payloads, False),
+            ("settings", self._check_settings, True),
+            ("catalog", self._check_catalog, True),
+            ("model", self._check_model, False),
+            ("fingerprint", self._check_fingerprint, False),
+            ("index", self._check_index, True),
+            ("unfinished changes", self._check_pending, False),
+            ("stored chunks", self._read_stored_chunks, True),
+            ("payloads", self._check_payloads, False),
             ("drift", lambda: self._audit(find_drift, "index and catalog hold the same chunks"), False),
             ("hashes", lambda: self._audit(find_altered_texts, "every text matches its hash"), False),
             ("slices", lambda: self._audit(find_wrong_slices, "every chunk is a slice of its page"), False),
             ("positions", lambda: self._audit(find_wrong_positions, "chunks are numbered 0, 1, 2 …"), False),
-            ("vectors", self._vectors, False),
+            ("vectors", self._check_vectors, False),
         ):
-            if name in OWN and self._made_with is None:
+            if name in OWN_INDEX_CHECKS and self._made_with is None:
                 continue
             result = _run_check(name, check)
             yield result
@@ -140,20 +139,22 @@ class Doctor:
         if self._workspace:
             self._workspace.close()
 
-    def _settings(self) -> Result:
+    def _check_settings(self) -> Result:
         loaded = self._load()
         self._workspace = Workspace(loaded.settings)
-        origins = {"the command line" if origin == GIVEN else origin for origin in loaded.origins.values()}
+        origins = {
+            "the command line" if origin == FROM_CALLER else origin for origin in loaded.origins.values()
+        }
         return f"from {', '.join(sorted(origins))}" if origins else "all defaults", []
 
-    def _catalog(self) -> Result:
+    def _check_catalog(self) -> Result:
         self._opened.require()
         self._opened.catalog().ping()
         self._made_with = self._opened.catalog().fingerprint()
         return f"answers; {len(self._opened.catalog().pages()):,} pages", []
 
-    def _model(self) -> Result:
-        embedder = build.embedder(self._opened.settings)
+    def _check_model(self) -> Result:
+        embedder = build.create_embedder(self._opened.settings)
         vector = embedder.embed_queries([_TEST_QUERY])[0]
         length = float((vector * vector).sum()) ** 0.5
         self._embedder = embedder
@@ -168,14 +169,14 @@ class Doctor:
             )
         return f"{embedder.name}, {embedder.dimension} dimensions", findings
 
-    def _fingerprint(self) -> Result:
+    def _check_fingerprint(self) -> Result:
         fingerprint = self._opened.catalog().fingerprint()
         if fingerprint is None or self._embedder is None:
             return "not compared: the model did not load", []
-        self._opened.check_settings(build.fingerprint(self._opened.settings, self._embedder))
+        self._opened.check_settings(build.make_fingerprint(self._opened.settings, self._embedder))
         return f"{fingerprint.chunker}, {fingerprint.lexical}", []
 
-    def _index(self) -> Result:
+    def _check_index(self) -> Result:
         index = self._opened.index()
         fingerprint = self._opened.catalog().fingerprint()
         if self._embedder and (fingerprint is None or fingerprint.dimension == self._embedder.dimension):
@@ -183,7 +184,7 @@ class Doctor:
             index.candidates(vector, _TEST_QUERY, by=index.sides, limit=1, filters=Filters())
         return f"answers; {index.count():,} points", []
 
-    def _unfinished(self) -> Result:
+    def _check_pending(self) -> Result:
         pending = self._opened.writable_catalog().pending()
         if not pending:
             return "none", []
@@ -191,7 +192,7 @@ class Doctor:
         problem = f"{pages} to be written: a run was interrupted, or `--repair` marked them"
         return "", [Finding(problem, INDEX_AGAIN, frozenset(pending))]
 
-    def _stored(self) -> Result:
+    def _read_stored_chunks(self) -> Result:
         try:
             self._inventory = take_inventory(self._opened.index(), self._opened.catalog())
         except (KeyError, TypeError, ValueError) as error:
@@ -200,25 +201,27 @@ class Doctor:
         chunks = len(self._inventory.in_catalog)
         return f"{chunks:,} chunks of {len(self._inventory.pages):,} pages read", []
 
-    def _payloads(self) -> Result:
+    def _check_payloads(self) -> Result:
         """Check that every point can be read, also in an external collection."""
         if self._inventory is None:
             damaged = list(damaged_points(self._opened.index().scan()))
-            return "every point can be read", find_damaged_points(damaged, {}, EXTERNAL)
+            return "every point can be read", find_damaged_points(damaged, {}, REMEDY_EXTERNAL)
         stored = self._inventory
-        return "every point can be read", find_damaged_points(stored.damaged, stored.in_catalog, REINDEX)
+        return "every point can be read", find_damaged_points(
+            stored.damaged, stored.in_catalog, REMEDY_REINDEX
+        )
 
     def _audit(self, find_problems: Callable[[Inventory], list[Finding]], summary: str) -> Result:
         return summary, find_problems(self._stored_chunks)
 
-    def _vectors(self) -> Result:
+    def _check_vectors(self) -> Result:
         fingerprint = self._opened.catalog().fingerprint()
         embedder = fingerprint.embedder if fingerprint else ""
         findings = find_stale_vectors(self._stored_chunks, self._opened.writable_index(), embedder)
         return "each was made from its chunk", findings
 
     def _check_links(self, read_anchors: links.ReadAnchors) -> Check:
-        """Check every stored address on its site; a site that can't be reached is no broken link."""
+        """Check every stored address on its site; a site that can't be reached is not a broken link."""
         timer = StageTimer()
         pages = links.group_web_citations(
             (chunk.url, chunk.anchor) for chunk in readable_chunks(self._opened.index().scan())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .. import identity
 from .._internal.clock import StageTimer, utc_now
-from .._internal.progress import Progress, Silent
+from .._internal.progress import NoProgress, Progress
 from ..errors import SyncRefused
 from ..ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex
 from ..types import Chunk, LazyPage, Page, Skipped, Unreadable
@@ -42,7 +42,7 @@ class PageChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SyncPlan:
     """What a sync will do."""
 
     source: str
@@ -86,9 +86,9 @@ class Planner:
     index: VectorIndex
     catalog: Catalog
     chunk_tokens: int
-    progress: Progress = field(default_factory=Silent)
+    progress: Progress = field(default_factory=NoProgress)
 
-    def plan(self, source: Source) -> Plan:
+    def plan(self, source: Source) -> SyncPlan:
         """Return what a sync of the source would do; write nothing.
 
         Raises:
@@ -128,7 +128,7 @@ class Planner:
                 continue
             seen.add(page.document_id)
             changes.append(self.plan_page(page, lazy_page.page_hash, source.name, exists=record is not None))
-        return Plan(
+        return SyncPlan(
             source=source.name,
             location=source.location,
             changes=tuple(changes),
@@ -205,7 +205,7 @@ def hash_page(page: Page) -> str:
 def _find_problem(page: Page, seen: Set[str], other_owners: Mapping[str, str]) -> str:
     """Return why a page can't be indexed, or nothing; a bad page does not stop the sync."""
     headings = [text for section in page.sections for text in (section.anchor, *section.path)]
-    if not all(map(identity.storable, (page.url, page.title, page.text, *headings))):
+    if not all(map(identity.is_storable, (page.url, page.title, page.text, *headings))):
         return "it has a NUL character or half a surrogate pair in it"
     if page.document_id in seen:
         return f"another page of the source has its address too: {page.url}"
@@ -245,7 +245,7 @@ def check_source_name(source: Source, indexed_location: str | None) -> None:
         )
 
 
-def check_removals(plan: Plan, *, allow_shrink: bool) -> None:
+def check_removals(plan: SyncPlan, *, allow_shrink: bool) -> None:
     """Refuse a plan that removes more than a quarter of the source's pages, unless that is allowed."""
     removed = len(plan.removed)
     if not allow_shrink and plan.indexed_pages and removed > plan.indexed_pages * SHRINK_LIMIT:

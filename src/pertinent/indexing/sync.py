@@ -17,7 +17,7 @@ from .. import identity
 from .._internal.clock import StageTimer
 from ..ports import Entry, PageWrite
 from ..types import Skipped, Unreadable, readable_chunks
-from .plan import PageChange, Plan, Planner, check_removals
+from .plan import PageChange, Planner, SyncPlan, check_removals
 
 COMMIT_CHUNKS = 128
 """About how many chunks are written between two commits."""
@@ -27,7 +27,7 @@ WRITE_BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SyncSummary:
     """What a sync did, in numbers."""
 
     pages_added: int
@@ -57,7 +57,7 @@ class Indexer(Planner):
         >>> summary = indexer.apply(indexer.plan(source))
     """
 
-    def apply(self, plan: Plan, *, allow_shrink: bool = False) -> Summary:
+    def apply(self, plan: SyncPlan, *, allow_shrink: bool = False) -> SyncSummary:
         """Carry out the plan. If the run is killed, the next sync completes it.
 
         Raises:
@@ -76,7 +76,7 @@ class Indexer(Planner):
             self.progress.stage("Optimising the index", None)
         # Also with nothing to do, where it costs little: the run before may have been killed here.
         self.index.finish()
-        return summarise(plan, plan.seconds + timer.seconds())
+        return summarize(plan, plan.seconds + timer.seconds())
 
     def remove(self, source: str) -> int:
         """Delete a source and all its pages; return how many pages it had."""
@@ -153,12 +153,12 @@ def _page_write(change: PageChange) -> PageWrite:
     return PageWrite(change.page, change.page_hash, [entry.chunk for entry in change.entries])
 
 
-def summarise(plan: Plan, seconds: float) -> Summary:
+def summarize(plan: SyncPlan, seconds: float) -> SyncSummary:
     """Return the plan in numbers."""
     added = sum(not change.exists for change in plan.changes)
     changed = sum(change.chunks_changed for change in plan.changes)
     reused = sum(len(change.entries) - len(change.to_embed) for change in plan.changes)
-    return Summary(
+    return SyncSummary(
         pages_added=added,
         pages_changed=len(plan.changes) - added,
         pages_unchanged=len(plan.unchanged),

@@ -230,7 +230,7 @@ def damage_notes(damaged: Sequence[DamagedPoint]) -> tuple[str, ...]:
     return (f"{points} left out (`pertinent doctor` says what to do): {names}",)
 
 
-def find_neighbours(catalog: CatalogReader, chunk_id: str, around: int = 0) -> list[Chunk]:
+def find_neighbors(catalog: CatalogReader, chunk_id: str, around: int = 0) -> list[Chunk]:
     """Return the chunk with up to `around` chunks on each side of it, in the order of the page."""
     chunk = catalog.chunk(chunk_id)
     if chunk is None:

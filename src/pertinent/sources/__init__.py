@@ -20,8 +20,8 @@ def open_source(
     *,
     base_url: str | None = None,
     name: str | None = None,
-    memory: Path | None = None,
-    choice: PageFilter | None = None,
+    cache_file: Path | None = None,
+    page_filter: PageFilter | None = None,
     limits: CrawlLimits | None = None,
 ) -> Source:
     """Open the source that `spec` names.
@@ -30,8 +30,8 @@ def open_source(
         spec: An `http://` or `https://` address, `beir:FOLDER`, or the path of a folder or file of Markdown.
         base_url: The public address of the pages, if it is not the one that the source gives them.
         name: The source's name; each kind of source has a default of its own.
-        memory: The file of the crawl cache. Only for live sites, like `choice` and `limits`.
-        choice: Which pages of a site to read.
+        cache_file: The file of the crawl cache. Only for live sites, like `page_filter` and `limits`.
+        page_filter: Which pages of a site to read.
         limits: How far a crawl may go.
     """
     if not spec.strip():
@@ -42,11 +42,11 @@ def open_source(
         from .site import SiteSource
 
         return SiteSource(
-            spec, base_url=base_url, name=name, cache_file=memory, page_filter=choice, limits=limits
+            spec, base_url=base_url, name=name, cache_file=cache_file, page_filter=page_filter, limits=limits
         )
     if re.match(r"[a-z][a-z0-9+.-]*://", spec, re.IGNORECASE):
         raise InvalidInput("source", f"{spec} is neither an http:// nor an https:// address, nor a path")
-    if choice is not None or limits is not None:
+    if page_filter is not None or limits is not None:
         raise InvalidInput("source", f"{spec} is not a live site; only a crawl can select and limit pages")
     if spec.startswith("beir:"):
         from .beir import BeirSource

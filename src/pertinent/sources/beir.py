@@ -101,7 +101,7 @@ def _parse_record(line: bytes) -> dict[str, Any]:
     key = record.get("_id")
     if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
         raise ValueError("has no _id")
-    if not all(identity.storable(value) for value in record.values() if isinstance(value, str)):
+    if not all(identity.is_storable(value) for value in record.values() if isinstance(value, str)):
         raise ValueError("contains a NUL character or half of a surrogate pair")
     if not isinstance(record.get("text"), str):
         raise ValueError(f"the document {str(key)!r} has no text")

@@ -20,12 +20,12 @@ class SideQuery:
     among: tuple[PointId, ...] = ()
 
 
-Scored = dict[PointId, float]
+PointScores = dict[PointId, float]
 """Points with their raw score on one side."""
 
 
 def gather_candidates(
-    ask: Callable[[Sequence[SideQuery]], Sequence[Scored]],
+    ask: Callable[[Sequence[SideQuery]], Sequence[PointScores]],
     queries: Mapping[str, object | None],
     by: Sequence[str],
     limit: int,
@@ -38,7 +38,7 @@ def gather_candidates(
         by: The sides that propose points; the others only score them.
         limit: How many points each side proposes.
     """
-    scores: dict[str, Scored] = {side: {} for side in queries}
+    scores: dict[str, PointScores] = {side: {} for side in queries}
     proposing = [SideQuery(side, limit) for side in by if queries.get(side) is not None]
     for query, scored in zip(proposing, ask(proposing) if proposing else (), strict=True):
         scores[query.side] = scored
@@ -55,6 +55,6 @@ def gather_candidates(
     return Candidates(points, _column(scores.get(DENSE), points), _column(scores.get(LEXICAL), points))
 
 
-def _column(scored: Scored | None, points: Sequence[PointId]) -> list[float] | None:
+def _column(scored: PointScores | None, points: Sequence[PointId]) -> list[float] | None:
     """Return the score of each point; a point that the side did not return scores 0."""
     return None if scored is None else [scored.get(point, 0.0) for point in points]

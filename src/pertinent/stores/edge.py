@@ -18,7 +18,7 @@ from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector
 from ..types import Candidates, Filters, PointId, StoredPoint
 from . import bm25
-from .candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
+from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
 from .payload import KEYWORDS, filter_conditions, to_chunk, to_payload
 
 _PAGE_SIZE = 512
@@ -74,7 +74,7 @@ class EdgeIndex:
         queries = self._queries(vector, text)
         allowed = _filter(filters)
 
-        def ask(side_queries: Sequence[SideQuery]) -> list[Scored]:
+        def ask(side_queries: Sequence[SideQuery]) -> list[PointScores]:
             requests = [
                 qdrant.QueryRequest(
                     limit=query.limit,

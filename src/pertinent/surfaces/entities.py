@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..build import known_dimension
+from ..build import lookup_dimension
 from ..errors import InvalidInput
 from ..identity import is_url
 from ..limits import RETRIEVAL_LAYER, check_at_least, check_share, check_string, check_text
@@ -35,7 +35,7 @@ class QueryEmbedding:
         QUERY_TEXT.check_query(self.query_text)
         check_text("model", self.model)
         length = len(check_numbers("vector", self.vector))
-        expected = known_dimension(self.model)
+        expected = lookup_dimension(self.model)
         if expected is not None and length != expected:
             raise InvalidInput("vector", f"has {length} elements; {self.model} makes vectors of {expected}")
         if not length:

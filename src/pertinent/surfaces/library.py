@@ -10,15 +10,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from .._internal.progress import Progress, Silent
+from .._internal.progress import NoProgress, Progress
 from ..errors import InvalidInput, NotFound
-from ..indexing.plan import Plan
-from ..indexing.sync import Summary
-from ..limits import ENGINE, MAX_NEIGHBOURS, RETRIEVAL_IMPLEMENTATION, check_count, check_options
+from ..indexing.plan import SyncPlan
+from ..indexing.sync import SyncSummary
+from ..limits import ENGINE, MAX_NEIGHBORS, RETRIEVAL_IMPLEMENTATION, check_count, check_options
 from ..ports import PageRecord
-from ..search.engine import find_neighbours
+from ..search.engine import find_neighbors
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
+from ..workspace.reindex import drop_previous, reindex, rollback
 from ..workspace.workspace import Workspace
 from .search_filters import check_filters
 
@@ -67,10 +68,10 @@ class Pertinent:
         *,
         base_url: str | None = None,
         name: str | None = None,
-        choice: PageFilter | None = None,
+        page_filter: PageFilter | None = None,
         limits: CrawlLimits | None = None,
         progress: Progress | None = None,
-    ) -> Plan:
+    ) -> SyncPlan:
         """Return what `index` would do, without changing the index.
 
         The arguments are those of `index`. A crawl still updates its cache of fetched pages.
@@ -82,9 +83,9 @@ class Pertinent:
         self.workspace.require_writable()
         # A folder that does not exist is not created, so such a crawl has no cache.
         cache = self._crawl_cache if self._crawl_cache.parent.exists() else None
-        opened = self._open_source(source, base_url, name, choice, limits, cache)
+        opened = self._open_source(source, base_url, name, page_filter, limits, cache)
         with self._open_for_planning() as workspace:
-            return workspace.indexer(progress or Silent()).plan(opened)
+            return workspace.create_indexer(progress or NoProgress()).plan(opened)
 
     @contextmanager
     def _open_for_planning(self) -> Iterator[Workspace]:
@@ -106,18 +107,18 @@ class Pertinent:
         *,
         base_url: str | None = None,
         name: str | None = None,
-        choice: PageFilter | None = None,
+        page_filter: PageFilter | None = None,
         limits: CrawlLimits | None = None,
         allow_shrink: bool = False,
         progress: Progress | None = None,
-    ) -> Summary:
+    ) -> SyncSummary:
         """Sync a source into the index: embed new and changed pages, delete removed ones.
 
         Args:
             source: A folder of Markdown, the address of a live site or its sitemap, or `beir:FOLDER`.
             base_url: The address of the pages on the web.
             name: The name of the source in the index. Default: derived from the source.
-            choice: Which pages of a live site to read (`pertinent.sources.site.PageFilter`).
+            page_filter: Which pages of a live site to read (`pertinent.sources.site.PageFilter`).
             limits: How far a crawl may go (`pertinent.sources.site.CrawlLimits`).
             allow_shrink: Allow the removal of more than a quarter of the indexed pages.
             progress: Receives the stages and steps of the work.
@@ -133,10 +134,10 @@ class Pertinent:
             >>> summary = pertinent.index("docs/", base_url="https://example.org/docs")
             >>> print(summary.pages_added, "pages added")
         """
-        opened = self._open_source(source, base_url, name, choice, limits, self._crawl_cache)
-        progress = progress or Silent()
+        opened = self._open_source(source, base_url, name, page_filter, limits, self._crawl_cache)
+        progress = progress or NoProgress()
         with self.workspace.writing(progress, new=True):
-            indexer = self.workspace.indexer(progress)
+            indexer = self.workspace.create_indexer(progress)
             return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
 
     def _open_source(
@@ -144,14 +145,19 @@ class Pertinent:
         spec: str | os.PathLike[str],
         base_url: str | None,
         name: str | None,
-        choice: PageFilter | None,
+        page_filter: PageFilter | None,
         limits: CrawlLimits | None,
         cache: Path | None,
     ) -> Source:
         from ..sources import open_source
 
         return open_source(
-            os.fspath(spec), base_url=base_url, name=name, memory=cache, choice=choice, limits=limits
+            os.fspath(spec),
+            base_url=base_url,
+            name=name,
+            cache_file=cache,
+            page_filter=page_filter,
+            limits=limits,
         )
 
     @property
@@ -175,8 +181,8 @@ class Pertinent:
         names = self.workspace.catalog().sources()
         if source not in names:
             raise NotFound(f"no source has the name {source!r}; there are {', '.join(names) or 'none'}")
-        with self.workspace.writing(Silent()):
-            return self.workspace.indexer(Silent()).remove(source)
+        with self.workspace.writing(NoProgress()):
+            return self.workspace.create_indexer(NoProgress()).remove(source)
 
     def reindex(
         self,
@@ -187,12 +193,12 @@ class Pertinent:
     ) -> int:
         """Rebuild the index from the texts in the catalog, with the current settings.
 
-        The old index stays in use until the new one is complete, and is then kept for `rollback`.
+        The index in use answers until the new one is complete, and is then kept for `rollback`.
 
         Args:
             progress: Receives the stages and steps of the work.
             golden: A golden set: the new index is used only if it passes and is not significantly worse
-                than the old one.
+                than the one in use.
             notify: Receives the summary of each validation.
 
         Returns:
@@ -206,8 +212,8 @@ class Pertinent:
             from .reindex_gate import ReindexGate
 
             accept = ReindexGate(self.workspace, golden, notify)
-        with self.workspace.writing(progress := progress or Silent()):
-            return self.workspace.reindex(progress, accept)
+        with self.workspace.writing(progress := progress or NoProgress()):
+            return reindex(self.workspace, progress, accept)
 
     def migrate_to(
         self, qdrant_url: str, database_url: str | None = None, progress: Progress | None = None
@@ -229,7 +235,7 @@ class Pertinent:
         current = self.workspace.settings
         servers = {"qdrant_url": qdrant_url, "database_url": database_url or current.database_url}
         settings = load({**current.model_dump(exclude_defaults=True), **servers}).settings
-        with self.workspace.writing(progress := progress or Silent()):
+        with self.workspace.writing(progress := progress or NoProgress()):
             return migrate(self.workspace, settings, progress)
 
     def rollback(self) -> str:
@@ -238,13 +244,13 @@ class Pertinent:
         Returns:
             The embedder of that index, which must be set from then on.
         """
-        with self.workspace.writing(Silent()):
-            return self.workspace.rollback().embedder
+        with self.workspace.writing(NoProgress()):
+            return rollback(self.workspace).embedder
 
-    def drop_old(self) -> bool:
+    def drop_previous(self) -> bool:
         """Delete the index that the last `reindex` replaced; return whether there was one."""
-        with self.workspace.writing(Silent()):
-            return self.workspace.drop_old() is not None
+        with self.workspace.writing(NoProgress()):
+            return drop_previous(self.workspace) is not None
 
     def search(
         self,
@@ -322,7 +328,7 @@ class Pertinent:
         Args:
             golden: A file, `beir:FOLDER`, or a golden set made in Python.
             progress: Receives the stages and steps of the work.
-            options: Those of `pertinent.validation.options.Options`, such as `ranking`, `audit` and
+            options: Those of `pertinent.validation.options.ValidationOptions`, such as `ranking`, `audit` and
                 `concurrency`.
 
         Returns:
@@ -335,12 +341,14 @@ class Pertinent:
         from ..validation.criteria import merge_criteria
         from ..validation.golden.formats import read_golden
         from ..validation.golden.golden_set import GoldenSet
-        from ..validation.validate import Options, validate
+        from ..validation.validate import ValidationOptions, validate
         from .validation_targets import LocalPipeline
 
         golden_set = golden if isinstance(golden, GoldenSet) else read_golden(os.fspath(golden))
         criteria = merge_criteria(self.workspace.settings.criteria, golden_set.criteria)
-        return validate(LocalPipeline(self.workspace), golden_set, Options(**options), criteria, progress)
+        return validate(
+            LocalPipeline(self.workspace), golden_set, ValidationOptions(**options), criteria, progress
+        )
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
         """Run seed 004's validation tests: whether each query finds the chunks that it should.
@@ -366,9 +374,9 @@ class Pertinent:
         Raises:
             NotFound: No chunk has this id.
         """
-        check_count("around", around, MAX_NEIGHBOURS, least=0)
+        check_count("around", around, MAX_NEIGHBORS, minimum=0)
         self.workspace.require()
-        return find_neighbours(self.workspace.catalog(), chunk_id, around)
+        return find_neighbors(self.workspace.catalog(), chunk_id, around)
 
     def pages(self) -> list[PageRecord]:
         """Return a record of every indexed page."""

@@ -8,7 +8,7 @@ from .._internal.clock import StageTimer
 from ..types import Answer, Hit
 
 
-def query_response(answer: Answer, *, include_metadata: bool = True) -> dict[str, Any]:
+def render_query_response(answer: Answer, *, include_metadata: bool = True) -> dict[str, Any]:
     """Format an answer as a Query Response.
 
     Args:

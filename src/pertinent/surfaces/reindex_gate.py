@@ -14,7 +14,7 @@ from ..validation.criteria import merge_criteria
 from ..validation.golden.formats import read_golden
 from ..validation.report import ValidationReport
 from ..validation.target import PageView
-from ..validation.validate import Options, validate
+from ..validation.validate import ValidationOptions, validate
 from ..workspace.workspace import Workspace
 from .validation_targets import InProcessPipeline, LocalPipeline
 
@@ -26,7 +26,7 @@ class NewBuild(InProcessPipeline):
         super().__init__(engine)
         self._writes = writes
 
-    def facts(self) -> Mapping[str, str]:
+    def describe_pipeline(self) -> Mapping[str, str]:
         return {"subject": "candidate"}
 
     def pages(self) -> Iterator[PageView]:
@@ -34,7 +34,7 @@ class NewBuild(InProcessPipeline):
             page, chunks = write.page, tuple(write.chunks)
             yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, chunks)
 
-    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+    def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         # The build was filled from these chunks just now.
         return set(chunk_ids)
 
@@ -61,7 +61,7 @@ class ReindexGate:
 
     def __call__(self, engine: Engine, writes: Sequence[tuple[str, PageWrite]], old: Fingerprint) -> None:
         new_build = NewBuild(engine, writes)
-        new = validate(new_build, self._golden, Options(diagnose=False), self._criteria)
+        new = validate(new_build, self._golden, ValidationOptions(diagnose=False), self._criteria)
         self._notify(f"new: {new.summary}")
         if new.verdict != "PASS":
             raise SyncRefused(f"the new index was not activated, the old one stays in use: {new.summary}")
@@ -76,9 +76,9 @@ class ReindexGate:
         """Validate the build in use, with the embedder that it was made with."""
         settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
         try:
-            embedder = build.embedder(settings)
+            embedder = build.create_embedder(settings)
             old_build = LocalPipeline(self._workspace, embedder)
-            return validate(old_build, self._golden, Options(diagnose=False), self._criteria)
+            return validate(old_build, self._golden, ValidationOptions(diagnose=False), self._criteria)
         except PertinentError as error:
             raise SyncRefused(
                 f"the new index was not activated: the old one, made with {old.embedder}, can't be searched "

@@ -14,7 +14,7 @@ from ..search.engine import damage_notes
 from ..types import SearchOptions
 from .entities import QueryEmbedding, RetrievalResult, to_retrieval_result
 from .library import Pertinent
-from .query_response import query_response
+from .query_response import render_query_response
 
 _shared: Pertinent | None = None
 _shared_lock = threading.RLock()
@@ -115,7 +115,7 @@ def retrieve(
     if not isinstance(include_metadata, bool):
         raise InvalidInput("include_metadata", f"must be true or false, not {include_metadata!r}")
     answer = open_shared().search(text, top_k, threshold)
-    return query_response(answer, include_metadata=include_metadata)
+    return render_query_response(answer, include_metadata=include_metadata)
 
 
 def validate(tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class LocalPipeline(InProcessPipeline):
         ranking = workspace.settings.ranking
         super().__init__(Engine(uncached, workspace.index(), workspace.catalog(), ranking=ranking))
 
-    def facts(self) -> Mapping[str, str]:
+    def describe_pipeline(self) -> Mapping[str, str]:
         return {
             "subject": "local",
             "pertinent": version("pertinent"),
@@ -82,7 +82,7 @@ class LocalPipeline(InProcessPipeline):
             text = page.text if page else ""
             yield PageView(record.document_id, record.url, record.title, record.source_path, text, chunks)
 
-    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+    def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         points = self._workspace.catalog().find_points(chunk_ids)
         stored = self._workspace.index().chunks(list(points.values()))
         return {chunk.chunk_id for chunk in readable_chunks(stored.values())}
@@ -118,7 +118,7 @@ class RemoteService:
     client: httpx.Client
 
     @classmethod
-    def at(cls, url: str, key: str | None = None) -> RemoteService:
+    def connect(cls, url: str, key: str | None = None) -> RemoteService:
         """Create a client of the service at an address; nothing is requested yet."""
         import httpx
 
@@ -127,7 +127,7 @@ class RemoteService:
         headers = {"authorization": f"Bearer {key}"} if key else {}
         return cls(httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=TIMEOUT_SECONDS))
 
-    def facts(self) -> Mapping[str, str]:
+    def describe_pipeline(self) -> Mapping[str, str]:
         health = self._get("/api/v1/health")
         return {"subject": str(self.client.base_url), "embedder": str(health.get("embedder", ""))}
 
@@ -168,7 +168,7 @@ class RemoteService:
                 )
             yield view
 
-    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+    def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         # The API does not tell the index and the catalog apart.
         return set(chunk_ids)
 

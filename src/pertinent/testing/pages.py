@@ -31,7 +31,7 @@ def page(name: str, sections: Mapping[str, str | Sequence[str]], *, title: str |
     )
 
 
-class Shelf:
+class InMemorySource:
     """A source of the given pages."""
 
     def __init__(self, *pages: Page | Unreadable, name: str = "https://book.example/docs") -> None:

@@ -31,7 +31,7 @@ class AcceptanceCheck(BaseModel):
 
     name: str
     value: float | None
-    wanted: str
+    target: str
     passed: bool | None = Field(description="None where there is nothing to check")
     n: int
     detail: list[str] = []
@@ -61,7 +61,7 @@ def _check_share(name: str, expectation: str, exceptions: Sequence[str], n: int)
     return AcceptanceCheck(
         name=name,
         value=value,
-        wanted=f"at least {REACHING:.0%} of them {expectation}",
+        target=f"at least {REACHING:.0%} of them {expectation}",
         passed=None if value is None else value >= REACHING,
         n=n,
         detail=list(exceptions),
@@ -73,7 +73,7 @@ def _check_count(name: str, target: str, faults: Sequence[str], n: int, count: i
     return AcceptanceCheck(
         name=name,
         value=float(count) if n else None,
-        wanted=target,
+        target=target,
         passed=not faults if n else None,
         n=n,
         detail=list(faults),
@@ -127,7 +127,7 @@ def _check_paraphrases(cases: Sequence[Case]) -> AcceptanceCheck:
     return AcceptanceCheck(
         name="paraphrases",
         value=value,
-        wanted=f"the paraphrases of a question share {OVERLAP:.0%} of their first three results, on average",
+        target=f"the paraphrases of a question share {OVERLAP:.0%} of their first three results, on average",
         passed=None if value is None else value >= OVERLAP,
         n=len(overlaps),
         detail=[
@@ -148,7 +148,7 @@ def _check_unanswerable(cases: Sequence[Case], threshold: float) -> AcceptanceCh
     return AcceptanceCheck(
         name="queries without an answer",
         value=len(above) / len(best_scores) if best_scores else None,
-        wanted=f"no result scores {threshold:g} or more",
+        target=f"no result scores {threshold:g} or more",
         passed=not above if best_scores else None,
         n=len(best_scores),
         detail=[f"{name}: the best result scores {score:.3f}" for name, score in above.items()],

@@ -85,7 +85,7 @@ class Calibration(ReportPart):
     )
     warnings: list[str]
 
-    def at(self, threshold: float) -> ThresholdPoint:
+    def point_at(self, threshold: float) -> ThresholdPoint:
         """Return the effects of any threshold from 0 to 1."""
         index = bisect_left(self.curve, threshold, key=lambda point: point.threshold)
         return self.curve[index].model_copy(update={"threshold": threshold})
@@ -188,11 +188,11 @@ def _collect_scores(
     golden: GoldenSet, answered: Sequence[QueryOutcome], resolved: Mapping[str, ResolvedQuery]
 ) -> BestScores:
     answerable = [outcome for outcome in answered if outcome.query.answerable]
-    labelled = [outcome for outcome in answerable if _relevant_ids(resolved[outcome.query.id])]
+    labeled = [outcome for outcome in answerable if _relevant_ids(resolved[outcome.query.id])]
     return BestScores(
         _sort_scores([_best_score(outcome.results) for outcome in answerable]),
         _sort_scores(
-            [_best_score(_relevant_hits(outcome, golden, resolved[outcome.query.id])) for outcome in labelled]
+            [_best_score(_relevant_hits(outcome, golden, resolved[outcome.query.id])) for outcome in labeled]
         ),
         _sort_scores([_best_score(outcome.results) for outcome in answered if not outcome.query.answerable]),
     )

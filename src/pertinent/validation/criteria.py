@@ -42,7 +42,7 @@ class Criteria(BaseModel):
     strict: bool = Field(default=False, description="Whether the acceptance checks count in the verdict")
 
     @property
-    def judge_precision(self) -> bool:
+    def judges_precision(self) -> bool:
         """Whether the verdict depends on P@5."""
         return self.precision_at_5 > 0 and self.queries_reaching > 0
 
@@ -51,14 +51,14 @@ class Criteria(BaseModel):
         return ceiling >= self.queries_reaching - 1e-9
 
     @property
-    def demanded_means(self) -> dict[str, float]:
+    def required_means(self) -> dict[str, float]:
         """The further means with a limit above 0."""
         return {name: least for name, least in self.at_least.items() if least > 0}
 
     @property
-    def demand_ranking(self) -> bool:
+    def depends_on_ranking(self) -> bool:
         """Whether any criterion depends on the ranking."""
-        return self.judge_precision or self.mrr > 0 or bool(self.demanded_means)
+        return self.judges_precision or self.mrr > 0 or bool(self.required_means)
 
 
 def merge_criteria(
@@ -104,7 +104,7 @@ class Criterion(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    wanted: float
+    target: float
     value: float
     passed: bool | None = Field(description="None where it cannot be judged")
     low: float | None = None

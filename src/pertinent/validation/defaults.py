@@ -23,29 +23,29 @@ TOP = 5
 _VERDICT = re.compile(r"\b(PASS|FAIL|INVALID)\b")
 
 
-def judged(fields: Fields) -> list[bool]:
-    """Every label is somebody's judgment."""
+def default_judged(fields: Fields) -> list[bool]:
+    """Mark every result as judged."""
     return [True for _ in fields.get("relevance_labels", ())]
 
 
-def metrics(fields: Fields) -> dict[str, float]:
+def default_metrics(fields: Fields) -> dict[str, float]:
     """The two measures that the seed's verdict needs."""
     rank = fields.get("rank_of_best")
     return {"p@5": _precision_at_5(fields), "rr_best": 1.0 / rank if rank else 0.0}
 
 
-def status(fields: Fields) -> Literal["passed", "failed"]:
+def default_status(fields: Fields) -> Literal["passed", "failed"]:
     """Whether the query reaches the P@5 that the seed demands."""
     return "passed" if _precision_at_5(fields) >= Criteria().precision_at_5 else "failed"
 
 
-def relevant(fields: Fields) -> int:
+def default_relevant(fields: Fields) -> int:
     """As many passages as were found to answer it; at least one, since a query has an answer by default."""
     labels: list[int] = fields.get("relevance_labels", [])
     return max(1, sum(label > 0 for label in labels))
 
 
-def verdict(fields: Fields) -> Verdict:
+def default_verdict(fields: Fields) -> Verdict:
     """The verdict that the summary names; a summary without one is refused later."""
     return read_verdict(fields.get("summary", "")) or "INVALID"
 
@@ -55,7 +55,7 @@ def read_verdict(summary: str) -> Verdict | None:
     return next((name for name in get_args(Verdict) if _VERDICT.findall(summary)[:1] == [name]), None)
 
 
-def answerable(fields: Fields) -> list[TestCase]:
+def list_answerable(fields: Fields) -> list[TestCase]:
     """The test cases that the verdict judges."""
     return [case for case in fields.get("test_cases", ()) if is_answerable(case)]
 
@@ -65,25 +65,25 @@ def is_answerable(case: TestCase) -> bool:
     return case.query.answerable and case.query.query_type != "edge" and case.relevant > 0
 
 
-def precision_answerable(fields: Fields) -> float:
+def default_precision_answerable(fields: Fields) -> float:
     """The mean P@5 of the answerable queries."""
-    values = [precision_at_k(case.relevance_labels, TOP) for case in answerable(fields)]
+    values = [precision_at_k(case.relevance_labels, TOP) for case in list_answerable(fields)]
     return sum(values) / len(values) if values else 0.0
 
 
-def mrr_answerable(fields: Fields) -> float:
+def default_mrr_answerable(fields: Fields) -> float:
     """The MRR of the answerable queries, by `rank_of_best`."""
-    return mean_reciprocal_rank([case.rank_of_best for case in answerable(fields)])
+    return mean_reciprocal_rank([case.rank_of_best for case in list_answerable(fields)])
 
 
-def mrr_first_relevant(fields: Fields) -> float:
+def default_mrr_first_relevant(fields: Fields) -> float:
     """The MRR of all queries, by the first relevant result."""
     return _mrr_first_relevant(fields.get("test_cases", ()))
 
 
-def mrr_first_relevant_answerable(fields: Fields) -> float:
+def default_mrr_first_relevant_answerable(fields: Fields) -> float:
     """The MRR of the answerable queries, by the first relevant result."""
-    return _mrr_first_relevant(answerable(fields))
+    return _mrr_first_relevant(list_answerable(fields))
 
 
 def _mrr_first_relevant(cases: Iterable[TestCase]) -> float:

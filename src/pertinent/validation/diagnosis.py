@@ -142,7 +142,7 @@ class FailureAnalyzer:
         if not missed:
             return []
         chunk_ids = [name for copies in missed for name in copies if name in self._chunks]
-        absent = {*chunk_ids} - self._runner.target.indexed(chunk_ids)
+        absent = {*chunk_ids} - self._runner.target.find_indexed(chunk_ids)
         deep = case.outcome.deep
         unfiltered = deep if case.query.filters == QueryFilters() else self._search_without_filters(case)
         misses = [

@@ -47,7 +47,7 @@ def list_issues(
         *_list_unjudged(cases),
         *_list_failed_checks(checks),
         *_list_complaints(cases),
-        *_list_unlabelled(cases),
+        *_list_unlabeled(cases),
         *_list_unanswerable(golden, cases),
         *_list_few_latencies(latency),
     ]
@@ -102,14 +102,14 @@ def _list_unjudged(cases: Sequence[Case]) -> list[str]:
 
 def _list_failed_checks(checks: Sequence[AcceptanceCheck]) -> list[str]:
     return [
-        f"{check.name} (target: {check.wanted}): {format_list(check.detail, separator='; ')}"
+        f"{check.name} (target: {check.target}): {format_list(check.detail, separator='; ')}"
         for check in checks
         if check.passed is False
     ]
 
 
 def _list_complaints(cases: Sequence[Case]) -> list[str]:
-    """List what each query's own rule, or its expected criteria, found wrong; a low P@5 is no issue."""
+    """List what each query's own rule, or its expected criteria, found wrong; a low P@5 is not an issue."""
     return [
         f"query {case.query.id!r}: {complaint}"
         for case in cases
@@ -119,13 +119,13 @@ def _list_complaints(cases: Sequence[Case]) -> list[str]:
     ]
 
 
-def _list_unlabelled(cases: Sequence[Case]) -> list[str]:
-    unlabelled = [case.query.id for case in cases if case.query.scored and not case.relevant]
-    if not unlabelled:
+def _list_unlabeled(cases: Sequence[Case]) -> list[str]:
+    unlabeled = [case.query.id for case in cases if case.query.scored and not case.relevant]
+    if not unlabeled:
         return []
-    count = count_queries(len(unlabelled))
+    count = count_queries(len(unlabeled))
     return [
-        f"{count} can't be judged, since no label of a relevant passage is valid: {format_list(unlabelled)}"
+        f"{count} can't be judged, since no label of a relevant passage is valid: {format_list(unlabeled)}"
     ]
 
 

@@ -46,11 +46,11 @@ SPAN_RECALL = "span_recall@5"
 Column = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Span = tuple[str, int, int]
+PageSpan = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledRankings:
+class LabeledRankings:
     """The labels of ranked results, one query to a row, and the number of labels of each query."""
 
     labels: NDArray[np.int8]
@@ -59,9 +59,9 @@ class LabelledRankings:
     full: Counts
 
     @classmethod
-    def of(
+    def from_judgments(
         cls, rankings: Sequence[Iterable[str]], judgments: Sequence[Mapping[str, int]]
-    ) -> LabelledRankings:
+    ) -> LabeledRankings:
         """Look up the label of each result; an id that is listed twice counts at its first rank.
 
         Args:
@@ -84,64 +84,64 @@ class LabelledRankings:
         return _count_true(self.labels[:, :k] >= RELEVANT)
 
 
-def precision(judged: LabelledRankings, k: int) -> Column:
+def precision(judged: LabeledRankings, k: int) -> Column:
     """Relevant results in the first k, divided by k even where fewer were retrieved."""
     return judged.hits(k) / k
 
 
-def recall(judged: LabelledRankings, k: int) -> Column:
+def recall(judged: LabeledRankings, k: int) -> Column:
     """The share of all relevant results that are in the first k."""
     return _share(judged.hits(k), judged.relevant)
 
 
-def capped_recall(judged: LabelledRankings, k: int) -> Column:
+def capped_recall(judged: LabeledRankings, k: int) -> Column:
     """Recall, but a query with more than k relevant results can reach 1 too."""
     return _share(judged.hits(k), np.minimum(judged.relevant, k))
 
 
-def success(judged: LabelledRankings, k: int) -> Column:
+def success(judged: LabeledRankings, k: int) -> Column:
     """Whether any of the first k is relevant."""
     return (judged.hits(k) > 0).astype(np.float64)
 
 
-def judged_share(judged: LabelledRankings, k: int) -> Column:
+def judged_share(judged: LabeledRankings, k: int) -> Column:
     """The share of the first k results that have a label."""
-    labelled = _count_true(judged.labels[:, :k] != UNJUDGED)
-    return _share(labelled, np.minimum(judged.retrieved, k))
+    labeled = _count_true(judged.labels[:, :k] != UNJUDGED)
+    return _share(labeled, np.minimum(judged.retrieved, k))
 
 
-def reciprocal_rank(judged: LabelledRankings, k: int) -> Column:
+def reciprocal_rank(judged: LabeledRankings, k: int) -> Column:
     """One divided by the rank of the first relevant result."""
     return _reciprocal_of_first(judged.labels[:, :k] >= RELEVANT)
 
 
-def reciprocal_rank_full(judged: LabelledRankings, k: int) -> Column:
+def reciprocal_rank_full(judged: LabeledRankings, k: int) -> Column:
     """One divided by the rank of the first full answer."""
     return _reciprocal_of_first(judged.labels[:, :k] >= FULL)
 
 
-def reciprocal_rank_best(judged: LabelledRankings, k: int) -> Column:
+def reciprocal_rank_best(judged: LabeledRankings, k: int) -> Column:
     """One divided by the rank of the first result with the highest label among the first k."""
     labels = judged.labels[:, :k]
     highest = labels.max(axis=1, initial=RELEVANT)
     return _reciprocal_of_first(labels == highest[:, None])
 
 
-def average_precision(judged: LabelledRankings, k: int) -> Column:
+def average_precision(judged: LabeledRankings, k: int) -> Column:
     """The mean, over all relevant results, of the precision at the rank of each."""
     relevant = judged.labels[:, :k] >= RELEVANT
     precisions = np.cumsum(relevant, axis=1) / np.arange(1, relevant.shape[1] + 1)
     return _share(_sum_rows(precisions * relevant), judged.relevant)
 
 
-def ndcg(judged: LabelledRankings, k: int) -> Column:
+def ndcg(judged: LabeledRankings, k: int) -> Column:
     """Discounted gain with the labels as gains, divided by that of the best list that the labels allow."""
     ranks = np.arange(min(k, judged.relevant.max(initial=1)))
     ideal = (ranks < judged.relevant[:, None]).astype(np.int8) + (ranks < judged.full[:, None])
     return _share(_discounted_gain(judged.labels[:, :k].clip(min=0)), _discounted_gain(ideal))
 
 
-FAMILIES: dict[str, Callable[[LabelledRankings, int], Column]] = {
+FAMILIES: dict[str, Callable[[LabeledRankings, int], Column]] = {
     "p": precision,
     "recall": recall,
     "rcap": capped_recall,
@@ -184,7 +184,7 @@ class Measure:
             raise InvalidInput("measure", f"{name!r} needs a cutoff, such as {family}@5")
         return cls(family, int(cutoff or NO_CUTOFF))
 
-    def of(self, judged: LabelledRankings) -> Column:
+    def compute(self, judged: LabeledRankings) -> Column:
         """Compute the value of each query."""
         return FAMILIES[self.family](judged, self.cutoff)
 
@@ -201,8 +201,8 @@ def evaluate_all(
     measures: Sequence[str] = MEASURES,
 ) -> dict[str, Column]:
     """Compute measures by name: each is a column with the value of every query."""
-    judged = LabelledRankings.of(rankings, judgments)
-    return {name: Measure.parse(name).of(judged) for name in measures}
+    judged = LabeledRankings.from_judgments(rankings, judgments)
+    return {name: Measure.parse(name).compute(judged) for name in measures}
 
 
 def precision_at_k(labels: Sequence[int | None], k: int) -> float:
@@ -237,14 +237,14 @@ def ceiling(judgments: Mapping[str, int], k: int) -> float:
     return min(k, sum(label >= RELEVANT for label in judgments.values())) / k
 
 
-def span_recall(labelled: Sequence[Span], retrieved: Sequence[Span]) -> float:
+def span_recall(labeled: Sequence[PageSpan], retrieved: Sequence[PageSpan]) -> float:
     """Return the share of the labelled characters that were retrieved; 0 where none is labelled.
 
     A span is a page, its first character and the one after its last. Each character counts once, however
     many spans cover it.
     """
-    length = _covered_length(labelled)
-    covered = length + _covered_length(retrieved) - _covered_length([*labelled, *retrieved])
+    length = _covered_length(labeled)
+    covered = length + _covered_length(retrieved) - _covered_length([*labeled, *retrieved])
     return covered / length if length else 0.0
 
 
@@ -300,7 +300,7 @@ def _sum_rows(values: Column) -> Column:
     return np.cumsum(values, axis=1)[:, -1]
 
 
-def _covered_length(spans: Iterable[Span]) -> int:
+def _covered_length(spans: Iterable[PageSpan]) -> int:
     """Count the characters that the spans cover together."""
     total, page, reached = 0, None, 0
     for name, start, end in sorted(spans):

@@ -11,11 +11,11 @@ MOST_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ValidationOptions:
     """How the queries of a golden set are run.
 
     Examples:
-        >>> Options(ranking="dense", concurrency=4, audit=True)
+        >>> ValidationOptions(ranking="dense", concurrency=4, audit=True)
     """
 
     ranking: Ranking | None = None

@@ -26,7 +26,7 @@ def list_notes(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteri
     return [
         *_note_label_faults(golden, resolved),
         *_note_ceilings(golden, resolved, criteria),
-        *_note_unlabelled(golden),
+        *_note_unlabeled(golden),
         *_note_duplicates(golden),
         *_note_size(golden),
     ]
@@ -40,8 +40,8 @@ def precision_ceiling(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], 
 
 
 def can_judge_precision(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> bool:
-    """Return whether P@5 is required, and enough queries can reach it (CONTRACTS 25)."""
-    return criteria.judge_precision and criteria.can_be_met(precision_ceiling(golden, resolved, criteria))
+    """Return whether P@5 is required, and enough queries can reach it (rule 25 in docs/seeds.md)."""
+    return criteria.judges_precision and criteria.can_be_met(precision_ceiling(golden, resolved, criteria))
 
 
 def _query_ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) -> float:
@@ -85,7 +85,7 @@ def _name(query_id: str, line: int | None) -> str:
 
 
 def _note_ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> list[str]:
-    if not criteria.judge_precision:
+    if not criteria.judges_precision:
         return []
     low = [
         f"{query.id} ({_query_ceiling(query, resolved):.1f})"
@@ -108,15 +108,15 @@ def _note_ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], cri
     return notes
 
 
-def list_unlabelled(golden: GoldenSet) -> list[GoldenQuery]:
+def list_unlabeled(golden: GoldenSet) -> list[GoldenQuery]:
     """List the answerable queries without a label of a relevant passage."""
     return [
         query for query in golden.queries if query.scored and not any(label.grade for label in query.labels)
     ]
 
 
-def _note_unlabelled(golden: GoldenSet) -> list[str]:
-    names = [_name(query.id, query.line) for query in list_unlabelled(golden)]
+def _note_unlabeled(golden: GoldenSet) -> list[str]:
+    names = [_name(query.id, query.line) for query in list_unlabeled(golden)]
     if not names:
         return []
     have = format_count(len(names), "answerable query has", "answerable queries have")

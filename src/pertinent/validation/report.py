@@ -49,7 +49,7 @@ FOLDER = "validation_results"
 OTHER_VERSION = "was written by another version of Pertinent; run `pertinent validate` again"
 FILE_NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
 
-Status = Literal["passed", "failed", "error", "refused"]
+CaseStatus = Literal["passed", "failed", "error", "refused"]
 
 
 class Query(ReportPart):
@@ -102,7 +102,7 @@ class SearchResult(ReportPart):
         return self
 
     @classmethod
-    def of(cls, hit: Hit) -> SearchResult:
+    def from_hit(cls, hit: Hit) -> SearchResult:
         """Convert a hit to seed 000's fields."""
         chunk = hit.chunk
         start, end = chunk.span
@@ -136,17 +136,17 @@ class TestCase(ReportPart):
     precision_at_k: Rate
     rank_of_best: Rank | None = None
     judged: list[bool] = Field(
-        default_factory=defaults.judged,
+        default_factory=defaults.default_judged,
         description="Whether each result was judged; if not, its label is 0",
     )
-    metrics: dict[str, float] = Field(default_factory=defaults.metrics)
+    metrics: dict[str, float] = Field(default_factory=defaults.default_metrics)
     latency_ms: Milliseconds = 0.0
-    status: Status = Field(default_factory=defaults.status)
+    status: CaseStatus = Field(default_factory=defaults.default_status)
     complaints: list[str] = Field(default=[])
     error: str | None = None
     diagnosis: Diagnosis | None = None
     relevant: int = Field(
-        default_factory=defaults.relevant,
+        default_factory=defaults.default_relevant,
         ge=0,
         description="How many passages are labelled as relevant; where there are none, the query is left out "
         "of the `_answerable` means",
@@ -167,13 +167,13 @@ class TestCase(ReportPart):
         return self
 
     @classmethod
-    def of(cls, case: Case, diagnosis: Diagnosis | None) -> TestCase:
+    def from_case(cls, case: Case, diagnosis: Diagnosis | None) -> TestCase:
         """Convert a judged query to seed 000's fields."""
         query, outcome = case.query, case.outcome
         return cls(
             query=Query(**query.model_dump(include=set(Query.model_fields))),
             expected_criteria=query.expected_criteria,
-            actual_results=[SearchResult.of(hit) for hit in outcome.results],
+            actual_results=[SearchResult.from_hit(hit) for hit in outcome.results],
             relevance_labels=[label or 0 for label in case.labels],
             precision_at_k=case.precision_at_k,
             rank_of_best=case.rank_of_best,
@@ -190,7 +190,7 @@ class TestCase(ReportPart):
         )
 
 
-def _status_of(case: Case) -> Status:
+def _status_of(case: Case) -> CaseStatus:
     if case.outcome.error:
         return "error"
     if not case.passed:
@@ -260,20 +260,23 @@ class ValidationReport(ReportPart):
     summary: str
     issues: list[str]
 
-    verdict: Verdict = Field(default_factory=defaults.verdict)
+    verdict: Verdict = Field(default_factory=defaults.default_verdict)
     avg_precision_at_5_answerable: Rate = Field(
-        default_factory=defaults.precision_answerable,
+        default_factory=defaults.default_precision_answerable,
         description="Mean over the queries that the verdict judges: answerable, not `edge`, with a relevant "
         "passage",
     )
     mrr_answerable: Rate = Field(
-        default_factory=defaults.mrr_answerable, description="Mean over the same queries, by `rank_of_best`"
+        default_factory=defaults.default_mrr_answerable,
+        description="Mean over the same queries, by `rank_of_best`",
     )
     mrr_first_relevant: Rate = Field(
-        default_factory=defaults.mrr_first_relevant,
+        default_factory=defaults.default_mrr_first_relevant,
         description="Mean over all test cases, by the first relevant result",
     )
-    mrr_first_relevant_answerable: Rate = Field(default_factory=defaults.mrr_first_relevant_answerable)
+    mrr_first_relevant_answerable: Rate = Field(
+        default_factory=defaults.default_mrr_first_relevant_answerable
+    )
     criteria: list[Criterion] = Field(default=[])
     checks: list[AcceptanceCheck] = Field(default=[])
     metrics: dict[str, dict[str, Mean]] = Field(
@@ -282,7 +285,7 @@ class ValidationReport(ReportPart):
     latency: Latency | None = None
     golden: GoldenSummary = Field(
         default_factory=lambda fields: GoldenSummary(
-            queries=len(fields.get("test_cases", ())), scored=len(defaults.answerable(fields))
+            queries=len(fields.get("test_cases", ())), scored=len(defaults.list_answerable(fields))
         )
     )
     preflight: list[str] = Field(default=[])

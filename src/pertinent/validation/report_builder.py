@@ -20,12 +20,12 @@ from .golden.golden_set import GoldenSet, fingerprint_golden
 from .issues import list_issues
 from .labels.resolve import ResolvedQuery
 from .metrics import mean_reciprocal_rank
-from .options import Options
+from .options import ValidationOptions
 from .report import GoldenSummary, LabelFault, Latency, Mean, TestCase, ValidationReport
 from .scoring import Case
 from .statistics import LatencySummary, intervals, latency_summary, wilson_interval
 from .target import PageView, ValidationTarget
-from .verdict import Findings, decide_verdict
+from .verdict import VerdictInput, decide_verdict
 
 SEED = 20251216
 """The seed of the bootstrap: the same run has the same intervals."""
@@ -39,7 +39,7 @@ class SeedMeans(NamedTuple):
     mrr_first_relevant: float
 
     @classmethod
-    def of(cls, cases: Sequence[Case]) -> SeedMeans:
+    def from_cases(cls, cases: Sequence[Case]) -> SeedMeans:
         """Compute the means from the results; 0 where there are no queries."""
         return cls(
             fmean(_values(cases, "p@5")) if cases else 0.0,
@@ -54,7 +54,7 @@ class ReportBuilder:
 
     target: ValidationTarget
     golden: GoldenSet
-    options: Options
+    options: ValidationOptions
     criteria: Criteria
     started: str
     pages: Sequence[PageView]
@@ -63,7 +63,7 @@ class ReportBuilder:
 
     @property
     def scored(self) -> list[Case]:
-        """The answerable queries that the verdict judges (CONTRACTS 13).
+        """The answerable queries that the verdict judges (rule 13 in docs/seeds.md).
 
         A query whose labels of relevant passages are lost or outvoted can't be judged.
         """
@@ -87,7 +87,7 @@ class ReportBuilder:
         ranking = self._judge_ranking(ceiling)
         further = self._judge_further(latency, rates, len(damaged), audit)
         faults = preflight.list_label_faults(self.golden, self.resolved)
-        findings = Findings(
+        findings = VerdictInput(
             golden=self.golden,
             criteria=self.criteria,
             cases=self.cases,
@@ -99,7 +99,7 @@ class ReportBuilder:
             ceiling=ceiling,
         )
         verdict, reason = decide_verdict(findings)
-        every_query, answerable = SeedMeans.of(self.cases), SeedMeans.of(self.scored)
+        every_query, answerable = SeedMeans.from_cases(self.cases), SeedMeans.from_cases(self.scored)
         return ValidationReport(
             timestamp=self.started,
             total_queries=len(self.cases),
@@ -111,7 +111,8 @@ class ReportBuilder:
             metadata_completeness_rate=rates[0],
             hash_validation_pass_rate=rates[1],
             test_cases=[
-                TestCase.of(case, diagnosis) for case, diagnosis in zip(self.cases, diagnoses, strict=True)
+                TestCase.from_case(case, diagnosis)
+                for case, diagnosis in zip(self.cases, diagnoses, strict=True)
             ],
             summary=f"{verdict}: {reason}{self._note_limit()}",
             issues=[
@@ -129,7 +130,7 @@ class ReportBuilder:
             checks=checks,
             metrics=self._compute_metrics(),
             latency=Latency(**asdict(latency)) if latency else None,
-            golden=self._summarise_golden(ceiling),
+            golden=self._summarize_golden(ceiling),
             preflight=preflight.list_notes(self.golden, self.resolved, self.criteria),
             label_faults=[
                 LabelFault(
@@ -172,7 +173,7 @@ class ReportBuilder:
             _judge_rate("hash validation", required.hash_validation, rates[1], results),
             Criterion(
                 name="p95 latency (ms)",
-                wanted=required.p95_latency_ms,
+                target=required.p95_latency_ms,
                 value=p95,
                 passed=p95 < required.p95_latency_ms if latency else None,
                 n=latency.n if latency else 0,
@@ -190,14 +191,14 @@ class ReportBuilder:
     def _judge_ranking(self, ceiling: float) -> list[Criterion]:
         """Judge the means that have a target; their intervals come from the same resamples.
 
-        P@5 is not judged where the labels allow too few queries to reach it (CONTRACTS 25).
+        P@5 is not judged where the labels allow too few queries to reach it (rule 25 in docs/seeds.md).
         """
         required = self.criteria
         reaching = [float(value >= required.precision_at_5 - 1e-9) for value in _values(self.scored, "p@5")]
         share = f"queries with P@5 ≥ {required.precision_at_5:.2f}"
         unreachable = None if required.can_be_met(ceiling) else share
         columns = [
-            (share, required.queries_reaching if required.judge_precision else 0.0, reaching),
+            (share, required.queries_reaching if required.judges_precision else 0.0, reaching),
             ("MRR (answerable)", required.mrr, _values(self.scored, "rr_best")),
             *((name, least, _values(self.scored, name)) for name, least in required.at_least.items()),
         ]
@@ -209,7 +210,7 @@ class ReportBuilder:
         return [
             Criterion(
                 name=name,
-                wanted=least,
+                target=least,
                 value=means[name].mean if means else 0.0,
                 passed=means[name].mean >= least - 1e-9 if means and name != unreachable else None,
                 low=means[name].low if means else None,
@@ -239,7 +240,7 @@ class ReportBuilder:
                 groups[f"type:{kind}/category:{category}"].append(case)
         return {name: _compute_means(cases) for name, cases in groups.items()}
 
-    def _summarise_golden(self, ceiling: float) -> GoldenSummary:
+    def _summarize_golden(self, ceiling: float) -> GoldenSummary:
         return GoldenSummary(
             name=self.golden.name,
             queries=len(self.golden.queries),
@@ -260,7 +261,7 @@ class ReportBuilder:
         facts = {
             "golden": fingerprint_golden(self.golden),
             "corpus": corpus.hexdigest(),
-            **self.target.facts(),
+            **self.target.describe_pipeline(),
         }
         answered = next((case.outcome.answer for case in self.cases if case.outcome.answer), None)
         return {**facts, "ranking": answered.ranking} if answered else facts
@@ -284,7 +285,7 @@ def _compute_means(cases: Sequence[Case]) -> dict[str, Mean]:
 def _judge_rate(name: str, target: float, value: float, n: int) -> Criterion:
     return Criterion(
         name=name,
-        wanted=target,
+        target=target,
         value=value,
         passed=value >= target if n else None,
         n=n,
@@ -293,4 +294,4 @@ def _judge_rate(name: str, target: float, value: float, n: int) -> Criterion:
 
 
 def _judge_count(name: str, count: int, n: int, detail: str) -> Criterion:
-    return Criterion(name=name, wanted=0, value=count, passed=not count, n=n, detail=detail)
+    return Criterion(name=name, target=0, value=count, passed=not count, n=n, detail=detail)

@@ -19,7 +19,7 @@ DEPTH = ENGINE.top_k_max
 
 _Input = TypeVar("_Input", GoldenQuery, "QueryOutcome")
 
-WARM_UP = ("a first query", "a second query, to be sure", "and one more before the clock runs")
+WARM_UP = ("warm-up 1", "warm-up 2", "warm-up 3")
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,8 @@ def judge_outcomes(
         tuple(map(resolved[outcome.query.id].text_id, result_ids(outcome.deep_results, golden.unit)))
         for outcome in outcomes
     ]
-    judge_precision = preflight.can_judge_precision(golden, resolved, criteria)
-    needed = math.ceil(criteria.precision_at_5 * TOP - 1e-9) if judge_precision else 1
+    judges_precision = preflight.can_judge_precision(golden, resolved, criteria)
+    needed = math.ceil(criteria.precision_at_5 * TOP - 1e-9) if judges_precision else 1
     further = [name for name in criteria.at_least if name not in (*MEASURES, metrics.SPAN_RECALL)]
     table = metrics.evaluate_all(rankings, texts, [*MEASURES, *further])
     cases = []
@@ -108,7 +108,7 @@ def judge_outcomes(
         measures[metrics.SPAN_RECALL] = _span_recall(outcome.results[:TOP], query_labels)
         complaints = _list_complaints(outcome, golden.answer_threshold)
         if outcome.query.scored and outcome.answer is not None and sum(map(bool, labels[:TOP])) < needed:
-            complaints.append(_describe_shortfall(measures["p@5"], criteria if judge_precision else None))
+            complaints.append(_describe_shortfall(measures["p@5"], criteria if judges_precision else None))
         cases.append(
             Case(
                 outcome=outcome,

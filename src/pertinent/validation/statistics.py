@@ -137,7 +137,7 @@ def permutation_test(differences: ArrayLike, seed: int = 0, resamples: int = 999
     limit = abs(changed.sum()) - ROUNDING * np.abs(changed).sum()
     exact = changed.size <= EXACT
     signs = _all_signs(changed.size) if exact else _random_signs(changed.size, resamples, seed)
-    # Flipping the chosen ones takes them away twice.
+    # Flipping the sign of a value lowers the sum by twice the value.
     sums = (changed.sum() - 2 * (flipped @ changed) for flipped in signs)
     extreme = sum(int(np.count_nonzero(np.abs(batch) >= limit)) for batch in sums)
     return float(extreme / 2**changed.size if exact else (extreme + 1) / (resamples + 1))

@@ -24,7 +24,7 @@ class PageView:
 class ValidationTarget(Protocol):
     """A pipeline under validation: the one of this process, or a remote service."""
 
-    def facts(self) -> Mapping[str, str]:
+    def describe_pipeline(self) -> Mapping[str, str]:
         """Return what identifies the pipeline: embedder, chunker, settings, address."""
 
     def search(self, text: str, options: SearchOptions) -> Answer:
@@ -33,7 +33,7 @@ class ValidationTarget(Protocol):
     def pages(self) -> Iterator[PageView]:
         """Iterate over all pages, as the catalog has them."""
 
-    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+    def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         """Return those of the chunks that are in the index."""
 
     def audit(self) -> list[str]:

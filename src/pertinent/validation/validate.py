@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._internal.clock import utc_now
-from .._internal.progress import Progress, Silent
+from .._internal.progress import NoProgress, Progress
 from ..errors import EmbedderError, PertinentError, StoreError
 from .acceptance_checks import check_concurrency, run_checks
 from .criteria import Criteria, merge_criteria
 from .diagnosis import Diagnosis, FailureAnalyzer
 from .golden.golden_set import GoldenSet
 from .labels.resolve import resolve_labels
-from .options import Options
+from .options import ValidationOptions
 from .report import ValidationReport
 from .report_builder import ReportBuilder
 from .runner import QueryRunner, fetch_deep_rankings, run_queries
 from .scoring import Case, judge_outcomes
 from .target import PageView, ValidationTarget
 
-__all__ = ["NoVerdict", "Options", "validate"]
+__all__ = ["NoVerdict", "ValidationOptions", "validate"]
 
 
 class NoVerdict(PertinentError):
@@ -32,7 +32,7 @@ class NoVerdict(PertinentError):
 def validate(
     target: ValidationTarget,
     golden: GoldenSet,
-    options: Options = Options(),  # noqa: B008 - it is frozen
+    options: ValidationOptions = ValidationOptions(),  # noqa: B008 - it is frozen
     criteria: Criteria | None = None,
     progress: Progress | None = None,
 ) -> ValidationReport:
@@ -51,7 +51,7 @@ def validate(
     Raises:
         NoVerdict: The pages cannot be read, or no search is answered.
     """
-    progress = progress or Silent()
+    progress = progress or NoProgress()
     criteria = merge_criteria({}, criteria or golden.criteria)
     started = utc_now()
     pages = _read_pages(target)

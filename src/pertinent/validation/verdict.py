@@ -22,7 +22,7 @@ ANSWERABLE = " (answerable)"
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class VerdictInput:
     """Everything that the verdict depends on."""
 
     golden: GoldenSet
@@ -40,7 +40,7 @@ class Findings:
     """The highest share of the answerable queries that can reach the target P@5."""
 
 
-def decide_verdict(findings: Findings) -> tuple[Verdict, str]:
+def decide_verdict(findings: VerdictInput) -> tuple[Verdict, str]:
     """Decide the verdict, and explain it in a sentence."""
     for find_obstacle in OBSTACLES:
         if obstacle := find_obstacle(findings):
@@ -53,7 +53,7 @@ def decide_verdict(findings: Findings) -> tuple[Verdict, str]:
     ]
     if findings.criteria.strict:
         failed += [
-            f"{check.name} (target: {check.wanted})" for check in findings.checks if check.passed is False
+            f"{check.name} (target: {check.target})" for check in findings.checks if check.passed is False
         ]
     headline = write_headline(findings.ranking, findings.criteria)
     return ("FAIL", f"{headline} Not met: {'; '.join(failed)}.") if failed else ("PASS", headline)
@@ -65,20 +65,20 @@ def write_headline(ranking: Sequence[Criterion], criteria: Criteria) -> str:
     for criterion in ranking:
         if criterion.name.startswith("queries with"):
             reached = round(criterion.value * criterion.n)
-            share = format_apart(_format_share, criterion.value, criterion.wanted, 0)
+            share = format_apart(_format_share, criterion.value, criterion.target, 0)
             sentences.append(
                 f"{reached}/{criterion.n} answerable queries ({share}) achieved precision@5 >= "
                 f"{criteria.precision_at_5:.2f}."
             )
         else:
             name = criterion.name.removesuffix(ANSWERABLE) + ANSWERABLE
-            value = format_apart(_format_mean, criterion.value, criterion.wanted, 2)
+            value = format_apart(_format_mean, criterion.value, criterion.target, 2)
             reaches = "reaches" if criterion.passed else "misses"
-            sentences.append(f"{name} {value} {reaches} the target {_format_target(criterion.wanted)}.")
+            sentences.append(f"{name} {value} {reaches} the target {_format_target(criterion.target)}.")
     return " ".join(sentences)
 
 
-def _find_failed_searches(findings: Findings) -> str | None:
+def _find_failed_searches(findings: VerdictInput) -> str | None:
     outcomes = [case.outcome for case in findings.cases if case.outcome.refusal is None]
     if outcomes and all(outcome.error for outcome in outcomes):
         return f"every search failed: {outcomes[0].error}"
@@ -89,15 +89,15 @@ def _find_failed_searches(findings: Findings) -> str | None:
     return None
 
 
-def _find_missing_labels(findings: Findings) -> str | None:
-    if not (unlabelled := preflight.list_unlabelled(findings.golden)):
+def _find_missing_labels(findings: VerdictInput) -> str | None:
+    if not (unlabeled := preflight.list_unlabeled(findings.golden)):
         return None
-    names = format_list([query.id for query in unlabelled])
-    pronoun = "it" if len(unlabelled) == 1 else "them"
+    names = format_list([query.id for query in unlabeled])
+    pronoun = "it" if len(unlabeled) == 1 else "them"
     return f"no label says what answers {names}: label {pronoun}, or mark {pronoun} `answerable: false`"
 
 
-def _find_lost_labels(findings: Findings) -> str | None:
+def _find_lost_labels(findings: VerdictInput) -> str | None:
     """Check that few enough labels are lost, and that `lost_labels` does not allow too many."""
     allowed = findings.criteria.lost_labels
     if findings.lost_labels > allowed:
@@ -122,7 +122,7 @@ def _find_lost_labels(findings: Findings) -> str | None:
     return None
 
 
-def _find_nothing_to_measure(findings: Findings) -> str | None:
+def _find_nothing_to_measure(findings: VerdictInput) -> str | None:
     return (
         None
         if findings.answerable
@@ -130,9 +130,9 @@ def _find_nothing_to_measure(findings: Findings) -> str | None:
     )
 
 
-def _find_empty_criteria(findings: Findings) -> str | None:
+def _find_empty_criteria(findings: VerdictInput) -> str | None:
     """Check that some criterion depends on the ranking."""
-    if findings.criteria.demand_ranking:
+    if findings.criteria.depends_on_ranking:
         return None
     page = findings.golden.unit == "page"
     proposal = {"ndcg@10": PROPOSED_NDCG} if page else {SUCCESS: PROPOSED_SUCCESS, "mrr": Criteria().mrr}
@@ -142,15 +142,15 @@ def _find_empty_criteria(findings: Findings) -> str | None:
     )
 
 
-def _find_unreachable_precision(findings: Findings) -> str | None:
-    """Check that the labels allow the required P@5: otherwise they say nothing about it (CONTRACTS 25)."""
+def _find_unreachable_precision(findings: VerdictInput) -> str | None:
+    """Check that the labels allow the required P@5 (rule 25 in docs/seeds.md)."""
     criteria, cases = findings.criteria, findings.answerable
-    if not criteria.judge_precision or criteria.can_be_met(findings.ceiling):
+    if not criteria.judges_precision or criteria.can_be_met(findings.ceiling):
         return None
     able = round(findings.ceiling * len(cases))
     success, mrr = (fmean(case.metrics[name] for case in cases) for name in (SUCCESS, "rr_best"))
-    proposal: dict[str, float] = {"queries_reaching": 0, **criteria.demanded_means}
-    if not criteria.demanded_means:
+    proposal: dict[str, float] = {"queries_reaching": 0, **criteria.required_means}
+    if not criteria.required_means:
         proposal[SUCCESS] = PROPOSED_SUCCESS
     if criteria.mrr:
         proposal["mrr"] = criteria.mrr
@@ -184,7 +184,7 @@ def _format_proposal(proposal: dict[str, float]) -> str:
 
 def _format_bound(criterion: Criterion) -> str:
     comparison = "" if criterion.comparison == "exactly" else f"{criterion.comparison} "
-    return f"{comparison}{criterion.wanted:g}"
+    return f"{comparison}{criterion.target:g}"
 
 
 def _format_share(value: float, digits: int) -> str:

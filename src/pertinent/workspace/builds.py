@@ -24,6 +24,10 @@ class IndexBuilds:
     previous: dict[int, VectorIndex] = field(default_factory=dict)
     """Builds that were replaced while open, by number."""
 
+    def has_build(self, number: int) -> bool:
+        """Whether a build of this number exists."""
+        return number in self.builds.numbers()
+
     def open(self, fingerprint: Fingerprint) -> VectorIndex:
         """Open the build of the fingerprint."""
         return self.previous.pop(fingerprint.build, None) or self.builds.open(fingerprint)

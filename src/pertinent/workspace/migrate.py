@@ -39,7 +39,7 @@ def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int
         raise InvalidInput("qdrant_url", "this index is already on a server")
     if settings.database_url == workspace.settings.database_url:
         return _migrate(catalog, source, None, settings, made_with, progress)
-    with closing(build.catalog(settings)) as target_catalog:
+    with closing(build.open_catalog(settings)) as target_catalog:
         return _migrate(catalog, source, target_catalog, settings, made_with, progress)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 
 from .. import build
 from .._internal.disk import check_free_space
-from .._internal.progress import Progress, Silent
+from .._internal.progress import NoProgress, Progress
 from ..errors import (
     FingerprintMismatch,
     IndexFailure,
@@ -22,16 +22,14 @@ from ..errors import (
     SyncRefused,
 )
 from ..indexing.sync import Indexer
-from ..ports import Catalog, CatalogReader, Embedder, Fingerprint, IndexReader, PageWrite, VectorIndex
+from ..ports import Catalog, CatalogReader, Embedder, Fingerprint, IndexReader, VectorIndex
 from ..search.engine import Engine
 from ..settings import Settings
 from ..types import Chunk
 from .builds import IndexBuilds
+from .reindex import drop_previous, reindex
 
 _LOCK_ATTEMPTS, _LOCK_WAIT_SECONDS = 50, 0.1
-
-Accept = Callable[[Engine, Sequence[tuple[str, PageWrite]], Fingerprint], None]
-"""Judges a new build from its engine, its pages and the fingerprint of the old build."""
 
 
 class Workspace:
@@ -47,10 +45,8 @@ class Workspace:
         self._external: tuple[IndexReader, CatalogReader] | None = None
         self._number = 0
         """The number of the open build."""
-        self._builds = build.builds(settings, lambda: self.writable_catalog().catalog_id())
-        self._index_builds = IndexBuilds(
-            self._builds, self.writable_catalog, remote=settings.qdrant_url is not None
-        )
+        self._builds = build.open_builds(settings, lambda: self.writable_catalog().catalog_id())
+        self.builds = IndexBuilds(self._builds, self.writable_catalog, remote=settings.qdrant_url is not None)
         self._closed = False
         self._writing = threading.Lock()
 
@@ -62,11 +58,15 @@ class Workspace:
         """
         with self._opening:
             if self._embedder is None:
-                embedder = build.embedder(self.settings)
+                embedder = build.create_embedder(self.settings)
                 if self._has_catalog():
-                    self.check_settings(build.fingerprint(self.settings, embedder))
+                    self.check_settings(build.make_fingerprint(self.settings, embedder))
                 self._embedder = embedder
             return self._embedder
+
+    def create_embedder(self) -> Embedder:
+        """Return the embedder of the settings, even if the index was made with another one."""
+        return self._embedder or build.create_embedder(self.settings)
 
     def check_settings(self, settings: Fingerprint) -> None:
         """Refuse an index that was made with other settings, unless it has no chunks."""
@@ -107,7 +107,7 @@ class Workspace:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise StoreError("this was closed; open it again with Pertinent.open")
+            raise StoreError("this Pertinent is closed; open a new one with Pertinent.open")
 
     def require_writable(self) -> None:
         """Raise SyncRefused if the settings name a collection that another pipeline filled."""
@@ -124,7 +124,7 @@ class Workspace:
             self._require_open()
             self.require_writable()
             if self._catalog is None:
-                self._catalog = build.catalog(self.settings)
+                self._catalog = build.open_catalog(self.settings)
             return self._catalog
 
     def writable_index(self) -> VectorIndex:
@@ -136,7 +136,7 @@ class Workspace:
             if self._index is None:
                 fingerprint = self.writable_catalog().fingerprint()
                 if fingerprint is None:
-                    fingerprint = build.fingerprint(self.settings, self.embedder())
+                    fingerprint = build.make_fingerprint(self.settings, self.embedder())
                     self.writable_catalog().set_fingerprint(fingerprint)
                 opened = self._builds.open(fingerprint)
                 if not opened.count():
@@ -155,8 +155,8 @@ class Workspace:
         existing = self.catalog().fingerprint()
         if existing is None or self.catalog().has_chunks():
             return
-        current = build.fingerprint(self.settings, self.embedder())
-        if build.same_settings(existing, current):
+        current = build.make_fingerprint(self.settings, self.embedder())
+        if build.has_same_settings(existing, current):
             return
 
         def refuse() -> None:
@@ -165,8 +165,8 @@ class Workspace:
 
         with nullcontext() if self._writing.locked() else self.writable_catalog().write_lock(refuse):
             self.check_settings(current)
-            self.reindex(Silent())
-            self.drop_old()
+            reindex(self, NoProgress())
+            drop_previous(self)
 
     def _expects_chunks(self) -> bool:
         """Whether the catalog has chunks that no interrupted run explains."""
@@ -214,12 +214,12 @@ class Workspace:
                 )
             return self._engine
 
-    def indexer(self, progress: Progress) -> Indexer:
-        """Return what syncs sources; apply its plans inside `writing`."""
+    def create_indexer(self, progress: Progress) -> Indexer:
+        """Create the indexer that syncs sources; apply its plans inside `writing`."""
         catalog = self.writable_catalog()
         if fingerprint := catalog.fingerprint():
-            self.check_settings(build.without_loading(self.settings, fingerprint))
-            self._follow_replacement(fingerprint)
+            self.check_settings(build.expected_fingerprint(self.settings, fingerprint))
+            self._close_replaced_build(fingerprint)
         return Indexer(self.embedder, self.writable_index(), catalog, self.settings.chunk_tokens, progress)
 
     @contextmanager
@@ -260,78 +260,19 @@ class Workspace:
             else:
                 return
 
-    def _follow_replacement(self, fingerprint: Fingerprint) -> None:
+    def _close_replaced_build(self, fingerprint: Fingerprint) -> None:
         """Stop using the open build if another process has replaced it."""
         with self._opening:
             if self._index is not None and self._number != fingerprint.build:
-                self._index_builds.previous[self._number] = self._index
+                self.builds.previous[self._number] = self._index
                 self._index, self._engine = None, None
-
-    def reindex(self, progress: Progress, accept: Accept | None = None) -> int:
-        """Build the index again with the current settings, from the catalog's texts, and activate it.
-
-        The old build answers until the new one is complete, and is then kept for `rollback`. An interrupted
-        build is resumed by the next call with the same settings.
-
-        Args:
-            progress: Receives the stages and steps of the work.
-            accept: Judges the new build before it is activated; raises SyncRefused to discard it.
-
-        Returns:
-            The number of chunks.
-        """
-        self.require()
-        catalog, old = self.writable_catalog(), self._open_current_build()
-        made_by = self._embedder or build.embedder(self.settings)
-        new, fresh = self._index_builds.begin(build.fingerprint(self.settings, made_by))
-        indexer = Indexer(lambda: made_by, fresh, catalog, self.settings.chunk_tokens, progress)
-        try:
-            rebuilt = indexer.rebuild()
-            if accept is not None:
-                engine = Engine(made_by, fresh, catalog, ranking=self.settings.ranking)
-                accept(engine, rebuilt, old)
-            catalog.activate_build(new, rebuilt)
-        except BaseException as error:
-            fresh.close()
-            if isinstance(error, SyncRefused):
-                self._builds.remove(new.build)
-            raise
-        self._activate(new, fresh)
-        with self._opening:
-            self._embedder = made_by
-        self._index_builds.remove_unused()
-        return fresh.count()
-
-    def rollback(self) -> Fingerprint:
-        """Activate the previous build; the next sync writes what has changed since.
-
-        The catalog records the chunks as that build has them, and every page as pending.
-
-        Raises:
-            NotFound: There is no previous build, or it has none of the indexed pages.
-        """
-        self.require()
-        catalog = self.writable_catalog()
-        current, previous = catalog.fingerprint(), catalog.previous()
-        if previous is None or current is None or previous.build not in self._builds.numbers():
-            raise NotFound("there is no previous build; `pertinent reindex` keeps the one that it replaces")
-        self._open_current_build()
-        old = self._index_builds.open(previous)
-        pages = self._index_builds.read_pages(old)
-        if not pages:
-            old.close()
-            raise NotFound("the previous build has none of the pages that are indexed now")
-        catalog.begin([write.page.document_id for _, write in pages])
-        catalog.activate_build(previous, pages)
-        self._activate(previous, old)
-        return previous
 
     def settings_matching_index(self) -> list[str]:
         """Return the lines of pertinent.toml that must change so that the index in use opens."""
         index = self.catalog().fingerprint()
         if index is None:
             return []
-        current = build.without_loading(self.settings, index)
+        current = build.expected_fingerprint(self.settings, index)
         tokens = re.search(r"tokens=(\d+)", index.chunker)
         lines = {
             f'embedder = "{index.embedder}"': index.embedder != current.embedder,
@@ -339,25 +280,23 @@ class Workspace:
         }
         return [line for line, differs in lines.items() if differs]
 
-    def drop_old(self) -> int | None:
-        """Delete the previous build; return its number, or None if there is none."""
-        previous = self.writable_catalog().previous()
-        if previous is None:
-            return None
-        with self._opening:
-            self._index_builds.remove(previous.build)
-        self.writable_catalog().forget_previous()
-        return previous.build
-
-    def _activate(self, fingerprint: Fingerprint, opened: VectorIndex) -> None:
-        """Search this build from now on."""
+    def activate(
+        self, fingerprint: Fingerprint, opened: VectorIndex, embedder: Embedder | None = None
+    ) -> None:
+        """Search this build from now on; the embedder is loaded when needed if none is passed."""
         self._builds.use(fingerprint.build)
         with self._opening:
             if self._index is not None:
-                self._index_builds.previous[self._number] = self._index
-            self._index, self._number, self._embedder, self._engine = opened, fingerprint.build, None, None
+                self.builds.previous[self._number] = self._index
+            self._index, self._number = opened, fingerprint.build
+            self._embedder, self._engine = embedder, None
 
-    def _open_current_build(self) -> Fingerprint:
+    def remove_build(self, number: int) -> None:
+        """Delete a build that is not in use."""
+        with self._opening:
+            self.builds.remove(number)
+
+    def open_current_build(self) -> Fingerprint:
         """Return the fingerprint of the build in use, opened so that no other process can write to it."""
         with self._opening:
             old = self.catalog().fingerprint()
@@ -388,7 +327,7 @@ class Workspace:
     def close(self) -> None:
         """Close all that is open."""
         with self._opening:
-            stores = (self._index_builds, self._index, self._catalog, *(self._external or ()))
+            stores = (self.builds, self._index, self._catalog, *(self._external or ()))
             for store in stores:
                 if store is not None:
                     store.close()

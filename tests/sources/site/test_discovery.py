@@ -265,7 +265,7 @@ def test_redirects_to_the_same_page_are_counted_as_skipped(site: LocalSite) -> N
     folder = f"{site.address}/docs/"
     assert (skipped.pages, skipped.reason) == (
         2,
-        f"redirected to {folder}login, as others are, such as {folder}b",
+        f"redirected to {folder}login, like another page, such as {folder}b",
     )
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.errors import SourceError, SyncRefused
-from pertinent.indexing.sync import Summary
+from pertinent.indexing.sync import SyncSummary
 from pertinent.ports import Source
 from pertinent.sources import open_source
 from pertinent.sources.site import CrawlLimits, SiteSource
@@ -26,14 +26,14 @@ HANDBOOK = Path(__file__).parents[3] / "examples" / "handbook"
 NAMES = [f"p{number}" for number in range(8)]
 
 
-def sync(workspace: Workspace, source: Source, *, allow_shrink: bool = False) -> Summary:
-    indexer = workspace.indexer(Silent())
+def sync(workspace: Workspace, source: Source, *, allow_shrink: bool = False) -> SyncSummary:
+    indexer = workspace.create_indexer(NoProgress())
     return indexer.apply(indexer.plan(source), allow_shrink=allow_shrink)
 
 
 def crawled(
     workspace: Workspace, site: LocalSite, cache_file: Path | None, limits: CrawlLimits = FAST_LIMITS
-) -> Summary:
+) -> SyncSummary:
     return sync(workspace, SiteSource(site.address, cache_file=cache_file, limits=limits))
 
 

@@ -25,7 +25,7 @@ from pertinent.errors import (
 )
 from pertinent.identity import content_hash
 from pertinent.ports import Fingerprint
-from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbours
+from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbors
 from pertinent.stores.external.catalog import MIN_OVERLAP, ExternalCatalog, assemble_page
 from pertinent.stores.external.collection import examine_collection, is_external
 from pertinent.stores.external.index import ExternalIndex
@@ -145,7 +145,7 @@ class Collected:
         self._index = index
         self._catalog = ExternalCatalog(index, EMBEDDER.name)
 
-    def facts(self) -> Mapping[str, str]:
+    def describe_pipeline(self) -> Mapping[str, str]:
         return {"subject": self._index.name}
 
     def search(self, text: str, options: SearchOptions) -> Answer:
@@ -163,7 +163,7 @@ class Collected:
             chunks = tuple(self._catalog.chunks(record.document_id))
             yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, chunks)
 
-    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+    def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         return set(chunk_ids)
 
     def audit(self) -> list[str]:
@@ -630,7 +630,7 @@ class TestCatalog:
 
     def test_a_passage_is_shown_with_what_stands_around_it(self, seed_000: str, opened: Open) -> None:
         catalog = ExternalCatalog(opened(seed_000))
-        around = find_neighbours(catalog, "2", around=1)
+        around = find_neighbors(catalog, "2", around=1)
         assert [chunk.text for chunk in around] == PAGES["topics"][1]
 
     def test_what_was_read_is_read_again_after_a_while(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pertinent.errors import SettingsError
 from pertinent.identity import content_hash, is_url
 from pertinent.stores.external.payload import PayloadFormat, read_start, to_chunk
-from pertinent.stores.external.payload_formats import FIELDS, list_paths, recognise_format
+from pertinent.stores.external.payload_formats import FIELDS, list_paths, recognize_format
 from pertinent.stores.payload import to_payload
 from pertinent.testing.index_suite import entries
 from pertinent.types import Chunk, DamagedPoint, PointId
@@ -146,7 +146,7 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_format_is_recognised_with_its_fields(name: str) -> None:
     make, expected = SHAPES[name]
-    found = recognise_format([make(number) for number in range(20)])
+    found = recognize_format([make(number) for number in range(20)])
     assert found.payload_format.name == name
     assert {field: found.payload_format.fields.get(field) for field in expected} == expected
     assert found.points == 20
@@ -161,7 +161,7 @@ def test_each_format_is_recognised_with_its_fields(name: str) -> None:
 def test_each_format_gives_its_chunk(name: str) -> None:
     make, _ = SHAPES[name]
     payloads = [make(number) for number in range(3)]
-    chunk = read_chunk(payloads[2], POINT, recognise_format(payloads).payload_format)
+    chunk = read_chunk(payloads[2], POINT, recognize_format(payloads).payload_format)
     assert chunk.text == TEXT
     assert chunk.url == ("file:///docs/nodes.md" if name == "retrieval-api" else URL)
     assert chunk.position == (-1 if name in ("langchain", "langchain-js", "llama-index") else 2)
@@ -172,7 +172,7 @@ def test_each_format_gives_its_chunk(name: str) -> None:
 def test_our_own_points_are_known_by_all_their_fields() -> None:
     given_entries = entries()
     payloads = [to_payload(entry) for entry in given_entries]
-    found = recognise_format(payloads)
+    found = recognize_format(payloads)
     assert (found.payload_format.name, found.payload_format.position_base) == ("pertinent", 0)
     chunk = read_chunk(payloads[0], POINT, found.payload_format)
     assert chunk.position == given_entries[0].chunk.position
@@ -182,9 +182,9 @@ def test_our_own_points_are_known_by_all_their_fields() -> None:
 def test_a_position_that_counts_from_one_is_told_from_one_that_does_not() -> None:
     make, _ = SHAPES["retrieval-api"]
     counted_from_one = [make(number) for number in range(3)]
-    assert recognise_format(counted_from_one).payload_format.position_base == 1
+    assert recognize_format(counted_from_one).payload_format.position_base == 1
     counted_from_zero = [{**one, "order_index": one["order_index"] - 1} for one in counted_from_one]
-    assert recognise_format(counted_from_zero).payload_format.position_base == 0
+    assert recognize_format(counted_from_zero).payload_format.position_base == 0
 
 
 def test_what_is_missing_is_counted_and_not_made_up() -> None:
@@ -192,7 +192,7 @@ def test_what_is_missing_is_counted_and_not_made_up() -> None:
     payloads = [make(number) for number in range(10)]
     for one in payloads[:4]:
         del one["content_hash"]
-    found = recognise_format(payloads)
+    found = recognize_format(payloads)
     missing = {one.name: one for one in found.missing}
     assert (missing["content_hash"].path, missing["content_hash"].count) == ("content_hash", 6)
     assert (missing["section"].path, missing["section"].count) == (None, 0)
@@ -215,25 +215,25 @@ def test_an_id_that_many_points_share_is_not_the_chunks() -> None:
     payloads = [
         {"page_content": TEXT, "metadata": {"source": URL, "chunk_id": f"c-{n % 2}"}} for n in range(20)
     ]
-    assert "chunk_id" not in recognise_format(payloads).payload_format.fields
+    assert "chunk_id" not in recognize_format(payloads).payload_format.fields
 
 
 def test_a_source_is_an_address_or_a_file_as_it_looks() -> None:
     files = [{"page_content": TEXT, "metadata": {"source": f"docs/{n}.md"}} for n in range(5)]
-    fields = recognise_format(files).payload_format.fields
+    fields = recognize_format(files).payload_format.fields
     assert fields["source_path"] == "metadata.source"
     assert "url" not in fields
 
 
 def test_a_node_without_a_document_is_of_the_page_at_its_address() -> None:
     payload = {**llama_index(1), "document_id": "None", "doc_id": "None"}
-    payload_format = recognise_format([llama_index(n) for n in range(3)]).payload_format
+    payload_format = recognize_format([llama_index(n) for n in range(3)]).payload_format
     assert read_chunk(payload, POINT, payload_format).document_id.startswith("nodes-")
 
 
 def test_where_a_passage_began_is_read_for_its_order() -> None:
     payloads = [llama_index(n) for n in range(3)]
-    payload_format = recognise_format(payloads).payload_format
+    payload_format = recognize_format(payloads).payload_format
     assert [read_start(one, payload_format) for one in payloads] == [0, 40, 80]
     assert read_start({}, payload_format) == -1
 
@@ -382,7 +382,7 @@ def test_one_field_may_hold_addresses_and_files() -> None:
         {"page_content": TEXT, "metadata": {"source": URL if number % 2 else f"docs/{number}.md"}}
         for number in range(10)
     ]
-    payload_format = recognise_format(payloads).payload_format
+    payload_format = recognize_format(payloads).payload_format
     file, page = (read_chunk(payloads[number], number, payload_format) for number in (0, 1))
     assert (file.url, file.source_path) == ("file:///docs/0.md", "docs/0.md")
     assert (page.url, page.source_path) == (URL, "")
@@ -399,7 +399,7 @@ def test_a_passage_that_was_not_found_in_its_page_is_no_damage() -> None:
 
 def test_unknown_fields_are_an_error_that_shows_them_and_how_to_name_them() -> None:
     with pytest.raises(SettingsError) as told:
-        recognise_format([{"body": TEXT, "info": {"href": URL}}, {"body": TEXT}])
+        recognize_format([{"body": TEXT, "info": {"href": URL}}, {"body": TEXT}])
     message = str(told.value)
     assert "body (2 of 2)" in message
     assert "info.href (1 of 2)" in message
@@ -409,23 +409,23 @@ def test_unknown_fields_are_an_error_that_shows_them_and_how_to_name_them() -> N
 def test_two_fields_that_may_be_the_text_are_an_error_that_names_both() -> None:
     both = {"text": TEXT, "content": TEXT, "url": URL, "chunk_id": "c", "position": 0, "created_at": "now"}
     with pytest.raises(SettingsError, match=r"'content' .*'text' "):
-        recognise_format([both])
+        recognize_format([both])
 
 
 def test_no_points_are_an_error_unless_the_fields_are_named() -> None:
     with pytest.raises(SettingsError, match="no points"):
-        recognise_format([])
-    assert recognise_format([], {"text": "body"}).payload_format == PayloadFormat("named", {"text": "body"})
+        recognize_format([])
+    assert recognize_format([], {"text": "body"}).payload_format == PayloadFormat("named", {"text": "body"})
 
 
 def test_empty_payloads_are_told() -> None:
     with pytest.raises(SettingsError, match="all 3 points are empty"):
-        recognise_format([{}, {}, {}])
+        recognize_format([{}, {}, {}])
 
 
 def test_named_fields_are_taken_as_they_are_and_nothing_is_guessed_beside_them() -> None:
     payload = {"body": {"plain": TEXT}, "at": URL, "title": "Nodes", "nth": 1}
-    found = recognise_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
+    found = recognize_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
     assert found.payload_format == PayloadFormat(
         "named", {"text": "body.plain", "url": "at", "position": "nth"}, 1
     )
@@ -444,7 +444,7 @@ def test_named_fields_are_taken_as_they_are_and_nothing_is_guessed_beside_them()
 )
 def test_names_that_can_not_be_are_refused(named: dict[str, str], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
-        recognise_format([{"body": TEXT}], named)
+        recognize_format([{"body": TEXT}], named)
 
 
 def test_keys_are_listed_by_how_many_points_have_them() -> None:
@@ -499,7 +499,7 @@ def test_strange_texts_give_a_chunk_or_name_what_is_wrong(payload: Payload) -> N
 def test_any_points_are_recognised_or_refused_with_a_reason(payloads: list[Payload]) -> None:
     refusal = ""
     try:
-        found = recognise_format(payloads)
+        found = recognize_format(payloads)
     except SettingsError as error:
         refusal = str(error)
     assert "qdrant_fields" in refusal or all(0 <= one.count <= len(payloads) for one in found.fields)

@@ -20,7 +20,7 @@ from pertinent.stores.qdrant.collection import CollectionOptions
 from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.stores.qdrant.server import Server
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, by_point, fill
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Filters
 
 from ...servers.qdrant import Cluster, Node
@@ -123,9 +123,9 @@ def test_nothing_is_lost_when_a_peer_dies_while_indexing(
     index = opened(cluster.urls, collection)
     catalog = SqlCatalog.open(f"sqlite:///{tmp_path}/catalog.sqlite3")
     dying = cluster.nodes[victim]
-    run(Indexer(lambda: EMBEDDER, index, catalog, 60), Shelf(*PAGES[:20]))
+    run(Indexer(lambda: EMBEDDER, index, catalog, 60), InMemorySource(*PAGES[:20]))
     # What the dead peer does not hear of: new pages, and the removal of old ones.
-    run(Indexer(lambda: EMBEDDER, index, catalog, 60, Killer(dying, after=120)), Shelf(*PAGES[5:]))
+    run(Indexer(lambda: EMBEDDER, index, catalog, 60, Killer(dying, after=120)), InMemorySource(*PAGES[5:]))
     expected = {chunk.chunk_id: chunk for one in PAGES[5:] for chunk in catalog.chunks(one.document_id)}
     assert len(expected) > 200
     assert {chunk.chunk_id: chunk for chunk in index.scan()} == expected
@@ -144,7 +144,7 @@ def test_nothing_is_lost_when_a_peer_dies_while_indexing(
     index.close()
 
 
-def run(indexer: Indexer, source: Shelf) -> None:
+def run(indexer: Indexer, source: InMemorySource) -> None:
     """Sync the source; what was broken off is finished by running again."""
     for _ in range(3):
         try:

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.errors import InvalidInput
 from pertinent.settings import Settings
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.validation_targets import LocalPipeline
-from pertinent.testing.pages import Shelf, page
+from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Page
 from pertinent.validation.comparison.compare import MEASURES, Comparison, compare_reports
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.scoring import MEASURES as ALL_MEASURES
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
 NAMES = ("gripper", "knee", "camera", "battery")
@@ -71,8 +71,8 @@ class Book:
         self.workspace = Workspace(settings)
 
     def index(self, *pages: Page) -> None:
-        indexer = self.workspace.indexer(Silent())
-        indexer.apply(indexer.plan(Shelf(*pages)))
+        indexer = self.workspace.create_indexer(NoProgress())
+        indexer.apply(indexer.plan(InMemorySource(*pages)))
 
     def reindex(self) -> None:
         with Pertinent(self.workspace) as opened:
@@ -80,7 +80,7 @@ class Book:
 
     def run(self, golden: GoldenSet, **options: Any) -> ValidationReport:
         usual = {"together": False, "diagnose": False}
-        report = validate(LocalPipeline(self.workspace), golden, Options(**(usual | options)))
+        report = validate(LocalPipeline(self.workspace), golden, ValidationOptions(**(usual | options)))
         # What is compared is what was written.
         return ValidationReport.model_validate_json(report.model_dump_json())
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent._internal.progress import Silent
+from pertinent._internal.progress import NoProgress
 from pertinent.errors import InvalidInput, NotFound
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import page
@@ -36,6 +36,7 @@ from pertinent.validation.labels.labeling_session import (
     pool_passages,
 )
 from pertinent.validation.target import PageView
+from pertinent.workspace.reindex import reindex
 from pertinent.workspace.workspace import Workspace
 
 from .pages import view
@@ -77,7 +78,7 @@ class FixedRankings:
 
     lists: Lists = field(default_factory=dict)
 
-    def facts(self) -> Mapping[str, str]:
+    def describe_pipeline(self) -> Mapping[str, str]:
         return {}
 
     def search(self, text: str, options: SearchOptions) -> Answer:
@@ -91,7 +92,7 @@ class FixedRankings:
     def pages(self) -> Iterator[PageView]:
         yield BOOK
 
-    def indexed(self, chunk_ids: Sequence[str]) -> set[str]:
+    def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         return set(chunk_ids)
 
     def audit(self) -> list[str]:
@@ -302,7 +303,7 @@ class TestSession:
         settings = stored.settings.model_copy(update={"chunk_tokens": 30})
         stored.close()
         reindexed = Workspace(settings)
-        reindexed.reindex(Silent())
+        reindex(reindexed, NoProgress())
         session = LabelingSession.open(LocalPipeline(reindexed), str(path))
         grades = session.grades()
         passages = {candidate.passage for candidate in session.candidates.values()}
@@ -350,5 +351,5 @@ class TestSession:
 
     def test_log_lines_are_plain_json(self, session: LabelingSession, path: Path) -> None:
         session.judge(next_passage(session, None), 1, None)
-        (line,) = JudgmentLog.beside(path).path.read_text(encoding="utf-8").splitlines()
+        (line,) = JudgmentLog.for_golden_file(path).path.read_text(encoding="utf-8").splitlines()
         assert json.loads(line).keys() == {"id", "at", "query", "chunk", "label"}

@@ -15,7 +15,7 @@ from pertinent.testing.pages import page
 from pertinent.types import Page
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
 from pertinent.validation.labels.pinning import label_chunk
-from pertinent.validation.labels.quotes import Span
+from pertinent.validation.labels.quotes import TextSpan
 from pertinent.validation.labels.resolve import resolve_labels
 from pertinent.validation.target import PageView
 
@@ -53,7 +53,7 @@ class TestPages:
     )
     def test_page_is_found_by_any_of_its_names(self, name: dict[str, Any]) -> None:
         label = resolve_label(BOOK, **name)
-        assert (label.status, label.spans) == ("exact", (Span(NODES.document_id, 0, len(NODES.text)),))
+        assert (label.status, label.spans) == ("exact", (TextSpan(NODES.document_id, 0, len(NODES.text)),))
         assert label.chunk_ids == tuple(chunk.chunk_id for chunk in NODES.chunks)
 
     @pytest.mark.parametrize("name", [{"page": "docs/old.md"}, {"url": "https://book.example/docs/old"}])
@@ -157,8 +157,8 @@ class TestQuotes:
         book = view_text(["First of all.", "Second to none."], target=4)
         first, _ = book.chunks
         assert resolve_label([book], page="docs/x.md", quote="First of all.").chunk_ids == (first.chunk_id,)
-        span = Span("x", 0, 5)
-        overlaps = [span.overlaps(Span("x", start, end)) for start, end in ((5, 9), (4, 9), (2, 3))]
+        span = TextSpan("x", 0, 5)
+        overlaps = [span.overlaps(TextSpan("x", start, end)) for start, end in ((5, 9), (4, 9), (2, 3))]
         assert overlaps == [False, True, True]
 
     def test_heading_alone_is_lost_unless_pages_are_judged(self) -> None:
@@ -347,7 +347,7 @@ class TestChunks:
     def test_chunk_that_exists_is_exact(self) -> None:
         chunk = NODES.chunks[2]
         label = resolve_label(BOOK, chunk=chunk.chunk_id)
-        assert (label.status, label.spans) == ("exact", (Span(NODES.document_id, *trimmed_span(chunk)),))
+        assert (label.status, label.spans) == ("exact", (TextSpan(NODES.document_id, *trimmed_span(chunk)),))
         assert label.chunk_ids == (chunk.chunk_id,)
 
     @pytest.mark.parametrize(
@@ -425,7 +425,7 @@ class TestJudgments:
     def test_relevant_spans_leave_headings_out(self) -> None:
         """A heading is in no chunk: if it were relevant, no search could find everything."""
         query = resolve_query(BOOK, Label(page="docs/topics.md"))
-        spans = [Span(TOPICS.document_id, chunk.start, chunk.end) for chunk in TOPICS.chunks]
+        spans = [TextSpan(TOPICS.document_id, chunk.start, chunk.end) for chunk in TOPICS.chunks]
         assert list(query.relevant_spans) == spans
 
     def test_every_query_is_there_by_its_id(self) -> None:

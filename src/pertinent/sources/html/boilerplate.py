@@ -71,7 +71,7 @@ _BOILERPLATE_COMBINED = _word_sets("""
     screen reader
     visually hidden
 """)
-# Of inline elements only marks are left out: the sign beside a heading, the number of a footnote.
+# Inline elements are dropped only if they are marks: the sign beside a heading, the number of a footnote.
 _MARKS = word_set("headerlink permalink viewcode copybtn linenos lineno editsection reversefootnote")
 _MARKS_COMBINED = _word_sets("""
     content button

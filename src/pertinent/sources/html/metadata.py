@@ -24,7 +24,7 @@ _NOSCRIPT_REFRESH = re.compile(
 _MAX_REDIRECT_TEXT = 200
 """How many characters a page may have that only sends the browser to another one."""
 _MAX_REFRESH_SECONDS = 10
-"""A page with a longer refresh is there to be read."""
+"""A refresh after more seconds than this is not a redirect."""
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
     if canonical and canonical.strip():
         metadata.canonical = absolute_link(canonical, metadata.base)
     if noscript_refresh and refresh is None and _has_little_text(page):
-        # A script redirects most browsers, and this the others.
+        # Pages that redirect by script put the refresh into <noscript>.
         refresh = noscript_refresh["refresh"]
     metadata.refresh_target = _parse_refresh(refresh or "", metadata.base, url)
     return metadata

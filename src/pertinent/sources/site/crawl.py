@@ -204,7 +204,7 @@ class Crawl:
                 self._suggested_start = result.address
             return False
         if not self._frontier.claim(url):
-            self._skipped.add(f"redirected to {result.address}, as others are", queued.address)
+            self._skipped.add(f"redirected to {result.address}, like another page", queued.address)
             return False
         return True
 

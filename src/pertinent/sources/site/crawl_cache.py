@@ -94,7 +94,7 @@ class CrawlCache:
             ).fetchone()
         self._started_at: float | None = crawl[0] if crawl else None
         self.has_complete_crawl = bool(crawl and crawl[1] == PARSER_VERSION and crawl[2] >= with_links)
-        """Whether an earlier crawl that came to its end knew all that this one needs."""
+        """Whether a complete earlier crawl cached everything that this crawl needs."""
 
     def begin_crawl(self) -> None:
         """Record the start of a crawl, or resume the one that was interrupted."""
@@ -206,7 +206,7 @@ class CrawlCache:
             self._redirects[url] = self._pending.redirects[url] = target
 
     def missing_sitemaps(self, listing: Collection[str]) -> dict[str, float]:
-        """The sitemaps that listed pages recently and are not among those `listing` pages now, with when."""
+        """Return the sitemaps that recently listed pages and now do not, with the time they last did."""
         with self._translate_errors():
             rows = self._database.execute(
                 "select address, listed_at from sitemaps where source = ? and listed_at > ?",

@@ -25,14 +25,14 @@ MAX_REPEATS = 3
 MAX_STEPS = 30
 """How many steps a path may have."""
 
-_ADVICE = "If they are no pages, leave them out with --exclude"
+_ADVICE = "If they are not pages, leave them out with --exclude"
 _FILE_ENDING = re.compile(
     r"\.(png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|css|js|mjs|map|json|jsonl|xml|rss|atom|txt|csv|tsv|ya?ml|toml"
     r"|pdf|epub|mobi|docx?|xlsx?|pptx?|odt|zip|gz|tgz|bz2|xz|7z|rar|tar|whl|jar|exe|msi|dmg|deb|rpm|iso|bin|apk"
     r"|mp[34]|m4[av]|webm|og[gv]|wav|mov|avi|woff2?|ttf|otf|eot|wasm|ipynb|py|sh|md|mdx|rst|tex|sig|asc|sha\d+)$",
     re.IGNORECASE,
 )
-"""How the addresses end that are no pages."""
+"""File extensions that are not pages."""
 
 
 class QueuedPage(NamedTuple):
@@ -156,7 +156,7 @@ class Frontier:
 
     @property
     def _too_many_pages(self) -> str:
-        return f"more than {self._limits.pages:,} pages; the others were left out. --max-pages lets more in"
+        return f"more than {self._limits.pages:,} pages; the others were left out. raise the limit with --max-pages"
 
     def _leave_out(self, url: str, reason: str, *, path_identifies_page: bool) -> None:
         self._left_out.setdefault(reason, Unreadable(page_path(url), reason, path_identifies_page))

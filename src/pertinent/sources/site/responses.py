@@ -24,7 +24,7 @@ class PageGone(SourceError):
 class FetchFailed(SourceError):
     """A page may be there, but could not be fetched.
 
-    `no_answer` tells a site that is down from one that answers with something of no use.
+    `no_answer` is set if the site did not answer.
     """
 
     def __init__(self, reason: str, *, no_answer: bool = False) -> None:
@@ -62,7 +62,7 @@ class Response:
 
     @property
     def not_modified(self) -> bool:
-        """Whether the page is as it was when the conditional headers were learnt."""
+        """Whether the page is as it was when the conditional headers were stored."""
         return self.status == HTTPStatus.NOT_MODIFIED
 
     @property

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from .page_filter import ALL, PageFilter
 
 Kind = Literal["version", "locale"]
-Path = tuple[str, ...]
+UrlPath = tuple[str, ...]
 """The steps of a path."""
 
 MIN_SHARED_PAGES = 3
@@ -65,9 +65,9 @@ class Editions:
             "version": frozenset(map(str.lower, page_filter.versions)),
             "locale": frozenset(map(str.lower, page_filter.locales)),
         }
-        self._editions: dict[Path, Edition] = {}
-        self._paths: set[Path] = set()
-        self._siblings: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
+        self._editions: dict[UrlPath, Edition] = {}
+        self._paths: set[UrlPath] = set()
+        self._siblings: dict[UrlPath, dict[str, set[UrlPath]]] = defaultdict(lambda: defaultdict(set))
         """By parent path and step that looks like a version: the paths of the pages below it."""
         self._languages: dict[str, str] = {}
         self._existing: set[tuple[Kind, str]] = set()
@@ -107,7 +107,7 @@ class Editions:
             if edition and (edition.kind == "locale" or twin in self._paths):
                 self._editions.setdefault(path[: depth + 1], edition)
 
-    def _compare_siblings(self, parent: Path, step: str, below: Path) -> None:
+    def _compare_siblings(self, parent: UrlPath, step: str, below: UrlPath) -> None:
         """Learn from the pages that versions side by side have in common."""
         siblings = self._siblings[parent]
         siblings[step].add(below)
@@ -134,7 +134,7 @@ class Editions:
             return 0
         return 1 if _primary_language(steps[0]) == "en" else 2
 
-    def edition_prefix(self, url: str) -> Path | None:
+    def edition_prefix(self, url: str) -> UrlPath | None:
         """The path below which a page is of another edition, wanted or not."""
         return next(self._edition_prefixes(url), None)
 
@@ -152,7 +152,7 @@ class Editions:
         requested = {(kind, name) for kind, names in self._requested.items() for name in names - {ALL}}
         return sorted(requested - self._existing)
 
-    def _edition_prefixes(self, url: str) -> Iterator[Path]:
+    def _edition_prefixes(self, url: str) -> Iterator[UrlPath]:
         path = self._path_in_scope(url)
         for end in range(1, min(len(path), MAX_DEPTH) + 1):
             if path[:end] in self._editions:
@@ -163,17 +163,17 @@ class Editions:
         self._existing.add((edition.kind, edition.name.lower()))
         return ALL in names or edition.name.lower() in names
 
-    def _path_in_scope(self, url: str) -> Path:
+    def _path_in_scope(self, url: str) -> UrlPath:
         return _split_url_path(url)[len(self._scope) :]
 
 
 @lru_cache(maxsize=2**16)
-def _split_url_path(url: str) -> Path:
+def _split_url_path(url: str) -> UrlPath:
     """The steps of a url's path; cached, since a crawl looks at each page several times."""
     return _split_path(urlsplit(url).path)
 
 
-def _split_path(path: str) -> Path:
+def _split_path(path: str) -> UrlPath:
     return tuple(path.strip("/").split("/")) if path.strip("/") else ()
 
 
@@ -186,9 +186,9 @@ def _looks_like_version(step: str) -> bool:
     return step.lower() in _VERSION_NAMES or bool(_VERSION_NUMBER.fullmatch(step))
 
 
-def _find_versions(paths: Collection[Path]) -> dict[Path, Edition]:
+def _find_versions(paths: Collection[UrlPath]) -> dict[UrlPath, Edition]:
     """The prefixes of versions: those below which half of the pages, or more, have a twin elsewhere."""
-    candidates: dict[Path, dict[str, set[Path]]] = defaultdict(lambda: defaultdict(set))
+    candidates: dict[UrlPath, dict[str, set[UrlPath]]] = defaultdict(lambda: defaultdict(set))
     for path in paths:
         for depth, step in enumerate(path[: min(MAX_DEPTH, len(path) - 1)]):
             if _looks_like_version(step):
@@ -205,8 +205,8 @@ def _find_versions(paths: Collection[Path]) -> dict[Path, Edition]:
     return {prefix: Edition("version", prefix[-1]) for prefix in prefixes}
 
 
-def _less_preferred(siblings: Mapping[str, set[Path]]) -> list[str]:
-    """Of versions with much the same pages, all but the one that readers see first."""
+def _less_preferred(siblings: Mapping[str, set[UrlPath]]) -> list[str]:
+    """Return all versions of nearly the same pages except the preferred one."""
     ordered = sorted(siblings, key=_preference)
     preferred = siblings[ordered[0]] if ordered else set()
     return [

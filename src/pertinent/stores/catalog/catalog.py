@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from ...identity import point_id, storable
+from ...identity import is_storable, point_id
 from ...ports import Description, Fingerprint, PageRecord, PageWrite
 from ...types import Chunk, Page, PointId
 from . import database, locks
@@ -122,7 +122,7 @@ class SqlCatalog:
 
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
         """Read path, slug and title of the chunks that exist, in one statement."""
-        ids = [chunk_id for chunk_id in chunk_ids if storable(chunk_id)]
+        ids = [chunk_id for chunk_id in chunk_ids if is_storable(chunk_id)]
         if not ids:
             return {}
         # PostgreSQL takes the ids as an array, SQLite as JSON.
@@ -133,16 +133,16 @@ class SqlCatalog:
 
     def find_points(self, chunk_ids: Sequence[str]) -> dict[str, PointId]:
         """Derive each chunk's point id from its chunk id."""
-        return {chunk_id: point_id(chunk_id) for chunk_id in chunk_ids if storable(chunk_id)}
+        return {chunk_id: point_id(chunk_id) for chunk_id in chunk_ids if is_storable(chunk_id)}
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
         """Translate database errors, and notice that the SQLite file was removed or replaced."""
         with database.translate_errors(self._engine.url):
-            self._follow_file()
+            self._reconnect_if_file_replaced()
             yield
 
-    def _follow_file(self) -> None:
+    def _reconnect_if_file_replaced(self) -> None:
         """Reconnect when the file at the path is another one: open connections would read the old one."""
         if self._engine.dialect.name != "sqlite":
             return
@@ -180,7 +180,7 @@ class SqlCatalog:
     def commit(self, source: str, writes: Sequence[PageWrite], removed: Sequence[str] = ()) -> None:
         """Record pages and removals and clear their pending marks, in one transaction."""
         rows = _Rows.from_writes((source, write) for write in writes)
-        removed = [document_id for document_id in removed if storable(document_id)]
+        removed = [document_id for document_id in removed if is_storable(document_id)]
         with self._write() as connection:
             connection.execute(self._delete_pages, {"among": removed})
             self._record(connection, rows)
@@ -276,7 +276,7 @@ class SqlCatalog:
 
     def _read(self, statement: sa.Executable, **values: object) -> Sequence[Any]:
         # A key that can't be stored matches nothing; PostgreSQL would raise an error for it.
-        if any(isinstance(value, str) and not storable(value) for value in values.values()):
+        if any(isinstance(value, str) and not is_storable(value) for value in values.values()):
             return []
         with self._translate_errors(), self._reader.connect() as connection:
             return connection.execute(statement, values).all()

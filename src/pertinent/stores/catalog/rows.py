@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._internal.clock import utc_now
 from ...errors import InvalidInput
-from ...identity import CHUNK_ID_MAX, SLUG_MAX, TITLE_MAX, content_hash, shorten, storable
+from ...identity import CHUNK_ID_MAX, SLUG_MAX, TITLE_MAX, content_hash, is_storable, shorten
 from ...types import Block, Chunk, Page, Section
 
 Row = dict[str, Any]
@@ -117,7 +117,7 @@ def _check_utc(time: str) -> str:
 def check_row(row: Row) -> Row:
     """Return the row; raise InvalidInput if a string in it can't be stored."""
     for name, value in row.items():
-        if isinstance(value, str) and not storable(value):
+        if isinstance(value, str) and not is_storable(value):
             raise InvalidInput(name, f"{shorten(value, 60)!r} has a NUL or half a surrogate pair in it")
     return row
 

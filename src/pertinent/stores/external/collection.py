@@ -18,7 +18,7 @@ from ..qdrant import collection as qdrant_collection
 from ..qdrant.points import parse_point_id
 from ..qdrant.server import Server
 from .payload import Payload, to_chunk
-from .payload_formats import FieldUsage, Recognition, list_paths, recognise_format
+from .payload_formats import FieldUsage, Recognition, list_paths, recognize_format
 
 SAMPLE: Final = 200
 """How many points are read to recognise the payload format."""
@@ -104,7 +104,7 @@ def examine_collection(
     except SettingsError as error:
         problems.append(str(error))
     try:
-        recognition = recognise_format(payloads, named_fields)
+        recognition = recognize_format(payloads, named_fields)
     except SettingsError as error:
         problems.append(str(error))
     stored: list[StoredPoint] = []

@@ -24,7 +24,7 @@ from .collection import (
     split_fields,
 )
 from .payload import Payload, PayloadFormat, read_path, read_text, to_chunk
-from .payload_formats import recognise_format
+from .payload_formats import recognize_format
 
 PAGE_SIZE = 512
 """How many points are read with one request."""
@@ -70,8 +70,8 @@ class ExternalIndex:
             if not payloads and not self._fields:
                 return NO_POINTS
             check_unit_length(self._server, self.name, self.dense)
-            recognised = recognise_format(payloads, self._fields).payload_format
-            payload_format = replace(recognised, base_url=self._base_url)
+            recognized = recognize_format(payloads, self._fields).payload_format
+            payload_format = replace(recognized, base_url=self._base_url)
         if payloads:
             self._payload_format = payload_format
         return payload_format

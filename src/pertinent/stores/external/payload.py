@@ -161,7 +161,7 @@ def read_number(value: object) -> int:
 
 
 def _read_time(value: str | float) -> str:
-    """Read a stored time as ISO 8601 in UTC, ending in Z; empty where the value is no time.
+    """Read a stored time as ISO 8601 in UTC, ending in Z; empty where the value is not a time.
 
     A time without a zone is taken for UTC, a number for seconds or milliseconds since 1970.
     """

@@ -47,7 +47,7 @@ MARGIN = 0.25
 MIN_DISTINCT = 0.9
 """The share of ids that must differ: an id that many points share is not the chunk's."""
 
-LISTED = 20
+MAX_LISTED = 20
 """How many fields an error message lists."""
 _MAX_DEPTH = 3
 
@@ -130,7 +130,7 @@ class _Fit(NamedTuple):
     known_format: _KnownFormat
 
 
-def recognise_format(payloads: Sequence[Payload], named: Mapping[str, str] | None = None) -> Recognition:
+def recognize_format(payloads: Sequence[Payload], named: Mapping[str, str] | None = None) -> Recognition:
     """Recognise the payload format of points.
 
     The score of a known format is the share of its marks that the points have. The best one is chosen if its
@@ -261,11 +261,12 @@ def _check_named_format(payloads: Sequence[Payload], named: Mapping[str, str]) -
 
 def _list_fields(payloads: Sequence[Payload]) -> str:
     fields = list_paths(payloads)
-    unlisted = f", and {len(fields) - LISTED} more" if len(fields) > LISTED else ""
+    unlisted = f", and {len(fields) - MAX_LISTED} more" if len(fields) > MAX_LISTED else ""
     if not fields:
         return f"none, the payloads of all {len(payloads)} points are empty"
     return (
-        ", ".join(f"{field.name} ({field.count} of {len(payloads)})" for field in fields[:LISTED]) + unlisted
+        ", ".join(f"{field.name} ({field.count} of {len(payloads)})" for field in fields[:MAX_LISTED])
+        + unlisted
     )
 
 

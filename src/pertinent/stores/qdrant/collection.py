@@ -87,7 +87,7 @@ def ensure_collection(
         server.write(_create, name, made_with, options)
         info = read_info(server, name)
         if info is None:
-            raise IndexFailure(f"the collection {name} was created at {server.url}, and is gone again")
+            raise IndexFailure(f"the collection {name} was created at {server.url}, but no longer exists")
     check_owner(name, info, catalog)
     _check_build(name, info, made_with)
     # Also for an existing collection: the run that created it may have been killed before this.
@@ -103,7 +103,7 @@ def delete_collection(server: Server, name: str, catalog: str) -> None:
     if info is None:
         return
     if read_fingerprint(info) is None:
-        raise _not_ours(name)
+        raise _make_not_ours_error(name)
     check_owner(name, info, catalog)
     server.write(_delete, name)
 
@@ -176,7 +176,7 @@ def _check_build(name: str, info: models.CollectionInfo, made_with: Fingerprint)
     existing = read_fingerprint(info)
     dense = info.config.params.vectors
     if existing is None or not isinstance(dense, Mapping) or DENSE not in dense:
-        raise _not_ours(name)
+        raise _make_not_ours_error(name)
     if dense[DENSE].size != made_with.dimension:
         raise DimensionMismatch(made_with.dimension, dense[DENSE].size, "dimension")
     if existing != made_with:
@@ -191,7 +191,7 @@ def _check_build(name: str, info: models.CollectionInfo, made_with: Fingerprint)
         )
 
 
-def _not_ours(name: str) -> IndexFailure:
+def _make_not_ours_error(name: str) -> IndexFailure:
     return IndexFailure(
         f"the collection {name} was not made by Pertinent, and was not changed: set QDRANT_COLLECTION_NAME "
         "to another name"

@@ -38,7 +38,7 @@ def translate_errors(url: str, *, has_key: bool) -> Iterator[None]:
     except PertinentError:
         raise
     except ResourceExhaustedResponse as error:
-        message = f"{_server(url)} is overloaded: {_shorten(str(error))}"
+        message = f"{_name_server(url)} is overloaded: {_shorten(str(error))}"
         raise TemporaryFailure(message, error.retry_after_s) from error
     except UnexpectedResponse as error:
         status = error.status_code or HTTPStatus.INTERNAL_SERVER_ERROR
@@ -47,7 +47,7 @@ def translate_errors(url: str, *, has_key: bool) -> Iterator[None]:
         raise _from_transport(url, error.source) from error
     except (ApiException, QdrantException, json.JSONDecodeError, UnicodeDecodeError, AssertionError) as error:
         # AssertionError: the client asserts that a response has a result.
-        raise _not_qdrant(url) from error
+        raise _make_not_qdrant_error(url) from error
 
 
 def _from_status(url: str, status: int, reason: str, *, has_key: bool) -> Exception:
@@ -55,73 +55,79 @@ def _from_status(url: str, status: int, reason: str, *, has_key: bool) -> Except
     if mismatch := _WRONG_DIMENSION.search(reason):
         return DimensionMismatch(int(mismatch[2]), int(mismatch[1]), "vector")
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return _unauthorized(url, status, has_key=has_key)
+        return _make_unauthorized_error(url, status, has_key=has_key)
     if status == HTTPStatus.NOT_FOUND and "ollection" in reason:
-        return IndexFailure(f"{_server(url)} lacks a collection: {reason} `pertinent reindex` recreates it")
+        return IndexFailure(
+            f"{_name_server(url)} lacks a collection: {reason} `pertinent reindex` recreates it"
+        )
     temporary = _from_temporary_status(url, status, reason)
-    return temporary or IndexFailure(f"{_server(url)} refused the request with {status}: {reason}")
+    return temporary or IndexFailure(f"{_name_server(url)} refused the request with {status}: {reason}")
 
 
 def _from_temporary_status(url: str, status: int, reason: str) -> TemporaryFailure | None:
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        return _unreachable(url, reason)
+        return _make_unreachable_error(url, reason)
     if status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.GATEWAY_TIMEOUT):
-        return _timed_out(url)
+        return _make_timeout_error(url)
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return TemporaryFailure(f"{_server(url)} failed with {status}: {reason}. See the log of the server")
+        return TemporaryFailure(
+            f"{_name_server(url)} failed with {status}: {reason}. See the log of the server"
+        )
     return None
 
 
 def _from_transport(url: str, cause: Exception) -> IndexFailure:
     """Return the error for a response that did not arrive or can't be parsed."""
     if isinstance(cause, httpx.TimeoutException):
-        return _timed_out(url)
+        return _make_timeout_error(url)
     if isinstance(cause, httpx.ConnectError) and (tls_error := _from_tls(url, str(cause))):
         return tls_error
     if isinstance(cause, httpx.TransportError):
-        return _unreachable(url, _shorten(str(cause)) or type(cause).__name__)
-    return _not_qdrant(url)
+        return _make_unreachable_error(url, _shorten(str(cause)) or type(cause).__name__)
+    return _make_not_qdrant_error(url)
 
 
 def _from_tls(url: str, reason: str) -> IndexFailure | None:
     """Return the error for a failed TLS handshake, which is not retried; None if it is another failure."""
     if "CERTIFICATE_VERIFY_FAILED" in reason:
         return IndexFailure(
-            f"{_server(url)} has a certificate that is not trusted here ({_shorten(reason)}): set "
+            f"{_name_server(url)} has a certificate that is not trusted here ({_shorten(reason)}): set "
             "SSL_CERT_FILE to a file with the certificate of the authority that signed it"
         )
     if "SSL" in reason:
         return IndexFailure(
-            f"{_server(url)} makes no secure connection ({_shorten(reason)}): write http:// in QDRANT_URL if "
-            "it has no TLS"
+            f"{_name_server(url)} refused the TLS handshake ({_shorten(reason)}): write http:// in "
+            "QDRANT_URL if it has no TLS"
         )
     return None
 
 
-def _server(url: str) -> str:
+def _name_server(url: str) -> str:
     return f"the Qdrant server at {url}"
 
 
-def _unreachable(url: str, reason: str) -> TemporaryFailure:
-    return TemporaryFailure(f"{_server(url)} can't be reached: check that it runs, and QDRANT_URL ({reason})")
+def _make_unreachable_error(url: str, reason: str) -> TemporaryFailure:
+    return TemporaryFailure(
+        f"{_name_server(url)} can't be reached: check that it runs, and QDRANT_URL ({reason})"
+    )
 
 
-def _timed_out(url: str) -> TemporaryFailure:
-    return TemporaryFailure(f"{_server(url)} did not answer in time: check its load, and QDRANT_URL")
+def _make_timeout_error(url: str) -> TemporaryFailure:
+    return TemporaryFailure(f"{_name_server(url)} did not answer in time: check its load, and QDRANT_URL")
 
 
-def _not_qdrant(url: str) -> IndexFailure:
+def _make_not_qdrant_error(url: str) -> IndexFailure:
     return IndexFailure(f"what answers at {url} is not a Qdrant server: check QDRANT_URL")
 
 
-def _unauthorized(url: str, status: int, *, has_key: bool) -> IndexFailure:
+def _make_unauthorized_error(url: str, status: int, *, has_key: bool) -> IndexFailure:
     if not has_key:
-        return IndexFailure(f"{_server(url)} requires a key: set QDRANT_API_KEY")
+        return IndexFailure(f"{_name_server(url)} requires a key: set QDRANT_API_KEY")
     if status == HTTPStatus.FORBIDDEN:
         return IndexFailure(
-            f"{_server(url)} does not permit this with the configured key: check QDRANT_API_KEY"
+            f"{_name_server(url)} does not permit this with the configured key: check QDRANT_API_KEY"
         )
-    return IndexFailure(f"{_server(url)} does not accept the configured key: check QDRANT_API_KEY")
+    return IndexFailure(f"{_name_server(url)} does not accept the configured key: check QDRANT_API_KEY")
 
 
 def _read_reason(content: bytes) -> str:

@@ -14,7 +14,7 @@ from ...identity import point_id
 from ...ports import Entry, Fingerprint, Vector
 from ...types import Candidates, Filters, PointId, StoredPoint
 from .. import bm25
-from ..candidates import DENSE, LEXICAL, Scored, SideQuery, gather_candidates
+from ..candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
 from ..payload import filter_conditions, to_chunk, to_payload
 from .collection import OVERSAMPLING, claim_collection
 from .points import format_point_id, match_field, parse_point_id
@@ -83,7 +83,7 @@ class QdrantIndex:
             match_field(field, value) for field, value in filter_conditions(filters).items()
         ]
 
-        def ask(side_queries: Sequence[SideQuery]) -> list[Scored]:
+        def ask(side_queries: Sequence[SideQuery]) -> list[PointScores]:
             requests = [self._request(query, queries[query.side], allowed) for query in side_queries]
             responses = self._server.read(
                 lambda peer: peer.reading.query_batch_points(self._collection, requests)
@@ -227,7 +227,7 @@ class QdrantIndex:
         while (status := self._status()) != models.CollectionStatus.GREEN and time.monotonic() < deadline:
             if status == models.CollectionStatus.GREY:
                 # After a restart the server resumes pending optimisations only at the next change.
-                self._server.write(self._resume_optimisation)
+                self._server.write(self._resume_optimization)
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
 
@@ -240,7 +240,7 @@ class QdrantIndex:
             )
         return info.status
 
-    def _resume_optimisation(self, peer: Peer) -> None:
+    def _resume_optimization(self, peer: Peer) -> None:
         peer.writing.update_collection(self._collection, optimizers_config=models.OptimizersConfigDiff())
 
     def close(self) -> None:

@@ -123,7 +123,7 @@ def _make_plot(calibration: Calibration) -> Table:
         column.no_wrap = True
     marks = {calibration.present.threshold: "present", calibration.threshold: "proposed"}
     for threshold in sorted({*_choose_thresholds(calibration), *marks}):
-        point = calibration.at(threshold)
+        point = calibration.point_at(threshold)
         mark = f"{symbol('←', '<-')} {marks[threshold]}" if threshold in marks else ""
         bars = map(_draw_bar, (point.answered, point.kept, point.false_answers))
         table.add_row(_format_threshold(threshold), *bars, mark)

@@ -115,7 +115,7 @@ def _describe_accepted_values(option: Any) -> str:
 
 
 def _discard_stdout() -> None:
-    """Send what is still buffered to nowhere, so that Python does not fail to flush it at exit."""
+    """Discard buffered output, so that Python does not fail to flush it at exit."""
     try:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

@@ -15,7 +15,7 @@ from .error_reporting import print_notice
 if TYPE_CHECKING:
     from stamina.instrumentation import RetryDetails
 
-    from ...settings import Loaded
+    from ...settings import LoadedSettings
     from ..library import Pertinent
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -48,7 +48,7 @@ class GlobalOptions:
     embedder: str | None = None
     debug: bool = False
 
-    def load_settings(self, **flags: object) -> Loaded:
+    def load_settings(self, **flags: object) -> LoadedSettings:
         """Load the settings; these options and the given flags take precedence."""
         from ...settings import load
 

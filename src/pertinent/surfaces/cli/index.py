@@ -133,7 +133,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     options = {
         "base_url": base_url,
         "name": name,
-        "choice": _make_page_filter(include or (), exclude or (), versions or (), locales or ()),
+        "page_filter": _make_page_filter(include or (), exclude or (), versions or (), locales or ()),
         "limits": _make_crawl_limits(pages=max_pages, crawl_seconds=max_time, delay=delay),
     }
     with open_pertinent(context) as pertinent:

@@ -26,7 +26,7 @@ CONSEQUENCES = {
     "url matches them",
     "title": "those results have no title, and count as incomplete",
     "section": "no filter by section matches them",
-    "position": "they count as incomplete, and their pages are ordered by `start`, or as they come",
+    "position": "they count as incomplete, and their pages are ordered by `start`, else by point id",
     "chunk_id": "the id of the point is used",
     "document_id": "a page is identified by its url or path",
     "source_path": "a golden set must name their pages by url",

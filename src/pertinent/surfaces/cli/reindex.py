@@ -19,39 +19,41 @@ def reindex(
         typer.Option(
             "--validate",
             metavar="GOLDEN",
-            help="Use the new index only if it passes this golden set and is not worse than the old one.",
+            help="Use the new index only if it passes this golden set and is not worse than the one in use.",
         ),
     ] = None,
     *,
     rollback: Annotated[
         bool, typer.Option("--rollback", help="Use the previous index again, from before the last reindex.")
     ] = False,
-    drop_old: Annotated[bool, typer.Option("--drop-old", help="Delete the previous index.")] = False,
+    drop_previous: Annotated[
+        bool, typer.Option("--drop-previous", help="Delete the previous index.")
+    ] = False,
 ) -> None:
     """Rebuild the index from the texts in the catalog, with the current settings.
 
     Use it to change the model or the chunk size, or to replace a lost or damaged
-    index. The sources are not needed. The new index is built beside the old one,
-    which stays in use until the new one is complete; then it is kept for --rollback.
+    index. The sources are not needed. The new index is built beside the one in use,
+    which answers until the new one is complete and is then kept for --rollback.
 
     For example:
       pertinent reindex --embedder onnx:models/my-model
       pertinent reindex --embedder onnx:models/my-model --validate golden.yaml
       pertinent reindex --rollback
-      pertinent reindex --drop-old
+      pertinent reindex --drop-previous
     """
     from .progress import show_progress
 
-    if sum((bool(validate), rollback, drop_old)) > 1:
-        raise InvalidInput("reindex", "give only one of --validate, --rollback and --drop-old")
+    if sum((bool(validate), rollback, drop_previous)) > 1:
+        raise InvalidInput("reindex", "give only one of --validate, --rollback and --drop-previous")
     with open_pertinent(context) as pertinent:
         if rollback:
             pertinent.rollback()
             lines = [f"  {line}\n" for line in pertinent.workspace.settings_matching_index()]
             hint = ["Set this for it:\n", *lines] if lines else []
             write("".join(["The previous index is in use again.\n", *hint]))
-        elif drop_old:
-            dropped = pertinent.drop_old()
+        elif drop_previous:
+            dropped = pertinent.drop_previous()
             write("The previous index was deleted.\n" if dropped else "There is no previous index.\n")
         else:
             with show_progress() as progress:

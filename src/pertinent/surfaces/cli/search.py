@@ -134,10 +134,10 @@ def _print_text(answer: Answer, opening_ms: float, *, explain: bool, filtered: b
 
 
 def _print_json(answer: Answer, opening_ms: float, *, explain: bool, include_metadata: bool) -> None:
-    from ..query_response import query_response
+    from ..query_response import render_query_response
     from .explain_output import explain_as_dict
 
-    response = query_response(answer, include_metadata=include_metadata)
+    response = render_query_response(answer, include_metadata=include_metadata)
     timer = StageTimer()
     body = to_json(response)
     timer.lap("returned")

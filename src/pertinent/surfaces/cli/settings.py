@@ -17,10 +17,10 @@ def settings(context: typer.Context, *, as_json: JsonFlag = False) -> None:
 
     For example: PERTINENT_CHUNK_TOKENS=150 pertinent settings
     """
-    from ...settings import GIVEN
+    from ...settings import FROM_CALLER
 
     rows = [
-        setting._replace(origin="the command line") if setting.origin == GIVEN else setting
+        setting._replace(origin="the command line") if setting.origin == FROM_CALLER else setting
         for setting in get_global_options(context).load_settings().list_origins()
     ]
     if as_json:

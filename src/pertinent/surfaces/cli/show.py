@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...limits import MAX_NEIGHBOURS
+from ...limits import MAX_NEIGHBORS
 from .global_options import JsonFlag, open_pertinent
 from .search_output import format_breadcrumb
 from .terminal import clean, one_line, print_json, render, write
@@ -31,7 +31,7 @@ def show(
     around: Annotated[
         int,
         typer.Option(
-            metavar="N", min=0, max=MAX_NEIGHBOURS, help="How many chunks before and after it to print, too."
+            metavar="N", min=0, max=MAX_NEIGHBORS, help="How many chunks before and after it to print, too."
         ),
     ] = 0,
     *,

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...indexing.plan import PageChange, Plan
-    from ...indexing.sync import Summary
+    from ...indexing.plan import PageChange, SyncPlan
+    from ...indexing.sync import SyncSummary
     from ...types import Skipped
 
 
-def print_summary(out: Console, summary: Summary) -> None:
+def print_summary(out: Console, summary: SyncSummary) -> None:
     """Print how many pages and chunks were added, changed, unchanged and removed, and the time taken."""
     table = make_table("", ">added", ">changed", ">unchanged", ">removed", gap=3)
     pages = (summary.pages_added, summary.pages_changed, summary.pages_unchanged, summary.pages_removed)
@@ -38,7 +38,7 @@ def print_skipped(out: Console, skipped: Sequence[Skipped]) -> None:
         out.print(f"skipped: {pages} ({one_line(group.reason)})", soft_wrap=True, markup=False, style="dim")
 
 
-def print_plan(out: Console, plan: Plan) -> None:
+def print_plan(out: Console, plan: SyncPlan) -> None:
     """Print every page that a sync would change, and how many chunks it would embed."""
     from rich.text import Text
 

@@ -87,7 +87,7 @@ def make_table(*headings: str, gap: int = 2, title: str | None = None) -> Table:
 def render(draw: Callable[[Console], object]) -> str:
     """Return what `draw` prints to a console, as text for stdout.
 
-    Rich pads lines with spaces, which are in the way of whoever copies the text: they are removed.
+    Rich pads lines with spaces; remove them so that copied text is clean.
     """
     out = make_console()
     with out.capture() as capture:

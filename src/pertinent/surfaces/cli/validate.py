@@ -166,7 +166,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     from ...validation.golden.formats import read_golden
     from ...validation.golden.golden_set import dump_golden
     from ...validation.labels.pinning import pin_labels
-    from ...validation.options import Options
+    from ...validation.options import ValidationOptions
     from ...validation.validate import NoVerdict
     from ...validation.validate import validate as run_validation
     from .progress import show_progress
@@ -176,7 +176,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     settings = get_global_options(context).load_settings().settings
     path = golden or _find_default_golden(settings.golden)
     golden_set = read_golden(path, limit)
-    options = Options(
+    options = ValidationOptions(
         ranking=ranking,
         threshold=threshold,
         concurrency=concurrency,
@@ -190,7 +190,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     )
     baseline_report = report.load(baseline) if baseline else None
     if baseline_report:
-        with _blame_baseline():
+        with _attribute_errors_to_baseline():
             check_baseline(baseline_report, golden_set)
     check_folder_is_writable("--output", Path(output or settings.reports))
     _check_files_are_writable({"--junit": junit, "--markdown": markdown, "--pin": pin})
@@ -205,7 +205,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     comparison = None
     if baseline_report:
         try:
-            with _blame_baseline():
+            with _attribute_errors_to_baseline():
                 comparison = compare_reports(baseline_report, result)
         except InvalidInput:
             # Keep the report of the run, which is complete.
@@ -242,7 +242,7 @@ def _find_default_golden(setting: Path | None) -> str:
 
 
 @contextmanager
-def _blame_baseline() -> Iterator[None]:
+def _attribute_errors_to_baseline() -> Iterator[None]:
     """Name the option --baseline in an error about the report that it names."""
     try:
         yield
@@ -279,7 +279,7 @@ def _open_target(context: typer.Context, url: str | None) -> Iterator[Validation
             yield LocalPipeline(pertinent.workspace)
         return
     keys = get_global_options(context).load_settings().settings.api_keys
-    service = RemoteService.at(url, keys[0].get_secret_value() if keys else None)
+    service = RemoteService.connect(url, keys[0].get_secret_value() if keys else None)
     with service.client:
         yield service
 

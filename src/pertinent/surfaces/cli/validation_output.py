@@ -120,7 +120,7 @@ def _make_criteria_table(report: ValidationReport) -> Table:
 
 def _format_requirement(criterion: Criterion) -> str:
     relations = {"at least": symbol("≥", ">="), "below": "<", "exactly": "="}
-    return f"{relations[criterion.comparison]} {criterion.wanted:g}"
+    return f"{relations[criterion.comparison]} {criterion.target:g}"
 
 
 def _format_interval(criterion: Criterion) -> str:
@@ -134,7 +134,7 @@ def _make_checks_table(report: ValidationReport) -> Table:
         "", "check", ">actual", "required", title="\nAcceptance checks (part of the verdict with --strict)"
     )
     for check in report.checks:
-        table.add_row(_make_mark(check), check.name, format_check_value(check), check.wanted)
+        table.add_row(_make_mark(check), check.name, format_check_value(check), check.target)
     return table
 
 

@@ -70,7 +70,7 @@ class QueryBatcher:
             try:
                 outcomes = self._search_batch([(query.text, query.options) for query in batch])
             except BaseException as error:
-                # A panic in Rust is no Exception: the callers must hear of it, and the thread goes on.
+                # A Rust panic is a BaseException: report it to the callers and keep the worker running.
                 failure = error if isinstance(error, Exception) else StoreError(f"the search failed: {error}")
                 outcomes = [failure] * len(batch)
             loop.call_soon_threadsafe(_deliver, batch, outcomes)

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
-from ...limits import MAX_NEIGHBOURS, check_count
+from ...limits import MAX_NEIGHBORS, check_count
 from ...ports import CatalogReader, PageRecord
-from ...search.engine import find_neighbours
+from ...search.engine import find_neighbors
 from ...types import Chunk
 from .errors import ApiError, openapi_errors
 from .schemas import (
@@ -39,7 +39,7 @@ PathId = Annotated[str, Path(min_length=1, max_length=200)]
 
 def _check_around(value: object) -> int:
     number = int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value) else value
-    return check_count("around", number, MAX_NEIGHBOURS, least=0)
+    return check_count("around", number, MAX_NEIGHBORS, minimum=0)
 
 
 class ChunkInContext(BaseModel):
@@ -67,7 +67,7 @@ class Context(BaseModel):
     chunks: list[ChunkInContext]
 
 
-class Document(BaseModel):
+class ListedDocument(BaseModel):
     """An indexed page."""
 
     document_id: DocumentId
@@ -81,11 +81,11 @@ class Document(BaseModel):
 class DocumentList(BaseModel):
     """All indexed pages."""
 
-    documents: list[Document]
+    documents: list[ListedDocument]
     total: int = Field(examples=[1])
 
 
-class DocumentWithText(Document):
+class DocumentWithText(ListedDocument):
     """An indexed page with its text and its chunks."""
 
     text: str = Field(examples=["# Introduction to Physical AI\n\nPhysical AI is intelligence that acts…"])
@@ -103,13 +103,13 @@ async def read_chunk(
     chunk_id: PathId,
     around: Annotated[
         int,
-        Query(ge=0, le=MAX_NEIGHBOURS, description="How many neighbours on each side"),
+        Query(ge=0, le=MAX_NEIGHBORS, description="How many neighbours on each side"),
         BeforeValidator(_check_around),
     ] = 0,
 ) -> Response:
     """Return the chunk and its neighbours on the page."""
     service = get_service(request)
-    chunks = await service.run_in_thread(lambda: find_neighbours(_catalog(request), chunk_id, around))
+    chunks = await service.run_in_thread(lambda: find_neighbors(_catalog(request), chunk_id, around))
     return JSONResponse({"chunk_id": chunk_id, "chunks": [_render_chunk(chunk) for chunk in chunks]})
 
 

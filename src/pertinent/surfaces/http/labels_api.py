@@ -16,10 +16,10 @@ from ...validation.labels.labeling_session import LabelingSession, LabelingState
 from .errors import ApiError, openapi_errors
 from .schemas import RequestBody, check_integer
 from .service import get_service
-from .session_builder import require_labelling, run_in_session
+from .session_builder import require_labeling, run_in_session
 
 # Without labelling every route is a 404, whatever the body holds.
-router = APIRouter(prefix="/api/v1/labels", tags=["labels"], dependencies=[Depends(require_labelling)])
+router = APIRouter(prefix="/api/v1/labels", tags=["labels"], dependencies=[Depends(require_labeling)])
 
 HIGHEST_GRADE = 2
 MAX_DISAGREEMENTS = 100
@@ -39,7 +39,7 @@ JudgeField = Annotated[
 
 
 def _check_grade(value: object) -> int:
-    return check_count("grade", value, HIGHEST_GRADE, least=0)
+    return check_count("grade", value, HIGHEST_GRADE, minimum=0)
 
 
 class LabelQuery(BaseModel):

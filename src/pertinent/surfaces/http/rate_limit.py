@@ -18,7 +18,7 @@ class RateLimit:
     Args:
         per_minute: The number of requests per minute, and the size of the bucket.
         clock: A monotonic clock, in seconds.
-        max_callers: How many callers are remembered; the one idle for longest is dropped first.
+        max_callers: How many callers are tracked; the one idle for longest is dropped first.
 
     """
 

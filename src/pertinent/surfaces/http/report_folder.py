@@ -23,7 +23,7 @@ P_AT_5_CRITERION = "queries with P@5"
 """How the name of the criterion starts that sets the share of queries with a high P@5."""
 
 
-class GoldenSummary(BaseModel):
+class ListedGoldenSet(BaseModel):
     """The golden set of a report."""
 
     name: str
@@ -55,7 +55,7 @@ class ReportSummary(BaseModel):
     mrr: float
     mrr_answerable: float
     p95_latency_ms: float
-    golden: GoldenSummary
+    golden: ListedGoldenSet
     criteria: list[Criterion]
     fingerprints: dict[str, str]
     options: RunOptions = RunOptions()

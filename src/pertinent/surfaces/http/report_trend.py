@@ -83,8 +83,8 @@ def _plot_measure(measure: TrendMeasure, reports: Sequence[ReportSummary]) -> Fi
     criterion = reports[-1].find_criterion(measure.criterion)
     name = (criterion.name if criterion else measure.criterion).removesuffix(" (ms)")
     marks = _draw_scale(measure, maximum)
-    if criterion and 0 < criterion.wanted <= maximum:
-        y = _to_y(criterion.wanted / maximum)
+    if criterion and 0 < criterion.target <= maximum:
+        y = _to_y(criterion.target / maximum)
         marks.append(line(X_START, y, X_END, y, "limit"))
     polyline = " ".join(f"{dot.x:.1f},{dot.y:.1f}" for dot in dots)
     marks += [element("polyline", points=polyline, class_="run"), *(_draw_dot(measure, dot) for dot in dots)]

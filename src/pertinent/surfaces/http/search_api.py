@@ -48,8 +48,10 @@ class SearchRequest(SearchFields):
     ] = 5
 
 
-class SearchResult(BaseModel):
+class SearchHit(BaseModel):
     """Single search result with metadata."""
+
+    model_config = ConfigDict(title="SearchResult")
 
     chunk_id: ChunkId = Field(description="Unique chunk identifier")
     snippet: Text = Field(description="Text content of the chunk")
@@ -64,7 +66,7 @@ class SearchResponse(BaseModel):
     """Search response with query echo and results."""
 
     query: str = Field(description="Original search query", examples=["What is physical AI?"])
-    results: list[SearchResult] = Field(default_factory=list, description="Ranked search results")
+    results: list[SearchHit] = Field(default_factory=list, description="Ranked search results")
     notes: list[str] = Field(
         default_factory=list,
         description="Present only if a store was down, or to explain why there are no results",

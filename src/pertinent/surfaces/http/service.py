@@ -20,8 +20,8 @@ from ...types import Answer, SearchOptions
 from ..library import Pertinent
 from .batching import QueryBatcher
 from .errors import ApiError
-from .health import HealthMonitor, probe_stores
 from .observability import Observer
+from .store_health import HealthMonitor, probe_stores
 
 Result = TypeVar("Result")
 

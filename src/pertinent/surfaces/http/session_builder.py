@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 WAIT_SECONDS = 3.0
 """How long a request waits for the build before it gets a 503."""
 
-LABELLING_IS_OFF = (
+LABELING_IS_OFF = (
     "labelling is switched off: set `golden` to the path of a golden set, in pertinent.toml or as "
     "PERTINENT_GOLDEN, and restart the service"
 )
@@ -128,17 +128,17 @@ class SessionBuilder:
         return ApiError(503, "service_unavailable", message, {"retry-after": "1"})
 
 
-async def require_labelling(request: Request) -> SessionBuilder:
+async def require_labeling(request: Request) -> SessionBuilder:
     """Return the builder of the session; raise a 404 if labelling is switched off."""
     builder: SessionBuilder | None = request.app.state.session_builder
     if builder is None:
-        raise ApiError(404, "not_found", LABELLING_IS_OFF)
+        raise ApiError(404, "not_found", LABELING_IS_OFF)
     return builder
 
 
 async def run_in_session(request: Request, work: Callable[[LabelingSession], Result]) -> Result:
     """Run work with the session in a thread; a golden set that can't be read is a 503."""
-    builder = await require_labelling(request)
+    builder = await require_labeling(request)
     service = get_service(request)
     service.engine()  # raises a 503 if nothing is indexed
     try:

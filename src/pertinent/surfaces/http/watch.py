@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 
 from ...errors import PertinentError
-from ...indexing.sync import Summary
+from ...indexing.sync import SyncSummary
 from ..library import Pertinent
 
 POLL_SECONDS = 1.0
@@ -44,7 +44,7 @@ def watch_source(
         log.error("watching ended", source=source, detail=str(error), exc_info=True)
 
 
-def log_sync(log: structlog.BoundLogger, source: str, summary: Summary) -> None:
+def log_sync(log: structlog.BoundLogger, source: str, summary: SyncSummary) -> None:
     """Log what a sync has changed."""
     log.info(
         "synced",

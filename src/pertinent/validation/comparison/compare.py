@@ -16,7 +16,7 @@ from ..._internal.messages import format_list
 from ...errors import InvalidInput
 from ..criteria import Criterion
 from ..defaults import Verdict
-from ..report import Latency, TestCase, ValidationReport
+from ..report import CaseStatus, Latency, TestCase, ValidationReport
 from ..report_fields import ReportPart
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 from .golden_change import (
@@ -40,7 +40,6 @@ TOLERANCE = 1e-9
 
 CRITERIA_DIFFER = "the criteria differ, so a query may pass or fail for that reason alone"
 
-Status = Literal["passed", "failed", "error", "refused"]
 ChangeVerdict = Literal["better", "worse", "no significant change", "no change"]
 
 
@@ -75,8 +74,8 @@ class StatusChange(ReportPart):
 
     query: str
     text: str
-    baseline: Status
-    current: Status
+    baseline: CaseStatus
+    current: CaseStatus
     reason: str = Field(description="Why it fails now or, if it passes now, why it failed in the baseline")
 
 
@@ -144,7 +143,7 @@ def compare_reports(
     missing = [note for name in measures for note in note_missing(name, paired)]
     if not any(comparable.values()):
         raise InvalidInput("report", f"there is nothing to compare: {'; '.join(missing)}")
-    turned = [_status_change(pair) for pair in common if pair.has_turned and pair.is_judged_alike]
+    turned = [_status_change(pair) for pair in common if pair.changed_status and pair.is_judged_alike]
     differences = _find_differences(baseline, current)
     criteria_differ = any(
         difference.name.startswith(("criteria.", "answer_threshold")) for difference in differences
@@ -196,7 +195,7 @@ def add_baseline_criterion(
     """Add a criterion to a report: no regression against its baseline. With regressions it fails."""
     criterion = Criterion(
         name="baseline",
-        wanted=0,
+        target=0,
         value=len(regressions),
         passed=not regressions,
         n=comparison.n,

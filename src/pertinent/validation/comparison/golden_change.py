@@ -51,14 +51,14 @@ def find_golden_change(baseline: ValidationReport, current: ValidationReport) ->
         for name in ([] if is_same_set else common)
         for change in _find_label_changes(old[name], new[name], locations)
     ]
-    relabelled = {change.query for change in changes}
+    relabeled = {change.query for change in changes}
     return GoldenChange(
         same=is_same_set and len(common) == len(old) == len(new),
         labels=changes,
         queries_added=[name for name in new if name not in old],
         queries_removed=[name for name in old if name not in new],
         queries_reworded=[name for name in new if name in old and name not in common],
-        queries_relabelled=[name for name in common if name in relabelled],
+        queries_relabelled=[name for name in common if name in relabeled],
     )
 
 

@@ -47,7 +47,7 @@ def note_pairs(common: Sequence[QueryPair], problems: Mapping[str, str]) -> Iter
             f"the number of passages that answer has changed for {count_queries(recut)}: pages or chunks "
             "have changed"
         )
-    turned = [pair.name for pair in common if pair.has_turned and not pair.is_judged_alike]
+    turned = [pair.name for pair in common if pair.changed_status and not pair.is_judged_alike]
     if turned:
         yield (
             "these pass in one run and fail in the other, but by other labels or expectations: "

@@ -37,7 +37,7 @@ class QueryPair:
         return is_scored(self.current.query)
 
     @property
-    def has_turned(self) -> bool:
+    def changed_status(self) -> bool:
         """Whether the query passes in only one run."""
         return is_good(self.baseline) != is_good(self.current)
 
@@ -60,7 +60,7 @@ class QueryPair:
         """Explain why the query can't be compared at all; None if it can."""
         if self.baseline_scores.problem:
             return self.baseline_scores.problem
-        # If labels are lost, nobody knows how good a list is. That is no fault of the retrieval.
+        # With lost labels a list can't be judged, so the query is left out.
         has_answer = self.current.relevant > 0
         old_relevant = self.baseline_scores.relevant
         lost_now = self.rescored and not has_answer
@@ -74,14 +74,14 @@ def pair_queries(
     """Pair the queries in both reports; score lists of the baseline again if their labels changed."""
     old_cases = cases_by_id(baseline)
     unpaired = {*change.queries_reworded, *change.queries_added}
-    relabelled = set(change.queries_relabelled)
+    relabeled = set(change.queries_relabelled)
     rescorer = Rescorer(baseline, current)
     pairs = []
     for case in current.test_cases:
         if case.query.id in unpaired:
             continue
         old = old_cases[case.query.id]
-        rescored = case.query.id in relabelled
+        rescored = case.query.id in relabeled
         scores = rescorer.score(old, case) if rescored else ListScores(_metrics_of(old), old.relevant)
         pairs.append(QueryPair(old, case, scores, _metrics_of(case), rescored))
     return pairs

@@ -86,11 +86,11 @@ class Rescorer:
             return ListScores(problem=EDITED)
         judgments = self._judge(results, labels)
         complete = all(label.complete for label in labels)
-        recognised = results[: unknown[0]] if unknown else results
+        recognized = results[: unknown[0]] if unknown else results
         # A list that is shorter than what reports store has ended.
         is_whole_list = not unknown and len(results) < max(old.query.top_k, STORED_DEPTH)
-        ranking = [self._judged_id(result) for result in recognised]
-        missing = _find_missing(None if is_whole_list else len(recognised), complete=complete)
+        ranking = [self._judged_id(result) for result in recognized]
+        missing = _find_missing(None if is_whole_list else len(recognized), complete=complete)
         names = [name for name in MEASURES if name not in missing]
         table = metrics.evaluate_all([ranking], [judgments], names)
         return ListScores(

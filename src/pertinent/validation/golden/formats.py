@@ -85,7 +85,7 @@ def read_golden(spec: str, limit: int | None = None, *, include_judgments: bool 
             "golden", f"{spec} has an unknown format; give beir:DIR, .yaml, .json, .csv or .qrels"
         )
     if include_judgments:
-        log = judgments.JudgmentLog.beside(path)
+        log = judgments.JudgmentLog.for_golden_file(path)
         golden = judgments.merge_judgments(golden, log.read_effective(), str(log.path))
     return golden.model_copy(update={"queries": golden.queries[:limit]})
 

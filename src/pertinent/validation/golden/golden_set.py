@@ -46,7 +46,7 @@ Grade = Annotated[int, Field(strict=True, ge=0, le=2)]
 Unit = Literal["passage", "page"]
 
 ANSWER_THRESHOLD = 0.5
-"""A result that scores below this is no answer: seed 004's default."""
+"""A result that scores below this is not an answer: seed 004's default."""
 
 VERSION = 1
 

@@ -32,7 +32,7 @@ _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
 _JSON_COLLECTIONS = {"{": yaml.MappingNode, "[": yaml.SequenceNode}
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
-Path = Sequence[str | int]
+FieldPath = Sequence[str | int]
 """The keys and indices that lead to a value, as in pydantic's `loc`."""
 
 
@@ -67,11 +67,11 @@ class ParsedText:
     root: yaml.Node | None
     repeated_keys: Sequence[Fault]
 
-    def line_of(self, path: Path) -> int:
+    def line_of(self, path: FieldPath) -> int:
         """Find the line of the value at a path."""
         return self.fault_at(path, "").line
 
-    def fault_at(self, path: Path, message: str, *, at_key: bool = False) -> Fault:
+    def fault_at(self, path: FieldPath, message: str, *, at_key: bool = False) -> Fault:
         """Create a fault at the position of a value.
 
         Args:

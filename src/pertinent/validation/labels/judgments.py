@@ -144,7 +144,7 @@ class JudgmentLog:
     path: Path
 
     @classmethod
-    def beside(cls, golden: AnyPath) -> JudgmentLog:
+    def for_golden_file(cls, golden: AnyPath) -> JudgmentLog:
         """The log that belongs to a golden file."""
         path = Path(golden).expanduser()
         return cls(path.with_name(path.name + SUFFIX))

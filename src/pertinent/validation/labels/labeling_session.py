@@ -199,7 +199,7 @@ class LabelingSession:
             raise InvalidInput("golden", f"{spec} is a folder; only a golden file can be labelled")
         golden = formats.read_golden(spec, include_judgments=False)
         chosen = golden if query is None else _select_query(golden, query)
-        log = JudgmentLog.beside(spec)
+        log = JudgmentLog.for_golden_file(spec)
         pages = list(target.pages())
         file_grades, covered = _resolve_judgments(golden, log.read_effective(), pages, str(log.path))
         passages = pool_passages(target, chosen, advance) if pooled else ()

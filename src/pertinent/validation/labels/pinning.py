@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ...types import Chunk
 from ..golden.golden_set import GoldenSet, Label
 from ..target import PageView
-from .quotes import IndexedPage, Span, shortest_spans
+from .quotes import IndexedPage, TextSpan, shortest_spans
 
 END_WORDS = 8
 """How many words a shortened quote keeps at either end."""
@@ -37,7 +37,7 @@ def label_chunk(chunk: Chunk, grade: int, judge: str | None = None, note: str | 
     """
     span = _trim_span(chunk)
     page = PageView(chunk.document_id, chunk.url, chunk.title, chunk.source_path, chunk.text.strip(), ())
-    whole_page = Span(chunk.document_id, 0, span.end - span.start)
+    whole_page = TextSpan(chunk.document_id, 0, span.end - span.start)
     quote = _shorten_quote(chunk, whole_page, IndexedPage(page, "page"))
     return Label(
         grade=grade,
@@ -58,13 +58,13 @@ def _pin_label(label: Label, chunk: Chunk, page: IndexedPage) -> Label:
     return pinned.model_copy(update={"url": label.url, "anchor": anchor, "quote": quote or pinned.quote})
 
 
-def _trim_span(chunk: Chunk) -> Span:
+def _trim_span(chunk: Chunk) -> TextSpan:
     """The span of a chunk without the white space at its ends, such as the indent of a list item."""
     start = chunk.end - len(chunk.text.lstrip())
-    return Span(chunk.document_id, start, start + len(chunk.text.strip()))
+    return TextSpan(chunk.document_id, start, start + len(chunk.text.strip()))
 
 
-def _shorten_quote(chunk: Chunk, span: Span, page: IndexedPage) -> str | None:
+def _shorten_quote(chunk: Chunk, span: TextSpan, page: IndexedPage) -> str | None:
     """Quote the two ends of a chunk, as short as they are unique on the page; None if the text is not."""
     words = chunk.text.split()
     count = END_WORDS

@@ -25,14 +25,14 @@ _GAP = re.compile(r"\s{2,}")
 _PLAIN = str.maketrans("‘’‚‛′“”„‟″«»‐‑‒–—―−", "'" * 5 + '"' * 7 + "-" * 7)
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A span `[start:end]` of a page's text."""
 
     document_id: str
     start: int
     end: int
 
-    def overlaps(self, span: Chunk | Span) -> bool:
+    def overlaps(self, span: Chunk | TextSpan) -> bool:
         """Whether both spans, which must be on the same page, share a character."""
         return max(self.start, span.start) < min(self.end, span.end)
 
@@ -44,7 +44,7 @@ class IndexedPage:
         self.page = page
         self.name = page.source_path or page.url
         self._unit = unit
-        self._chunks_by_span: dict[Span, list[Chunk]] = {}
+        self._chunks_by_span: dict[TextSpan, list[Chunk]] = {}
 
     @cached_property
     def plain(self) -> str:
@@ -68,35 +68,35 @@ class IndexedPage:
             original.append(gap.end())
         return plain, original
 
-    def _to_span(self, start: int, end: int) -> Span:
+    def _to_span(self, start: int, end: int) -> TextSpan:
         """Convert offsets in `plain` to a span of the page's text."""
         plain, original = self._offsets
         first, last = bisect_right(plain, start) - 1, bisect_right(plain, end - 1) - 1
-        return Span(
+        return TextSpan(
             self.page.document_id, original[first] + start - plain[first], original[last] + end - plain[last]
         )
 
-    def chunks_covering(self, span: Span) -> list[Chunk]:
+    def chunks_covering(self, span: TextSpan) -> list[Chunk]:
         """The chunks that overlap a span."""
         if span not in self._chunks_by_span:
             self._chunks_by_span[span] = [chunk for chunk in self.page.chunks if span.overlaps(chunk)]
         return self._chunks_by_span[span]
 
-    def is_findable(self, span: Span) -> bool:
+    def is_findable(self, span: TextSpan) -> bool:
         """Whether a search could find a span: a heading alone is in no chunk."""
         return self._unit == "page" or any(map(span.overlaps, self.page.chunks))
 
-    def find_reading(self, reading: Reading) -> list[Span]:
+    def find_reading(self, reading: Reading) -> list[TextSpan]:
         """Find a reading of a quote, in headings too."""
         text = self.folded if reading.folded else self.plain
         return [self._to_span(*offsets) for offsets in _find_chains(reading.parts, text)]
 
-    def find_quote(self, quote: str) -> list[Span]:
+    def find_quote(self, quote: str) -> list[TextSpan]:
         """Find a quote in chunks, by the strictest reading that is there."""
         spans = (list(filter(self.is_findable, self.find_reading(reading))) for reading in readings_of(quote))
         return next(filter(None, spans), [])
 
-    def find_similar(self, quote: str) -> list[Span]:
+    def find_similar(self, quote: str) -> list[TextSpan]:
         """Find a text that is similar to a quote; at most one span."""
         *_, reading = readings_of(quote)
         matches: list[tuple[int, int]] = []
@@ -107,11 +107,11 @@ class IndexedPage:
             matches.append(match)
         return list(filter(self.is_findable, [self._to_span(matches[0][0], matches[-1][1])]))
 
-    def find_sections(self, anchor: str) -> list[Span]:
+    def find_sections(self, anchor: str) -> list[TextSpan]:
         """Find the text under each heading with an anchor, up to the next heading."""
         by_anchor = groupby(self.page.chunks, lambda chunk: chunk.anchor)
         sections = [list(chunks) for key, chunks in by_anchor if key == anchor]
-        return [Span(self.page.document_id, chunks[0].start, chunks[-1].end) for chunks in sections]
+        return [TextSpan(self.page.document_id, chunks[0].start, chunks[-1].end) for chunks in sections]
 
 
 class Reading(NamedTuple):
@@ -173,6 +173,6 @@ def _find_similar_part(part: str, text: str, offset: int) -> tuple[int, int] | N
     return (first, last) if start <= first < last <= end else (start, end)
 
 
-def shortest_spans(spans: Iterable[Span]) -> list[Span]:
-    """Of spans that end together keep the last, which is the shortest: the others begin too early."""
+def shortest_spans(spans: Iterable[TextSpan]) -> list[TextSpan]:
+    """Keep the shortest span of those with the same end, which is the last of them."""
     return list({(span.document_id, span.end): span for span in spans}.values())

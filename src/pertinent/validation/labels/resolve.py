@@ -22,9 +22,9 @@ from ...types import Chunk
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from ..metrics import median_grade
 from ..target import PageView
-from .quotes import IndexedPage, Reading, Span, fold_text, readings_of, shortest_spans
+from .quotes import IndexedPage, Reading, TextSpan, fold_text, readings_of, shortest_spans
 
-Status = Literal["exact", "relocated", "ambiguous", "lost"]
+LabelStatus = Literal["exact", "relocated", "ambiguous", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class ResolvedLabel:
     """A label with the spans where it was found; a lost one has none."""
 
     label: Label
-    status: Status
-    spans: tuple[Span, ...] = ()
+    status: LabelStatus
+    spans: tuple[TextSpan, ...] = ()
     """More than one if the label is ambiguous; all of them count."""
     chunk_ids: tuple[str, ...] = ()
     """The chunks that cover the spans."""
@@ -49,7 +49,7 @@ class ResolvedQuery:
     labels: tuple[ResolvedLabel, ...]
     judgments: Mapping[str, int]
     """Grades by chunk id or, where a golden set judges pages, by document id."""
-    relevant_spans: tuple[Span, ...]
+    relevant_spans: tuple[TextSpan, ...]
     """The parts of chunks that answer the query: what a search should find."""
     external_ids: Mapping[str, str]
     """The id of each judged page in its source: its path, or BEIR's `_id`."""
@@ -134,8 +134,8 @@ class _Corpus:
 
 
 class _Match(NamedTuple):
-    status: Status
-    spans: Sequence[Span] = ()
+    status: LabelStatus
+    spans: Sequence[TextSpan] = ()
     detail: str = ""
 
 
@@ -143,14 +143,14 @@ def _resolve_query(query: GoldenQuery, corpus: _Corpus) -> ResolvedQuery:
     labels = tuple(_resolve_label(label, corpus) for label in query.labels)
     judgments = _merge_grades(labels, corpus)
     names: dict[str, str] = {}
-    relevant_spans: dict[Span, None] = {}
+    relevant_spans: dict[TextSpan, None] = {}
     for label in labels:
         for span in label.spans:
             page = corpus.by_id[span.document_id]
             names[span.document_id] = page.name
             for chunk in page.chunks_covering(span) if label.label.grade else ():
                 # Headings and gaps are in no chunk, so no search could find them.
-                part = Span(span.document_id, max(span.start, chunk.start), min(span.end, chunk.end))
+                part = TextSpan(span.document_id, max(span.start, chunk.start), min(span.end, chunk.end))
                 if judgments[span.document_id if corpus.unit == "page" else chunk.chunk_id]:
                     relevant_spans[part] = None
     judged = [] if corpus.unit == "page" else [corpus.chunks[chunk_id] for chunk_id in judgments]
@@ -184,7 +184,7 @@ def _resolve_label(label: Label, corpus: _Corpus) -> ResolvedLabel:
 def _match_label(label: Label, corpus: _Corpus) -> _Match:
     if label.chunk in corpus.chunks:
         chunk = corpus.chunks[label.chunk]
-        return _Match("exact", [Span(chunk.document_id, chunk.start, chunk.end)])
+        return _Match("exact", [TextSpan(chunk.document_id, chunk.start, chunk.end)])
     if not (label.page or label.url):
         return _Match("lost", detail=f"no chunk has the id {label.chunk}")
     pages = corpus.find_pages(label)
@@ -194,7 +194,7 @@ def _match_label(label: Label, corpus: _Corpus) -> _Match:
         return _match_quote(label, label.quote, pages, corpus)
     if anchor := _anchor_of(label):
         return _match_anchor(anchor, pages, corpus)
-    spans = [(page, Span(page.page.document_id, 0, len(page.page.text))) for page in pages]
+    spans = [(page, TextSpan(page.page.document_id, 0, len(page.page.text))) for page in pages]
     matches = [_Match("exact", [span]) for page, span in spans if page.is_findable(span)]
     return _best_match(matches) or _Match("lost", detail=f"the page {'has no text' if pages else 'is gone'}")
 
@@ -202,7 +202,7 @@ def _match_label(label: Label, corpus: _Corpus) -> _Match:
 def _match_span(label: Label, pages: Sequence[IndexedPage]) -> _Match:
     """Match a label on a chunk that no longer exists by its span."""
     if label.span is not None and len(pages) == 1:
-        span = Span(pages[0].page.document_id, *label.span)
+        span = TextSpan(pages[0].page.document_id, *label.span)
         if pages[0].is_findable(span):
             return _Match("relocated", [span], f"chunk {label.chunk} is gone; its span is used instead")
     return _Match("lost", detail=f"no chunk has the id {label.chunk}")
@@ -254,7 +254,7 @@ def _match_quote(label: Label, quote: str, pages: Sequence[IndexedPage], corpus:
     return best or _match_elsewhere(label, quote, pages, corpus)
 
 
-def _choose_spans(spans: Sequence[Span], page: IndexedPage, label: Label) -> _Match:
+def _choose_spans(spans: Sequence[TextSpan], page: IndexedPage, label: Label) -> _Match:
     """Choose between the spans of a quote on one page, by the label's span and section."""
     unmoved = [span for span in spans if span[1:] == label.span]
     if unmoved:
@@ -279,7 +279,7 @@ def _match_elsewhere(label: Label, quote: str, pages: Sequence[IndexedPage], cor
         if len(hits) == 1:
             ((page, spans),) = hits
             match = _choose_spans(spans, page, label)
-            status: Status = "ambiguous" if match.status == "ambiguous" else "relocated"
+            status: LabelStatus = "ambiguous" if match.status == "ambiguous" else "relocated"
             return _Match(status, match.spans, f"now on {page.name}")
         if hits:
             every = [span for _, spans in hits for span in shortest_spans(spans)]
@@ -302,7 +302,7 @@ def _best_match(matches: Sequence[_Match]) -> _Match | None:
     return None
 
 
-def _match_spans(spans: Sequence[Span], what: str) -> _Match:
+def _match_spans(spans: Sequence[TextSpan], what: str) -> _Match:
     if len(spans) == 1:
         return _Match("exact", spans)
     return _Match("ambiguous", spans, f"{len(spans)} {what}")

@@ -24,7 +24,7 @@ class CriterionDisplay:
     """A criterion with the formats that fit its quantity.
 
     Examples:
-        >>> CriterionDisplay.of(criterion).target
+        >>> CriterionDisplay.from_criterion(criterion).target
         '≥ 80%'
     """
 
@@ -32,7 +32,7 @@ class CriterionDisplay:
     quantity: Quantity
 
     @classmethod
-    def of(cls, criterion: Criterion) -> CriterionDisplay:
+    def from_criterion(cls, criterion: Criterion) -> CriterionDisplay:
         """Choose the formats by the criterion's name: a report stores nothing else to choose by."""
         if criterion.comparison == "below":
             return cls(criterion, "time")
@@ -43,7 +43,7 @@ class CriterionDisplay:
     @property
     def target(self) -> str:
         """The value to reach, with its sign."""
-        limit = self.criterion.wanted
+        limit = self.criterion.target
         fewest = {"share": 0, "mean": 2, "time": 0, "count": 0}[self.quantity]
         exact = next((n for n in range(fewest, 6) if math.isclose(round(limit, n + 2), limit)), 6)
         return _SIGNS[self.criterion.comparison] + self._format(
@@ -54,7 +54,7 @@ class CriterionDisplay:
     def value(self) -> str:
         """The measured value, with enough digits to tell it from a target that it missed."""
         digits = {"share": 1, "mean": 3, "time": 1, "count": 0}[self.quantity]
-        return format_apart(self._format, self.criterion.value, self.criterion.wanted, digits)
+        return format_apart(self._format, self.criterion.value, self.criterion.target, digits)
 
     @property
     def interval(self) -> str | None:
@@ -70,7 +70,7 @@ class CriterionDisplay:
     def undecided(self) -> bool:
         """Whether the interval includes the target, so that other queries could change the result."""
         low, high = self.criterion.low, self.criterion.high
-        return low is not None and high is not None and low < self.criterion.wanted <= high
+        return low is not None and high is not None and low < self.criterion.target <= high
 
     def position(self, value: float | None) -> float:
         """Return the position of a value on the scale, in percent of its length."""
@@ -82,7 +82,7 @@ class CriterionDisplay:
     def _scale_end(self) -> float:
         if self.quantity in ("share", "mean"):
             return 1.0
-        values = [value for value in (self.criterion.wanted, self.criterion.value) if math.isfinite(value)]
+        values = [value for value in (self.criterion.target, self.criterion.value) if math.isfinite(value)]
         return 1.25 * max([*values, 0.8])
 
     def _format(self, value: float, digits: int) -> str:

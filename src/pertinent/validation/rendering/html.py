@@ -32,12 +32,12 @@ _HEX = re.compile(r"[0-9a-f]{32,}")
 
 def render_html(report: ValidationReport) -> str:
     """Render the page."""
-    selection = QuerySelection.of(report.test_cases)
+    selection = QuerySelection.from_cases(report.test_cases)
     linked = {query.index for query in selection.full}
     page = _ENVIRONMENT.get_template("report.html.jinja").render(
         report=report,
         summary=report.summary.removeprefix(f"{report.verdict}: "),
-        criteria=[CriterionDisplay.of(criterion) for criterion in report.criteria],
+        criteria=[CriterionDisplay.from_criterion(criterion) for criterion in report.criteria],
         selection=selection,
         anchors={query.case.query.id: query.anchor for query in reversed(selection.full)},
         figures=list_plots(report, linked),

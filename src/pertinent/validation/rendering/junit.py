@@ -96,7 +96,7 @@ def _build_criterion(criterion: Criterion) -> ET.Element:
     if criterion.passed is None:
         _add_problem(case, "skipped", f"not judged: {criterion.detail}")
     elif not criterion.passed:
-        display = CriterionDisplay.of(criterion)
+        display = CriterionDisplay.from_criterion(criterion)
         interval = [f"95% interval: {display.interval}"] if display.interval else []
         detail = [criterion.detail, *interval, f"n: {criterion.n}"]
         _add_problem(case, "failure", f"{display.value}, target: {display.target}", "criterion", detail)
@@ -108,7 +108,7 @@ def _build_check(check: AcceptanceCheck) -> ET.Element:
     if state_of(check) == "not judged":
         _add_problem(case, "skipped", "there is nothing to check")
     elif not check.passed:
-        message = f"{number_format.format_check_value(check)}, target: {check.wanted}"
+        message = f"{number_format.format_check_value(check)}, target: {check.target}"
         _add_problem(case, "failure", message, "acceptance", check.detail)
     return case
 

@@ -98,7 +98,7 @@ def _format_criteria(report: ValidationReport) -> str:
             f"{display.criterion.n:,}",
             _format_state(display.criterion),
         ]
-        for display in map(CriterionDisplay.of, report.criteria)
+        for display in map(CriterionDisplay.from_criterion, report.criteria)
     )
     headings = ["Criterion", "Target", "Result", "95% interval", "n", "Verdict"]
     return _format_section("Criteria", headings, "lrrlrl", rows)
@@ -121,7 +121,7 @@ def _format_checks(report: ValidationReport) -> str:
     rows = (
         [
             escape_markdown(check.name),
-            escape_markdown(check.wanted),
+            escape_markdown(check.target),
             number_format.format_check_value(check),
             f"{check.n:,}",
             _format_state(check),

@@ -46,7 +46,7 @@ def format_check_value(check: AcceptanceCheck) -> str:
     """Format the value of an acceptance check: a percentage where it is a share, else a count."""
     if check.value is None:
         return "nothing to check"
-    is_share = "%" in check.wanted or check.name == "queries without an answer"
+    is_share = "%" in check.target or check.name == "queries without an answer"
     return format_share(check.value, 1) if is_share else f"{check.value:,g}"
 
 

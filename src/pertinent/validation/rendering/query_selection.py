@@ -23,7 +23,7 @@ _ORDER = (*display_names.STATUSES.values(), *display_names.TYPES, *display_names
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledResult:
+class LabeledResult:
     """A result with its label; None where nobody has judged it."""
 
     rank: int
@@ -44,13 +44,13 @@ class ShownQuery:
         return f"q{self.index + 1}"
 
     @property
-    def results(self) -> list[LabelledResult]:
+    def results(self) -> list[LabeledResult]:
         """Its results with their labels."""
         case = self.case
         # A report that was changed by hand may have fewer labels than results.
         rows = zip_longest(case.actual_results, case.relevance_labels, case.judged)
         return [
-            LabelledResult(rank, result, label if judged else None)
+            LabeledResult(rank, result, label if judged else None)
             for rank, (result, label, judged) in enumerate(rows, start=1)
             if result is not None
         ]
@@ -100,7 +100,7 @@ class QuerySelection:
     _numbers: dict[tuple[str, str], int]
 
     @classmethod
-    def of(cls, cases: Sequence[TestCase]) -> QuerySelection:
+    def from_cases(cls, cases: Sequence[TestCase]) -> QuerySelection:
         """Put failed queries first; those beyond the limits get a line each, or are only counted."""
         all_queries = [ShownQuery(index, case) for index, case in enumerate(cases)]
         all_failed = [query for query in all_queries if not has_passed(query.case)]

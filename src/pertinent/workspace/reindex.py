@@ -1,0 +1,89 @@
+"""Switch between the builds of an index: rebuild it, return to the previous build, or delete that one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from .. import build
+from .._internal.progress import Progress
+from ..errors import NotFound, SyncRefused
+from ..indexing.sync import Indexer
+from ..ports import Fingerprint, PageWrite
+from ..search.engine import Engine
+
+if TYPE_CHECKING:
+    from .workspace import Workspace
+
+Accept = Callable[[Engine, Sequence[tuple[str, PageWrite]], Fingerprint], None]
+"""Judges a new build from its engine, its pages and the fingerprint of the build in use."""
+
+
+def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = None) -> int:
+    """Build the index again with the current settings, from the catalog's texts, and activate it.
+
+    The build in use answers until the new one is complete, and is then kept for `rollback`. An interrupted
+    build is resumed by the next call with the same settings.
+
+    Args:
+        workspace: The index, whose write lock is held.
+        progress: Receives the stages and steps of the work.
+        accept: Judges the new build before it is activated; raises SyncRefused to discard it.
+
+    Returns:
+        The number of chunks.
+    """
+    workspace.require()
+    catalog, current = workspace.writable_catalog(), workspace.open_current_build()
+    settings, embedder = workspace.settings, workspace.create_embedder()
+    new, index = workspace.builds.begin(build.make_fingerprint(settings, embedder))
+    indexer = Indexer(lambda: embedder, index, catalog, settings.chunk_tokens, progress)
+    try:
+        pages = indexer.rebuild()
+        if accept is not None:
+            accept(Engine(embedder, index, catalog, ranking=settings.ranking), pages, current)
+        catalog.activate_build(new, pages)
+    except BaseException as error:
+        index.close()
+        if isinstance(error, SyncRefused):
+            workspace.remove_build(new.build)
+        raise
+    workspace.activate(new, index, embedder)
+    workspace.builds.remove_unused()
+    return index.count()
+
+
+def rollback(workspace: Workspace) -> Fingerprint:
+    """Activate the previous build; the next sync writes what has changed since.
+
+    The catalog records the chunks as that build has them, and every page as pending.
+
+    Raises:
+        NotFound: There is no previous build, or it has none of the indexed pages.
+    """
+    workspace.require()
+    catalog = workspace.writable_catalog()
+    current, previous = catalog.fingerprint(), catalog.previous()
+    if previous is None or current is None or not workspace.builds.has_build(previous.build):
+        raise NotFound("there is no previous build; `pertinent reindex` keeps the one that it replaces")
+    workspace.open_current_build()
+    index = workspace.builds.open(previous)
+    pages = workspace.builds.read_pages(index)
+    if not pages:
+        index.close()
+        raise NotFound("the previous build has none of the pages that are indexed now")
+    catalog.begin([write.page.document_id for _, write in pages])
+    catalog.activate_build(previous, pages)
+    workspace.activate(previous, index)
+    return previous
+
+
+def drop_previous(workspace: Workspace) -> int | None:
+    """Delete the previous build; return its number, or None if there is none."""
+    catalog = workspace.writable_catalog()
+    previous = catalog.previous()
+    if previous is None:
+        return None
+    workspace.remove_build(previous.build)
+    catalog.forget_previous()
+    return previous.build

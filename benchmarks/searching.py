@@ -64,13 +64,13 @@ class Quick:
 def pages(book: Path, chunks: int) -> list[Page]:
     """Pages of the handbook's own sentences, shuffled."""
     rng = random.Random(1)
-    text = " ".join(one.text for one in open_source(str(book)).read() if isinstance(one, Page))
-    sentences = [one for one in text.replace("\n", " ").split(". ") if 30 < len(one) < 300]
-    made = []
+    text = " ".join(page.text for page in open_source(str(book)).read() if isinstance(page, Page))
+    sentences = [sentence for sentence in text.replace("\n", " ").split(". ") if 30 < len(sentence) < 300]
+    built = []
     for number in range(chunks // 20):
         body = {f"Section {n}": ". ".join(rng.sample(sentences, 6)) for n in range(20)}
-        made.append(page(f"page-{number}", body))
-    return made
+        built.append(page(f"page-{number}", body))
+    return built
 
 
 def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any]:
@@ -91,8 +91,8 @@ def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any
             for text in QUERIES:
                 _one(engine, embedder, index, text, figures)
         beyond = [
-            whole - embed - raw
-            for whole, embed, raw in zip(
+            total - embed - raw
+            for total, embed, raw in zip(
                 figures["search_ms"], figures["embed_ms"], figures["raw_index_ms"], strict=True
             )
         ]
@@ -126,9 +126,9 @@ def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
         qdrant.Query.Nearest(terms, using=LEXICAL),
     ]
     first = [qdrant.QueryRequest(limit=CANDIDATES, query=query, with_payload=False) for query in queries]
-    found = shard.query_batch(qdrant.QueryBatchRequest(first))
-    dense, sparse = ({point.id: point.score for point in points} for points in found)
-    rest = [
+    candidates = shard.query_batch(qdrant.QueryBatchRequest(first))
+    dense, sparse = ({point.id: point.score for point in points} for points in candidates)
+    remaining = [
         qdrant.QueryRequest(
             limit=CANDIDATES,
             query=query,
@@ -138,8 +138,8 @@ def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
         for query, missing in zip(queries, (sparse.keys() - dense, dense.keys() - sparse), strict=True)
         if missing
     ]
-    for points in shard.query_batch(qdrant.QueryBatchRequest(rest)):
+    for points in shard.query_batch(qdrant.QueryBatchRequest(remaining)):
         _ = {point.id: point.score for point in points}
-    best = [point.id for point in found[0][:5]]
+    best = [point.id for point in candidates[0][:5]]
     _ = [record.payload for record in shard.retrieve(best, True, False)]  # noqa: FBT003 - Qdrant's own
     return (time.perf_counter() - start) * 1000

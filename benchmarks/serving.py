@@ -33,7 +33,7 @@ A_ROUND = 20
 
 
 def measure(book: Path) -> dict[str, Any]:
-    queries = _queries(book)
+    queries = make_queries(book)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as copy:
         with Pertinent.open(folder) as opened:
             opened.index(book)
@@ -68,9 +68,9 @@ def measure(book: Path) -> dict[str, Any]:
     }
 
 
-def _queries(book: Path) -> list[str]:
+def make_queries(book: Path) -> list[str]:
     """Questions of a reader's length, none twice: beginnings of the book's sentences."""
-    text = " ".join(one.text for one in open_source(str(book)).read() if isinstance(one, Page))
+    text = " ".join(page.text for page in open_source(str(book)).read() if isinstance(page, Page))
     words = re.findall(r"[a-zA-Z]+", text)
     return [" ".join(words[start : start + 6]) for start in range(0, len(words) - 6, 3)]
 
@@ -145,10 +145,10 @@ def _start(folder: str) -> tuple[subprocess.Popen[str], int]:
     log = Path(folder) / "serve.log"
     with log.open("w") as file:
         server = subprocess.Popen(command, stderr=file, text=True)
-    while not (found := re.search(r":(\d+) ", log.read_text())):
+    while not (match := re.search(r":(\d+) ", log.read_text())):
         assert server.poll() is None, log.read_text()
         time.sleep(0.05)
-    return server, int(found[1])
+    return server, int(match[1])
 
 
 def _throughput(port: int, queries: Any) -> float:
@@ -174,6 +174,6 @@ def _throughput(port: int, queries: Any) -> float:
             check=True,
         )
     assert "Non-2xx" not in run.stdout, run.stdout
-    found = re.search(r"Requests/sec:\s+([\d.]+)", run.stdout)
-    assert found, run.stdout
-    return float(found[1])
+    match = re.search(r"Requests/sec:\s+([\d.]+)", run.stdout)
+    assert match, run.stdout
+    return float(match[1])

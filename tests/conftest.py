@@ -62,9 +62,9 @@ def _away_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     for name in [*COMMON_NAMES.values(), *os.environ]:
         if name in COMMON_NAMES.values() or (name.startswith(PREFIX) and not name.startswith(RESERVED)):
             monkeypatch.delenv(name, raising=False)
-    place = tmp_path / "here"
-    place.mkdir()
-    monkeypatch.chdir(place)
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     yield
     seed_functions.close_shared()
 

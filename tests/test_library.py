@@ -179,7 +179,7 @@ class TestSeed001:
         with pytest.raises(ValueError, match=field):
             pertinent.retrieve(**arguments)
 
-    def test_seed_001_the_defaults_are_5_results_no_threshold_and_metadata(self) -> None:
+    def test_seed_001_defaults_are_5_results_no_threshold_and_metadata(self) -> None:
         parameters = inspect.signature(pertinent.retrieve).parameters
         defaults = {name: parameter.default for name, parameter in parameters.items()}
         assert list(defaults) == ["query_text", "top_k", "threshold", "include_metadata"]
@@ -195,7 +195,7 @@ class TestSeed001:
             *(("include_metadata", value) for value in (1, 0, None, "false")),
         ],
     )
-    def test_seed_001_a_value_of_another_type_is_refused_by_name(
+    def test_seed_001_value_of_another_type_is_refused_by_name(
         self, indexed: Path, field: str, value: object
     ) -> None:
         arguments: dict[str, Any] = {"query_text": "joint", field: value}
@@ -211,7 +211,7 @@ class TestSeed001:
         response = pertinent.retrieve("messages", **arguments)
         assert len(response["results"]) <= arguments.get("top_k", 5)
 
-    def test_seed_001_the_threshold_is_the_lowest_score_that_is_returned(self, indexed: Path) -> None:
+    def test_seed_001_threshold_is_the_lowest_score_returned(self, indexed: Path) -> None:
         query = "a service answers messages over topics"
         results = pertinent.retrieve(query)["results"]
         second = results[1]["similarity_score"]
@@ -220,7 +220,7 @@ class TestSeed001:
         above = pertinent.retrieve(query, threshold=math.nextafter(second, 1.0))
         assert (above["results"], above["metadata"]["total_results"]) == (results[:1], 1)
 
-    def test_seed_001_the_query_is_echoed_with_its_white_space(self, indexed: Path) -> None:
+    def test_seed_001_query_is_echoed_with_its_white_space(self, indexed: Path) -> None:
         assert pertinent.retrieve("  joint\n")["query"] == "  joint\n"
 
     def test_seed_001_query_may_have_2000_characters(self, indexed: Path) -> None:
@@ -415,14 +415,14 @@ def test_index_refuses_a_full_disk_before_writing(
 
 
 def test_index_refuses_a_second_folder_of_the_same_name(book: Path, tmp_path: Path) -> None:
-    other = tmp_path / "elsewhere" / "book" / "docs"
-    other.mkdir(parents=True)
-    (other / "own.md").write_text("# Own\n\nAnother book of the same name.\n")
+    same_name = tmp_path / "elsewhere" / "book" / "docs"
+    same_name.mkdir(parents=True)
+    (same_name / "own.md").write_text("# Own\n\nAnother book of the same name.\n")
     with open_library(tmp_path / "data") as opened:
         opened.index(book)
         with pytest.raises(SyncRefused, match="--name"):
-            opened.index(other)
-        opened.index(other, name="second")
+            opened.index(same_name)
+        opened.index(same_name, name="second")
         assert len(opened.pages()) == 4
         (tmp_path / "moved").mkdir()
         shutil.move(book, tmp_path / "moved" / "docs")

@@ -53,7 +53,7 @@ def run() -> Run:
     """`pertinent` in this process; what it raised is raised, unless it is an exit."""
 
     def invoke(*arguments: str | Path, stdin: str | None = None) -> Result:
-        result = CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result

@@ -68,9 +68,9 @@ def change_what_was_embedded(folder: Path) -> None:
 def lose_a_point(folder: Path) -> None:
     with opened(folder) as workspace:
         gone = a_chunk(workspace)
-        kept = [one for one in workspace.catalog().chunks(gone.document_id) if one != gone]
+        remaining = [chunk for chunk in workspace.catalog().chunks(gone.document_id) if chunk != gone]
         workspace.writable_index().delete_stale_points(
-            gone.document_id, keep=[point_id(one.chunk_id) for one in kept]
+            gone.document_id, keep=[point_id(other_chunk.chunk_id) for other_chunk in remaining]
         )
 
 
@@ -116,8 +116,8 @@ DAMAGES: list[tuple[Damage, str, str]] = [
 ]
 
 
-def findings(shown: str) -> dict[str, list[dict[str, Any]]]:
-    return {check["name"]: check["findings"] for check in json.loads(shown)["checks"] if check["findings"]}
+def findings(output: str) -> dict[str, list[dict[str, Any]]]:
+    return {check["name"]: check["findings"] for check in json.loads(output)["checks"] if check["findings"]}
 
 
 def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> None:
@@ -132,21 +132,21 @@ def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("damage", "check", "said"), DAMAGES, ids=[damage.__name__ for damage, *_ in DAMAGES]
+    ("damage", "check", "message"), DAMAGES, ids=[damage.__name__ for damage, *_ in DAMAGES]
 )
 def test_doctor_finds_and_repairs_each_kind_of_damage(
-    run: Run, indexed: Path, docs: Path, damage: Damage, check: str, said: str
+    run: Run, indexed: Path, docs: Path, damage: Damage, check: str, message: str
 ) -> None:
     damage(indexed)
     result = run("doctor", "--json")
     assert result.exit_code == 1
-    found = findings(result.stdout)
-    assert any(said in one["problem"] for one in found[check]), found
-    assert all("pertinent doctor --repair" in one["run"] for one in found[check])
+    by_check = findings(result.stdout)
+    assert any(message in finding["problem"] for finding in by_check[check]), by_check
+    assert all("pertinent doctor --repair" in finding["run"] for finding in by_check[check])
 
     assert run("doctor", "--repair").exit_code == 0
-    again = run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
-    assert again.exit_code == 0
+    repeated = run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
+    assert repeated.exit_code == 0
     assert run("doctor").exit_code == 0
 
 
@@ -167,12 +167,18 @@ def test_rule_29_doctor_names_and_repairs_damaged_points(
     first, second = damage_payloads(indexed)
     result = run("doctor", "--json")
     assert result.exit_code == 1
-    found = findings(result.stdout)
-    assert list(found) == ["payloads"], "what can't be read is not missing as well"
-    problems = [finding["problem"] for finding in found["payloads"]]
-    assert any(f"chunk {first}" in one and "position is 'x', not a whole number" in one for one in problems)
-    assert any(f"chunk {second}" in one and "url is 'not a url', not an address" in one for one in problems)
-    assert all("pertinent reindex" in finding["run"] for finding in found["payloads"])
+    by_check = findings(result.stdout)
+    assert list(by_check) == ["payloads"], "what can't be read is not missing as well"
+    problems = [finding["problem"] for finding in by_check["payloads"]]
+    assert any(
+        f"chunk {first}" in problem and "position is 'x', not a whole number" in problem
+        for problem in problems
+    )
+    assert any(
+        f"chunk {second}" in problem and "url is 'not a url', not an address" in problem
+        for problem in problems
+    )
+    assert all("pertinent reindex" in finding["run"] for finding in by_check["payloads"])
 
     if mend == "reindex":
         assert run("reindex").exit_code == 0
@@ -187,9 +193,9 @@ def test_rule_29_doctor_names_and_repairs_damaged_points(
 def test_doctor_prints_the_command_that_fixes_a_finding(run: Run, indexed: Path) -> None:
     alter_a_snippet(indexed)
     result = run("doctor")
-    said = " ".join(result.stdout.split())
-    assert "✗ hashes" in said
-    assert "→ `pertinent doctor --repair`, then `pertinent index SOURCE`" in said
+    output = " ".join(result.stdout.split())
+    assert "✗ hashes" in output
+    assert "→ `pertinent doctor --repair`, then `pertinent index SOURCE`" in output
     assert "Traceback" not in result.output
 
 
@@ -206,9 +212,9 @@ def test_doctor_finds_an_interrupted_change(run: Run, indexed: Path) -> None:
         workspace.writable_catalog().begin([workspace.catalog().pages()[0].document_id])
     result = run("doctor", "--json")
     assert result.exit_code == 1
-    (one,) = findings(result.stdout)["unfinished changes"]
-    assert "1 page waits" in one["problem"]
-    assert "pertinent index" in one["run"]
+    (finding,) = findings(result.stdout)["unfinished changes"]
+    assert "1 page waits" in finding["problem"]
+    assert "pertinent index" in finding["run"]
 
 
 def test_doctor_finds_a_fingerprint_mismatch(

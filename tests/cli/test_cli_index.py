@@ -15,10 +15,10 @@ from pertinent.surfaces.library import Pertinent
 from .conftest import PAGES, Run
 
 
-def row(name: str, shown: str) -> list[int]:
-    found = re.search(rf"^{name}((?: +\d+)+)$", shown, re.MULTILINE)
-    assert found, shown
-    return [int(number) for number in found[1].split()]
+def row(name: str, output: str) -> list[int]:
+    match = re.search(rf"^{name}((?: +\d+)+)$", output, re.MULTILINE)
+    assert match, output
+    return [int(number) for number in match[1].split()]
 
 
 def test_index_summary_counts_pages_and_chunks(run: Run, docs: Path) -> None:
@@ -46,10 +46,10 @@ def test_progress_without_a_terminal_is_lines_on_stderr(run: Run, docs: Path) ->
 
 def test_progress_lines_show_rate_and_remaining_time(capsys: pytest.CaptureFixture[str]) -> None:
     clock = iter([0.0, 1.0, 12.0])
-    told = ProgressLines(lambda: next(clock))
-    told.stage("Embedding", 100)
-    told.advance()
-    told.advance(29)
+    progress = ProgressLines(lambda: next(clock))
+    progress.stage("Embedding", 100)
+    progress.advance()
+    progress.advance(29)
     assert capsys.readouterr().err == ("Embedding: 100\nEmbedding: 30 of 100, 2.5 a second, 28 s left\n")
 
 
@@ -123,11 +123,11 @@ def test_ctrl_c_stops_after_the_current_step() -> None:
     reached = []
 
     def work() -> None:
-        with show_progress() as told:
-            told.stage("Embedding", 3)
+        with show_progress() as progress:
+            progress.stage("Embedding", 3)
             signal.raise_signal(signal.SIGINT)
             reached.append("the end of the step")
-            told.advance()
+            progress.advance()
             reached.append("the next step")
 
     with pytest.raises(KeyboardInterrupt):

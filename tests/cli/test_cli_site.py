@@ -28,15 +28,15 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalSite]:
 
 def urls(run: Run) -> set[str]:
     listed = json.loads(run("list", "--json").stdout)
-    return {one["url"] for one in listed["pages"]}
+    return {page["url"] for page in listed["pages"]}
 
 
 def test_index_reads_a_live_site(run: Run, site: LocalSite) -> None:
     result = run("index", site.address)
     assert result.exit_code == 0, result.output
-    found = json.loads(run("search", "nodes publish", "--json").stdout)
-    assert found["results"][0]["url"] == f"{site.address}/docs/nodes"
-    assert found["results"][0]["anchor"] == "topics"
+    response = json.loads(run("search", "nodes publish", "--json").stdout)
+    assert response["results"][0]["url"] == f"{site.address}/docs/nodes"
+    assert response["results"][0]["anchor"] == "topics"
 
 
 def test_index_exclude_leaves_pages_out(run: Run, site: LocalSite) -> None:
@@ -72,9 +72,9 @@ def test_index_dry_run_of_a_site_changes_nothing(run: Run, site: LocalSite) -> N
     run("index", site.address)
     del site.pages["/blog/news"]
     before = urls(run)
-    shown = run("index", site.address, "--dry-run", "--allow-shrink")
-    assert shown.exit_code == 0, shown.output
-    assert "removed" in shown.stdout.lower()
+    dry_run = run("index", site.address, "--dry-run", "--allow-shrink")
+    assert dry_run.exit_code == 0, dry_run.output
+    assert "removed" in dry_run.stdout.lower()
     assert urls(run) == before
 
 
@@ -105,8 +105,8 @@ def test_index_does_not_download_unchanged_pages(run: Run, site: LocalSite) -> N
     run("index", site.address)
     site.clear_requests()
     assert run("index", site.address).exit_code == 0
-    asked = dict(zip(site.requested_paths, site.request_headers, strict=True))
-    assert all("if-none-match" in asked[path] for path in ("/docs/nodes", "/docs/joints", "/blog/news"))
+    headers = dict(zip(site.requested_paths, site.request_headers, strict=True))
+    assert all("if-none-match" in headers[path] for path in ("/docs/nodes", "/docs/joints", "/blog/news"))
 
 
 @pytest.mark.parametrize("option", [["--include", "/docs/*"], ["--max-pages", "5"], ["--locales", "all"]])
@@ -135,9 +135,9 @@ def test_doctor_finds_broken_links(run: Run, site: LocalSite) -> None:
     del site.pages["/blog/news"]
     broken = run("doctor", "--links")
     assert broken.exit_code == 1
-    shown = " ".join(broken.stdout.split())
-    assert f"{site.address}/docs/nodes#topics: the page has no #topics" in shown
-    assert f"{site.address}/blog/news" in shown
+    output = " ".join(broken.stdout.split())
+    assert f"{site.address}/docs/nodes#topics: the page has no #topics" in output
+    assert f"{site.address}/blog/news" in output
 
 
 def test_doctor_separates_broken_links_from_unreachable_pages(run: Run, site: LocalSite) -> None:
@@ -146,7 +146,7 @@ def test_doctor_separates_broken_links_from_unreachable_pages(run: Run, site: Lo
     result = run("doctor", "--links", "--json")
     assert result.exit_code == 3
     (links,) = [check for check in json.loads(result.stdout)["checks"] if check["name"] == "links"]
-    assert [one["run"] for one in links["findings"]] == ["run this again when the site answers"]
+    assert [finding["run"] for finding in links["findings"]] == ["run this again when the site answers"]
 
 
 def test_doctor_groups_unreachable_pages_by_reason(run: Run, site: LocalSite) -> None:
@@ -156,7 +156,7 @@ def test_doctor_groups_unreachable_pages_by_reason(run: Run, site: LocalSite) ->
         site.pages[f"/docs/{name}"] = lambda request: request.send(status=403)
     result = run("doctor", "--links", "--json")
     (links,) = [check for check in json.loads(result.stdout)["checks"] if check["name"] == "links"]
-    assert [one["problem"] for one in links["findings"]] == [
+    assert [finding["problem"] for finding in links["findings"]] == [
         f"{site.address}/blog/news: answers HTTP 404",
         f"{site.address}/docs/joints and 1 more: answers HTTP 403",
     ]

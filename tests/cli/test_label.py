@@ -42,7 +42,10 @@ def golden(tmp_path: Path) -> Path:
 
 
 def grades(golden: Path) -> list[int | None]:
-    return [one.label.grade if one.label else None for one in JudgmentLog.beside(golden).read_effective()]
+    return [
+        judgment.label.grade if judgment.label else None
+        for judgment in JudgmentLog.beside(golden).read_effective()
+    ]
 
 
 def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
@@ -58,12 +61,12 @@ def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
 
 
 def test_label_shows_nothing_that_biases_a_judge(run: Run, golden: Path) -> None:
-    shown = run("label", golden, stdin="0\n" * 20).stdout
-    assert "Nodes › Topics" in shown
-    assert "taxes" not in shown
+    output = run("label", golden, stdin="0\n" * 20).stdout
+    assert "Nodes › Topics" in output
+    assert "taxes" not in output
     for secret in ("broad", "specific", "hint", "hybrid", "dense", "lexical", "rank", "https://"):
-        assert secret not in shown
-    assert not re.search(r"\b0\.\d", shown)
+        assert secret not in output
+    assert not re.search(r"\b0\.\d", output)
 
 
 def test_label_ignores_unknown_keys(run: Run, golden: Path) -> None:
@@ -75,7 +78,9 @@ def test_label_ignores_unknown_keys(run: Run, golden: Path) -> None:
 
 def test_label_saves_a_note_with_the_next_judgment_and_undo_restores_it(run: Run, golden: Path) -> None:
     done = run("label", golden, stdin="n on one line\n1\nn\n on the next  line \n2\n")
-    assert [one.label and one.label.note for one in JudgmentLog.beside(golden).read_effective()] == [
+    assert [
+        judgment.label and judgment.label.note for judgment in JudgmentLog.beside(golden).read_effective()
+    ] == [
         "on one line",
         "on the next line",
     ]
@@ -83,8 +88,8 @@ def test_label_saves_a_note_with_the_next_judgment_and_undo_restores_it(run: Run
     assert "Undone: your 2." in done.stdout
     assert "note: on the next line" in done.stdout
     assert [
-        (one.label and (one.label.grade, one.label.note))
-        for one in JudgmentLog.beside(golden).read_effective()
+        (judgment.label and (judgment.label.grade, judgment.label.note))
+        for judgment in JudgmentLog.beside(golden).read_effective()
     ] == [
         (1, "on one line"),
         (0, "on the next line"),
@@ -102,8 +107,8 @@ def test_label_undoes_skips_and_resumes(run: Run, golden: Path) -> None:
     assert first.stdout.count("There is nothing to undo.") == 2
     assert "Undone: your skip." in first.stdout
     assert grades(golden) == [2]
-    again = run("label", golden, stdin="0\n")
-    assert re.search(r"^1 of \d+ passages judged", again.stdout, re.M)
+    resumed = run("label", golden, stdin="0\n")
+    assert re.search(r"^1 of \d+ passages judged", resumed.stdout, re.M)
     assert grades(golden) == [2, 0]
 
 
@@ -111,9 +116,9 @@ def test_label_undoes_after_the_last_passage(run: Run, golden: Path) -> None:
     done = run("label", golden, "--query", "joints", stdin="1\n" * 30 + "u\n")
     assert "Everything is judged." in done.stdout
     assert "Undone: your 1." in done.stdout
-    (total,) = {int(one) for one in re.findall(r"of (\d+) passages", done.stdout)}
+    (total,) = {int(match) for match in re.findall(r"of (\d+) passages", done.stdout)}
     assert len(grades(golden)) == total - 1
-    assert {one.query for one in JudgmentLog.beside(golden).read_effective()} == {"joints"}
+    assert {judgment.query for judgment in JudgmentLog.beside(golden).read_effective()} == {"joints"}
 
 
 def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> None:
@@ -126,7 +131,7 @@ def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "messages"),
     [
         (["no-such-file.yaml"], ["no-such-file.yaml", "can't be read"]),
         (["beir:data"], ["beir:data", "only a golden file"]),
@@ -139,12 +144,14 @@ def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> N
     ],
 )
 def test_label_refuses_bad_input_in_one_line(
-    run: Run, golden: Path, arguments: list[str], said: list[str]
+    run: Run, golden: Path, arguments: list[str], messages: list[str]
 ) -> None:
-    done = run("label", *(str(golden) if one == "GOLDEN" else one for one in arguments), stdin="2\n")
+    done = run(
+        "label", *(str(golden) if argument == "GOLDEN" else argument for argument in arguments), stdin="2\n"
+    )
     assert done.exit_code == 2
     last = done.stderr.splitlines()[-1]
-    assert all(part in last for part in said)
+    assert all(part in last for part in messages)
     assert "Traceback" not in done.stderr
     assert not JudgmentLog.beside(golden).path.exists()
 
@@ -155,19 +162,19 @@ def test_label_agreement_prints_kappa_of_two_judges(run: Run, golden: Path) -> N
     assert alone.exit_code == 2
     assert "labels by ann" in alone.stderr
     run("label", golden, "--judge", "ben", stdin="2\n" * 40)
-    told = run("label", golden, "--agreement")
-    assert told.exit_code == 0, told.output
-    assert "ann and ben" in told.stdout
-    assert re.search(r"weighted kappa 0\.00 over \d+ passages; the same grade for \d+", told.stdout)
-    assert "What limits a joint?" in told.stdout
-    assert re.search(r"Joints › (Limits|Friction)", told.stdout)
+    agreement = run("label", golden, "--agreement")
+    assert agreement.exit_code == 0, agreement.output
+    assert "ann and ben" in agreement.stdout
+    assert re.search(r"weighted kappa 0\.00 over \d+ passages; the same grade for \d+", agreement.stdout)
+    assert "What limits a joint?" in agreement.stdout
+    assert re.search(r"Joints › (Limits|Friction)", agreement.stdout)
     assert run("label", golden, "--agreement", "--judge", "eve").exit_code == 2
 
 
 def test_label_help_lists_the_keys(run: Run) -> None:
-    shown = run("label", "--help").stdout
+    output = run("label", "--help").stdout
     for part in ("it does not help", "it helps in part", "it answers", "skip", "undo", ".judgments.jsonl"):
-        assert part in " ".join(shown.split())
+        assert part in " ".join(output.split())
 
 
 def test_validate_reads_the_judgments(run: Run, golden: Path) -> None:
@@ -251,7 +258,9 @@ def test_label_reads_single_keys_on_a_terminal(golden: Path) -> None:
         opened.press("q", "2 judgments saved")
         assert opened.process.wait(30) == 0
     assert grades(golden) == [2, 0]
-    assert [one.label and one.label.note for one in JudgmentLog.beside(golden).read_effective()] == [
+    assert [
+        judgment.label and judgment.label.note for judgment in JudgmentLog.beside(golden).read_effective()
+    ] == [
         None,
         "by hand",
     ]
@@ -294,6 +303,6 @@ def test_label_removes_terminal_escapes(run: Run, docs: Path, tmp_path: Path) ->
     run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
     golden = tmp_path / "evil.yaml"
     golden.write_text('queries: [{id: evil, text: "evil \\e[31m word"}]', encoding="utf-8")
-    shown = run("label", golden, stdin="n \x1b[31mred\n2\n").stdout
-    assert "Evil" in shown
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+    output = run("label", golden, stdin="n \x1b[31mred\n2\n").stdout
+    assert "Evil" in output
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", output)

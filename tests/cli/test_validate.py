@@ -184,7 +184,7 @@ def test_validate_without_an_index_is_bad_input(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nowhere.yaml"], "nowhere.yaml can't be read"),
         (["golden.yaml", "--max-regression", "0.1"], "--max-regression: needs --baseline"),
@@ -196,27 +196,27 @@ def test_validate_without_an_index_is_bad_input(run: Run) -> None:
         (["golden.yaml", "--url", "localhost"], "http://"),
     ],
 )
-def test_validate_refuses_bad_input_and_writes_nothing(run: Run, arguments: list[str], said: str) -> None:
+def test_validate_refuses_bad_input_and_writes_nothing(run: Run, arguments: list[str], message: str) -> None:
     write_golden()
     result = run("validate", *arguments)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert not Path("validation_results").exists()
 
 
 @pytest.mark.parametrize("option", ["--output", "--junit", "--markdown", "--pin"])
-@pytest.mark.parametrize("place", ["taken/within/x", "folder"])
+@pytest.mark.parametrize("path", ["taken/within/x", "folder"])
 def test_validate_checks_output_paths_before_it_runs(
-    run: Run, monkeypatch: pytest.MonkeyPatch, option: str, place: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, option: str, path: str
 ) -> None:
     """A file stands where a folder is needed, or a folder where a file is."""
     write_golden()
     Path("taken").write_text("")
     Path("folder").mkdir()
-    if (option, place) == ("--output", "folder"):
-        place = "taken"
+    if (option, path) == ("--output", "folder"):
+        path = "taken"
     monkeypatch.setattr("pertinent.validation.validate.validate", _never)
-    result = run("validate", option, place)
+    result = run("validate", option, path)
     assert result.exit_code == 2
     assert f"{option}: can't write" in result.stderr
     assert not Path("validation_results").exists()
@@ -267,9 +267,9 @@ def test_validate_truncates_no_heading_on_a_narrow_terminal(
 
 def test_validate_uses_the_singular_for_one_query(run: Run) -> None:
     write_golden(queries=QUERIES[:1])
-    told = " ".join(run("validate", "--limit", "1").output.split())
-    assert "1 queries " not in told.replace("1/1 queries", "")
-    assert "Only the first query of the golden set was run" in told
+    printed = " ".join(run("validate", "--limit", "1").output.split())
+    assert "1 queries " not in printed.replace("1/1 queries", "")
+    assert "Only the first query of the golden set was run" in printed
 
 
 def test_validate_json_is_the_report_alone(run: Run) -> None:
@@ -343,30 +343,34 @@ def test_validate_fails_on_a_significant_loss_against_the_baseline(run: Run) -> 
     assert json.loads(newest.read_text())["verdict"] == "FAIL"
 
 
-def test_a_baseline_holds_although_labels_and_queries_changed(run: Run) -> None:
+def test_baseline_is_compared_after_labels_and_queries_changed(run: Run) -> None:
     """One label more, one query more: the queries in both decide, and every output says so."""
     write_golden(criteria=LENIENT)
     assert run("validate").exit_code == 0
     (before,) = Path("validation_results").glob("report_*.json")
-    more = {**QUERIES[0], "labels": [*QUERIES[0]["labels"], {"page": "docs/nodes.md", "grade": 1}]}
+    relabelled = {**QUERIES[0], "labels": [*QUERIES[0]["labels"], {"page": "docs/nodes.md", "grade": 1}]}
     added = {"id": "new", "text": "a node of a robot", "labels": QUERIES[0]["labels"]}
-    write_golden(queries=[more, *QUERIES[1:], added], criteria=LENIENT)
+    write_golden(queries=[relabelled, *QUERIES[1:], added], criteria=LENIENT)
     result = run("validate", "--baseline", before, "--markdown", "summary.md")
     assert result.exit_code == 0
-    said = "Scored with the labels of AFTER (golden set changed: 1 label added; queries added: new)."
-    assert said in " ".join(result.stdout.split())
+    message = "Scored with the labels of AFTER (golden set changed: 1 label added; queries added: new)."
+    assert message in " ".join(result.stdout.split())
     assert "no change" in result.stdout
     newest = max(Path("validation_results").glob("report_*.json"), key=lambda path: path.stat().st_mtime_ns)
-    (criterion,) = [one for one in json.loads(newest.read_text())["criteria"] if one["name"] == "baseline"]
-    assert said in criterion["detail"]
-    assert said in newest.with_suffix(".html").read_text(encoding="utf-8")
+    (criterion,) = [
+        criterion
+        for criterion in json.loads(newest.read_text())["criteria"]
+        if criterion["name"] == "baseline"
+    ]
+    assert message in criterion["detail"]
+    assert message in newest.with_suffix(".html").read_text(encoding="utf-8")
     summary = Path("summary.md").read_text(encoding="utf-8")
     assert "### Compared with the baseline" in summary
-    assert said in summary
+    assert message in summary
     assert "| p@5 |" in summary
 
 
-def test_a_baseline_without_a_common_query_is_refused_before_anything_runs(run: Run) -> None:
+def test_baseline_without_a_common_query_is_refused_before_the_run(run: Run) -> None:
     write_golden()
     run("validate")
     (before,) = Path("validation_results").glob("report_*.json")

@@ -98,43 +98,43 @@ def test_hosted_embeds_in_batches_in_order_at_unit_length(make: Make, wire: Wire
     embedder = make()
     check(embedder, TEXTS)
     batch = 96 if isinstance(embedder, CohereEmbedder) else 32
-    assert sorted(len(asked.texts) for asked in wire.asked) == sorted(
+    assert sorted(len(request.texts) for request in wire.requests) == sorted(
         [400 % batch] + [batch] * (400 // batch)
     )
     assert sorted(wire.paid) == sorted(TEXTS)
-    assert all(asked.headers["Authorization"] == f"Bearer {KEY}" for asked in wire.asked)
+    assert all(request.headers["Authorization"] == f"Bearer {KEY}" for request in wire.requests)
 
 
 def test_hosted_query_is_one_request(make: Make, wire: Wire) -> None:
     embedder = make()
     vector = embedder.embed_queries(["how?"])[0]
     assert np.allclose(vector, unit_of("how?", kind_of(embedder, "query"), 8), atol=1e-6)
-    assert [asked.texts for asked in wire.asked] == [["how?"]]
+    assert [request.texts for request in wire.requests] == [["how?"]]
 
 
 def test_hosted_embeds_no_texts_without_a_request(make: Make, wire: Wire) -> None:
     assert list(make().embed_documents([])) == []
-    assert wire.asked == []
+    assert wire.requests == []
 
 
 def test_hosted_embedder_is_thread_safe(make: Make) -> None:
     embedder = make()
     kind = kind_of(embedder, "query")
     with ThreadPoolExecutor(8) as pool:
-        asked = pool.map(lambda text: embedder.embed_queries([text])[0], TEXTS[:60])
-        for text, vector in zip(TEXTS[:60], asked, strict=True):
+        vectors = pool.map(lambda text: embedder.embed_queries([text])[0], TEXTS[:60])
+        for text, vector in zip(TEXTS[:60], vectors, strict=True):
             assert np.allclose(vector, unit_of(text, kind, 8), atol=1e-6)
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=300))
 def test_hosted_embeds_any_texts_in_order(make: Make, wire: Wire, texts: list[str]) -> None:
-    wire.asked.clear()
+    wire.requests.clear()
     wire.paid.clear()
     embedder = make()
     check(embedder, texts)
     assert sorted(wire.paid) == sorted(texts)
-    assert all(len(asked.texts) <= 96 for asked in wire.asked)
+    assert all(len(request.texts) <= 96 for request in wire.requests)
 
 
 # Failures that pass
@@ -145,14 +145,14 @@ def test_failed_batch_is_retried_and_the_order_stays(make: Make, wire: Wire, fau
     wire.faults.extend([None, fault, fault, None, fault])
     embedder = make()
     check(embedder, TEXTS)
-    batches = len({tuple(asked.texts) for asked in wire.asked})
-    assert len(wire.asked) == batches + 3
+    batches = len({tuple(request.texts) for request in wire.requests})
+    assert len(wire.requests) == batches + 3
 
 
 def test_timeout_is_retried(make: Make, wire: Wire) -> None:
     wire.faults.append("slow")
     check(make(IMPATIENT), TEXTS[:3])
-    assert len(wire.asked) == 2
+    assert len(wire.requests) == 2
 
 
 @pytest.mark.parametrize("fault", ["429", "503"])
@@ -179,7 +179,7 @@ def test_retry_after_beyond_the_longest_wait_is_an_error(make: Make, wire: Wire,
     with pytest.raises(EmbedderError, match=r"HTTP 429 .* asks to wait 3600 s"):
         make().embed_queries(["how?"])[0]
     assert naps == []
-    assert len(wire.asked) == 1
+    assert len(wire.requests) == 1
 
 
 # Failures that stay
@@ -199,7 +199,7 @@ def failure(embedder: HostedEmbedder) -> EmbedderError:
 def test_retries_end_after_the_last_attempt(make: Make, wire: Wire, naps: list[float], fault: Fault) -> None:
     wire.always = fault
     assert "tried 4 times" in str(failure(make()))
-    assert len(wire.asked) == 8
+    assert len(wire.requests) == 8
     assert len(naps) == 6
 
 
@@ -224,7 +224,7 @@ def test_permanent_failure_is_not_retried(make: Make, wire: Wire, fault: Fault, 
     wire.always = fault
     error = failure(make())
     assert re.search(message, str(error)), str(error)
-    assert len(wire.asked) == 2
+    assert len(wire.requests) == 2
 
 
 def test_timeout_error_names_the_time_limit(make: Make, wire: Wire) -> None:
@@ -250,7 +250,7 @@ def test_failure_of_a_later_batch_comes_after_earlier_vectors(make: Make, wire: 
     vectors: list[Vector] = []
     with pytest.raises(EmbedderError, match="HTTP 400"):
         vectors.extend(embedder.embed_documents(TEXTS))
-    assert len(vectors) == len(wire.asked[0].texts)
+    assert len(vectors) == len(wire.requests[0].texts)
 
 
 # The key
@@ -302,7 +302,7 @@ def test_key_is_stripped(wire: Wire) -> None:
     embedder = OpenAIEmbedder("wired", f" {KEY}\n", base_url=wire.url, options=OPTIONS)
     embedder.embed_queries(["how?"])[0]
     embedder.close()
-    assert wire.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert wire.requests[0].headers["Authorization"] == f"Bearer {KEY}"
 
 
 @pytest.mark.parametrize(
@@ -320,9 +320,9 @@ def test_address_that_is_invalid_or_holds_a_secret_is_refused(kind: Any, url: st
 
 def test_unknown_dimension_takes_one_request(wire: Wire) -> None:
     embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
-    assert wire.asked == []
+    assert wire.requests == []
     assert [embedder.dimension, embedder.dimension] == [8, 8]
-    assert len(wire.asked) == 1
+    assert len(wire.requests) == 1
     embedder.close()
 
 
@@ -330,7 +330,7 @@ def test_first_response_sets_the_dimension(wire: Wire) -> None:
     embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
     embedder.embed_queries(["how?"])[0]
     assert embedder.dimension == 8
-    assert len(wire.asked) == 1
+    assert len(wire.requests) == 1
     wire.dimension = 9
     with pytest.raises(EmbedderError, match="9 elements instead of 8"):
         embedder.embed_queries(["how?"])[0]
@@ -361,10 +361,10 @@ class Scripted(HostedEmbedder):
             "script:ed", endpoint, dimension=2, max_tokens=512, batch_size=batch, options=options
         )
         self.ask = ask
-        self.asked: list[list[str]] = []
+        self.batches: list[list[str]] = []
 
     def _request(self, texts: Sequence[str], kind: InputKind, timeout: float) -> object:
-        self.asked.append(list(texts))
+        self.batches.append(list(texts))
         return self.ask(texts)
 
     def close(self) -> None: ...
@@ -384,7 +384,7 @@ def test_each_text_is_requested_once_in_full_batches(count: int, batch: int, con
     embedder = Scripted(angles, batch, HostedOptions(concurrency=concurrency))
     texts = [str(number) for number in range(count)]
     assert [number(vector) for vector in embedder.embed_documents(texts)] == list(range(count))
-    batches = sorted(embedder.asked, key=lambda texts: int(texts[0]))
+    batches = sorted(embedder.batches, key=lambda texts: int(texts[0]))
     assert [text for texts in batches for text in texts] == texts
     assert all(len(texts) == batch for texts in batches[:-1])
 
@@ -394,11 +394,11 @@ def test_each_text_is_requested_once_in_full_batches(count: int, batch: int, con
 def test_at_most_concurrency_batches_are_requested_ahead(take: int, concurrency: int) -> None:
     embedder = Scripted(angles, 10, HostedOptions(concurrency=concurrency))
     vectors = embedder.embed_documents([str(number) for number in range(1000)])
-    assert embedder.asked == []
+    assert embedder.batches == []
     for _ in range(take):
         next(vectors)
     vectors.close()  # type: ignore[attr-defined]
-    assert len(embedder.asked) <= math.ceil(take / 10) - 1 + concurrency
+    assert len(embedder.batches) <= math.ceil(take / 10) - 1 + concurrency
 
 
 def test_batches_are_requested_concurrently() -> None:
@@ -431,8 +431,8 @@ def test_closed_generator_cancels_pending_requests() -> None:
     for thread in threading.enumerate():
         if thread.name.startswith("embedding"):
             thread.join(timeout=30)
-    assert embedder.asked.count(["1"]) <= 1
-    assert ["2"] not in embedder.asked
+    assert embedder.batches.count(["1"]) <= 1
+    assert ["2"] not in embedder.batches
 
 
 # Vectors, tokens, budgets, waits: pure

@@ -65,8 +65,8 @@ def test_missing_or_wrong_key_error_explains_how_to_send_one(locked: Service) ->
     none = problem(locked.client.get("/health"), 401, "unauthorized")
     wrong = problem(locked.client.get("/health", headers={"x-api-key": "wrong-guess"}), 401, "unauthorized")
     for message in (none, wrong):
-        for way in ("Authorization: Bearer KEY", "X-API-Key: KEY", "`api_keys`", "PERTINENT_API_KEYS"):
-            assert way in message
+        for option in ("Authorization: Bearer KEY", "X-API-Key: KEY", "`api_keys`", "PERTINENT_API_KEYS"):
+            assert option in message
         assert not any(key in message for key in (*KEYS, "wrong-guess"))
     assert "needs an API key" in none
     assert "key is wrong" in wrong
@@ -77,16 +77,16 @@ def test_livez_needs_no_key(locked: Service) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("way", ["bearer", "BEARER", "x-api-key", "basic", "basic with user"])
-def test_key_is_accepted_as_bearer_header_and_basic(locked: Service, key: str, way: str) -> None:
-    ways: dict[str, Any] = {
+@pytest.mark.parametrize("scheme", ["bearer", "BEARER", "x-api-key", "basic", "basic with user"])
+def test_key_is_accepted_as_bearer_header_and_basic(locked: Service, key: str, scheme: str) -> None:
+    schemes: dict[str, Any] = {
         "bearer": {"authorization": f"Bearer {key}".encode()},
         "BEARER": {"authorization": f"bEaReR  {key} ".encode()},
         "x-api-key": {"x-api-key": key.encode()},
         "basic": basic(key),
         "basic with user": basic(key, "somebody"),
     }
-    assert locked.client.get("/health", headers=ways[way]).status_code == 200
+    assert locked.client.get("/health", headers=schemes[scheme]).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_every_key_is_compared_in_constant_time(locked: Service, monkeypatch: py
     compared: list[bytes] = []
     compare = hmac.compare_digest
 
-    def noted(given: bytes, known: bytes) -> bool:
-        compared.append(known)
-        return compare(given, known)
+    def noted(key: bytes, valid_key: bytes) -> bool:
+        compared.append(valid_key)
+        return compare(key, valid_key)
 
     monkeypatch.setattr(hmac, "compare_digest", noted)
     locked.client.get("/health", headers={"x-api-key": KEYS[0]})
@@ -143,9 +143,11 @@ def test_keys_appear_in_no_log_and_no_response(locked: Service, monkeypatch: pyt
     monkeypatch.setattr(locked.pertinent.workspace.index(), "candidates", broken)
     answers.append(locked.client.post("/search", json={"query": "torque"}, headers=headers))
     answers.append(locked.client.get("/metrics", headers=headers))
-    assert [one.status_code for one in answers] == [401, 200, 500, 200]
-    told = str(locked.logged.entries) + "".join(one.text + str(one.headers) for one in answers)
-    assert not any(key in told for key in KEYS)
+    assert [response.status_code for response in answers] == [401, 200, 500, 200]
+    output = str(locked.logged.entries) + "".join(
+        response.text + str(response.headers) for response in answers
+    )
+    assert not any(key in output for key in KEYS)
 
 
 class Clock:
@@ -192,7 +194,7 @@ def test_rate_limit_allows_a_request_after_its_wait(
 
 def test_rate_limit_forgets_idle_callers() -> None:
     limit = RateLimit(1, Clock(), max_callers=3)
-    assert [limit.take(one) for one in "abcd"] == [0.0] * 4
+    assert [limit.take(caller) for caller in "abcd"] == [0.0] * 4
     assert limit.take("d") > 0.0
     assert limit.take("a") == 0.0
 
@@ -200,7 +202,7 @@ def test_rate_limit_forgets_idle_callers() -> None:
 def test_rate_limited_response_has_retry_after(serve: Serve) -> None:
     service = serve(rate_limit=3)
     answers = [service.search() for _ in range(4)]
-    assert [one.status_code for one in answers] == [200, 200, 200, 429]
+    assert [response.status_code for response in answers] == [200, 200, 200, 429]
     problem(answers[3], 429, "rate_limited")
     assert answers[3].headers["retry-after"] == "20"
     assert service.client.get("/livez").status_code == 200
@@ -217,7 +219,7 @@ def test_rate_limit_is_per_key(serve: Serve) -> None:
 def test_wrong_keys_are_rate_limited_by_address(serve: Serve) -> None:
     service = serve(rate_limit=2, api_keys=KEYS)
     guesses = [service.client.get("/api/v1/documents", headers={"x-api-key": f"guess-{n}"}) for n in range(3)]
-    assert [one.status_code for one in guesses] == [401, 401, 429]
+    assert [guess.status_code for guess in guesses] == [401, 401, 429]
     assert service.client.get("/api/v1/documents", headers={"x-api-key": KEYS[0]}).status_code == 200
 
 
@@ -270,7 +272,7 @@ def test_cors_headers_are_on_answers_and_errors(serve: Serve, monkeypatch: pytes
 
     monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
     answers += [ask(), ask(), ask()]
-    assert [one.status_code for one in answers] == [200, 401, 413, 500, 500, 429]
+    assert [response.status_code for response in answers] == [200, 401, 413, 500, 500, 429]
     for answer in answers:
         assert answer.headers["access-control-allow-origin"] == ORIGIN
         assert "x-request-id" in answer.headers["access-control-expose-headers"].lower()
@@ -329,16 +331,16 @@ def test_wrong_keys_are_rate_limited_on_static_files_too(serve: Serve) -> None:
 def test_static_files_are_revalidated(service: Service) -> None:
     first = service.client.get("/static/swagger.js")
     assert first.headers["cache-control"] == "no-cache"
-    again = service.client.get("/static/swagger.js", headers={"if-none-match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
+    second = service.client.get("/static/swagger.js", headers={"if-none-match": first.headers["etag"]})
+    assert (second.status_code, second.content) == (304, b"")
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/livez", "/readyz", "/health", "/api/v1/documents"])
 def test_every_get_route_answers_head(service: Service, path: str) -> None:
-    asked, read = service.client.head(path), service.client.get(path)
-    assert (asked.status_code, asked.content) == (200, b"")
-    assert asked.headers["content-length"] == str(len(read.content))
-    assert asked.headers["content-type"] == read.headers["content-type"]
+    head, read = service.client.head(path), service.client.get(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(read.content))
+    assert head.headers["content-type"] == read.headers["content-type"]
 
 
 def test_post_route_refuses_head(service: Service) -> None:

@@ -91,10 +91,10 @@ def test_lone_surrogate_in_the_query_is_refused(service: Service, route: str, es
 
 
 @pytest.mark.parametrize(
-    "place", [r'"\ud800": 1', r'"filters": {"section": "\ud800"}', r'"ranking": "\ud800"']
+    "path_", [r'"\ud800": 1', r'"filters": {"section": "\ud800"}', r'"ranking": "\ud800"']
 )
-def test_lone_surrogate_in_other_fields_is_refused(service: Service, place: str) -> None:
-    body = f'{{"query": "x", {place}}}'
+def test_lone_surrogate_in_other_fields_is_refused(service: Service, path_: str) -> None:
+    body = f'{{"query": "x", {path_}}}'
     problem(service.client.post("/search", content=body, headers=JSON), 400, "validation_error")
 
 
@@ -312,12 +312,12 @@ def test_unknown_path_is_not_found(service: Service, method: str, path: str) -> 
         assert answer.status_code == 404
 
 
-@pytest.mark.parametrize("given", ["bytes=99999999-", "bites=1", "bytes=5-1", "bytes=0-1", "bytes=-"])
-def test_range_header_is_ignored(service: Service, given: str) -> None:
+@pytest.mark.parametrize("range_header", ["bytes=99999999-", "bites=1", "bytes=5-1", "bytes=0-1", "bytes=-"])
+def test_range_header_is_ignored(service: Service, range_header: str) -> None:
     for path in ("/", "/static/swagger.js"):
-        whole = service.client.get(path)
-        part = service.client.get(path, headers={"range": given})
-        assert (part.status_code, part.content) == (200, whole.content)
+        full = service.client.get(path)
+        part = service.client.get(path, headers={"range": range_header})
+        assert (part.status_code, part.content) == (200, full.content)
 
 
 def test_query_string_is_not_a_body(service: Service) -> None:

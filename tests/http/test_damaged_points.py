@@ -34,7 +34,7 @@ from pertinent.testing.embedder import HashedWords
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
 
-from ..servers.fixtures import Place
+from ..servers.fixtures import Endpoint
 from ..stores.external.pipelines import PASSAGES, PIPELINES, write
 from .conftest import fill, settings_in
 
@@ -58,7 +58,7 @@ def _log_of_its_own() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def client(qdrant: Place) -> Iterator[QdrantClient]:
+def client(qdrant: Endpoint) -> Iterator[QdrantClient]:
     opened = QdrantClient(url=qdrant.url, api_key=qdrant.key)
     yield opened
     opened.close()
@@ -131,7 +131,9 @@ OpenDoors = Callable[..., AbstractContextManager[Doors]]
 
 
 @pytest.fixture
-def open_doors(qdrant: Place, collection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenDoors:
+def open_doors(
+    qdrant: Endpoint, collection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> OpenDoors:
     """Open every interface over the collection."""
     located = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
     return lambda **chosen: opened_doors(monkeypatch, tmp_path / "data", **located, **chosen)
@@ -172,7 +174,7 @@ class TestSeed003Payload:
             remote = RemoteService(doors.api)  # type: ignore[arg-type]  # the same requests, in this process
             assert {hit.chunk.url for hit in remote.search(QUERY, SearchOptions(top_k=20)).hits} == expected
 
-    def test_rule_29_a_point_without_url_and_source_path_is_left_out_and_counted(
+    def test_rule_29_point_without_url_and_source_path_is_left_out_and_counted(
         self, client: QdrantClient, collection: str, open_doors: OpenDoors
     ) -> None:
         PIPELINES["seed 003"].fill(client, collection)
@@ -186,8 +188,8 @@ class TestSeed003Payload:
                 ("2", "url is missing"),
             }
             assert any("2 damaged points were left out" in warning for warning in response["warnings"])
-            found = doors.run("inspect", "--json")
-            assert [point.split(" ")[1] for point in found["damaged"]] == ["1", "2"]
+            inspection = doors.run("inspect", "--json")
+            assert [point.split(" ")[1] for point in inspection["damaged"]] == ["1", "2"]
 
     def test_rule_29_invalid_base_url_is_refused(self) -> None:
         with pytest.raises(pertinent.PertinentError, match="external_base_url: must be an address"):
@@ -291,9 +293,11 @@ class Damaging:
         doors = self.doors
         response = doors.search()
         problems = {point["point_id"]: point["problems"] for point in response["damaged"]}
-        shown = {result["similarity"]["result_embedding_id"] for result in response["results"]}
-        assert shown | problems.keys() == self.payloads.keys(), "every point is a result, or named as damaged"
-        assert not shown & problems.keys()
+        point_ids = {result["similarity"]["result_embedding_id"] for result in response["results"]}
+        assert point_ids | problems.keys() == self.payloads.keys(), (
+            "every point is a result, or named as damaged"
+        )
+        assert not point_ids & problems.keys()
         for point, (name, _) in bad.items():
             assert any(problem.startswith(name) for problem in problems[point]), (point, name, problems)
         if problems:
@@ -314,7 +318,7 @@ class Damaging:
             warnings.simplefilter("always")
             chunks = pertinent.retrieve_content_chunks(HashedWords().embed_queries([QUERY])[0].tolist(), 20)
         assert len(chunks) == len(shorter["results"])
-        assert names_damage(str(one.message) for one in caught) >= (len(problems) > POINTS - LIST)
+        assert names_damage(str(warning.message) for warning in caught) >= (len(problems) > POINTS - LIST)
         doors.post("/search", {"query": QUERY, "top_k": 20})
         expected = [chunk.chunk_id for chunk in chunks[:1]]
         if (
@@ -345,15 +349,22 @@ class Damaging:
         findings = [finding for check in examined["checks"] for finding in check["findings"]]
         inspected = doors.run("inspect", "--json")["damaged"]
         for point, (name, _) in bad.items():
-            for door in (report["issues"], report["audit"], [one["problem"] for one in findings], inspected):
-                assert any(f"point {point}" in one and f"{name} " in one for one in door), (
+            for door in (
+                report["issues"],
+                report["audit"],
+                [finding["problem"] for finding in findings],
+                inspected,
+            ):
+                assert any(f"point {point}" in line and f"{name} " in line for line in door), (
                     point,
                     name,
                     door,
                 )
         if bad:
             assert report["verdict"] != "PASS"
-            assert any("pertinent reindex" in one["run"] or "pipeline" in one["run"] for one in findings)
+            assert any(
+                "pertinent reindex" in finding["run"] or "pipeline" in finding["run"] for finding in findings
+            )
 
     def _golden(self) -> Path:
         path = self.doors.folder.parent / "golden.json"
@@ -367,11 +378,11 @@ def damage(points: list[str], bad: Mapping[str, st.SearchStrategy[Any]]) -> st.S
     """A few points with a field that is surely damaged, and others with a field of any JSON at all."""
     surely = st.sampled_from(sorted(bad)).flatmap(lambda name: st.tuples(st.just(name), bad[name]))
     perhaps = st.tuples(st.sampled_from(sorted(bad)), JSON_VALUES)
-    some = points[:8]
-    others = points[8:12]
+    batch = points[:8]
+    further = points[8:12]
     return st.tuples(
-        st.fixed_dictionaries({}, optional=dict.fromkeys(some, surely)),
-        st.fixed_dictionaries({}, optional=dict.fromkeys(others, perhaps)),
+        st.fixed_dictionaries({}, optional=dict.fromkeys(batch, surely)),
+        st.fixed_dictionaries({}, optional=dict.fromkeys(further, perhaps)),
     )
 
 
@@ -387,8 +398,8 @@ def fuzz(damaging: Damaging, bad: Mapping[str, st.SearchStrategy[Any]], examples
     names = sorted(bad)
     worst = {name: None if name in ("text", "headings", "url_parents") else {"a": 1} for name in names}
     for start in range(0, len(names), 8):
-        some = names[start : start + 8]
-        damaging.check({point: (name, worst[name]) for point, name in zip(points, some, strict=False)}, {})
+        batch = names[start : start + 8]
+        damaging.check({point: (name, worst[name]) for point, name in zip(points, batch, strict=False)}, {})
     holds()
 
 

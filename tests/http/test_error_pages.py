@@ -85,6 +85,6 @@ def test_401_429_and_503_are_pages_in_a_browser(serve: Serve, monkeypatch: pytes
 
 
 def test_error_page_of_a_head_request_has_no_body(service: Service) -> None:
-    asked = service.client.head("/nope", headers=BROWSER)
-    assert (asked.status_code, asked.content) == (404, b"")
-    assert asked.headers["content-type"].startswith("text/html")
+    response = service.client.head("/nope", headers=BROWSER)
+    assert (response.status_code, response.content) == (404, b"")
+    assert response.headers["content-type"].startswith("text/html")

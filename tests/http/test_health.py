@@ -159,13 +159,16 @@ def test_seed_003_health_follows_the_sqlite_file_that_is_at_the_path(
     assert ask(server, "GET", "/api/v1/documents")[1]["total"] == 3
 
 
-def test_a_file_that_replaces_the_catalog_at_once_is_read(serving: Serving, tmp_path: Path) -> None:
+def test_replaced_catalog_file_is_read_at_once(serving: Serving, tmp_path: Path) -> None:
     server = serving()
     check_agreement(server, "ok")
-    with closing(sqlite3.connect(CATALOG)) as catalog, closing(sqlite3.connect(tmp_path / "other")) as other:
-        catalog.backup(other)
-        other.execute("UPDATE documents SET title = 'Replaced'")
-        other.commit()
+    with (
+        closing(sqlite3.connect(CATALOG)) as catalog,
+        closing(sqlite3.connect(tmp_path / "other")) as replacement,
+    ):
+        catalog.backup(replacement)
+        replacement.execute("UPDATE documents SET title = 'Replaced'")
+        replacement.commit()
     (tmp_path / "other").replace(CATALOG)
     check_agreement(server, "ok")
     _, body = ask(server, "POST", "/search", {"query": "a process that talks"}, **NO_CACHE)
@@ -225,7 +228,7 @@ def test_seed_003_health_is_an_error_while_the_qdrant_server_is_stopped(
     check(server, "ok")
 
 
-def test_seed_004_an_index_without_chunks_is_healthy_and_has_no_results(serving: Serving) -> None:
+def test_seed_004_empty_index_is_healthy_and_has_no_results(serving: Serving) -> None:
     server = serving(with_pages=False)
     assert f"pertinent: warning: {NO_CHUNKS}\n" in server.said
     assert ask(server, "POST", "/search", {"query": "joints"}) == (

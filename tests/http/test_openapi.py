@@ -97,7 +97,7 @@ def test_every_model_has_a_valid_example(described: dict[str, Any]) -> None:
 
 
 def test_every_error_has_an_example(described: dict[str, Any]) -> None:
-    known = {error: str(int(status)) for status, (error, _) in ERROR_KINDS.items()}
+    statuses = {error: str(int(status)) for status, (error, _) in ERROR_KINDS.items()}
     for name, operation in operations(described):
         assert "422" not in operation["responses"], name
         for status, response in operation["responses"].items():
@@ -112,7 +112,7 @@ def test_every_error_has_an_example(described: dict[str, Any]) -> None:
             assert content["schema"] == {"$ref": "#/components/schemas/ErrorResponse"}, name
             example = content["example"]
             assert set(example) == {"error", "message"}
-            assert status in (known[example["error"]], "4XX"), name
+            assert status in (statuses[example["error"]], "4XX"), name
 
 
 @pytest.mark.parametrize("route", ["POST /search", "POST /api/v1/search"])

@@ -31,12 +31,14 @@ def reported(book: Workspace) -> ValidationReport:
         GoldenQuery(id="torque", text="the torque of joints", labels=labels),
         GoldenQuery(id="markup", text="<script>alert(1)</script> is a script tag", labels=labels),
     )
-    asked = GoldenSet(name='<b>"robots"', queries=queries, criteria=Criteria(precision_at_5=0.2, mrr=1.0))
-    return validate(LocalPipeline(book), asked, Options(together=False))
+    golden_set = GoldenSet(
+        name='<b>"robots"', queries=queries, criteria=Criteria(precision_at_5=0.2, mrr=1.0)
+    )
+    return validate(LocalPipeline(book), golden_set, Options(together=False))
 
 
-def saved(folder: Path, found: ValidationReport, day: int, **changes: Any) -> str:
-    stamped = found.model_copy(update={"timestamp": f"2026-01-{day:02}T12:00:00Z", **changes})
+def saved(folder: Path, source: ValidationReport, day: int, **changes: Any) -> str:
+    stamped = source.model_copy(update={"timestamp": f"2026-01-{day:02}T12:00:00Z", **changes})
     return report.save(stamped, folder).name
 
 
@@ -86,7 +88,7 @@ def test_trend_shows_reports_of_one_golden_set(
     assert len(plots) == 3
     assert [plot.count("<circle") for plot in plots] == [2, 2, 2]
     assert re.search(r"2026-01-03 12:00 UTC: 12\sms, FAIL", plots[2])
-    names = [unescape(one) for one in re.findall(r'aria-label="([^"]+):', "".join(plots))]
+    names = [unescape(match) for match in re.findall(r'aria-label="([^"]+):', "".join(plots))]
     assert names == ["Queries with P@5 ≥ 0.20", "MRR (answerable)", "p95 latency"]
 
 
@@ -94,14 +96,16 @@ def test_measure_without_values_has_no_plot(
     reading: Service, folder: Path, reported: ValidationReport
 ) -> None:
     criteria = [
-        one.model_copy(update={"passed": None}) if one.name.startswith("queries with") else one
-        for one in reported.criteria
+        criterion.model_copy(update={"passed": None})
+        if criterion.name.startswith("queries with")
+        else criterion
+        for criterion in reported.criteria
     ]
     for day in (1, 2):
         saved(folder, reported, day, criteria=criteria)
     page = reading.client.get("/reports").text
     assert 'data-name="P@5 share">–<' in page
-    names = [unescape(one) for one in re.findall(r'<svg[^>]*aria-label="([^"]+):', page)]
+    names = [unescape(match) for match in re.findall(r'<svg[^>]*aria-label="([^"]+):', page)]
     assert names == ["MRR (answerable)", "p95 latency"]
 
 
@@ -140,9 +144,9 @@ def test_runs_with_other_options_have_their_own_trend(
 
 
 def test_report_pages_escape_all_texts(reading: Service, folder: Path, reported: ValidationReport) -> None:
-    one = saved(folder, reported, 1)
+    report_name = saved(folder, reported, 1)
     two = saved(folder, reported.model_copy(update={"summary": f'{reported.verdict}: "><img src=x>'}), 2)
-    for path in ("/reports", f"/reports/compare?before={one}&after={two}", f"/reports/{two}"):
+    for path in ("/reports", f"/reports/compare?before={report_name}&after={two}", f"/reports/{two}"):
         page = reading.client.get(path)
         assert page.status_code == 200, page.text
         for mark in ('<b>"', "<b>&", "<img src=x", "<script"):
@@ -194,9 +198,9 @@ def test_unreadable_report_file_is_named(reading: Service, folder: Path, reporte
 def test_compare_shows_two_reports(reading: Service, folder: Path, reported: ValidationReport) -> None:
     worse = [case.model_copy(update={"status": "failed"}) for case in reported.test_cases]
     good = [case.model_copy(update={"status": "passed"}) for case in reported.test_cases]
-    one = saved(folder, reported, 1, test_cases=good)
+    first = saved(folder, reported, 1, test_cases=good)
     two = saved(folder, reported, 2, test_cases=worse)
-    page = unescape(reading.client.get(f"/reports/compare?before={one}&after={two}").text)
+    page = unescape(reading.client.get(f"/reports/compare?before={first}&after={two}").text)
     for part in ("Before", "After", "2026-01-01 12:00 UTC", "nDCG@10", "no change", "passed → failed"):
         assert part in page
     assert re.search(r"Newly failing <span[^>]*>2<", page)
@@ -223,10 +227,10 @@ def test_compare_scores_changed_labels_and_says_so_first(
     reading: Service, folder: Path, reported: ValidationReport
 ) -> None:
     before = saved(folder, reported, 1)
-    first, *others = reported.test_cases
+    first, *remaining = reported.test_cases
     assert first.labels
     regraded = [label.model_copy(update={"grade": 3 - label.grade}) for label in first.labels]
-    cases = [first.model_copy(update={"labels": regraded}), *others]
+    cases = [first.model_copy(update={"labels": regraded}), *remaining]
     fingerprints = {**reported.fingerprints, "golden": "another"}
     after = saved(folder, reported, 2, fingerprints=fingerprints, test_cases=cases)
     page = unescape(reading.client.get(f"/reports/compare?before={before}&after={after}").text)

@@ -73,8 +73,8 @@ class Server:
         self._new: queue.Queue[str] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        found = self.until(lambda line: re.search(r"http://\S+:(\d+)", line))
-        self.port = int(found[1])
+        match = self.until(lambda line: re.search(r"http://\S+:(\d+)", line))
+        self.port = int(match[1])
 
     def _read(self) -> None:
         assert self.process.stderr is not None
@@ -83,12 +83,12 @@ class Server:
             self._new.put(line)
         self._new.put("")
 
-    def until(self, wanted: Callable[[str], Any], seconds: float = 30.0) -> Any:
+    def until(self, condition: Callable[[str], Any], seconds: float = 30.0) -> Any:
         """The first line from now on that is wanted."""
         deadline = time.monotonic() + seconds
         while line := self._new.get(timeout=max(0.0, deadline - time.monotonic())):
-            if found := wanted(line):
-                return found
+            if result := condition(line):
+                return result
         raise AssertionError(f"it ended: {''.join(self.said)}")
 
     def connect(self, seconds: float = 20.0) -> http.client.HTTPConnection:
@@ -170,9 +170,9 @@ def start() -> Iterator[Start]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that do not end it."""
-    place = tmp_path_factory.mktemp("served")
-    docs = write_pages(place / "docs")
-    folder = str(place / "data")
+    root = tmp_path_factory.mktemp("served")
+    docs = write_pages(root / "docs")
+    folder = str(root / "data")
     with Pertinent.open(folder, embedder="testing:hashed-words") as pertinent:
         pertinent.index(docs, base_url="https://robots.example/docs")
     # So few are remembered that most searches reach the stores, and some don't.
@@ -247,10 +247,10 @@ def test_ctrl_c_exits_with_130_without_a_traceback(start: Start) -> None:
 
 @pytest.mark.usefixtures("indexed")
 def test_port_in_use_is_a_clear_error() -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        port = other.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
         message = refused("--port", str(port))
     assert message == (
         f"pertinent: can't listen on 127.0.0.1:{port}: Address already in use; "
@@ -314,7 +314,7 @@ def test_watch_indexes_first_and_syncs_changes(start: Start, docs: Path) -> None
     (docs / "gears.md").unlink()
     synced = json.loads(server.until(lambda line: line if '"synced"' in line else None))
     assert synced["removed"] == 1
-    titles = [one["title"] for one in json.loads(server.ask("planetary gear")[1])["results"]]
+    titles = [result["title"] for result in json.loads(server.ask("planetary gear")[1])["results"]]
     assert "Gears" not in titles
     assert server.end() == 0
 
@@ -332,11 +332,11 @@ def changes(docs: Path) -> Iterator[Iterator[None]]:
     stop = threading.Event()
     ended = threading.Timer(60, stop.set)  # a change that is not seen ends the test
     ended.start()
-    found = watch.wait_for_changes(docs, stop)
-    yield found
+    changed_paths = watch.wait_for_changes(docs, stop)
+    yield changed_paths
     ended.cancel()
     stop.set()
-    assert next(found, "ended") == "ended"
+    assert next(changed_paths, "ended") == "ended"
 
 
 def test_watch_starts_with_a_sync(changes: Iterator[None]) -> None:
@@ -348,10 +348,10 @@ def test_watch_survives_a_folder_that_disappears_and_returns(
 ) -> None:
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.1)
     next(changes)
-    kept = docs.with_name("kept")
-    docs.rename(kept)
+    moved = docs.with_name("kept")
+    docs.rename(moved)
     assert next(changes, "missed") is None
-    threading.Timer(0.5, kept.rename, [docs]).start()
+    threading.Timer(0.5, moved.rename, [docs]).start()
     assert next(changes, "missed") is None
     assert docs.exists()
 
@@ -360,18 +360,18 @@ def test_watch_waits_for_a_folder_that_disappears_before_it_is_watched(
     changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.1)
-    held, kept = watch.hold_open, docs.with_name("kept")
+    hold_open, moved = watch.hold_open, docs.with_name("kept")
 
     @contextmanager
     def gone_since(path: Path) -> Iterator[os.stat_result | None]:
-        monkeypatch.setattr(watch, "hold_open", held)
-        with held(path) as found:
-            docs.rename(kept)
-            yield found
+        monkeypatch.setattr(watch, "hold_open", hold_open)
+        with hold_open(path) as handle:
+            docs.rename(moved)
+            yield handle
 
     monkeypatch.setattr(watch, "hold_open", gone_since)
     assert next(changes, "missed") is None
-    kept.rename(docs)
+    moved.rename(docs)
     assert next(changes, "missed") is None
     (docs / "gears.md").write_text("# Gears\n", encoding="utf-8")
     assert next(changes, "missed") is None
@@ -411,16 +411,16 @@ class Failing:
 
 def test_failed_sync_does_not_end_the_watch(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None] * 4))
-    told = structlog.testing.CapturingLogger()
+    log = structlog.testing.CapturingLogger()
     failing = Failing(StoreError("is down"), RecursionError("too deep"))
-    watch.watch_source(failing, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
+    watch.watch_source(failing, str(docs), None, threading.Event(), log)  # type: ignore[arg-type]
     # The first that does is told, the next one, with nothing to do, is not.
-    assert [(call.method_name, call.args[0]) for call in told.calls] == [
+    assert [(call.method_name, call.args[0]) for call in log.calls] == [
         ("error", "sync failed"),
         ("error", "sync failed"),
         ("info", "synced"),
     ]
-    assert [call.kwargs.get("exc_info") for call in told.calls] == [False, True, None]
+    assert [call.kwargs.get("exc_info") for call in log.calls] == [False, True, None]
 
 
 def test_watch_that_fails_is_logged(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,9 +428,9 @@ def test_watch_that_fails_is_logged(docs: Path, monkeypatch: pytest.MonkeyPatch)
         raise OSError("OS file watch limit reached")
 
     monkeypatch.setattr("watchfiles.watch", none_left)
-    told = structlog.testing.CapturingLogger()
-    watch.watch_source(None, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
-    (call,) = told.calls
+    log = structlog.testing.CapturingLogger()
+    watch.watch_source(None, str(docs), None, threading.Event(), log)  # type: ignore[arg-type]
+    (call,) = log.calls
     assert (call.args, call.kwargs["detail"]) == (("watching ended",), "OS file watch limit reached")
 
 
@@ -452,11 +452,11 @@ def test_watch_follows_a_replaced_folder(start: Start, docs: Path) -> None:
     (docs / "gears.md").unlink()
     until_synced(removed=1)
 
-    kept = docs.with_name("kept")
-    docs.rename(kept)
+    moved = docs.with_name("kept")
+    docs.rename(moved)
     server.until(lambda line: '"sync failed"' in line)
-    (kept / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
-    kept.rename(docs)
+    (moved / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
+    moved.rename(docs)
     until_synced(added=1)
     assert server.end() == 0
 
@@ -485,8 +485,8 @@ def test_server_survives_malformed_http(server: Server) -> None:
     connection.close()
     assert server.ask("nodes", **{"X-Request-ID": "after"})[0] == 200
     server.until(lambda line: '"after"' in line)
-    told = [json.loads(line) for line in server.said if not line.startswith("pertinent: ")]
-    assert "Invalid HTTP request received." in {line.get("detail") for line in told}
+    entries = [json.loads(line) for line in server.said if not line.startswith("pertinent: ")]
+    assert "Invalid HTTP request received." in {line.get("detail") for line in entries}
 
 
 def test_server_refuses_a_too_large_chunked_body(server: Server) -> None:
@@ -509,18 +509,18 @@ def test_50_concurrent_clients_get_correct_answers(server: Server) -> None:
         connection = server.connect()
         ready.wait(20)
         end = time.monotonic() + LOAD_SECONDS
-        asked = 0
+        count = 0
         while time.monotonic() < end:
-            query = QUERIES[(number + asked) % len(QUERIES)]
+            query = QUERIES[(number + count) % len(QUERIES)]
             assert post(connection, query) == alone[query]
-            asked += 1
+            count += 1
         connection.close()
-        return asked
+        return count
 
     with ThreadPoolExecutor(CLIENTS) as pool:
-        asked = list(pool.map(client, range(CLIENTS)))
-    assert min(asked) > 10
-    assert searches(server) - before == sum(asked) + len(QUERIES)
+        counts = list(pool.map(client, range(CLIENTS)))
+    assert min(counts) > 10
+    assert searches(server) - before == sum(counts) + len(QUERIES)
 
 
 def searches(server: Server) -> float:
@@ -530,8 +530,8 @@ def searches(server: Server) -> float:
     metrics = connection.getresponse().read().decode()
     connection.close()
     assert not re.search(r'status="(0|5..)"', metrics)
-    found = re.search(r'route="/search",status="200"} (\S+)', metrics)
-    return float(found[1]) if found else 0.0
+    match = re.search(r'route="/search",status="200"} (\S+)', metrics)
+    return float(match[1]) if match else 0.0
 
 
 def test_watch_follows_a_beir_corpus(start: Start, tmp_path: Path) -> None:
@@ -575,21 +575,26 @@ def test_spans_reach_a_collector(start: Start, indexed: Path) -> None:
         assert server.ask("revolute joint")[0] == 200
         path, body = received.get(timeout=20)
         collector.shutdown()
-    found = ExportTraceServiceRequest.FromString(body)
-    names = {span.name for one in found.resource_spans for scope in one.scope_spans for span in scope.spans}
+    exported = ExportTraceServiceRequest.FromString(body)
+    names = {
+        span.name
+        for resource_span in exported.resource_spans
+        for scope in resource_span.scope_spans
+        for span in scope.spans
+    }
     assert path == "/v1/traces"
     assert names == {"search", "received", "embedded", "searched", "filtered"}
     (service,) = (
         pair.value.string_value
-        for pair in found.resource_spans[0].resource.attributes
+        for pair in exported.resource_spans[0].resource.attributes
         if pair.key == "service.name"
     )
     assert service == "pertinent"
 
 
 def test_search_works_while_the_collector_is_down(start: Start, indexed: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/traces"
+    with socket.socket() as closed_port:
+        closed_port.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{closed_port.getsockname()[1]}/v1/traces"
         server = start(PERTINENT_OTEL_ENDPOINT=nobody, OTEL_BSP_SCHEDULE_DELAY="50")
         assert [server.ask("revolute joint")[0] for _ in range(5)] == [200] * 5

@@ -20,7 +20,7 @@ from pertinent.search.engine import NO_CATALOG, NO_LEXICAL
 from pertinent.surfaces.http import health
 from pertinent.workspace.workspace import Workspace
 
-from ..servers.fixtures import Place
+from ..servers.fixtures import Endpoint
 from ..stores.catalog.test_catalog import SEED_TABLE
 from ..stores.external.pipelines import PIPELINES
 from .conftest import Serve, Service, fill, problem, settings_in
@@ -95,7 +95,7 @@ def test_corrupt_sqlite_catalog_degrades_and_recovers(
     service = serve(own)
     expected = service.search().json()
     file = Path(str(catalog_engine(own).url.database))
-    kept = {
+    files = {
         path: path.read_bytes()
         for path in file.parent.glob(f"{file.name}*")
         if not path.name.endswith("-shm")
@@ -108,7 +108,7 @@ def test_corrupt_sqlite_catalog_degrades_and_recovers(
 
     # As a backup is put back.
     file.unlink()
-    for path, content in kept.items():
+    for path, content in files.items():
         path.write_bytes(content)
     assert_ok(service, expected)
 
@@ -120,10 +120,12 @@ def assert_degraded(service: Service, expected: Any) -> None:
         answer = service.client.get(route)
         assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
     assert service.client.get("/health").json() == {"status": "degraded", "qdrant": True, "postgres": False}
-    found = service.v1().json()
-    assert found["status"] == "partial"
-    assert [one["chunk_id"] for one in found["results"]] == [one["chunk_id"] for one in expected["results"]]
-    assert found["warnings"] == ["the catalog did not answer; results are as the index has them"]
+    answer = service.v1().json()
+    assert answer["status"] == "partial"
+    assert [result["chunk_id"] for result in answer["results"]] == [
+        result["chunk_id"] for result in expected["results"]
+    ]
+    assert answer["warnings"] == ["the catalog did not answer; results are as the index has them"]
     none = service.v1(similarity_threshold=1.0).json()
     assert none["status"] == "no_results"
     for route in ("documents", "documents/x", f"chunks/{expected['results'][0]['chunk_id']}"):
@@ -191,8 +193,8 @@ def test_stopped_postgresql_degrades_and_recovers(serve: Serve, postgres: Postgr
 
     postgres.stop()
     assert_degraded(service, expected)
-    shown = str(service.logged.entries)
-    assert url not in shown
+    log = str(service.logged.entries)
+    assert url not in log
 
     assert postgres.start() == url
     assert_ok(service, expected)
@@ -200,7 +202,7 @@ def test_stopped_postgresql_degrades_and_recovers(serve: Serve, postgres: Postgr
 
 
 @pytest.fixture
-def seed_003(qdrant: Place, collection: str, postgres: Postgres, tmp_path: Path) -> Iterator[Workspace]:
+def seed_003(qdrant: Endpoint, collection: str, postgres: Postgres, tmp_path: Path) -> Iterator[Workspace]:
     """Seed 003's own stores, filled by another pipeline: its collection, and its table in PostgreSQL."""
     client = QdrantClient(url=qdrant.url, api_key=qdrant.key)
     PIPELINES["seed 003"].fill(client, collection)
@@ -277,8 +279,8 @@ def test_rule_16_nothing_is_created_in_the_database_of_another_pipeline(
     database.dispose()
 
 
-def test_rule_10_a_collection_without_a_lexical_side_is_no_part_that_is_down(
-    serve: Serve, qdrant: Place, collection: str, tmp_path: Path
+def test_rule_10_collection_without_lexical_vectors_is_not_degraded(
+    serve: Serve, qdrant: Endpoint, collection: str, tmp_path: Path
 ) -> None:
     client = QdrantClient(url=qdrant.url, api_key=qdrant.key)
     PIPELINES["seed 004"].fill(client, collection)
@@ -317,10 +319,10 @@ def test_cached_answer_differs_only_in_id_and_time(
     service = serve(workspace)
     first = [service.search().json(), service.v1().json()]
 
-    def asked(*_: object, **__: object) -> None:
+    def embedded(*_: object, **__: object) -> None:
         raise AssertionError("the index was asked again")
 
-    monkeypatch.setattr(workspace.index(), "candidates", asked)
+    monkeypatch.setattr(workspace.index(), "candidates", embedded)
     second = [service.search().json(), service.v1().json()]
     assert first[0] == second[0]
     assert first[1].pop("query_id") != second[1].pop("query_id")
@@ -339,9 +341,11 @@ def test_no_cache_header_bypasses_the_cache(
 
     def titles(route: str, **headers: str) -> set[str]:
         field = "query" if route == "/search" else "query_text"
-        found = service.client.post(route, json={field: "the torque of joints"}, headers=headers).json()
-        shown = [one.get("title") or one["metadata"]["document_title"] for one in found["results"]]
-        return set(shown)
+        answer = service.client.post(route, json={field: "the torque of joints"}, headers=headers).json()
+        titles_ = [
+            result.get("title") or result["metadata"]["document_title"] for result in answer["results"]
+        ]
+        return set(titles_)
 
     for route in ("/search", "/api/v1/search"):
         before = titles(route)
@@ -350,16 +354,16 @@ def test_no_cache_header_bypasses_the_cache(
         assert titles(route, **{"cache-control": "max-age=0, no-cache"}) == {f"New for {route}"}
         assert titles(route) == {f"New for {route}"}
 
-    asked: list[str] = []
+    embedded: list[str] = []
     index = workspace.index()
     candidates, chunks = index.candidates, index.chunks
 
     def noted_candidates(*arguments: Any, **options: Any) -> Any:
-        asked.append("candidates")
+        embedded.append("candidates")
         return candidates(*arguments, **options)
 
     def noted_chunks(points: Any) -> Any:
-        asked.append("chunks")
+        embedded.append("chunks")
         return chunks(points)
 
     def nearest(**headers: str) -> None:
@@ -370,9 +374,9 @@ def test_no_cache_header_bypasses_the_cache(
     monkeypatch.setattr(index, "candidates", noted_candidates)
     monkeypatch.setattr(index, "chunks", noted_chunks)
     nearest()
-    assert asked == []
+    assert embedded == []
     nearest(**{"cache-control": "no-cache"})
-    assert asked == ["candidates", "chunks"]
+    assert embedded == ["candidates", "chunks"]
     workspace.close()
 
 
@@ -389,9 +393,9 @@ def test_cached_answers_are_not_used_while_the_catalog_is_down(
 
     for name in ("describe", "ping"):
         monkeypatch.setattr(workspace.catalog(), name, down)
-    found = service.v1("Nodes publish messages on topics").json()
-    assert found["status"] == "partial"
-    assert found["results"]
+    answer = service.v1("Nodes publish messages on topics").json()
+    assert answer["status"] == "partial"
+    assert answer["results"]
     # A cached answer would contradict the health of the service.
     assert service.client.get("/health").json()["status"] == "degraded"
     assert service.v1().json()["status"] == "partial"

@@ -80,7 +80,7 @@ def test_query_time_ms_is_not_negative(service: Service) -> None:
 
 def test_query_id_is_unique_for_each_query(service: Service) -> None:
     ids = [service.v1().json()["query_id"] for _ in range(5)]
-    assert len({uuid.UUID(one) for one in ids}) == 5
+    assert len({uuid.UUID(query_id) for query_id in ids}) == 5
 
 
 def test_created_at_is_now_in_utc_ending_in_z(service: Service) -> None:
@@ -153,8 +153,8 @@ def test_similarity_threshold_out_of_range_names_field_and_range(service: Servic
 def test_results_have_at_least_the_threshold(service: Service) -> None:
     everything = service.v1(top_k=100).json()["results"]
     middle = everything[len(everything) // 2]["similarity_score"]
-    kept = service.v1(top_k=100, similarity_threshold=middle).json()["results"]
-    assert kept == [one for one in everything if one["similarity_score"] >= middle]
+    results = service.v1(top_k=100, similarity_threshold=middle).json()["results"]
+    assert results == [result for result in everything if result["similarity_score"] >= middle]
 
 
 def test_query_text_longer_than_2000_characters_is_refused(service: Service) -> None:
@@ -196,10 +196,11 @@ def test_similarity_names_its_algorithm_and_has_both_component_scores(
 
 def test_query_embedding_id_identifies_the_query(service: Service) -> None:
     def embedding_id(query: str, **fields: Any) -> str:
-        (found,) = {
-            one["similarity"]["query_embedding_id"] for one in service.v1(query, **fields).json()["results"]
+        (embedding_id_,) = {
+            result["similarity"]["query_embedding_id"]
+            for result in service.v1(query, **fields).json()["results"]
         }
-        return str(found)
+        return str(embedding_id_)
 
     assert embedding_id("the torque") == embedding_id("the torque", top_k=3, ranking="dense")
     assert embedding_id("the torque") != embedding_id("the speed")
@@ -232,8 +233,8 @@ def test_nearest_is_empty_if_the_filters_match_nothing(service: Service) -> None
 
 
 def test_per_page_limits_the_results_of_one_page(service: Service) -> None:
-    found = service.v1(top_k=100, per_page=2).json()["results"]
-    pages = [one["metadata"]["document_id"] for one in found]
+    results = service.v1(top_k=100, per_page=2).json()["results"]
+    pages = [result["metadata"]["document_id"] for result in results]
     assert len(pages) >= 6
     assert max(pages.count(page) for page in pages) == 2
 
@@ -244,9 +245,9 @@ def test_explain_adds_stages_and_excluded_results(service: Service) -> None:
     assert list(explained["stages_ms"]) == ["received", "embedded", "searched", "filtered"]
     assert all(ms >= 0 for ms in explained["stages_ms"].values())
     assert len(explained["left_out"]) == 5
-    for one in explained["left_out"]:
-        assert one["reason"] == "the list is full: top_k is 5"
-        assert one["content"]
+    for excluded in explained["left_out"]:
+        assert excluded["reason"] == "the list is full: top_k is 5"
+        assert excluded["content"]
 
 
 def test_ranking_defaults_to_the_setting(serve: Serve) -> None:
@@ -255,9 +256,9 @@ def test_ranking_defaults_to_the_setting(serve: Serve) -> None:
 
 
 def test_both_search_routes_give_the_same_results(service: Service) -> None:
-    one = [(hit["chunk_id"], hit["score"]) for hit in service.search(top_k=20).json()["results"]]
-    other = [(hit["chunk_id"], hit["similarity_score"]) for hit in service.v1(top_k=20).json()["results"]]
-    assert one == other
+    first = [(hit["chunk_id"], hit["score"]) for hit in service.search(top_k=20).json()["results"]]
+    second = [(hit["chunk_id"], hit["similarity_score"]) for hit in service.v1(top_k=20).json()["results"]]
+    assert first == second
 
 
 def test_health_reports_each_part(service: Service) -> None:

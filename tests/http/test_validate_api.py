@@ -30,7 +30,7 @@ def found(service: Service, text: str = "the torque of joints", top_k: int = 5) 
 
 def test_of(service: Service, **changes: Any) -> dict[str, Any]:
     """A test that passes: the first two results are expected."""
-    expected = [one["chunk_id"] for one in found(service)[:2]]
+    expected = [result["chunk_id"] for result in found(service)[:2]]
     return {
         "test_id": "torque",
         "query_text": "the torque of joints",
@@ -76,28 +76,28 @@ def test_rule_11_run_has_its_fields(service: Service) -> None:
 
 def test_actual_results_equal_a_search(service: Service) -> None:
     (test,) = run(service, test_of(service), top_k=3)["tests"]
-    assert [(one["chunk_id"], one["similarity_score"]) for one in test["actual_results"]] == [
-        (one["chunk_id"], one["similarity_score"]) for one in found(service, top_k=3)
+    assert [(result["chunk_id"], result["similarity_score"]) for result in test["actual_results"]] == [
+        (result["chunk_id"], result["similarity_score"]) for result in found(service, top_k=3)
     ]
-    assert [one["expected"] for one in test["actual_results"]] == [True, True, False]
+    assert [result["expected"] for result in test["actual_results"]] == [True, True, False]
 
 
 def test_accuracy_is_the_share_of_expected_chunks_in_the_top_k(service: Service) -> None:
-    everything = [one["chunk_id"] for one in found(service, top_k=20)]
+    everything = [result["chunk_id"] for result in found(service, top_k=20)]
     expected = [everything[0], everything[1], everything[18], everything[19]]
     (test,) = run(service, test_of(service, expected_results=expected))["tests"]
     assert test["result_accuracy"] == 0.5
     assert not test["passed"]
     assert everything[19] in test["reason"]
     lenient = {"min_accuracy": 1.0}
-    asked = test_of(service, expected_results=expected, success_criteria=lenient)
-    (test,) = run(service, asked, top_k=20)["tests"]
+    test = test_of(service, expected_results=expected, success_criteria=lenient)
+    (test,) = run(service, test, top_k=20)["tests"]
     assert test["passed"]
 
 
 @pytest.mark.parametrize(("least", "passed"), [(0.5, True), (0.51, False)])
 def test_min_accuracy_is_inclusive(service: Service, least: float, *, passed: bool) -> None:
-    everything = [one["chunk_id"] for one in found(service, top_k=20)]
+    everything = [result["chunk_id"] for result in found(service, top_k=20)]
     half = test_of(
         service, expected_results=[everything[0], everything[19]], success_criteria={"min_accuracy": least}
     )
@@ -142,7 +142,7 @@ def test_validation_status_is_partial_or_failed(service: Service) -> None:
     assert run(service, bad)["validation_status"] == "failed"
 
 
-def test_rule_11_an_expected_chunk_is_looked_for_in_the_index_not_in_the_catalog(
+def test_rule_11_expected_chunk_is_looked_up_in_the_index_not_the_catalog(
     serve: Serve, own: Workspace
 ) -> None:
     service = serve(own)
@@ -184,7 +184,7 @@ def shared_text(serve: Serve, tmp_path: Path) -> Iterator[tuple[Service, list[st
     workspace.close()
 
 
-def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
+def test_seed_004_expected_chunk_is_found_by_any_chunk_with_its_text(
     shared_text: tuple[Service, list[str]],
 ) -> None:
     service, copies = shared_text
@@ -205,15 +205,15 @@ def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
     assert [test.result_accuracy for test in ran.tests] == [1.0, 1.0, 1.0]
 
 
-def test_seed_004_the_score_is_that_of_the_hit_with_the_expected_text(
+def test_seed_004_score_is_that_of_the_hit_with_the_expected_text(
     shared_text: tuple[Service, list[str]],
 ) -> None:
     service, copies = shared_text
     best = found(service, LICENCE)[0]
-    (other,) = {*copies} - {best["chunk_id"]}
+    (duplicate,) = {*copies} - {best["chunk_id"]}
     for least, passed in ((best["similarity_score"], True), (best["similarity_score"] + 1e-6, False)):
         criteria = {"min_accuracy": 1.0, "min_similarity_score": min(least, 1.0)}
-        test = test_of(service, query_text=LICENCE, expected_results=[other], success_criteria=criteria)
+        test = test_of(service, query_text=LICENCE, expected_results=[duplicate], success_criteria=criteria)
         assert run(service, test)["tests"][0]["passed"] is passed
 
 
@@ -270,7 +270,7 @@ def test_python_runs_the_same_tests(service: Service) -> None:
     ran = service.pertinent.run_tests([test])
     over_http = run(service, test)
     assert ran.overall_accuracy == over_http["overall_accuracy"]
-    assert [one.model_dump() for one in ran.tests[0].actual_results] == over_http["tests"][0][
+    assert [result.model_dump() for result in ran.tests[0].actual_results] == over_http["tests"][0][
         "actual_results"
     ]
 

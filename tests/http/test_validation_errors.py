@@ -102,11 +102,11 @@ def labelling(serve: Serve, tmp_path: Path) -> Service:
 @pytest.mark.parametrize("route", BODIES)
 def test_every_invalid_value_in_every_field_gets_a_plain_message(labelling: Service, route: str) -> None:
     headers = {"content-type": "application/json"}
-    known = labelling.search().json()["results"][0]["chunk_id"]
+    chunk_id = labelling.search().json()["results"][0]["chunk_id"]
     refused = 0
     for path in places(BODIES[route]):
         for misfit in MISFITS:
-            body = json.dumps(with_misfit(BODIES[route], path, misfit)).replace("CHUNK", known)
+            body = json.dumps(with_misfit(BODIES[route], path, misfit)).replace("CHUNK", chunk_id)
             answer = labelling.client.post(route, content=body, headers=headers)
             if answer.status_code != 400:
                 continue  # a value that may stand here

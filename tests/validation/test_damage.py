@@ -25,8 +25,10 @@ def shard(stored: Workspace) -> Any:
 
 
 def passage(stored: Workspace, name: str, part: str) -> Chunk:
-    (record,) = (one for one in stored.catalog().pages() if one.source_path == f"docs/{name}.md")
-    (chunk,) = (one for one in stored.catalog().chunks(record.document_id) if one.anchor == f"the-{part}")
+    (record,) = (page for page in stored.catalog().pages() if page.source_path == f"docs/{name}.md")
+    (chunk,) = (
+        chunk for chunk in stored.catalog().chunks(record.document_id) if chunk.anchor == f"the-{part}"
+    )
     return chunk
 
 
@@ -48,7 +50,7 @@ def test_changed_text_fails_hash_validation_and_is_named(stored: Workspace, judg
     assert has_issue(report, chunk.chunk_id, "hash")
 
 
-def test_seed_000_a_missing_time_fails_completeness_and_is_named(stored: Workspace, judged: Judge) -> None:
+def test_seed_000_missing_time_fails_completeness_and_is_named(stored: Workspace, judged: Judge) -> None:
     chunk = passage(stored, "knee", "hinge")
     set_payload(stored, chunk, created_at=None)
     report = judged()
@@ -91,7 +93,7 @@ DAMAGE: list[tuple[str, object]] = [
 
 
 @pytest.mark.parametrize(("field", "value"), DAMAGE)
-def test_rule_29_a_damaged_point_that_a_query_would_have_found_fails_and_is_named(
+def test_rule_29_damaged_point_that_a_query_would_find_fails_and_is_named(
     stored: Workspace, judged: Judge, field: str, value: object
 ) -> None:
     chunk = passage(stored, "knee", "hinge")
@@ -101,12 +103,12 @@ def test_rule_29_a_damaged_point_that_a_query_would_have_found_fails_and_is_name
     assert report.verdict == "FAIL"
     assert "damaged points: 1 (target: 0)" in report.summary
     assert has_issue(report, f"damaged point {point}", f"{field} is ")
-    shown = {result.chunk_id for case in report.test_cases for result in case.actual_results}
-    assert chunk.chunk_id not in shown
+    chunk_ids = {result.chunk_id for case in report.test_cases for result in case.actual_results}
+    assert chunk.chunk_id not in chunk_ids
     assert all(len(case.actual_results) == 5 for case in report.test_cases if case.query.answerable)
 
 
-def test_rule_29_a_damaged_point_that_no_query_meets_is_found_by_the_audit(
+def test_rule_29_damaged_point_that_no_query_finds_is_found_by_the_audit(
     stored: Workspace, judged: Judge
 ) -> None:
     chunk = passage(stored, "knee", "hinge")
@@ -115,9 +117,9 @@ def test_rule_29_a_damaged_point_that_no_query_meets_is_found_by_the_audit(
     data["queries"] = [query for query in data["queries"] if query["id"].startswith("gripper")]
     for query in data["queries"]:
         query["filters"] = {"url": "https://book.example/docs/gripper"}
-    other = GoldenSet.model_validate(data)
-    assert not any("damaged" in issue for issue in judged(other).issues)
-    report = judged(other, audit=True)
+    golden_set = GoldenSet.model_validate(data)
+    assert not any("damaged" in issue for issue in judged(golden_set).issues)
+    report = judged(golden_set, audit=True)
     assert report.audit is not None
     assert any(chunk.chunk_id in fault and "position is 'x'" in fault for fault in report.audit)
     assert not any("not in the index" in fault for fault in report.audit)
@@ -125,7 +127,7 @@ def test_rule_29_a_damaged_point_that_no_query_meets_is_found_by_the_audit(
     assert report.verdict == "FAIL"
 
 
-def test_seed_000_a_report_over_damaged_results_names_them_and_can_be_read_again(
+def test_seed_000_report_names_damaged_results_and_round_trips(
     stored: Workspace, judged: Judge, tmp_path: Path
 ) -> None:
     chunk = passage(stored, "knee", "hinge")
@@ -171,7 +173,7 @@ def test_audit_finds_a_deleted_chunk(stored: Workspace, judged: Judge) -> None:
     report = judged(audit=True)
     assert report.verdict == "FAIL"
     assert report.audit is not None
-    assert any("not in the index" in one and chunk.chunk_id in one for one in report.audit)
+    assert any("not in the index" in line and chunk.chunk_id in line for line in report.audit)
 
 
 def test_audit_finds_shuffled_vectors(stored: Workspace, judged: Judge) -> None:

@@ -61,10 +61,10 @@ def test_changed_is_diagnosed(stored: Workspace, judged: Judge) -> None:
     vectors = {point_id(passage(stored, "battery", part).chunk_id): part for part in PARTS[:3]}
     records, _ = shard(stored).scroll(qdrant.ScrollRequest(limit=1000, with_payload=True, with_vector=True))
     by_id = {str(record.id): record for record in records}
-    others = [by_id[str(point)].vector for point in vectors]
+    neighbours = [by_id[str(point)].vector for point in vectors]
     points = [
         qdrant.Point(record.id, vector, {**record.payload, "text": "Something else stands here now."})
-        for record, vector in zip((by_id[str(point_id(c.chunk_id))] for c in chunks), others, strict=True)
+        for record, vector in zip((by_id[str(point_id(c.chunk_id))] for c in chunks), neighbours, strict=True)
     ]
     shard(stored).update(qdrant.UpdateOperation.upsert_points(points))
     report = judged()

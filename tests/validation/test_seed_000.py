@@ -170,12 +170,12 @@ def test_seed_000_60_percent_of_the_queries_fail_where_the_labels_allow_all(judg
     ("ranks", "mrr", "verdict"),
     [((1, 1, 2, 2, 2), 0.7, "PASS"), ((1, 1, 2, 2, 3), 2 / 3, "FAIL"), ((1, 1, 1, 2, 5), 0.74, "PASS")],
 )
-def test_seed_000_an_mrr_of_exactly_070_passes(
+def test_seed_000_mrr_of_exactly_070_passes(
     judged: Judge, ranks: Sequence[int], mrr: float, verdict: str
 ) -> None:
     anchors = found_anchors(judged)
     grades = {
-        text: {anchor: 2 if place == rank else 1 for place, anchor in enumerate(anchors[text], start=1)}
+        text: {anchor: 2 if position == rank else 1 for position, anchor in enumerate(anchors[text], start=1)}
         for text, rank in zip(TEXTS, ranks, strict=True)
     }
     report = judged(five_queries(grades))
@@ -202,7 +202,7 @@ class Slow:
 
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(1.96875, "PASS"), (2.0, "FAIL")])
-def test_seed_000_a_p95_latency_of_2000_ms_fails(
+def test_seed_000_p95_latency_of_2000_ms_fails(
     stored: Workspace, monkeypatch: pytest.MonkeyPatch, seconds: float, verdict: str
 ) -> None:
     subject = Slow(LocalPipeline(stored), seconds)
@@ -212,7 +212,7 @@ def test_seed_000_a_p95_latency_of_2000_ms_fails(
     assert report.verdict == verdict, report.summary
 
 
-def test_seed_000_the_verdict_goes_by_the_answerable_queries(judged: Judge) -> None:
+def test_seed_000_verdict_uses_the_answerable_queries(judged: Judge) -> None:
     report = judged()
     assert report.verdict == "PASS"
     assert (report.total_queries, report.golden.scored) == (10, 8)

@@ -136,8 +136,8 @@ def test_strict_criteria_count_acceptance_checks(judged: Judge) -> None:
 
 def test_unmet_expected_criteria_are_issues_and_fail_only_their_query(judged: Judge) -> None:
     """CONTRACTS 20."""
-    wanted = {"min_score": 0.999, "expected_topic": "zeppelin"}
-    report = judged(change_query("knee", expected_criteria=wanted))
+    criteria = {"min_score": 0.999, "expected_topic": "zeppelin"}
+    report = judged(change_query("knee", expected_criteria=criteria))
     case = find_case(report, "knee")
     assert case.status == "failed"
     assert has_issue(report, "min_score 0.999")
@@ -152,8 +152,8 @@ def test_seed_000_further_expected_criteria_are_kept_and_shown_not_judged(judged
     report = judged(change_query("knee", expected_criteria=further))
     case = find_case(report, "knee")
     assert case.status == "passed"
-    again = reports.ValidationReport.model_validate_json(report.model_dump_json())
-    stored = find_case(again, "knee")
+    read_back = reports.ValidationReport.model_validate_json(report.model_dump_json())
+    stored = find_case(read_back, "knee")
     assert stored.expected_criteria.model_dump(exclude_none=True) == further
     page = rendering.render_html(report)
     assert "<bdi>max_age_days</bdi> (not judged)</dt><dd><bdi>30</bdi>" in page
@@ -304,9 +304,9 @@ def test_seed_000_percentiles_of_few_queries_are_called_interpolated(judged: Jud
     assert has_issue(report, "p95 is interpolated from 10 queries")
     assert has_issue(report, "p99 is interpolated from 10 queries")
     assert report.criteria[4].detail == "interpolated from 10 queries"
-    for shown in (rendering.render_html(report), rendering.render_markdown(report)):
-        assert "p95 is interpolated from 10 queries" in shown
-        assert "the maximum" not in shown
+    for output in (rendering.render_html(report), rendering.render_markdown(report)):
+        assert "p95 is interpolated from 10 queries" in output
+        assert "the maximum" not in output
 
 
 def test_preflight_notes_duplicate_texts_and_few_queries(judged: Judge) -> None:
@@ -327,12 +327,12 @@ def test_answerable_query_without_a_relevant_label_is_invalid(
 
 def test_paraphrase_groups_with_low_overlap_are_named(judged: Judge) -> None:
     report = judged(change_query("knee-again", text="the spring of the camera"), together=False)
-    found = next(check for check in report.checks if check.name == "paraphrases")
-    assert found.n == 4
-    assert found.value == pytest.approx(0.75)
-    assert found.detail == ["group knee, 0% in common: knee, knee-again"]
-    assert found.passed
-    assert "on average" in found.wanted
+    paraphrases = next(check for check in report.checks if check.name == "paraphrases")
+    assert paraphrases.n == 4
+    assert paraphrases.value == pytest.approx(0.75)
+    assert paraphrases.detail == ["group knee, 0% in common: knee, knee-again"]
+    assert paraphrases.passed
+    assert "on average" in paraphrases.wanted
     assert "group knee, 0% in common: knee, knee-again" in rendering.render_html(report)
 
 
@@ -359,7 +359,7 @@ def test_concurrency_check_finds_other_results_than_alone(pipeline: LocalPipelin
     assert any("other results than alone" in line for line in concurrency.detail)
 
 
-def test_a_report_is_named_by_its_time_and_read_back_the_same(judged: Judge, tmp_path: Path) -> None:
+def test_report_is_named_by_its_time_and_round_trips(judged: Judge, tmp_path: Path) -> None:
     report = judged()
     first = reports.save(report, tmp_path / "validation_results")
     second = reports.save(report, tmp_path / "validation_results")
@@ -371,7 +371,7 @@ def test_a_report_is_named_by_its_time_and_read_back_the_same(judged: Judge, tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{", "not JSON"),
         ("[]", "not a report"),
@@ -380,13 +380,13 @@ def test_a_report_is_named_by_its_time_and_read_back_the_same(judged: Judge, tmp
         ('{"schema_version": 1}', "another version of Pertinent; run `pertinent validate` again"),
     ],
 )
-def test_a_file_that_is_no_report_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_file_that_is_not_a_report_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "report.json").write_text(text)
-    with pytest.raises(InvalidInput, match=said):
+    with pytest.raises(InvalidInput, match=message):
         reports.load(tmp_path / "report.json")
 
 
-def test_a_report_that_lacks_labels_is_refused_with_what_to_do(judged: Judge, tmp_path: Path) -> None:
+def test_report_without_labels_is_refused_with_advice(judged: Judge, tmp_path: Path) -> None:
     path = reports.save(judged(), tmp_path)
     stored = json.loads(path.read_text())
     del stored["test_cases"][0]["labels"]
@@ -412,10 +412,10 @@ def test_golden_fingerprint_depends_on_queries_and_labels() -> None:
 
 
 def test_fingerprints_name_corpus_and_model(judged: Judge) -> None:
-    found = judged().fingerprints
-    assert found["embedder"] == "testing:hashed-words"
-    assert found["chunker"].startswith("structure-")
-    assert len(found["corpus"]) == len(found["golden"]) == 64
+    fingerprints = judged().fingerprints
+    assert fingerprints["embedder"] == "testing:hashed-words"
+    assert fingerprints["chunker"].startswith("structure-")
+    assert len(fingerprints["corpus"]) == len(fingerprints["golden"]) == 64
 
 
 def test_criteria_of_one_run(pipeline: LocalPipeline) -> None:

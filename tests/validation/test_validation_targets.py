@@ -42,30 +42,30 @@ def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
 
 
 def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> None:
-    here = validate(LocalPipeline(stored), golden(), Options(audit=True))
+    local = validate(LocalPipeline(stored), golden(), Options(audit=True))
     with running(stored) as url:
         remote = RemoteService.at(url + "/")
         with remote.client:
-            there = validate(remote, golden(), Options(audit=True, concurrency=4))
-    assert there.verdict == here.verdict == "PASS"
-    assert there.metrics == here.metrics
-    assert there.audit == here.audit == []
-    assert [case.actual_results for case in there.test_cases] == [
-        case.actual_results for case in here.test_cases
+            over_http = validate(remote, golden(), Options(audit=True, concurrency=4))
+    assert over_http.verdict == local.verdict == "PASS"
+    assert over_http.metrics == local.metrics
+    assert over_http.audit == local.audit == []
+    assert [case.actual_results for case in over_http.test_cases] == [
+        case.actual_results for case in local.test_cases
     ]
-    assert there.fingerprints["corpus"] == here.fingerprints["corpus"]
-    assert there.fingerprints["golden"] == here.fingerprints["golden"]
-    assert there.fingerprints["subject"].rstrip("/") == url
+    assert over_http.fingerprints["corpus"] == local.fingerprints["corpus"]
+    assert over_http.fingerprints["golden"] == local.fingerprints["golden"]
+    assert over_http.fingerprints["subject"].rstrip("/") == url
 
 
 def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
     data = golden().model_dump(mode="json")
     data["queries"][2]["filters"] = {"section": "The motor"}
-    asked = golden().model_validate(data)
+    golden_set = golden().model_validate(data)
     with running(stored) as url:
         remote = RemoteService.at(url)
         with remote.client:
-            report = validate(remote, asked, Options(ranking="lexical"))
+            report = validate(remote, golden_set, Options(ranking="lexical"))
     (case,) = (case for case in report.test_cases if case.query.id == "knee")
     assert {result.section for result in case.actual_results} == {"The motor"}
     assert all(result.similarity_score == result.lexical for result in case.actual_results)
@@ -127,13 +127,13 @@ def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPReq
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "said"),
+    ("body", "status", "message"),
     [(b"<html>", 200, "not JSON"), (b"[]", 200, "failed with 200"), (b'{"message": "boom"}', 500, "boom")],
 )
-def test_unexpected_response_is_an_index_failure(body: bytes, status: int, said: str) -> None:
+def test_unexpected_response_is_an_index_failure(body: bytes, status: int, message: str) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         remote = RemoteService.at(f"http://127.0.0.1:{server.server_port}")
-        with remote.client, pytest.raises(IndexFailure, match=said):
+        with remote.client, pytest.raises(IndexFailure, match=message):
             list(remote.pages())
         server.shutdown()

@@ -24,7 +24,7 @@ def test_hit_links_to_its_section_and_shows_both_parts_of_its_score(reader: Read
     assert shares == [f"{round(meaning * 100)}%", f"{round(words * 100)}%"]
 
 
-def test_seed_003_a_page_without_a_title_is_shown_by_its_address(reader: Reader) -> None:
+def test_seed_003_page_without_title_is_shown_by_its_address(reader: Reader) -> None:
     def remove_titles(route: Route) -> None:
         response = route.fetch()
         body = response.json()

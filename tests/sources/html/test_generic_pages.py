@@ -114,7 +114,7 @@ def test_boilerplate_is_ignored(noise: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "content",
     [
         '<aside class="admonition note"><p>n</p></aside>',
         '<aside role="note" class="starlight-aside">n</aside>',
@@ -123,8 +123,8 @@ def test_boilerplate_is_ignored(noise: str) -> None:
         '<details class="note"><summary>n</summary></details>',
     ],
 )
-def test_content_like_boilerplate_is_read(kept: str) -> None:
-    assert pieces(f"<main><h1>T</h1><p>x</p>{kept}</main>") == "# T\n\nx\n\nn\n"
+def test_content_like_boilerplate_is_read(content: str) -> None:
+    assert pieces(f"<main><h1>T</h1><p>x</p>{content}</main>") == "# T\n\nx\n\nn\n"
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_section_ids_do_not_count_as_boilerplate(around: str, name: str) -> None
     ],
 )
 def test_code_is_read_without_line_numbers(code: str) -> None:
-    article = pieces(f"<main><h1>T</h1><p>{LONG}</p>{code.format('walk(left)')}<p>After.</p></main>")
+    article = pieces(f"<main><h1>T</h1><p>{LONG}</p>{code.format('walk(remaining)')}<p>After.</p></main>")
     assert "\nwalk(left)\n```" in article
     assert "1" not in article
 
@@ -235,12 +235,12 @@ def test_code_is_read_without_line_numbers(code: str) -> None:
     ],
 )
 def test_sphinx_admonitions_and_topics_are_read(block: str) -> None:
-    said = "Batteries are charged at night."
-    assert said in pieces(f"<main><h1>T</h1><p>{LONG}</p>{block.format(said)}<p>After.</p></main>")
+    text = "Batteries are charged at night."
+    assert text in pieces(f"<main><h1>T</h1><p>{LONG}</p>{block.format(text)}<p>After.</p></main>")
     contents = '<nav class="contents topic"><p>Contents</p></nav><aside class="sidebar">Menu</aside>'
-    left = pieces(f"<main><h1>T</h1><p>{LONG}</p>{contents}</main>")
-    assert "Contents" not in left
-    assert "Menu" not in left
+    remaining = pieces(f"<main><h1>T</h1><p>{LONG}</p>{contents}</main>")
+    assert "Contents" not in remaining
+    assert "Menu" not in remaining
 
 
 def test_tab_labels_outside_of_a_list_are_read() -> None:

@@ -295,7 +295,7 @@ def test_page_with_another_canonical_is_skipped(site: LocalSite) -> None:
 
 @pytest.mark.parametrize(("number", "titled"), [(2, "Page {}"), (60, "Page {}"), (60, "Home")])
 def test_wrong_canonical_on_every_page_loses_no_page(site: LocalSite, number: int, titled: str) -> None:
-    names = [f"p{place}" for place in range(number)]
+    names = [f"p{position}" for position in range(number)]
     for name in names:
         body = f"<p>This page is about {name}.</p>"
         site.pages[f"/{name}"] = page(titled.format(name), body, head='<link rel="canonical" href="/">')
@@ -349,9 +349,9 @@ def test_current_version_is_read_and_others_on_request(site: LocalSite) -> None:
         "/docs": "intro",
     }
     assert "/docs/1.0/a" not in site.requested_paths
-    more, _ = crawl(site, versions=("next",))
-    assert sorted(more) == ["/docs", "/docs/a", "/docs/next", "/docs/next/a"]
-    assert more["/docs/next/a"].slug == "a"
+    with_next, _ = crawl(site, versions=("next",))
+    assert sorted(with_next) == ["/docs", "/docs/a", "/docs/next", "/docs/next/a"]
+    assert with_next["/docs/next/a"].slug == "a"
     assert sorted(crawl(site, "/docs/1.0/")[0]) == ["/docs/1.0/a"]
 
 

@@ -188,13 +188,13 @@ def test_redirect_to_https_suggests_that_address(site: LocalSite) -> None:
 def test_http2_is_used_where_the_server_has_it() -> None:
     pages = {f"/{name}": page(name) for name in "abcdefgh"}
     with (
-        http2.served(pages) as (address, asked),
+        http2.served(pages) as (address, requests),
         Fetcher(open_scope(address), FAST_LIMITS, tls_context=http2.tls_context()) as on,
     ):
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda path: on.get(address + path), pages))
         assert [answer.body.decode() for answer in answers] == list(pages.values())
-        assert sorted(asked) == sorted(pages)
+        assert sorted(requests) == sorted(pages)
         with pytest.raises(PageGone):
             on.get(f"{address}/nowhere")
 

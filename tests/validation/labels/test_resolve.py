@@ -81,7 +81,7 @@ class TestPages:
     def test_pages_without_path_or_address_match_no_name(self, name: dict[str, Any]) -> None:
         assert resolve_label([replace(NODES, source_path="", url="")], **name).status == "lost"
 
-    def test_of_two_pages_with_the_same_path_the_one_with_the_quote_is_meant(self) -> None:
+    def test_quote_chooses_between_pages_with_the_same_path(self) -> None:
         twin = replace(TOPICS, source_path=NODES.source_path)
         label = resolve_label([twin, NODES], page="docs/nodes.md", quote="It then waits.")
         assert (label.status, label.spans[0].document_id) == ("exact", NODES.document_id)
@@ -392,8 +392,8 @@ class TestJudgments:
     def test_lower_median_of_the_judges_counts(self, grades: dict[str, list[int]], median: int) -> None:
         labels = [
             Label(page="docs/topics.md", anchor="limits", grade=grade, judge=judge)
-            for judge, given in grades.items()
-            for grade in given
+            for judge, judged_grade in grades.items()
+            for grade in judged_grade
         ]
         query = resolve_query(BOOK, *labels)
         assert query.judgments == {TOPICS.chunks[1].chunk_id: median}
@@ -428,7 +428,7 @@ class TestJudgments:
         spans = [Span(TOPICS.document_id, chunk.start, chunk.end) for chunk in TOPICS.chunks]
         assert list(query.relevant_spans) == spans
 
-    def test_every_query_is_there_by_its_id(self) -> None:
+    def test_judgments_have_every_query_by_id(self) -> None:
         queries = (GoldenQuery(id="b", text="?"), GoldenQuery(id="a", text="?"))
         assert [*resolve_labels(GoldenSet(queries=queries), iter(BOOK))] == ["b", "a"]
 

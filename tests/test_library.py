@@ -73,19 +73,9 @@ def indexed(book: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_public_names() -> None:
     assert sorted(pertinent.__all__) == [
-        "Answer",
-        "Chunk",
-        "Filters",
-        "Hit",
-        "Pertinent",
-        "PertinentError",
-        "QueryEmbedding",
-        "RetrievalResult",
-        "generate_query_embedding",
-        "retrieve",
-        "retrieve_content_chunks",
-        "validate",
-    ]
+        "Answer", "Chunk", "Filters", "Hit", "Pertinent", "PertinentError", "QueryEmbedding",
+        "RetrievalResult", "generate_query_embedding", "retrieve", "retrieve_content_chunks", "validate",
+    ]  # fmt: skip
     for name in pertinent.__all__:
         assert getattr(pertinent, name) is not None
         assert name in dir(pertinent)
@@ -134,14 +124,8 @@ class TestSeed001:
             *("content", "url", "position", "similarity_score", "chunk_id", "created_at", "citation")
         }
         assert set(with_it) - set(without) == {
-            "title",
-            "section",
-            "anchor",
-            "start",
-            "end",
-            "algorithm",
-            "scores",
-        }
+            "title", "section", "anchor", "start", "end", "algorithm", "scores",
+        }  # fmt: skip
         assert with_it["anchor"] == "quality-of-service"
         assert with_it["algorithm"] == "hybrid-similarity"
         assert set(with_it["scores"]) == {"cosine", "lexical"}

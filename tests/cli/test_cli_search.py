@@ -68,13 +68,8 @@ def test_explain_json_adds_stages_scores_and_excluded_hits(run: Run) -> None:
     response = json.loads(run("search", "nodes", "-k", "1", "--json", "--explain").stdout)
     explanation = response["explain"]
     assert list(explanation["stages_ms"]) == [
-        "received",
-        "embedded",
-        "searched",
-        "filtered",
-        "formatted",
-        "returned",
-    ]
+        "received", "embedded", "searched", "filtered", "formatted", "returned",
+    ]  # fmt: skip
     assert explanation["budgets_ms"] == {"embedded": 2000, "searched": 1000, "formatted": 50}
     assert explanation["hits"][0]["chunk_id"] == response["results"][0]["chunk_id"]
     assert explanation["hits"][0]["scores"].keys() == {"cosine", "lexical"}

@@ -459,19 +459,10 @@ def test_estimate_tokens_is_additive(first: str, second: str) -> None:
     assert estimate_tokens(first) <= 2 + 2 * len(first)
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("node", 1),
-        ("communication", 3),
-        ("2024", 2),
-        ("a.b", 3),
-        ("漢字", 2),
-        ("Привет", 3),
-        ("🤖", 2),
-        ("é", 1),
-    ],
-)
+@pytest.mark.parametrize(("text", "tokens"), [
+    ("node", 1), ("communication", 3), ("2024", 2), ("a.b", 3), ("漢字", 2), ("Привет", 3), ("🤖", 2),
+    ("é", 1),
+])  # fmt: skip
 def test_estimate_tokens_of_single_words(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens + 2
 

@@ -50,18 +50,10 @@ def test_malformed_body_is_refused(service: Service, route: str, body: bytes) ->
 
 
 @routes
-@pytest.mark.parametrize(
-    "content_type",
-    [
-        None,
-        "",
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "json",
-        "é",
-    ],
-)
+@pytest.mark.parametrize("content_type", [
+    None, "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+    "json", "é",
+])  # fmt: skip
 def test_body_of_another_content_type_is_refused_with_a_hint(
     service: Service, route: str, content_type: str | None
 ) -> None:
@@ -99,25 +91,10 @@ def test_lone_surrogate_in_other_fields_is_refused(service: Service, path_: str)
 
 
 HOSTILE = [
-    "\x00",
-    "torque\x00joints",
-    "\x1b[31mred\x1b[0m",
-    "\u202etxet desrever",
-    "\ufeff",
-    "\u200b",
-    "'; DROP TABLE documents; --",
-    '" OR ""="',
-    "<script>alert(1)</script>",
-    "${jndi:ldap://x}",
-    "{{7*7}}",
-    "%s%n",
-    "../../etc/passwd",
-    "a\u0301" * 100,
-    "🤖👩‍👩‍👧",
-    "\U0010ffff",
-    "(" * 400,
-    "the of and",
-]
+    "\x00", "torque\x00joints", "\x1b[31mred\x1b[0m", "\u202etxet desrever", "\ufeff", "\u200b",
+    "'; DROP TABLE documents; --", '" OR ""="', "<script>alert(1)</script>", "${jndi:ldap://x}", "{{7*7}}",
+    "%s%n", "../../etc/passwd", "a\u0301" * 100, "🤖👩‍👩‍👧", "\U0010ffff", "(" * 400, "the of and",
+]  # fmt: skip
 
 
 @routes
@@ -266,43 +243,17 @@ def test_wrong_method_error_names_the_allowed_one(
         problem(answer, 405, "method_not_allowed")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/nope",
-        "/search/",
-        "/docs/",
-        "/Search",
-        "/api/v1",
-        "/api/v2/search",
-        "/api/v1/chunks/",
-        "/api/v1/chunks/a/b",
-        "/redoc",
-        "/%00",
-        "/%ff%fe",
-        "/%",
-        "/%zz",
-        "/" + "x" * 10_000,
-        "/static",
-        "/static/",
-        "/static/nope.js",
-        "/static/../app.py",
-        "/static/%2e%2e/http/app.py",
-        "/static/..%2f..%2fsettings.py",
-        "/static/%2e%2e%2f%2e%2e%2f__init__.py",
-        "/static/..%5c..%5csettings.py",
-        "/static//etc/passwd",
-        "/static/%2fetc%2fpasswd",
-        "/static/%00.js",
-        "/static/index.html%00.js",
-        "/static/" + "x" * 5000 + ".js",
-        "/static/" + "x/" * 3000 + "a.js",
-        "/static/__init__.py",
-        "/static/__pycache__/__init__.cpython-311.pyc",
-        "/docs/assets/../../../../../etc/passwd",
-        "/docs/assets/%2e%2e/__init__.py",
-    ],
-)
+@pytest.mark.parametrize("path", [
+    "/nope", "/search/", "/docs/", "/Search", "/api/v1", "/api/v2/search", "/api/v1/chunks/",
+    "/api/v1/chunks/a/b", "/redoc", "/%00", "/%ff%fe", "/%", "/%zz", "/" + "x" * 10_000, "/static",
+    "/static/", "/static/nope.js", "/static/../app.py", "/static/%2e%2e/http/app.py",
+    "/static/..%2f..%2fsettings.py", "/static/%2e%2e%2f%2e%2e%2f__init__.py",
+    "/static/..%5c..%5csettings.py", "/static//etc/passwd", "/static/%2fetc%2fpasswd",
+    "/static/%00.js", "/static/index.html%00.js", "/static/" + "x" * 5000 + ".js",
+    "/static/" + "x/" * 3000 + "a.js", "/static/__init__.py",
+    "/static/__pycache__/__init__.cpython-311.pyc", "/docs/assets/../../../../../etc/passwd",
+    "/docs/assets/%2e%2e/__init__.py",
+])  # fmt: skip
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_unknown_path_is_not_found(service: Service, method: str, path: str) -> None:
     answer = service.client.request(method, path, follow_redirects=False)

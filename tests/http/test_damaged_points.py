@@ -220,15 +220,8 @@ JSON_VALUES = st.recursive(
 NO_TEXT = st.booleans() | st.just([1]) | st.just({"a": 1})
 NUMBERS = st.integers(-5, 5) | st.just(1.5)
 TEXTS = (
-    "chunk_id",
-    "document_id",
-    "anchor",
-    "title",
-    "section",
-    "source_path",
-    "slug",
-    "source_type",
-)
+    "chunk_id", "document_id", "anchor", "title", "section", "source_path", "slug", "source_type",
+)  # fmt: skip
 BAD: Mapping[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(TEXTS, NO_TEXT),
     "text": NO_TEXT | NUMBERS | st.none() | st.sampled_from(["", " \n"]),

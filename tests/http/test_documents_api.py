@@ -32,20 +32,9 @@ def test_chunk_has_no_neighbours_by_default(service: Service) -> None:
     assert chunk["content_hash"] == hashlib.sha256(chunk["content"].encode()).hexdigest()
     assert chunk["created_at"].endswith("Z")
     assert set(chunk) == {
-        "chunk_id",
-        "position",
-        "content",
-        "section",
-        "anchor",
-        "url",
-        "document_id",
-        "document_title",
-        "citation",
-        "content_hash",
-        "created_at",
-        "start",
-        "end",
-    }
+        "chunk_id", "position", "content", "section", "anchor", "url", "document_id", "document_title",
+        "citation", "content_hash", "created_at", "start", "end",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -52,16 +52,9 @@ def test_search_is_logged_with_its_best_result(service: Service, route: str) -> 
     assert line.pop("ms") >= 0
     assert line.pop("request_id")
     assert line == {
-        "event": "search",
-        "log_level": "info",
-        "route": route,
-        "query": query,
-        "ranking": "hybrid",
-        "results": 5,
-        "top_chunk": best["chunk_id"],
-        "top_score": round(score, 4),
-        "notes": [],
-    }
+        "event": "search", "log_level": "info", "route": route, "query": query, "ranking": "hybrid",
+        "results": 5, "top_chunk": best["chunk_id"], "top_score": round(score, 4), "notes": [],
+    }  # fmt: skip
 
 
 def test_search_without_results_is_logged(service: Service) -> None:

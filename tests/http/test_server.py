@@ -48,14 +48,9 @@ PAGES = {
     "joints.md": "# Joints\n\n## Limits\n\nA revolute joint has limits for its angle.\n",
 }
 QUERIES = [
-    "revolute joint limits",
-    "what is a node",
-    "publish messages on topics",
-    "robots that walk",
-    "subscribe",
-    "angle of a joint",
-    "a process that talks",
-]
+    "revolute joint limits", "what is a node", "publish messages on topics", "robots that walk",
+    "subscribe", "angle of a joint", "a process that talks",
+]  # fmt: skip
 
 
 class Server:

@@ -19,15 +19,9 @@ from .conftest import Serve, Service, problem
 def test_query_response_has_the_seeds_fields(service: Service) -> None:
     body = service.v1().json()
     assert {
-        "query_id",
-        "results",
-        "total_results",
-        "query_time_ms",
-        "search_params",
-        "status",
-        "query_text",
+        "query_id", "results", "total_results", "query_time_ms", "search_params", "status", "query_text",
         "created_at",
-    } <= set(body)
+    } <= set(body)  # fmt: skip
 
 
 def test_retrieved_chunk_has_content_score_id_metadata_and_position(service: Service) -> None:

@@ -59,16 +59,9 @@ def test_rule_11_run_has_its_fields(service: Service) -> None:
     assert body["validation_status"] == "passed"
     (test,) = body["tests"]
     assert {
-        "test_id",
-        "query_text",
-        "expected_results",
-        "success_criteria",
-        "test_category",
-        "executed_at",
-        "result_accuracy",
-        "passed",
-        "actual_results",
-    } <= set(test)
+        "test_id", "query_text", "expected_results", "success_criteria", "test_category", "executed_at",
+        "result_accuracy", "passed", "actual_results",
+    } <= set(test)  # fmt: skip
     assert datetime.fromisoformat(test["executed_at"]).tzinfo is not None
     assert test["executed_at"].endswith("Z")
     assert (test["passed"], test["result_accuracy"], test["reason"]) == (True, 1.0, None)

@@ -17,21 +17,8 @@ from .conftest import Serve, Service, problem
 
 HALF = "half \ud800 pair"
 MISFITS: list[Any] = [
-    None,
-    True,
-    -1,
-    1.5,
-    10**30,
-    float("nan"),
-    "",
-    " ",
-    "x" * 3000,
-    HALF,
-    [],
-    {},
-    [None],
-    {"x": 1},
-]
+    None, True, -1, 1.5, 10**30, float("nan"), "", " ", "x" * 3000, HALF, [], {}, [None], {"x": 1},
+]  # fmt: skip
 
 BODIES: dict[str, dict[str, Any]] = {
     "/search": {

@@ -31,19 +31,10 @@ from .conftest import (
 )
 
 AGGREGATES = {
-    "total_queries",
-    "avg_precision_at_5",
-    "avg_precision_at_5_answerable",
-    "mrr",
-    "mrr_answerable",
-    "mrr_first_relevant",
-    "mrr_first_relevant_answerable",
-    "avg_latency_ms",
-    "p95_latency_ms",
-    "p99_latency_ms",
-    "metadata_completeness_rate",
-    "hash_validation_pass_rate",
-}
+    "total_queries", "avg_precision_at_5", "avg_precision_at_5_answerable", "mrr", "mrr_answerable",
+    "mrr_first_relevant", "mrr_first_relevant_answerable", "avg_latency_ms", "p95_latency_ms",
+    "p99_latency_ms", "metadata_completeness_rate", "hash_validation_pass_rate",
+}  # fmt: skip
 """The numbers at the top level of a report."""
 
 OF_TEST_CASES = ("specific queries", "broad queries", "queries without an answer")

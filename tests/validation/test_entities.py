@@ -36,22 +36,11 @@ from .conftest import Judge
 QUERY: dict[str, Any] = {"text": "What is a URDF joint?", "query_type": "specific", "id": "joint"}
 CONTENT = "ROS 2 nodes communicate over topics."
 RESULT: dict[str, Any] = {
-    "similarity_score": 0.89,
-    "content": CONTENT,
-    "url": "https://book.example/docs/nodes",
-    "title": "Nodes",
-    "chunk_index": 0,
-    "timestamp": "2025-12-15T10:00:00Z",
-    "content_hash": content_hash(CONTENT),
-    "chunk_id": "nodes-0",
-    "document_id": "nodes",
-    "section": "",
-    "anchor": "",
-    "start": 0,
-    "end": len(CONTENT),
-    "cosine": 0.9,
-    "lexical": None,
-}
+    "similarity_score": 0.89, "content": CONTENT, "url": "https://book.example/docs/nodes",
+    "title": "Nodes", "chunk_index": 0, "timestamp": "2025-12-15T10:00:00Z",
+    "content_hash": content_hash(CONTENT), "chunk_id": "nodes-0", "document_id": "nodes", "section": "",
+    "anchor": "", "start": 0, "end": len(CONTENT), "cosine": 0.9, "lexical": None,
+}  # fmt: skip
 CASE: dict[str, Any] = {
     "query": QUERY,
     "expected_criteria": {"min_score": 0.7},

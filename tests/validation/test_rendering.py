@@ -48,22 +48,12 @@ CATEGORIES: tuple[Category, ...] = ("factual", "conceptual", "contextual")
 
 def result(position: int, score: float = 0.7, **changes: Any) -> SearchResult:
     fields: dict[str, Any] = {
-        "similarity_score": score,
-        "content": f"Passage {position}: a joint connects two links.",
-        "url": "https://book.example/joints",
-        "title": "Joints",
-        "chunk_index": position,
-        "timestamp": "2026-11-16T03:22:23Z",
-        "content_hash": "ab" * 32,
-        "chunk_id": f"joints-{position}",
-        "document_id": "joints",
-        "section": f"Part {position}",
-        "anchor": f"part-{position}",
-        "start": 0,
-        "end": 40,
-        "cosine": score,
-        "lexical": 0.4,
-    }
+        "similarity_score": score, "content": f"Passage {position}: a joint connects two links.",
+        "url": "https://book.example/joints", "title": "Joints", "chunk_index": position,
+        "timestamp": "2026-11-16T03:22:23Z", "content_hash": "ab" * 32, "chunk_id": f"joints-{position}",
+        "document_id": "joints", "section": f"Part {position}", "anchor": f"part-{position}", "start": 0,
+        "end": 40, "cosine": score, "lexical": 0.4,
+    }  # fmt: skip
     return SearchResult(**fields | changes)
 
 
@@ -515,15 +505,8 @@ def test_junit_is_valid_xml_with_correct_counts_for_any_text(hostile_text: str) 
         for count, flaw in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             assert group.get(count) == str(len(list(group.iter(flaw))))
     assert {element.tag for element in root.iter()} == {
-        "testsuites",
-        "testsuite",
-        "testcase",
-        "properties",
-        "property",
-        "failure",
-        "error",
-        "skipped",
-    }
+        "testsuites", "testsuite", "testcase", "properties", "property", "failure", "error", "skipped",
+    }  # fmt: skip
 
 
 def test_junit_cases_have_their_outcomes() -> None:

@@ -43,19 +43,11 @@ from .conftest import (
 )
 
 SEED_FIELDS = {
-    "timestamp": str,
-    "total_queries": int,
-    "avg_precision_at_5": float,
-    "mrr": float,
-    "avg_latency_ms": float,
-    "p95_latency_ms": float,
-    "p99_latency_ms": float,
-    "metadata_completeness_rate": float,
-    "hash_validation_pass_rate": float,
-    "test_cases": list,
-    "summary": str,
-    "issues": list,
-}
+    "timestamp": str, "total_queries": int, "avg_precision_at_5": float, "mrr": float,
+    "avg_latency_ms": float, "p95_latency_ms": float, "p99_latency_ms": float,
+    "metadata_completeness_rate": float, "hash_validation_pass_rate": float, "test_cases": list,
+    "summary": str, "issues": list,
+}  # fmt: skip
 
 
 def test_healthy_pipeline_passes(judged: Judge) -> None:
@@ -64,14 +56,9 @@ def test_healthy_pipeline_passes(judged: Judge) -> None:
     assert report.summary.startswith("PASS: 8/8 answerable queries (100%) achieved precision@5 >= 0.80")
     assert all(criterion.passed for criterion in report.criteria)
     assert {check.name: check.passed for check in report.checks} == {
-        "specific queries": True,
-        "broad queries": None,
-        "duplicate passages": True,
-        "paraphrases": True,
-        "queries without an answer": True,
-        "chunk indices": True,
-        "50 queries at once": True,
-    }
+        "specific queries": True, "broad queries": None, "duplicate passages": True, "paraphrases": True,
+        "queries without an answer": True, "chunk indices": True, "50 queries at once": True,
+    }  # fmt: skip
 
 
 def test_seed_000_fields_stand_at_the_top_level_with_their_types(judged: Judge) -> None:

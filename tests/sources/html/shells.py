@@ -8,18 +8,12 @@ from string import Template
 SNIPPETS = Path(__file__).parent / "docusaurus"
 NAVIGATION = [
     *(
-        "Skip to main content",
-        "Announced",
-        "Handbook",
-        "Docs",
-        "GitHub",
-        "Sidebar link",
-        "Crumb",
+        "Skip to main content", "Announced", "Handbook", "Docs", "GitHub", "Sidebar link", "Crumb",
         "Version: 2.0",
     ),
     *("On this page", "Outdated version", "Tags:", "alpha", "Edit this page", "Last updated", "Jan 1, 2025"),
     *("Previous", "Next", "Toc link", "Copyright"),
-]
+]  # fmt: skip
 """Words of which each stands in a page that `docusaurus` makes, outside the article."""
 
 _SHELL = Template((SNIPPETS / "shell.html").read_text(encoding="utf-8"))

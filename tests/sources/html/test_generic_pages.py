@@ -86,29 +86,14 @@ def test_name_of_the_book_does_not_become_a_heading() -> None:
     assert shown(article.pieces) == "## Owners {#o}\n\nx\n"
 
 
-@pytest.mark.parametrize(
-    "noise",
-    [
-        "<nav>n</nav>",
-        "<aside>n</aside>",
-        "<form>n</form>",
-        "<script>n</script>",
-        "<style>n</style>",
-        "<noscript>n</noscript>",
-        "<template>n</template>",
-        "<iframe>n</iframe>",
-        "<p hidden>n</p>",
-        '<p aria-hidden="true">n</p>',
-        '<p style="DISPLAY: none">n</p>',
-        '<div role="navigation">n</div>',
-        '<div class="cookie-consent">n</div>',
-        '<div class="VPDocFooter">n</div>',
-        '<ul id="breadcrumbs">n</ul>',
-        '<div class="edit-this-page">n</div>',
-        "<select><option>n</select>",
-        "<button>n</button>",
-    ],
-)
+@pytest.mark.parametrize("noise", [
+    "<nav>n</nav>", "<aside>n</aside>", "<form>n</form>", "<script>n</script>", "<style>n</style>",
+    "<noscript>n</noscript>", "<template>n</template>", "<iframe>n</iframe>", "<p hidden>n</p>",
+    '<p aria-hidden="true">n</p>', '<p style="DISPLAY: none">n</p>', '<div role="navigation">n</div>',
+    '<div class="cookie-consent">n</div>', '<div class="VPDocFooter">n</div>',
+    '<ul id="breadcrumbs">n</ul>', '<div class="edit-this-page">n</div>', "<select><option>n</select>",
+    "<button>n</button>",
+])  # fmt: skip
 def test_boilerplate_is_ignored(noise: str) -> None:
     assert pieces(f"<main><h1>T</h1><p>x</p>{noise}<p>y</p></main>") == "# T\n\nx\n\ny\n"
 
@@ -176,22 +161,10 @@ def test_nested_tables_are_cells() -> None:
 
 
 EVERYDAY = [
-    "cookies",
-    "pagination",
-    "using-tags",
-    "the-navigation-menu",
-    "related",
-    "comments",
-    "sharing-a-channel",
-    "skip-a-step",
-    "social-login",
-    "last-updated",
-    "source-file",
-    "newsletter",
-    "table-of-contents",
-    "skip(long)",
-    "method.skip",
-]
+    "cookies", "pagination", "using-tags", "the-navigation-menu", "related", "comments",
+    "sharing-a-channel", "skip-a-step", "social-login", "last-updated", "source-file", "newsletter",
+    "table-of-contents", "skip(long)", "method.skip",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -148,21 +148,11 @@ def test_number_of_redirects_is_limited(site: LocalSite) -> None:
     assert len([path for path in site.requested_paths if "hop" in path]) == 10
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "http://169.254.169.254/latest/meta-data/",
-        "http://127.0.0.1:1/",
-        "http://localhost/",
-        "https://evil.example/docs/bad",
-        "file:///etc/passwd",
-        "http://me:word@127.0.0.1/",
-        "http://[::1]/",
-        "http://[",
-        "//evil.example",
-        "javascript:alert(1)",
-    ],
-)
+@pytest.mark.parametrize("target", [
+    "http://169.254.169.254/latest/meta-data/", "http://127.0.0.1:1/", "http://localhost/",
+    "https://evil.example/docs/bad", "file:///etc/passwd", "http://me:word@127.0.0.1/",
+    "http://[::1]/", "http://[", "//evil.example", "javascript:alert(1)",
+])  # fmt: skip
 def test_redirect_to_another_host_is_not_followed(site: LocalSite, target: str) -> None:
     reason = only(site, lambda r: r.send(status=302, headers={"Location": target})).reason
     assert "which is not on this host" in reason
@@ -326,18 +316,10 @@ def test_home_page_at_every_address_is_one_page(site: LocalSite) -> None:
 
 def test_links_to_other_hosts_and_schemes_are_not_followed(site: LocalSite) -> None:
     bad = (
-        "javascript:alert(1)",
-        "mailto:me@example.org",
-        "data:text/html,x",
-        "http://me:word@127.0.0.1/",
-        "http://127.0.0.1:1/",
-        "http://[::1]:1/x",
-        "http://[broken",
-        "/" + "x" * 5000,
-        "//evil.example/x",
-        "http://169.254.169.254/",
-        "\u0001/x",
-    )
+        "javascript:alert(1)", "mailto:me@example.org", "data:text/html,x", "http://me:word@127.0.0.1/",
+        "http://127.0.0.1:1/", "http://[::1]:1/x", "http://[broken", "/" + "x" * 5000, "//evil.example/x",
+        "http://169.254.169.254/", "\u0001/x",
+    )  # fmt: skip
     site.pages |= {"/": page("Home", links(*bad, "/a")), "/a": page("A")}
     pages, unreadable = crawl(site)
     assert (list(pages), unreadable) == (["/", "/a"], [])

@@ -202,20 +202,12 @@ def test_documents_table_has_the_columns_of_the_seed(catalog: SqlCatalog, plain:
     catalog.commit("s", [write])
     columns = {column["name"]: column for column in sa.inspect(plain).get_columns("documents")}
     assert {name: (str(column["type"]), column["nullable"]) for name, column in columns.items()} == {
-        "chunk_id": ("VARCHAR(50)", plain.dialect.name == "sqlite"),
-        "source_path": ("TEXT", False),
-        "slug": ("VARCHAR(100)", False),
-        "title": ("VARCHAR(255)", True),
-        "order_index": ("INTEGER", False),
-        "snippet": ("TEXT", False),
-        "created_at": ("TIMESTAMP", True),
-        "document_id": ("TEXT", True),
-        "start_char": ("INTEGER", True),
-        "end_char": ("INTEGER", True),
-        "section": ("TEXT", True),
-        "anchor": ("TEXT", True),
-        "content_hash": ("TEXT", True),
-    }
+        "chunk_id": ("VARCHAR(50)", plain.dialect.name == "sqlite"), "source_path": ("TEXT", False),
+        "slug": ("VARCHAR(100)", False), "title": ("VARCHAR(255)", True),
+        "order_index": ("INTEGER", False), "snippet": ("TEXT", False), "created_at": ("TIMESTAMP", True),
+        "document_id": ("TEXT", True), "start_char": ("INTEGER", True), "end_char": ("INTEGER", True),
+        "section": ("TEXT", True), "anchor": ("TEXT", True), "content_hash": ("TEXT", True),
+    }  # fmt: skip
     assert columns["created_at"]["default"] in ("now()", "CURRENT_TIMESTAMP")
     assert sa.inspect(plain).get_pk_constraint("documents")["constrained_columns"] == ["chunk_id"]
     with plain.connect() as connection:

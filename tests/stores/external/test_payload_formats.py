@@ -40,14 +40,9 @@ def llama_index(number: int) -> Payload:
         "start_char_idx": 40 * number,
     }
     return {
-        "url": URL,
-        "title": "Nodes",
-        "_node_content": json.dumps(node),
-        "_node_type": "TextNode",
-        "document_id": "doc-1",
-        "doc_id": "doc-1",
-        "ref_doc_id": "doc-1",
-    }
+        "url": URL, "title": "Nodes", "_node_content": json.dumps(node), "_node_type": "TextNode",
+        "document_id": "doc-1", "doc_id": "doc-1", "ref_doc_id": "doc-1",
+    }  # fmt: skip
 
 
 SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
@@ -268,21 +263,11 @@ def test_rule_5_times_of_other_pipelines_are_in_utc_ending_in_z_and_a_missing_on
 
 ALL = PayloadFormat("same", {name: name for name in FIELDS})
 HEALTHY: Payload = {
-    "text": TEXT,
-    "url": URL,
-    "title": "Nodes",
-    "section": "Topics",
-    "anchor": "topics",
-    "position": 3,
-    "chunk_id": "nodes-3",
-    "document_id": "nodes",
-    "source_path": "docs/nodes.md",
-    "slug": "nodes",
-    "source_type": "page",
-    "created_at": "2025-12-15T10:00:00Z",
-    "content_hash": content_hash(TEXT),
+    "text": TEXT, "url": URL, "title": "Nodes", "section": "Topics", "anchor": "topics", "position": 3,
+    "chunk_id": "nodes-3", "document_id": "nodes", "source_path": "docs/nodes.md", "slug": "nodes",
+    "source_type": "page", "created_at": "2025-12-15T10:00:00Z", "content_hash": content_hash(TEXT),
     "start": 40,
-}
+}  # fmt: skip
 DAMAGE: list[tuple[str, object]] = [
     *((name, value) for name in FIELDS for value in (True, {"a": 1}, [1])),
     ("text", 5),

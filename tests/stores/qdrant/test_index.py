@@ -305,19 +305,10 @@ class TestKey:
 
 
 class TestAddress:
-    @pytest.mark.parametrize(
-        "url",
-        [
-            "",
-            ",",
-            "localhost:6333",
-            "ftp://host",
-            "http://",
-            "http://host:port",
-            "http://ok,no",
-            "http://h:0",
-        ],
-    )
+    @pytest.mark.parametrize("url", [
+        "", ",", "localhost:6333", "ftp://host", "http://", "http://host:port", "http://ok,no",
+        "http://h:0",
+    ])  # fmt: skip
     def test_invalid_url_is_refused(self, url: str) -> None:
         with pytest.raises(SettingsError, match="qdrant_url"):
             Server(url)

@@ -29,23 +29,10 @@ from .strategies import IN_ONE_FOLDER, TEXTS, queries_strategy
 
 texts = TEXTS | st.sampled_from(
     [
-        "no",
-        "1",
-        "~",
-        "null",
-        "2025-12-14",
-        "- a",
-        "a: b",
-        "# c",
-        "a\n\n  b\n",
-        " a ",
-        "\t",
-        "…",
-        "'",
-        "&a",
-        "<<",
+        "no", "1", "~", "null", "2025-12-14", "- a", "a: b", "# c", "a\n\n  b\n", " a ", "\t", "…", "'",
+        "&a", "<<",
     ]
-)
+)  # fmt: skip
 shares = st.floats(0, 1)
 golden_sets = st.builds(
     GoldenSet,
@@ -353,16 +340,9 @@ class TestShortForm:
 class TestDerivedIds:
     def test_derived_id_depends_on_the_text_alone(self) -> None:
         texts = [
-            "What is C?",
-            "What is C++?",
-            "What is C#?",
-            "",
-            "???",
-            "什么是 ROS",
-            "如何用 ROS",
-            "w " * 80,
+            "What is C?", "What is C++?", "What is C#?", "", "???", "什么是 ROS", "如何用 ROS", "w " * 80,
             "w " * 81,
-        ]
+        ]  # fmt: skip
         ids = {text: GoldenQuery(text=text).id for text in texts}
         assert len({*ids.values()}) == len(texts)
         assert ids["What is C?"] == "what-is-c"

@@ -77,16 +77,15 @@ def test_livez_needs_no_key(locked: Service) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("scheme", ["bearer", "BEARER", "x-api-key", "basic", "basic with user"])
-def test_key_is_accepted_as_bearer_header_and_basic(locked: Service, key: str, scheme: str) -> None:
-    schemes: dict[str, Any] = {
-        "bearer": {"authorization": f"Bearer {key}".encode()},
-        "BEARER": {"authorization": f"bEaReR  {key} ".encode()},
-        "x-api-key": {"x-api-key": key.encode()},
-        "basic": basic(key),
-        "basic with user": basic(key, "somebody"),
-    }
-    assert locked.client.get("/health", headers=schemes[scheme]).status_code == 200
+def test_key_is_accepted_as_bearer_header_and_basic(locked: Service, key: str) -> None:
+    headers: list[dict[str, Any]] = [
+        {"authorization": f"Bearer {key}".encode()},
+        {"authorization": f"bEaReR  {key} ".encode()},
+        {"x-api-key": key.encode()},
+        basic(key),
+        basic(key, "somebody"),
+    ]
+    assert [locked.client.get("/health", headers=header).status_code for header in headers] == [200] * 5
 
 
 @pytest.mark.parametrize(
@@ -134,19 +133,14 @@ def test_no_key_is_needed_by_default(service: Service) -> None:
 
 
 def test_keys_appear_in_no_log_and_no_response(locked: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("unexpected")
-
     answers = [locked.client.get("/health", headers={"x-api-key": KEYS[0] + "x"})]
     headers = {"authorization": f"Bearer {KEYS[0]}"}
     answers.append(locked.client.post("/search", json={"query": "torque"}, headers=headers))
-    monkeypatch.setattr(locked.pertinent.workspace.index(), "candidates", broken)
+    locked.break_index(monkeypatch, RuntimeError("unexpected"))
     answers.append(locked.client.post("/search", json={"query": "torque"}, headers=headers))
     answers.append(locked.client.get("/metrics", headers=headers))
     assert [response.status_code for response in answers] == [401, 200, 500, 200]
-    output = str(locked.logged.entries) + "".join(
-        response.text + str(response.headers) for response in answers
-    )
+    output = str(locked.logged.entries) + "".join(answer.text + str(answer.headers) for answer in answers)
     assert not any(key in output for key in KEYS)
 
 
@@ -174,14 +168,8 @@ def test_rate_limit_refills_over_time() -> None:
 
 
 @settings(max_examples=200)
-@given(
-    per_minute=st.integers(1, 5000),
-    start=st.floats(0, 1e7),
-    steps=st.lists(st.floats(0, 2), max_size=50),
-)
-def test_rate_limit_allows_a_request_after_its_wait(
-    per_minute: int, start: float, steps: list[float]
-) -> None:
+@given(st.integers(1, 5000), st.floats(0, 1e7), st.lists(st.floats(0, 2), max_size=50))
+def test_rate_limit_allows_a_request_after_a_wait(per_minute: int, start: float, steps: list[float]) -> None:
     clock = Clock()
     clock.now = start
     limit = RateLimit(per_minute, clock)
@@ -230,12 +218,9 @@ def test_rate_limit_without_keys_is_per_address(serve: Serve) -> None:
 
 
 def preflight(service: Service, origin: str = ORIGIN, method: str = "POST") -> Any:
-    headers = {
-        "origin": origin,
-        "access-control-request-method": method,
-        "access-control-request-headers": "content-type, authorization",
-    }
-    return service.client.options("/search", headers=headers)
+    requested = {"method": method, "headers": "content-type, authorization"}
+    headers = {f"access-control-request-{name}": value for name, value in requested.items()}
+    return service.client.options("/search", headers={"origin": origin, **headers})
 
 
 @pytest.mark.parametrize("keys", [(), KEYS])
@@ -266,11 +251,7 @@ def test_cors_headers_are_on_answers_and_errors(serve: Serve, monkeypatch: pytes
         return service.client.post("/search", json={"query": "x"}, headers={**headers, **changed})
 
     answers = [ask(), ask(**{"x-api-key": "wrong"}), ask(**{"content-length": "99999"})]
-
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("unexpected")
-
-    monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
+    service.break_index(monkeypatch, RuntimeError("unexpected"))
     answers += [ask(), ask(), ask()]
     assert [response.status_code for response in answers] == [200, 401, 413, 500, 500, 429]
     for answer in answers:
@@ -297,10 +278,8 @@ def test_every_response_has_the_security_headers(service: Service, method: str, 
     assert "server" not in headers
     policy = headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; ")
-    assert "frame-ancestors 'none'" in policy
-    assert "base-uri 'none'" in policy
-    assert "unsafe-eval" not in policy
-    assert "http" not in policy
+    assert all(part in policy for part in ("frame-ancestors 'none'", "base-uri 'none'"))
+    assert not any(part in policy for part in ("unsafe-eval", "http"))
     assert ("unsafe-inline" in policy) == (path == "/docs")
 
 
@@ -372,7 +351,5 @@ def test_loopback_service_refuses_unknown_host_names(book: Workspace, host: str,
         ({"host": "::1"}, set()),
     ],
 )
-def test_host_names_are_restricted_only_on_loopback_without_keys(
-    chosen: dict[str, Any], names: set[str] | None
-) -> None:
+def test_host_names_are_restricted_on_open_loopback(chosen: dict[str, Any], names: set[str] | None) -> None:
     assert server.allowed_host_names(Settings.model_validate(chosen)) == names

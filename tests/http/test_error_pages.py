@@ -9,7 +9,7 @@ import pytest
 
 from pertinent.errors import IndexFailure
 
-from .conftest import Serve, Service, problem
+from .conftest import Serve, Service, problem, raising
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
@@ -74,9 +74,7 @@ def test_401_429_and_503_are_pages_in_a_browser(serve: Serve, monkeypatch: pytes
     assert "must be given" in serve().client.get("/reports/compare", headers=BROWSER).text
     service = serve()
 
-    def broken(*_: object) -> None:
-        raise IndexFailure("at /secret/place")
-
+    broken = raising(IndexFailure("at /secret/place"))
     monkeypatch.setattr("pertinent.surfaces.http.report_pages._collect_reports", broken)
     failed = service.client.get("/reports", headers=BROWSER)
     assert failed.status_code == 503

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,16 +25,17 @@ from pertinent.validation.labels.labeling_session import LabelingSession
 from .conftest import Serve, Service, check_conformance, problem
 
 LABELS = "/api/v1/labels"
+QUERIES = ("the torque of joints", "services and requests")
 
 
-def asked(*texts: str) -> GoldenSet:
+def make_golden(*texts: str) -> GoldenSet:
     return GoldenSet(name="robots", queries=tuple(GoldenQuery(id=text, text=text) for text in texts))
 
 
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     path = tmp_path / "golden.yaml"
-    files.dump_golden(asked("the torque of joints", "services and requests"), path)
+    files.dump_golden(make_golden(*QUERIES), path)
     return path
 
 
@@ -97,7 +99,7 @@ class TestLabelling:
         assert judge(labelling, then, 0).json()["passage"] is None
 
     def test_concurrent_judges_lose_no_judgment(self, labelling: Service, golden: Path) -> None:
-        desk = LabelingSession.open(LocalPipeline(labelling.pertinent.workspace), str(golden))
+        session = LabelingSession.open(LocalPipeline(labelling.pertinent.workspace), str(golden))
 
         def sit(name: str) -> int:
             passage, count = next_passage(labelling, name), 0
@@ -109,7 +111,7 @@ class TestLabelling:
             counts = list(pool.map(sit, ["ann", "ben", "ann", "eve"]))
         standing = JudgmentLog.beside(golden).read_effective()
         assert {judgment.judge for judgment in standing} == {"ann", "ben", "eve"}
-        assert len(standing) == 3 * len(desk.candidates)
+        assert len(standing) == 3 * len(session.candidates)
         assert len(JudgmentLog.beside(golden).read()) == sum(counts)
 
     def test_agreement_lists_judges_and_disagreements(self, labelling: Service) -> None:
@@ -166,9 +168,8 @@ class TestLabelling:
         ids = f'"query_id": "{passage["query"]["id"]}", "chunk_id": "{passage["passage"]["chunk_id"]}"'
         body = f'{{{ids}, "grade": 2}}'
         headers = {"content-type": kind} if kind else {}
-        response = labelling.client.post(
-            f"{LABELS}{route}", content=body if not route else "{}", headers=headers
-        )
+        content = "{}" if route else body
+        response = labelling.client.post(f"{LABELS}{route}", content=content, headers=headers)
         problem(response, 400, "validation_error")
         assert JudgmentLog.beside(golden).read() == before
 
@@ -216,6 +217,13 @@ def block_builds(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return go
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 class TestSessionBuilder:
     def test_unreadable_golden_set_is_an_error_at_start(self, serve: Serve, tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match="can't be read"):
@@ -248,7 +256,7 @@ class TestSessionBuilder:
 
     def test_session_reloads_a_changed_golden_set(self, labelling: Service, golden: Path) -> None:
         before = next_passage(labelling)["progress"]["total"]
-        files.dump_golden(asked("the torque of joints", "services and requests", "backlash of gears"), golden)
+        files.dump_golden(make_golden(*QUERIES, "backlash of gears"), golden)
         assert next_passage(labelling)["progress"]["total"] > before
 
     def test_previous_session_is_used_during_a_rebuild(
@@ -256,13 +264,10 @@ class TestSessionBuilder:
     ) -> None:
         first = next_passage(labelling)
         go = block_builds(monkeypatch)
-        files.dump_golden(asked("services and requests"), golden)
+        files.dump_golden(make_golden("services and requests"), golden)
         assert next_passage(labelling) == first
         go.set()
-        deadline = time.monotonic() + 20
-        while next_passage(labelling)["query"] == first["query"]:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: next_passage(labelling)["query"] != first["query"])
 
     def test_session_reports_its_progress_until_it_is_ready(
         self, serve: Serve, golden: Path, monkeypatch: pytest.MonkeyPatch
@@ -274,10 +279,7 @@ class TestSessionBuilder:
         assert response.headers["retry-after"] == "1"
         assert service.search().status_code == 200  # searches do not wait for the build
         go.set()
-        deadline = time.monotonic() + 20
-        while service.client.get(f"{LABELS}/next").status_code != 200:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: service.client.get(f"{LABELS}/next").status_code == 200)
 
     def test_section_label_of_the_golden_file_counts_as_judged(self, serve: Serve, golden: Path) -> None:
         label = Label(grade=2, page="docs/joints.md", anchor="the-torque")

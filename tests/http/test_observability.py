@@ -10,7 +10,7 @@ import pytest
 from pertinent.errors import IndexFailure
 from pertinent.surfaces.http import service as service_module
 
-from .conftest import Serve, Service
+from .conftest import Serve, Service, raising
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -122,10 +122,7 @@ def test_unknown_routes_are_not_logged(service: Service) -> None:
 
 
 def test_store_failure_is_logged(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise IndexFailure("down")
-
-    monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
+    service.break_index(monkeypatch, IndexFailure("down"))
     service.search()
     health, line = service.logged.entries
     assert (health["event"], health["status"], health["reasons"]) == ("health", "error", ["down"])
@@ -140,16 +137,12 @@ def metrics(service: Service) -> dict[str, float]:
 
 
 def test_metrics_count_requests_by_route_method_and_status(service: Service) -> None:
-    service.search()
-    service.search()
-    service.search("")
-    service.client.get("/api/v1/chunks/one")
-    service.client.get("/api/v1/chunks/two")
-    service.client.get("/nope/one")
-    service.client.get("/nope/two")
-    service.client.get("/static/style.css")
-    service.client.request("MADEUP1", "/search")
-    service.client.request("MADEUP2", "/search")
+    for query in ("torque", "torque", ""):
+        service.search(query)
+    for path in ("/api/v1/chunks/one", "/api/v1/chunks/two", "/nope/one", "/nope/two", "/static/style.css"):
+        service.client.get(path)
+    for method in ("MADEUP1", "MADEUP2"):
+        service.client.request(method, "/search")
     samples = metrics(service)
 
     def count(route: str, status: int, method: str = "POST") -> float:
@@ -183,20 +176,11 @@ def test_metrics_count_failures_by_kind(serve: Serve, monkeypatch: pytest.Monkey
     service.client.get("/nope")
     service.client.get("/search")
     service.client.post("/search", content=b"x" * 70_000)
-
-    def broken(*_: object, **__: object) -> None:
-        raise IndexFailure("down")
-
-    monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
+    service.break_index(monkeypatch, IndexFailure("down"))
     service.search()
     samples = metrics(service)
-    for kind in (
-        "validation_error",
-        "not_found",
-        "method_not_allowed",
-        "payload_too_large",
-        "service_unavailable",
-    ):
+    client_errors = ("validation_error", "not_found", "method_not_allowed", "payload_too_large")
+    for kind in (*client_errors, "service_unavailable"):
         assert samples[f'pertinent_failures_total{{error="{kind}"}}'] == 1, kind
 
 
@@ -211,10 +195,7 @@ def test_two_applications_do_not_share_counters(serve: Serve) -> None:
 
 
 def test_livez_does_not_probe_the_stores(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(_: object) -> None:
-        raise AssertionError("a store was asked")
-
-    monkeypatch.setattr(service_module, "probe_stores", asked)
+    monkeypatch.setattr(service_module, "probe_stores", raising(AssertionError("a store was probed")))
     assert service.client.get("/livez").json() == {"status": "ok"}
 
 

@@ -186,9 +186,7 @@ def test_search_page_has_a_strict_policy(service: Service) -> None:
         ("GET", "/api/v1/labels/agreement"),
     ],
 )
-def test_service_conforms_to_its_openapi_description(
-    api: Any, method: str, path: str, mode: GenerationMode
-) -> None:
+def test_service_conforms_to_its_openapi(api: Any, method: str, path: str, mode: GenerationMode) -> None:
     check_conformance(api[path][method], mode, examples=100 if "search" in path else 20)
 
 

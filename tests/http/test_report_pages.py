@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -31,9 +30,8 @@ def reported(book: Workspace) -> ValidationReport:
         GoldenQuery(id="torque", text="the torque of joints", labels=labels),
         GoldenQuery(id="markup", text="<script>alert(1)</script> is a script tag", labels=labels),
     )
-    golden_set = GoldenSet(
-        name='<b>"robots"', queries=queries, criteria=Criteria(precision_at_5=0.2, mrr=1.0)
-    )
+    criteria = Criteria(precision_at_5=0.2, mrr=1.0)
+    golden_set = GoldenSet(name='<b>"robots"', queries=queries, criteria=criteria)
     return validate(LocalPipeline(book), golden_set, Options(together=False))
 
 
@@ -75,9 +73,7 @@ def test_reports_are_listed_newest_first(reading: Service, folder: Path, reporte
     assert checked == [("after", sorted(names)[2]), ("before", sorted(names)[1])]
 
 
-def test_trend_shows_reports_of_one_golden_set(
-    reading: Service, folder: Path, reported: ValidationReport
-) -> None:
+def test_trend_is_of_one_golden_set(reading: Service, folder: Path, reported: ValidationReport) -> None:
     saved(folder, reported, 1)
     assert "<svg" not in reading.client.get("/reports").text
     saved(folder, reported, 2, fingerprints={**reported.fingerprints, "golden": "another"})
@@ -92,13 +88,9 @@ def test_trend_shows_reports_of_one_golden_set(
     assert names == ["Queries with P@5 ≥ 0.20", "MRR (answerable)", "p95 latency"]
 
 
-def test_measure_without_values_has_no_plot(
-    reading: Service, folder: Path, reported: ValidationReport
-) -> None:
+def test_empty_measure_has_no_plot(reading: Service, folder: Path, reported: ValidationReport) -> None:
     criteria = [
-        criterion.model_copy(update={"passed": None})
-        if criterion.name.startswith("queries with")
-        else criterion
+        criterion.model_copy(update={"passed": None} if criterion.name.startswith("queries with") else {})
         for criterion in reported.criteria
     ]
     for day in (1, 2):
@@ -119,28 +111,19 @@ def test_measure_without_values_has_no_plot(
     ],
 )
 def test_runs_with_other_options_have_their_own_trend(
-    reading: Service,
-    folder: Path,
-    reported: ValidationReport,
-    changes: dict[str, Any],
-    title: str,
+    reading: Service, folder: Path, reported: ValidationReport, changes: dict[str, Any], title: str
 ) -> None:
-    run = {
-        "options": {**reported.options, **changes},
-        "fingerprints": reported.fingerprints | {"ranking": changes.get("ranking", "hybrid")},
-    }
+    options = {**reported.options, **changes}
+    fingerprints = reported.fingerprints | {"ranking": changes.get("ranking", "hybrid")}
     for day in (1, 3, 5):
         saved(folder, reported, day)
     for day in (2, 4):
-        saved(folder, reported, day, **run)
+        saved(folder, reported, day, options=options, fingerprints=fingerprints)
     page = unescape(reading.client.get("/reports").text)
     plots = re.findall(r"<svg.*?</svg>", page, re.S)
     assert [plot.count("<circle") for plot in plots] == [3, 3, 3, 2, 2, 2]
     headings = re.findall(r'<h2 id="trend-\d">([^<\n]*)', page.replace("<b>", "("))
-    assert [heading.strip() for heading in headings] == [
-        '("robots", hybrid ranking',
-        f'("robots", {title}',
-    ]
+    assert [heading.strip() for heading in headings] == ['("robots", hybrid ranking', f'("robots", {title}']
 
 
 def test_report_pages_escape_all_texts(reading: Service, folder: Path, reported: ValidationReport) -> None:
@@ -167,16 +150,11 @@ def test_report_is_a_self_contained_page_without_scripts(
 @pytest.mark.parametrize(
     "name",
     [
-        "report_20260101_120000.json.bak",
-        "..%2f..%2fetc%2fpasswd",
-        "%2e%2e%2fgolden.yaml",
-        "report_20260101_120000.json%00",
-        "report_20260101_120000.html",
-        "report_1.json",
-        "report_29990101_000000.json",
-        "report_20260101_120000.json%2f..%2f..%2fhidden",
+        "report_20260101_120000.json.bak", "..%2f..%2fetc%2fpasswd", "%2e%2e%2fgolden.yaml",
+        "report_20260101_120000.json%00", "report_20260101_120000.html", "report_1.json",
+        "report_29990101_000000.json", "report_20260101_120000.json%2f..%2f..%2fhidden",
     ],
-)
+)  # fmt: skip
 def test_only_report_file_names_are_served(reading: Service, folder: Path, name: str) -> None:
     folder.mkdir()
     (folder.parent / "golden.yaml").write_text("secret")
@@ -210,16 +188,15 @@ def test_compare_refuses_reports_without_a_common_query_but_shows_both(
     reading: Service, folder: Path, reported: ValidationReport
 ) -> None:
     before = saved(folder, reported, 1)
-    queries = [case.query.model_copy(update={"id": f"other-{case.query.id}"}) for case in reported.test_cases]
     cases = [
-        case.model_copy(update={"query": query})
-        for case, query in zip(reported.test_cases, queries, strict=True)
+        case.model_copy(update={"query": case.query.model_copy(update={"id": f"other-{case.query.id}"})})
+        for case in reported.test_cases
     ]
     fingerprints = {**reported.fingerprints, "golden": "another"}
     after = saved(folder, reported, 2, fingerprints=fingerprints, test_cases=cases)
     page = reading.client.get(f"/reports/compare?before={before}&after={after}")
     assert page.status_code == 200
-    assert "no query that has an answer is in both runs" in page.text
+    assert "no answerable query in common" in page.text
     assert "Newly failing" not in page.text
 
 
@@ -236,20 +213,6 @@ def test_compare_scores_changed_labels_and_says_so_first(
     page = unescape(reading.client.get(f"/reports/compare?before={before}&after={after}").text)
     start = page.index(f"Scored with the labels of AFTER (golden set changed: {len(regraded)} label")
     assert start < page.index("Before") < page.index("nDCG@10")
-
-
-def test_report_of_an_earlier_version_is_listed(reading: Service, folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
-    older = Path(__file__).parents[1] / "validation" / "comparison" / "reports" / "without_labels.json"
-    shutil.copy(older, folder / "report_20260101_120000.json")
-    page = reading.client.get("/reports").text
-    assert "report_20260101_120000.json" in page
-    assert "can't be read" not in page
-    assert reading.client.get("/reports/report_20260101_120000.json").status_code == 200
-
-
-def test_compare_needs_both_names(reading: Service) -> None:
-    problem(reading.client.get("/reports/compare"), 400, "validation_error")
 
 
 @pytest.mark.parametrize("path", ["/label", "/reports"])

@@ -54,7 +54,7 @@ QUERIES = [
 
 
 class Server:
-    """The command, running; what it says on stderr is read as it comes."""
+    """The running command; its stderr is read as it comes."""
 
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.process = subprocess.Popen(
@@ -64,7 +64,7 @@ class Server:
             text=True,
             env={**os.environ, **environment},
         )
-        self.said: list[str] = []
+        self.output: list[str] = []
         self._new: queue.Queue[str] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -74,17 +74,17 @@ class Server:
     def _read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            self.said.append(line)
+            self.output.append(line)
             self._new.put(line)
         self._new.put("")
 
     def until(self, condition: Callable[[str], Any], seconds: float = 30.0) -> Any:
-        """The first line from now on that is wanted."""
+        """The first result of the condition on a new line of stderr."""
         deadline = time.monotonic() + seconds
         while line := self._new.get(timeout=max(0.0, deadline - time.monotonic())):
             if result := condition(line):
                 return result
-        raise AssertionError(f"it ended: {''.join(self.said)}")
+        raise AssertionError(f"it ended: {''.join(self.output)}")
 
     def connect(self, seconds: float = 20.0) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
@@ -170,7 +170,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = str(root / "data")
     with Pertinent.open(folder, embedder="testing:hashed-words") as pertinent:
         pertinent.index(docs, base_url="https://robots.example/docs")
-    # So few are remembered that most searches reach the stores, and some don't.
+    # A small cache: most searches reach the stores, some do not.
     few = {"PERTINENT_QUERY_CACHE": "3"}
     running = Server("--folder", folder, "--embedder", "testing:hashed-words", **few)
     yield running
@@ -178,7 +178,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def refused(*arguments: str | Path) -> str:
-    """What `pertinent serve` says when it does not serve, in this process."""
+    """The message of `pertinent serve`, run in this process, when it refuses to start."""
     result = CliRunner().invoke(app, ["serve", *map(str, arguments)])
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -186,7 +186,7 @@ def refused(*arguments: str | Path) -> str:
 
 
 def test_server_prints_its_address_and_answers(server: Server) -> None:
-    assert server.said[0] == f"pertinent: serving on http://127.0.0.1:{server.port} (Ctrl-C stops it)\n"
+    assert server.output[0] == f"pertinent: serving on http://127.0.0.1:{server.port} (Ctrl-C stops it)\n"
     status, body = server.ask("revolute joint")
     assert status == 200
     assert json.loads(body)["results"][0]["title"] == "Joints"
@@ -199,8 +199,8 @@ def test_server_log_is_json_lines_without_keys(server: Server) -> None:
     assert (line["query"], line["request_id"], line["level"]) == (query, "abc", "info")
     assert line["top_chunk"].startswith("nodes-")
     assert line["timestamp"].endswith("Z")
-    assert "a-secret-key" not in "".join(server.said)
-    assert all(line.startswith(("{", "pertinent: ")) for line in server.said)
+    assert "a-secret-key" not in "".join(server.output)
+    assert all(line.startswith(("{", "pertinent: ")) for line in server.output)
 
 
 @pytest.mark.usefixtures("indexed")
@@ -212,7 +212,7 @@ def test_sigterm_finishes_requests_and_releases_the_index(start: Start) -> None:
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
-        # Half of the body is there when it is told to stop, the rest comes afterwards.
+        # Half of the body is sent before SIGTERM, the other half afterwards.
         connection.sendall(head.encode() + body[:10])
         time.sleep(0.3)
         server.process.send_signal(signal.SIGTERM)
@@ -237,7 +237,7 @@ def test_sigterm_finishes_requests_and_releases_the_index(start: Start) -> None:
 def test_ctrl_c_exits_with_130_without_a_traceback(start: Start) -> None:
     server = start()
     assert server.end(signal.SIGINT) == 130
-    assert "Traceback" not in "".join(server.said)
+    assert "Traceback" not in "".join(server.output)
 
 
 @pytest.mark.usefixtures("indexed")
@@ -317,15 +317,15 @@ def test_watch_indexes_first_and_syncs_changes(start: Start, docs: Path) -> None
 def test_watch_logs_unreadable_pages_of_its_first_sync(start: Start, docs: Path) -> None:
     (docs / "bad.md").write_bytes(b"# Bad\n\n\xff\xfe\n")
     server = start("--watch", str(docs))
-    line = next(json.loads(line) for line in server.said if '"synced"' in line)
+    line = next(json.loads(line) for line in server.output if '"synced"' in line)
     assert (line["added"], line["unreadable"]) == (len(PAGES), ["docs/bad.md"])
 
 
 @pytest.fixture
 def changes(docs: Path) -> Iterator[Iterator[None]]:
-    """What may have changed below the folder, as the watch of the service is told."""
+    """The changes that the watch of the service sees below the folder."""
     stop = threading.Event()
-    ended = threading.Timer(60, stop.set)  # a change that is not seen ends the test
+    ended = threading.Timer(60, stop.set)  # a missed change ends the test
     ended.start()
     changed_paths = watch.wait_for_changes(docs, stop)
     yield changed_paths
@@ -380,9 +380,9 @@ def test_watch_follows_a_recreated_folder(docs: Path) -> None:
     try:
         seen.get(timeout=30)
         shutil.rmtree(docs)
-        docs.mkdir()  # which may have the inode that the old one had
+        docs.mkdir()  # perhaps with the same inode
         seen.get(timeout=30)
-        with suppress(queue.Empty):  # when all is told it is watched again
+        with suppress(queue.Empty):  # until no further change is reported
             while True:
                 seen.get(timeout=3)
         (docs / "gears.md").write_text("# Gears\n", encoding="utf-8")
@@ -393,7 +393,7 @@ def test_watch_follows_a_recreated_folder(docs: Path) -> None:
 
 
 class Failing:
-    """Stands in for what indexes: fails as it is told to, then finds nothing to do."""
+    """Stands in for the library: raises each error once, then finds nothing to do."""
 
     def __init__(self, *errors: Exception) -> None:
         self.errors = list(errors)
@@ -409,7 +409,7 @@ def test_failed_sync_does_not_end_the_watch(docs: Path, monkeypatch: pytest.Monk
     log = structlog.testing.CapturingLogger()
     failing = Failing(StoreError("is down"), RecursionError("too deep"))
     watch.watch_source(failing, str(docs), None, threading.Event(), log)  # type: ignore[arg-type]
-    # The first that does is told, the next one, with nothing to do, is not.
+    # The first success is logged; the next one, with nothing to do, is not.
     assert [(call.method_name, call.args[0]) for call in log.calls] == [
         ("error", "sync failed"),
         ("error", "sync failed"),
@@ -433,10 +433,7 @@ def test_watch_follows_a_replaced_folder(start: Start, docs: Path) -> None:
     server = start("--watch", str(docs), "--base-url", "https://robots.example/docs")
 
     def until_synced(**expected: int) -> None:
-        def wanted(line: str) -> bool:
-            return '"synced"' in line and expected.items() <= json.loads(line).items()
-
-        server.until(wanted)
+        server.until(lambda line: '"synced"' in line and expected.items() <= json.loads(line).items())
 
     new = docs.with_name("new")
     shutil.copytree(docs, new)
@@ -457,30 +454,22 @@ def test_watch_follows_a_replaced_folder(start: Start, docs: Path) -> None:
 
 
 def test_server_survives_malformed_http(server: Server) -> None:
-    for rubbish in (
-        b"\x16\x03\x01\x02\x00",
-        b"GET\r\n\r\n",
-        b"\x00" * 5000,
-        b"POST /search HTTP/1.1\r\n\xff: x\r\n\r\n",
-    ):
+    bad_header = b"POST /search HTTP/1.1\r\n\xff: x\r\n\r\n"
+    for malformed in (b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"\x00" * 5000, bad_header):
         with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
-            raw.sendall(rubbish)
+            raw.sendall(malformed)
             raw.shutdown(socket.SHUT_WR)
             while raw.recv(65536):
                 pass
-    upgrade = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Key": "x",
-        "Sec-WebSocket-Version": "13",
-    }
+    websocket = {"Sec-WebSocket-Key": "x", "Sec-WebSocket-Version": "13"}
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", **websocket}
     connection = server.connect()
     connection.request("GET", "/health", headers=upgrade)
     assert connection.getresponse().status == 200
     connection.close()
     assert server.ask("nodes", **{"X-Request-ID": "after"})[0] == 200
     server.until(lambda line: '"after"' in line)
-    entries = [json.loads(line) for line in server.said if not line.startswith("pertinent: ")]
+    entries = [json.loads(line) for line in server.output if not line.startswith("pertinent: ")]
     assert "Invalid HTTP request received." in {line.get("detail") for line in entries}
 
 
@@ -571,20 +560,12 @@ def test_spans_reach_a_collector(start: Start, indexed: Path) -> None:
         path, body = received.get(timeout=20)
         collector.shutdown()
     exported = ExportTraceServiceRequest.FromString(body)
-    names = {
-        span.name
-        for resource_span in exported.resource_spans
-        for scope in resource_span.scope_spans
-        for span in scope.spans
-    }
+    (resource,) = exported.resource_spans
+    names = {span.name for scope in resource.scope_spans for span in scope.spans}
     assert path == "/v1/traces"
     assert names == {"search", "received", "embedded", "searched", "filtered"}
-    (service,) = (
-        pair.value.string_value
-        for pair in exported.resource_spans[0].resource.attributes
-        if pair.key == "service.name"
-    )
-    assert service == "pertinent"
+    attributes = {pair.key: pair.value.string_value for pair in resource.resource.attributes}
+    assert attributes["service.name"] == "pertinent"
 
 
 def test_search_works_while_the_collector_is_down(start: Start, indexed: Path) -> None:

@@ -99,21 +99,11 @@ def _passages(book: Path, embedder: LocalEmbedder, count: int) -> tuple[list[Ent
 def _entry(number: int, text: str) -> Entry:
     page = number // 20
     chunk = Chunk(
-        chunk_id=f"chunk-{number}",
-        document_id=f"page-{page}",
-        url=f"https://book.example/docs/page-{page}",
-        anchor="",
-        title=f"Page {page}",
-        section="",
-        position=number % 20,
-        start=0,
-        end=len(text),
-        text=text,
-        content_hash=f"{number:064}",
-        source_path=f"docs/page-{page}.md",
-        slug=f"page-{page}",
-        source_type="docusaurus-page",
-    )
+        chunk_id=f"chunk-{number}", document_id=f"page-{page}",
+        url=f"https://book.example/docs/page-{page}", anchor="", title=f"Page {page}", section="",
+        position=number % 20, start=0, end=len(text), text=text, content_hash=f"{number:064}",
+        source_path=f"docs/page-{page}.md", slug=f"page-{page}", source_type="docusaurus-page",
+    )  # fmt: skip
     return Entry(chunk, "book", text, f"{number}")
 
 

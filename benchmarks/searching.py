@@ -27,15 +27,10 @@ from pertinent.testing.pages import Shelf, page
 from pertinent.types import Page
 
 QUERIES = [
-    "How do ROS 2 nodes communicate?",
-    "What is a URDF joint?",
-    "reliable or best effort delivery",
-    "How do I keep a humanoid from falling over?",
-    "spawn a robot into Gazebo",
-    "costmap inflation radius",
-    "action chunking in a vision-language-action policy",
-    "IMU bias and noise model",
-]
+    "How do ROS 2 nodes communicate?", "What is a URDF joint?", "reliable or best effort delivery",
+    "How do I keep a humanoid from falling over?", "spawn a robot into Gazebo", "costmap inflation radius",
+    "action chunking in a vision-language-action policy", "IMU bias and noise model",
+]  # fmt: skip
 
 
 class Quick:

@@ -53,19 +53,14 @@ def measure(book: Path) -> dict[str, Any]:
     embed, raw = (statistics.median(times) for times in zip(*parts, strict=True))
     latency = statistics.median(latencies)
     return {
-        "model_alone_per_s": round(alone, 1),
-        "model_alone_in_batches_per_s": round(together, 1),
-        "median_embed_ms": round(embed, 3),
-        "median_raw_index_ms": round(raw, 3),
-        "median_latency_ms": round(latency, 3),
-        "latency_beyond_ms": round(latency - embed - raw, 3),
-        "clients": CLIENTS,
-        "throughput_per_s": round(fresh, 1),
+        "model_alone_per_s": round(alone, 1), "model_alone_in_batches_per_s": round(together, 1),
+        "median_embed_ms": round(embed, 3), "median_raw_index_ms": round(raw, 3),
+        "median_latency_ms": round(latency, 3), "latency_beyond_ms": round(latency - embed - raw, 3),
+        "clients": CLIENTS, "throughput_per_s": round(fresh, 1),
         "throughput_over_model": round(fresh / alone, 3),
         "throughput_over_model_in_batches": round(fresh / together, 3),
-        "repeated_per_s": round(repeated, 1),
-        "repeated_over_model": round(repeated / alone, 2),
-    }
+        "repeated_per_s": round(repeated, 1), "repeated_over_model": round(repeated / alone, 2),
+    }  # fmt: skip
 
 
 def make_queries(book: Path) -> list[str]:
@@ -160,19 +155,14 @@ def _throughput(port: int, queries: Any) -> float:
         file.flush()
         run = subprocess.run(
             [
-                "wrk",
-                "-t1",
-                f"-c{CLIENTS}",
-                f"-d{int(SECONDS)}s",
-                "-s",
-                str(script),
+                "wrk", "-t1", f"-c{CLIENTS}", f"-d{int(SECONDS)}s", "-s", str(script),
                 f"http://127.0.0.1:{port}/search",
             ],
             env={**os.environ, "QUERIES": file.name},
             capture_output=True,
             text=True,
             check=True,
-        )
+        )  # fmt: skip
     assert "Non-2xx" not in run.stdout, run.stdout
     match = re.search(r"Requests/sec:\s+([\d.]+)", run.stdout)
     assert match, run.stdout

@@ -33,8 +33,7 @@ def golden() -> Path:
 
 
 def test_calibrate_prints_the_threshold_and_where_to_set_it(run: Run, golden: Path) -> None:
-    result = run("calibrate", golden)
-    assert result.exit_code == 0
+    result = run("calibrate", golden, exits=0)
     output = result.stdout
     assert "robots, ranking hybrid: 3 queries with an answer, 2 without; 1 gave no score" in output
     (threshold,) = re.findall(r"^  answer_threshold: (0\.\d+)$", output, re.MULTILINE)
@@ -83,8 +82,7 @@ def test_calibrate_writes_no_file(run: Run, golden: Path) -> None:
 
 def test_calibrate_requires_unanswerable_queries(run: Run, golden: Path) -> None:
     golden.write_text(GOLDEN.partition("  - {id: empty")[0], encoding="utf-8")
-    result = run("calibrate", golden)
-    assert result.exit_code == 2
+    result = run("calibrate", golden, exits=2)
     assert result.stdout == ""
     assert "answerable: false" in result.stderr
 
@@ -96,18 +94,16 @@ def test_calibrate_requires_unanswerable_queries(run: Run, golden: Path) -> None
         (["golden.docx"], "unknown format"),
     ],
 )
-def test_calibrate_refuses_an_unreadable_golden_set(
+def test_calibrate_refuses_a_bad_golden_set(
     run: Run, golden: Path, arguments: list[str], message: str
 ) -> None:
-    result = run("calibrate", *arguments)
-    assert result.exit_code == 2
+    result = run("calibrate", *arguments, exits=2)
     assert message in result.stderr
     assert result.stdout == ""
 
 
 def test_calibrate_without_an_index_names_the_command_to_run(run: Run, golden: Path) -> None:
-    result = run("calibrate", golden, "--folder", "elsewhere")
-    assert result.exit_code == 2
+    result = run("calibrate", golden, "--folder", "elsewhere", exits=2)
     assert "pertinent index" in result.stderr
     assert not Path("elsewhere").exists()
 

@@ -66,12 +66,10 @@ def held(indexed: Path) -> Iterator[None]:
 @pytest.mark.usefixtures("held")
 def test_index_locked_by_another_process_exits_with_3(run: Run, docs: Path) -> None:
     for command in (["search", "nodes"], ["index", str(docs)]):
-        result = run(*command)
-        assert result.exit_code == 3
+        result = run(*command, exits=3)
         assert "another process" in result.stderr
         assert result.stderr.count("\n") == 1
-    doctor = run("doctor")
-    assert doctor.exit_code == 3
+    doctor = run("doctor", exits=3)
     assert "another process" in " ".join(doctor.stdout.split())
     assert run("list").exit_code == 0
 
@@ -81,19 +79,16 @@ def test_failing_embedder_exits_with_3(run: Run, docs: Path, tmp_path: Path) -> 
     model.mkdir()
     for name in ("model.onnx", "tokenizer.json"):
         (model / name).write_bytes(b"no such thing")
-    result = run("--embedder", f"onnx:{model}", "index", docs)
-    assert result.exit_code == 3
+    result = run("--embedder", f"onnx:{model}", "index", docs, exits=3)
     assert "tokenizer.json" in result.stderr
     assert "Traceback" not in result.stderr
 
 
 def test_debug_prints_the_traceback(run: Run, indexed: Path) -> None:
     (indexed / "catalog.sqlite3").write_bytes(b"not a database" * 100)
-    plain = run("search", "nodes")
-    assert plain.exit_code == 3
+    plain = run("search", "nodes", exits=3)
     assert "Traceback" not in plain.stderr
-    result = run("search", "nodes", "--debug")
-    assert result.exit_code == 3
+    result = run("search", "nodes", "--debug", exits=3)
     assert "Traceback" in result.stderr
 
 
@@ -104,8 +99,7 @@ def test_unexpected_error_is_one_line_and_exits_with_70(run: Run, monkeypatch: p
         raise ZeroDivisionError("by\nzero")
 
     monkeypatch.setattr(global_options.GlobalOptions, "load_settings", fail)
-    result = run("settings")
-    assert result.exit_code == 70
+    result = run("settings", exits=70)
     assert result.stderr == (
         "pertinent: unexpected ZeroDivisionError: by zero; run again with --debug for the traceback\n"
     )
@@ -165,9 +159,7 @@ def test_concurrent_index_runs_wait_for_each_other(docs: Path) -> None:
     ):
         outputs = [process.communicate(timeout=120) for process in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0)
-    waiting = [
-        error for _, error in outputs if "Waiting for another process that writes to this index" in error
-    ]
+    waiting = [line for _, line in outputs if "Waiting for another process that writes to this index" in line]
     assert len(waiting) == 1
 
 

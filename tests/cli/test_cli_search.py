@@ -18,8 +18,7 @@ REQUIRED = {"content", "url", "position", "similarity_score", "chunk_id", "creat
 
 
 def test_search_prints_title_section_address_score_and_text(run: Run) -> None:
-    result = run("search", "revolute joint limits", "-k", "1")
-    assert result.exit_code == 0
+    result = run("search", "revolute joint limits", "-k", "1", exits=0)
     assert "Joints › Limits" in result.stdout
     assert "https://robots.example/docs/joints#limits" in result.stdout
     assert re.search(r"\b0\.\d{3}\b", result.stdout)
@@ -58,8 +57,7 @@ def test_seed_001_citation_is_the_url_with_its_anchor(run: Run) -> None:
 def test_seed_003_hit_with_null_title_shows_its_path(run: Run, indexed: Path) -> None:
     with closing(sqlite3.connect(indexed / "catalog.sqlite3")) as catalog, catalog:
         catalog.execute("UPDATE documents SET title = NULL")
-    result = run("search", "friction slows a joint", "-k", "1")
-    assert result.exit_code == 0
+    result = run("search", "friction slows a joint", "-k", "1", exits=0)
     assert "docs/joints.md › Friction" in result.stdout
     assert json.loads(run("search", "friction", "--json").stdout)["results"][0]["title"] == ""
 
@@ -92,8 +90,7 @@ def test_explain_lists_hits_below_the_threshold(run: Run) -> None:
 
 
 def test_search_without_hits_prints_the_nearest_passage(run: Run) -> None:
-    result = run("search", "revolute joint limits", "--threshold", "1")
-    assert result.exit_code == 0
+    result = run("search", "revolute joint limits", "--threshold", "1", exits=0)
     assert "No passage scores 1 or more" in result.stdout
     assert "Joints › Limits" in result.stdout
 
@@ -162,8 +159,7 @@ def test_no_color_disables_colours(run: Run, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("columns", ["1", "12", "30", "200"])
 def test_search_prints_at_any_terminal_width(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    result = run("search", "joint limits", "--explain")
-    assert result.exit_code == 0
+    result = run("search", "joint limits", "--explain", exits=0)
     assert "https://robots.example/docs/joints#limits" in result.stdout
 
 

@@ -84,8 +84,7 @@ def test_seed_002_cohere_setting_shows_its_model(run: Run) -> None:
 def test_settings_mask_secrets(run: Run, monkeypatch: pytest.MonkeyPatch, form: list[str]) -> None:
     monkeypatch.setenv("COHERE_API_KEY", "s3cret-key")
     monkeypatch.setenv("DATABASE_URL", "postgresql://ann:s3cret-word@db.example/books")
-    result = run("settings", *form)
-    assert result.exit_code == 0
+    result = run("settings", *form, exits=0)
     assert "s3cret" not in result.output
     assert "COHERE_API_KEY" in result.stdout
     assert "********" in result.stdout

@@ -41,8 +41,7 @@ def bad() -> Path:
 
 
 def test_compare_prints_a_loss_with_its_queries_and_reasons(run: Run, good: Path, bad: Path) -> None:
-    result = run("compare", good, bad)
-    assert result.exit_code == 0
+    result = run("compare", good, bad, exits=0)
     assert result.stderr == ""
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["p@5", "0.800", "0.400", "−0.400", "−0.400", "−0.400", "0/0/10", "0.002", "worse"] in lines
@@ -54,22 +53,19 @@ def test_compare_prints_a_loss_with_its_queries_and_reasons(run: Run, good: Path
 
 
 def test_compare_prints_a_gain(run: Run, good: Path, bad: Path) -> None:
-    result = run("compare", bad, good, "--max-regression", "0")
-    assert result.exit_code == 0
+    result = run("compare", bad, good, "--max-regression", "0", exits=0)
     assert "better" in result.stdout
     assert "1 query newly passing: q0" in result.stdout
 
 
 def test_compare_of_a_report_with_itself_shows_no_change(run: Run, good: Path) -> None:
-    result = run("compare", good, good, "--max-regression", "0")
-    assert result.exit_code == 0
+    result = run("compare", good, good, "--max-regression", "0", exits=0)
     assert result.stdout.count("no change") == 3
     assert "newly" not in result.stdout
 
 
 def test_compare_exits_with_1_if_a_loss_exceeds_max_regression(run: Run, good: Path, bad: Path) -> None:
-    result = run("compare", good, bad, "--max-regression", "0.1")
-    assert result.exit_code == 1
+    result = run("compare", good, bad, "--max-regression", "0.1", exits=1)
     assert "worse" in result.stdout
     assert result.stderr.count("\n") == 3
     assert "p@5 fell by 0.400, from 0.800 to 0.400" in result.stderr
@@ -77,8 +73,7 @@ def test_compare_exits_with_1_if_a_loss_exceeds_max_regression(run: Run, good: P
 
 
 def test_compare_json_is_the_comparison_alone(run: Run, good: Path, bad: Path) -> None:
-    result = run("compare", good, bad, "--json", "--max-regression", "0.1")
-    assert result.exit_code == 1
+    result = run("compare", good, bad, "--json", "--max-regression", "0.1", exits=1)
     comparison = json.loads(result.stdout)
     assert [change["measure"] for change in comparison["changes"]] == ["p@5", "rr_best", "ndcg@10"]
     assert comparison["newly_failing"][0]["query"] == "q0"
@@ -90,9 +85,7 @@ def test_compare_json_is_the_comparison_alone(run: Run, good: Path, bad: Path) -
 def test_compare_accepts_reports_of_real_runs(run: Run, indexed: Path) -> None:
     Path("golden.yaml").write_text(GOLDEN, encoding="utf-8")
     with Pertinent.open(indexed) as opened:
-        paths = [
-            save(opened.validate("golden.yaml", ranking=ranking), "out") for ranking in ("hybrid", "dense")
-        ]
+        paths = [save(opened.validate("golden.yaml", ranking=side), "out") for side in ("hybrid", "dense")]
     comparison = json.loads(run("compare", *paths, "--json").stdout)
     assert comparison["n"] == 2
     assert {"name": "ranking", "baseline": "hybrid", "current": "dense"} in comparison["differences"]
@@ -105,12 +98,10 @@ def test_compare_reports_a_new_label_first(run: Run, indexed: Path) -> None:
     Path("more.yaml").write_text(relabelled, encoding="utf-8")
     with Pertinent.open(indexed) as opened:
         paths = [save(opened.validate(name), "out") for name in ("golden.yaml", "more.yaml")]
-    result = run("compare", *paths, "--max-regression", "0")
-    assert result.exit_code == 0
+    result = run("compare", *paths, "--max-regression", "0", exits=0)
     first, second, *_ = result.stdout.splitlines()
-    assert f"{first} {second}".strip() == (
-        "Scored with the labels of AFTER (golden set changed: 1 label added)."
-    )
+    message = "Scored with the labels of AFTER (golden set changed: 1 label added)."
+    assert f"{first} {second}".strip() == message
     assert result.stdout.count("no change") == 3
     comparison = json.loads(run("compare", *paths, "--json").stdout)
     assert list(comparison)[:2] == ["golden", "scored_with"]
@@ -121,8 +112,7 @@ def test_compare_reports_a_new_label_first(run: Run, indexed: Path) -> None:
 
 def test_golden_sets_without_a_common_query_are_refused(run: Run, good: Path) -> None:
     unrelated = written(report([case("x")], fingerprints={"golden": "h"}), "other.json")
-    result = run("compare", good, unrelated)
-    assert result.exit_code == 2
+    result = run("compare", good, unrelated, exits=2)
     assert result.stdout == ""
     assert "no answerable query in common" in result.stderr
     assert "queries added: x" in result.stderr
@@ -134,15 +124,13 @@ def test_golden_sets_without_a_common_query_are_refused(run: Run, good: Path) ->
 )
 def test_compare_refuses_a_file_that_is_not_a_report(run: Run, good: Path, text: str, message: str) -> None:
     Path("broken.json").write_text(text, encoding="utf-8")
-    result = run("compare", good, "broken.json")
-    assert result.exit_code == 2
+    result = run("compare", good, "broken.json", exits=2)
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 
 def test_compare_refuses_a_missing_report(run: Run, good: Path) -> None:
-    result = run("compare", good, "nowhere.json")
-    assert result.exit_code == 2
+    result = run("compare", good, "nowhere.json", exits=2)
     assert "nowhere.json can't be read" in result.stderr
 
 

@@ -29,8 +29,8 @@ pytestmark = [
 
 
 @pytest.fixture(autouse=True)
-def _log_of_its_own() -> Iterator[None]:
-    """The command's log goes to the stderr that it has here, which is closed when it ends."""
+def _reset_log() -> Iterator[None]:
+    """The command logs to its own stderr, which is closed when it ends."""
     yield
     structlog.reset_defaults()
 
@@ -56,16 +56,14 @@ def name(client: QdrantClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
 
 
 def data(run: Run, *arguments: str) -> dict[str, Any]:
-    result = run("inspect", "--json", *arguments)
-    assert result.exit_code == 0, result.output
+    result = run("inspect", "--json", *arguments, exits=0)
     inspection: dict[str, Any] = json.loads(result.stdout)
     return inspection
 
 
 def test_inspect_prints_vectors_and_fields(run: Run, client: QdrantClient, name: str) -> None:
     PIPELINES["seed 003"].fill(client, name)
-    result = run("inspect")
-    assert result.exit_code == 0, result.output
+    result = run("inspect", exits=0)
     output = " ".join(result.stdout.split())
     assert f"{name} at http" in output
     assert "6 points, 1 shard, 1 replica" in output
@@ -80,9 +78,7 @@ def test_inspect_prints_vectors_and_fields(run: Run, client: QdrantClient, name:
     assert "--write pertinent.toml" in output
 
 
-def test_inspect_json_has_vectors_and_fields(
-    run: Run, client: QdrantClient, name: str, qdrant: Endpoint
-) -> None:
+def test_inspect_json_has_all_fields(run: Run, client: QdrantClient, name: str, qdrant: Endpoint) -> None:
     PIPELINES["langchain hybrid"].fill(client, name)
     inspection = data(run)
     assert (inspection["collection"], inspection["points"], inspection["looked_at"]) == (name, 6, 6)
@@ -91,11 +87,8 @@ def test_inspect_json_has_vectors_and_fields(
         {"name": "meaning", "dimension": 64, "distance": "Cosine", "refusal": "", "searched": True}
     ]
     assert inspection["sparse_vectors"] == ["langchain-sparse"]
-    assert (inspection["shape"], inspection["position_base"], inspection["made_with"]) == (
-        "langchain",
-        0,
-        None,
-    )
+    recognised = (inspection["shape"], inspection["position_base"], inspection["made_with"])
+    assert recognised == ("langchain", 0, None)
     fields = {field["name"]: field for field in inspection["fields"]}
     assert fields["text"]["path"] == "page_content"
     assert (fields["source_path"]["path"], fields["source_path"]["count"]) == ("metadata.source", 6)
@@ -106,15 +99,10 @@ def test_inspect_json_has_vectors_and_fields(
 
 
 def test_inspect_counts_points_without_a_field(run: Run, client: QdrantClient, name: str) -> None:
-    payloads: list[dict[str, Any]] = [
-        {
-            "content": passage.text,
-            "url": passage.url,
-            "title": passage.title,
-            "content_hash": content_hash(passage.text),
-        }
-        for passage in PASSAGES
-    ]
+    payloads: list[dict[str, Any]] = []
+    for passage in PASSAGES:
+        content = {"content": passage.text, "content_hash": content_hash(passage.text)}
+        payloads.append({**content, "url": passage.url, "title": passage.title})
     del payloads[0]["title"]
     payloads[1]["content_hash"] = "5d41402abc4b2a76b9719d911017c592"
     write(client, name, payloads, [passage.text for passage in PASSAGES])
@@ -135,8 +123,7 @@ def test_inspect_writes_settings_that_open_the_collection(
 ) -> None:
     """With nothing but the file: search, list, show and validate work, and writing is refused."""
     PIPELINES[pipeline].fill(client, name)
-    done = run("inspect", "--write", "pertinent.toml")
-    assert done.exit_code == 0, done.output
+    done = run("inspect", "--write", "pertinent.toml", exits=0)
     assert "wrote pertinent.toml" in done.stderr
     written = tomllib.loads(Path("pertinent.toml").read_text(encoding="utf-8"))
     assert (written["qdrant_url"], written["qdrant_collection"]) == (qdrant.url, name)
@@ -145,8 +132,7 @@ def test_inspect_writes_settings_that_open_the_collection(
     for variable in ("QDRANT_URL", "QDRANT_COLLECTION_NAME"):
         monkeypatch.delenv(variable)
 
-    search = run("search", "revolute joint limit", "--json", "--explain")
-    assert search.exit_code == 0, search.output
+    search = run("search", "revolute joint limit", "--json", "--explain", exits=0)
     answer = json.loads(search.stdout)
     assert answer["results"][0]["content"].startswith("A revolute joint")
     assert (answer["metadata"]["ranking"], answer["metadata"]["notes"]) == ("dense", [])
@@ -182,8 +168,7 @@ def test_inspect_replaces_a_file_only_with_overwrite(run: Run, client: QdrantCli
     PIPELINES["seed 000"].fill(client, name)
     file = Path("mine.toml")
     file.write_text("mine")
-    refused = run("inspect", "--write", "mine.toml")
-    assert refused.exit_code == 2
+    refused = run("inspect", "--write", "mine.toml", exits=2)
     assert "--overwrite replaces it" in refused.stderr
     assert file.read_text() == "mine"
     assert run("inspect", "--write", "mine.toml", "--overwrite").exit_code == 0
@@ -192,13 +177,10 @@ def test_inspect_replaces_a_file_only_with_overwrite(run: Run, client: QdrantCli
     assert (nowhere.exit_code, "no folder nowhere" in nowhere.stderr) == (2, True)
 
 
-def test_inspect_lists_unrecognised_fields_and_writes_nothing(
-    run: Run, client: QdrantClient, name: str
-) -> None:
+def test_inspect_lists_unknown_fields_and_writes_nothing(run: Run, client: QdrantClient, name: str) -> None:
     payloads = [{"body": {"plain": passage.text}, "at": passage.url} for passage in PASSAGES]
     write(client, name, payloads, [passage.text for passage in PASSAGES])
-    result = run("inspect", "--write", "pertinent.toml")
-    assert result.exit_code == 2
+    result = run("inspect", "--write", "pertinent.toml", exits=2)
     output = " ".join(result.stdout.split())
     assert "body.plain 6 Nodes exchange messages over topics." in output
     assert "[qdrant_fields] with text" in result.stderr
@@ -211,11 +193,8 @@ def test_inspect_lists_unrecognised_fields_and_writes_nothing(
 
 
 def test_inspect_keeps_the_vector_that_the_settings_name(run: Run, client: QdrantClient, name: str) -> None:
-    cosine = models.Distance.COSINE
-    client.create_collection(
-        name,
-        {vector_name: models.VectorParams(size=64, distance=cosine) for vector_name in ("body", "title")},
-    )
+    params = models.VectorParams(size=64, distance=models.Distance.COSINE)
+    client.create_collection(name, {"body": params, "title": params})
     points = [
         models.PointStruct(
             id=number,
@@ -225,8 +204,7 @@ def test_inspect_keeps_the_vector_that_the_settings_name(run: Run, client: Qdran
         for number, passage in enumerate(PASSAGES)
     ]
     client.upsert(name, points, wait=True)
-    unclear = run("inspect")
-    assert unclear.exit_code == 2
+    unclear = run("inspect", exits=2)
     assert "several dense vectors" in unclear.stderr
     Path("pertinent.toml").write_text('[qdrant_fields]\nvector = "body"\n')
     assert run("inspect", "--write", "pertinent.toml", "--overwrite").exit_code == 0
@@ -271,9 +249,7 @@ def test_remove_passwords_keeps_only_the_addresses() -> None:
     assert remove_passwords(addresses) == "https://a:6333,https://b:6333"
 
 
-def test_inspect_runs_as_the_installed_command(
-    start: Start, client: QdrantClient, name: str, qdrant: Endpoint
-) -> None:
+def test_inspect_runs_when_installed(start: Start, client: QdrantClient, name: str, qdrant: Endpoint) -> None:
     PIPELINES["seed 000"].fill(client, name)
     done = start("inspect", "--url", qdrant.url, "--collection", name)
     assert (done.returncode, done.stderr) == (0, "")

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.validation.golden import formats as exchange
+from pertinent.validation.golden.golden_set import Label
 from pertinent.validation.labels.judgments import JudgmentLog
 
 from .conftest import Run
@@ -41,23 +42,23 @@ def golden(tmp_path: Path) -> Path:
     return path
 
 
+def labels(golden: Path) -> list[Label | None]:
+    return [judgment.label for judgment in JudgmentLog.beside(golden).read_effective()]
+
+
 def grades(golden: Path) -> list[int | None]:
-    return [
-        judgment.label.grade if judgment.label else None
-        for judgment in JudgmentLog.beside(golden).read_effective()
-    ]
+    return [label.grade if label else None for label in labels(golden)]
 
 
 def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
-    done = run("label", golden, "--judge", "ann", stdin="2\n0\n1\nq\n")
-    assert done.exit_code == 0, done.output
+    done = run("label", golden, "--judge", "ann", stdin="2\n0\n1\nq\n", exits=0)
     assert grades(golden) == [2, 0, 1]
     assert "How do nodes talk?" in done.stdout
     assert "0 of " in done.stdout
     assert "3 judgments saved in" in done.stdout
     assert golden.read_text(encoding="utf-8") == GOLDEN
-    labels = [label for query in exchange.read_golden(str(golden)).queries for label in query.labels]
-    assert [label.judge for label in labels] == ["ann"] * 3
+    merged = [label for query in exchange.read_golden(str(golden)).queries for label in query.labels]
+    assert [label.judge for label in merged] == ["ann"] * 3
 
 
 def test_label_shows_nothing_that_biases_a_judge(run: Run, golden: Path) -> None:
@@ -70,30 +71,19 @@ def test_label_shows_nothing_that_biases_a_judge(run: Run, golden: Path) -> None
 
 
 def test_label_ignores_unknown_keys(run: Run, golden: Path) -> None:
-    done = run("label", golden, stdin="3\nyes\n\n  \n22\n\x1b[A\nQ\n2\n")
-    assert done.exit_code == 0
+    done = run("label", golden, stdin="3\nyes\n\n  \n22\n\x1b[A\nQ\n2\n", exits=0)
     assert done.stdout.count("Nothing was judged.") == 5
     assert grades(golden) == [2]
 
 
 def test_label_saves_a_note_with_the_next_judgment_and_undo_restores_it(run: Run, golden: Path) -> None:
     done = run("label", golden, stdin="n on one line\n1\nn\n on the next  line \n2\n")
-    assert [
-        judgment.label and judgment.label.note for judgment in JudgmentLog.beside(golden).read_effective()
-    ] == [
-        "on one line",
-        "on the next line",
-    ]
+    assert [label and label.note for label in labels(golden)] == ["on one line", "on the next line"]
     done = run("label", golden, stdin="u\n0\n")
     assert "Undone: your 2." in done.stdout
     assert "note: on the next line" in done.stdout
-    assert [
-        (judgment.label and (judgment.label.grade, judgment.label.note))
-        for judgment in JudgmentLog.beside(golden).read_effective()
-    ] == [
-        (1, "on one line"),
-        (0, "on the next line"),
-    ]
+    assert grades(golden) == [1, 0]
+    assert [label and label.note for label in labels(golden)] == ["on one line", "on the next line"]
 
 
 def test_label_refuses_a_note_that_is_too_long(run: Run, golden: Path) -> None:
@@ -124,8 +114,7 @@ def test_label_undoes_after_the_last_passage(run: Run, golden: Path) -> None:
 def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> None:
     golden = tmp_path / "none.yaml"
     golden.write_text("queries: [{id: taxes, text: taxes, answerable: false}]", encoding="utf-8")
-    done = run("label", golden, stdin="2\n")
-    assert done.exit_code == 0
+    done = run("label", golden, stdin="2\n", exits=0)
     assert "There is nothing to judge" in done.stdout
     assert not JudgmentLog.beside(golden).path.exists()
 
@@ -143,13 +132,9 @@ def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> N
         ([], ["GOLDEN", "--help"]),
     ],
 )
-def test_label_refuses_bad_input_in_one_line(
-    run: Run, golden: Path, arguments: list[str], messages: list[str]
-) -> None:
-    done = run(
-        "label", *(str(golden) if argument == "GOLDEN" else argument for argument in arguments), stdin="2\n"
-    )
-    assert done.exit_code == 2
+def test_label_refuses_bad_input(run: Run, golden: Path, arguments: list[str], messages: list[str]) -> None:
+    arguments = [str(golden) if argument == "GOLDEN" else argument for argument in arguments]
+    done = run("label", *arguments, stdin="2\n", exits=2)
     last = done.stderr.splitlines()[-1]
     assert all(part in last for part in messages)
     assert "Traceback" not in done.stderr
@@ -158,12 +143,10 @@ def test_label_refuses_bad_input_in_one_line(
 
 def test_label_agreement_prints_kappa_of_two_judges(run: Run, golden: Path) -> None:
     run("label", golden, "--judge", "ann", stdin="2\n0\n" * 20)
-    alone = run("label", golden, "--agreement")
-    assert alone.exit_code == 2
+    alone = run("label", golden, "--agreement", exits=2)
     assert "labels by ann" in alone.stderr
     run("label", golden, "--judge", "ben", stdin="2\n" * 40)
-    agreement = run("label", golden, "--agreement")
-    assert agreement.exit_code == 0, agreement.output
+    agreement = run("label", golden, "--agreement", exits=0)
     assert "ann and ben" in agreement.stdout
     assert re.search(r"weighted kappa 0\.00 over \d+ passages; the same grade for \d+", agreement.stdout)
     assert "What limits a joint?" in agreement.stdout
@@ -191,25 +174,25 @@ class Terminal:
     def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
         self.process = process
         self._screen = screen
-        self.shown = ""
+        self.output = ""
 
     def until(self, text: str, seconds: float = 30) -> None:
         """Read on until the text is shown."""
         end = time.monotonic() + seconds
-        while text not in self.shown:
+        while text not in self.output:
             ready, _, _ = select.select([self._screen], [], [], max(0, end - time.monotonic()))
-            assert ready, f"{text!r} was not shown, but {self.shown[-500:]!r}"
+            assert ready, f"{text!r} was not shown, but {self.output[-500:]!r}"
             try:
-                self.shown += os.read(self._screen, 4096).decode()
+                self.output += os.read(self._screen, 4096).decode()
             except OSError:
-                assert text in self.shown
+                assert text in self.output
                 return
 
     def press(self, key: str, then: str) -> None:
         """Press a key, once the prompt is there, and wait for what follows."""
         self.until("\r\n> ")
         time.sleep(0.05)  # the prompt stands a moment before the terminal is listened to key by key
-        self.shown = ""
+        self.output = ""
         os.write(self._screen, key.encode())
         self.until(then)
 
@@ -258,12 +241,7 @@ def test_label_reads_single_keys_on_a_terminal(golden: Path) -> None:
         opened.press("q", "2 judgments saved")
         assert opened.process.wait(30) == 0
     assert grades(golden) == [2, 0]
-    assert [
-        judgment.label and judgment.label.note for judgment in JudgmentLog.beside(golden).read_effective()
-    ] == [
-        None,
-        "by hand",
-    ]
+    assert [label and label.note for label in labels(golden)] == [None, "by hand"]
 
 
 @pytest.mark.parametrize("key", ["\x03", "signal"])
@@ -279,7 +257,7 @@ def test_label_ctrl_c_keeps_all_judgments(golden: Path, key: str) -> None:
             opened.type(key)
         opened.until("every judgment is saved")
         assert opened.process.wait(30) == 130
-        assert "Traceback" not in opened.shown
+        assert "Traceback" not in opened.output
     assert grades(golden) == [2, 1]
 
 
@@ -297,9 +275,8 @@ def test_label_does_not_lock_the_index(run: Run, golden: Path) -> None:
 
 
 def test_label_removes_terminal_escapes(run: Run, docs: Path, tmp_path: Path) -> None:
-    (docs / "evil.md").write_text(
-        "# Evil\x1b[31m\n\nThe evil \x1b]0;owned\x07 word \x9b2J.\n", encoding="utf-8"
-    )
+    evil = "# Evil\x1b[31m\n\nThe evil \x1b]0;owned\x07 word \x9b2J.\n"
+    (docs / "evil.md").write_text(evil, encoding="utf-8")
     run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
     golden = tmp_path / "evil.yaml"
     golden.write_text('queries: [{id: evil, text: "evil \\e[31m word"}]', encoding="utf-8")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from pertinent.errors import InvalidInput
 from pertinent.types import Answer, Chunk, Hit, Scores
 from pertinent.validation.calibration import RULE, Calibration, auc, best_plateau, calibrate
-from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, QueryType
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet
 from pertinent.validation.labels.resolve import ResolvedQuery
 from pertinent.validation.runner import QueryOutcome
 from pertinent.validation.statistics import Column
@@ -29,18 +30,11 @@ def hit(chunk_id: str, score: float) -> Hit:
     return Hit(chunk, score, Scores(score, None), 0)
 
 
-def outcome(
-    name: str,
-    scores: Sequence[float],
-    *,
-    answerable: bool = True,
-    query_type: QueryType = "specific",
-    top_k: int = 5,
-) -> QueryOutcome:
+def outcome(name: str, scores: Sequence[float], **fields: Any) -> QueryOutcome:
     """A query whose results are called by its name and their rank, `name-1` first."""
-    query = GoldenQuery(id=name, text=name, answerable=answerable, query_type=query_type, top_k=top_k)
+    query = GoldenQuery(id=name, text=name, **fields)
     hits = tuple(hit(f"{name}-{rank}", score) for rank, score in enumerate(scores, start=1))
-    return QueryOutcome(query, 1.0, Answer(name, "hybrid", hits, top_k, 0.0, "", {}))
+    return QueryOutcome(query, 1.0, Answer(name, "hybrid", hits, query.top_k, 0.0, "", {}))
 
 
 def run(
@@ -58,14 +52,22 @@ def run(
     return calibrate(golden, outcomes, resolved, resamples=resamples)
 
 
+def outcomes_of(answerable: Sequence[float], unanswerable: Sequence[float]) -> list[QueryOutcome]:
+    """Queries `a0`, `a1`… with an answer and `n0`, `n1`… without, each with one result of the score."""
+    outcomes = [outcome(f"a{number}", [score]) for number, score in enumerate(answerable)]
+    return outcomes + [outcome(f"n{n}", [score], answerable=False) for n, score in enumerate(unanswerable)]
+
+
 def of_scores(
     answerable: Sequence[float], unanswerable: Sequence[float], threshold: float = 0.5, resamples: int = 20
 ) -> Calibration:
     """Where the first result of each answerable query is the relevant one."""
-    outcomes = [outcome(f"a{position}", [score]) for position, score in enumerate(answerable)]
-    outcomes += [outcome(f"n{p}", [score], answerable=False) for p, score in enumerate(unanswerable)]
+    outcomes = outcomes_of(answerable, unanswerable)
     relevance = {f"a{position}": {f"a{position}-1": 2} for position in range(len(answerable))}
     return run(outcomes, relevance, threshold, resamples)
+
+
+NO_ANSWER = outcome("n", [0.1], answerable=False)
 
 
 def column(scores: Sequence[float]) -> Column:
@@ -75,32 +77,24 @@ def column(scores: Sequence[float]) -> Column:
 SCORES = st.lists(
     st.one_of(st.floats(0, 1), st.integers(0, 20).map(lambda part: part / 20)), min_size=1, max_size=15
 )
+Floats = list[float]
 few = hypothesis_settings(max_examples=40)
 
 
 def test_separable_scores_get_the_middle_as_threshold() -> None:
     calibration = of_scores([0.6, 0.7, 0.9], [0.1, 0.2, 0.4])
-    assert calibration.threshold == 0.5
-    assert calibration.plateau == (0.4, 0.6)
-    assert calibration.auc == 1.0
-    assert (calibration.proposed.answered, calibration.proposed.kept, calibration.proposed.false_answers) == (
-        1,
-        1,
-        0,
-    )
-    assert (calibration.proposed.youden, calibration.proposed.balanced_accuracy) == (1, 1)
-    assert calibration.rule == RULE
+    proposed = calibration.proposed
+    assert (calibration.threshold, calibration.plateau, calibration.rule) == (0.5, (0.4, 0.6), RULE)
+    assert (proposed.answered, proposed.kept, proposed.false_answers) == (1, 1, 0)
+    assert calibration.auc == proposed.youden == proposed.balanced_accuracy == 1
 
 
 def test_overlapping_scores_match_a_hand_computed_case() -> None:
     """At 0.4 three of four stay and one of four gets through; everywhere else it is worse."""
     calibration = of_scores([0.2, 0.5, 0.6, 0.8], [0.1, 0.3, 0.35, 0.7])
-    assert calibration.plateau == (0.35, 0.5)
-    assert calibration.threshold == 0.42
-    assert calibration.proposed.answered == 0.75
-    assert calibration.proposed.false_answers == 0.25
-    assert calibration.proposed.balanced_accuracy == 0.75
-    assert calibration.auc == 11 / 16
+    proposed = calibration.proposed
+    assert (calibration.plateau, calibration.threshold, calibration.auc) == ((0.35, 0.5), 0.42, 11 / 16)
+    assert (proposed.answered, proposed.false_answers, proposed.balanced_accuracy) == (0.75, 0.25, 0.75)
 
 
 def test_present_threshold_has_its_costs() -> None:
@@ -140,23 +134,17 @@ def test_query_without_results_is_never_answered() -> None:
 
 
 def test_best_relevant_result_counts() -> None:
-    calibration = run(
-        [outcome("a", [0.9, 0.7, 0.6]), outcome("n", [0.1], answerable=False)],
-        {"a": {"a-1": 0, "a-2": 1, "a-3": 2}},
-    )
+    calibration = run([outcome("a", [0.9, 0.7, 0.6]), NO_ANSWER], {"a": {"a-1": 0, "a-2": 1, "a-3": 2}})
     assert (calibration.at(0.8).answered, calibration.at(0.8).kept) == (1, 0)
     assert (calibration.at(0.7).answered, calibration.at(0.7).kept) == (1, 1)
 
 
 def test_results_beyond_top_k_are_ignored() -> None:
-    calibration = run(
-        [outcome("a", [0.9, 0.7], top_k=1), outcome("n", [0.1], answerable=False)], {"a": {"a-2": 2}}
-    )
-    assert calibration.at(0.0).kept == 0
+    assert run([outcome("a", [0.9, 0.7], top_k=1), NO_ANSWER], {"a": {"a-2": 2}}).at(0.0).kept == 0
 
 
 def test_query_without_a_known_answer_is_not_a_miss() -> None:
-    outcomes = [outcome("a", [0.9]), outcome("b", [0.8]), outcome("n", [0.1], answerable=False)]
+    outcomes = [outcome("a", [0.9]), outcome("b", [0.8]), NO_ANSWER]
     calibration = run(outcomes, {"a": {"a-1": 1}, "b": {"b-1": 0}})
     assert (calibration.answerable, calibration.judged) == (2, 1)
     assert calibration.at(0.85).kept == 1
@@ -164,12 +152,10 @@ def test_query_without_a_known_answer_is_not_a_miss() -> None:
 
 
 def test_pages_are_known_by_their_document() -> None:
-    outcomes = [outcome("a", [0.9, 0.7]), outcome("n", [0.1], answerable=False)]
+    outcomes = [outcome("a", [0.9, 0.7]), NO_ANSWER]
     golden = GoldenSet(queries=tuple(outcome.query for outcome in outcomes), unit="page")
-    resolved = {
-        "a": ResolvedQuery("a", (), {"page-of-a-2": 2}, (), {}),
-        "n": ResolvedQuery("n", (), {}, (), {}),
-    }
+    judgments: dict[str, dict[str, int]] = {"a": {"page-of-a-2": 2}, "n": {}}
+    resolved = {name: ResolvedQuery(name, (), grades, (), {}) for name, grades in judgments.items()}
     calibration = calibrate(golden, outcomes, resolved)
     assert (calibration.at(0.7).kept, calibration.at(0.8).kept) == (1, 0)
 
@@ -224,7 +210,7 @@ def test_score_that_is_not_finite_is_refused(score: float) -> None:
 
 @given(SCORES, SCORES)
 @few
-def test_no_share_rises_with_the_threshold(answerable: list[float], unanswerable: list[float]) -> None:
+def test_no_share_rises_with_the_threshold(answerable: Floats, unanswerable: Floats) -> None:
     curve = of_scores(answerable, unanswerable).curve
     thresholds = [point.threshold for point in curve]
     assert thresholds == sorted(set(thresholds))
@@ -237,9 +223,7 @@ def test_no_share_rises_with_the_threshold(answerable: list[float], unanswerable
 
 @given(SCORES, SCORES)
 @few
-def test_no_threshold_is_better_than_the_proposed_one(
-    answerable: list[float], unanswerable: list[float]
-) -> None:
+def test_no_threshold_is_better_than_the_proposed_one(answerable: Floats, unanswerable: Floats) -> None:
     calibration = of_scores(answerable, unanswerable)
     low, high = calibration.plateau
     assert low < calibration.threshold <= high or low == high == calibration.threshold == 0
@@ -256,7 +240,7 @@ def test_no_threshold_is_better_than_the_proposed_one(
 
 @given(SCORES, SCORES)
 @few
-def test_separable_scores_are_separated_perfectly(first: list[float], second: list[float]) -> None:
+def test_separable_scores_are_separated_perfectly(first: Floats, second: Floats) -> None:
     answerable, unanswerable = [0.55 + score * 0.45 for score in first], [score * 0.45 for score in second]
     calibration = of_scores(answerable, unanswerable)
     assert calibration.proposed.youden == calibration.auc == 1
@@ -265,38 +249,35 @@ def test_separable_scores_are_separated_perfectly(first: list[float], second: li
 
 @given(SCORES, SCORES, st.randoms(use_true_random=False))
 @few
-def test_order_of_queries_has_no_effect(
-    answerable: list[float], unanswerable: list[float], random: Random
-) -> None:
-    outcomes = [outcome(f"a{position}", [score]) for position, score in enumerate(answerable)]
-    outcomes += [outcome(f"n{p}", [score], answerable=False) for p, score in enumerate(unanswerable)]
+def test_order_of_queries_has_no_effect(answerable: Floats, unanswerable: Floats, random: Random) -> None:
+    outcomes = outcomes_of(answerable, unanswerable)
     calibration = run(outcomes)
     random.shuffle(outcomes)
     assert run(outcomes) == calibration
 
 
 @given(SCORES, SCORES)
-def test_auc_matches_scipy(answerable: list[float], unanswerable: list[float]) -> None:
+def test_auc_matches_scipy(answerable: Floats, unanswerable: Floats) -> None:
     ranked = stats.mannwhitneyu(answerable, unanswerable, method="asymptotic")
     pairs = len(answerable) * len(unanswerable)
     assert auc(column(answerable), column(unanswerable)) == pytest.approx(ranked.statistic / pairs)
 
 
 @given(SCORES, SCORES)
-def test_auc_is_mirrored_by_swapping_the_kinds(answerable: list[float], unanswerable: list[float]) -> None:
+def test_auc_is_mirrored_by_swapping_the_kinds(answerable: Floats, unanswerable: Floats) -> None:
     first, second = column(answerable), column(unanswerable)
     assert auc(first, second) + auc(second, first) == pytest.approx(1)
 
 
 @given(SCORES, SCORES)
-def test_doubled_queries_give_the_same_plateau(answerable: list[float], unanswerable: list[float]) -> None:
+def test_doubled_queries_give_the_same_plateau(answerable: Floats, unanswerable: Floats) -> None:
     once = best_plateau(column(answerable), column(unanswerable))
     assert best_plateau(column(answerable * 2), column(unanswerable * 2)) == once
 
 
 @given(SCORES, SCORES)
 def test_halving_every_score_halves_a_plateau_that_separates(
-    answerable: list[float], unanswerable: list[float]
+    answerable: Floats, unanswerable: Floats
 ) -> None:
     low, high = best_plateau(column(answerable), column(unanswerable))
     assume(high <= max([*answerable, *unanswerable]) and low > 0)
@@ -310,11 +291,8 @@ def test_more_queries_make_the_interval_narrower() -> None:
     drawn = np.random.default_rng(2)
 
     def width(n: int) -> float:
-        calibration = of_scores(
-            drawn.normal(0.6, 0.08, n).clip(0, 1).tolist(),
-            drawn.normal(0.3, 0.08, n).clip(0, 1).tolist(),
-            resamples=200,
-        )
+        answerable, unanswerable = (drawn.normal(mean, 0.08, n).clip(0, 1).tolist() for mean in (0.6, 0.3))
+        calibration = of_scores(answerable, unanswerable, resamples=200)
         return calibration.high - calibration.low
 
     assert width(400) < width(10)

@@ -30,6 +30,8 @@ from .conftest import (
 )
 from .test_damage import passage, shard
 
+COPIES = [page(f"copy-{n}", {"": "The hinge of the knee, the hinge of the knee."}) for n in range(4)]
+
 
 class RepeatingPipeline(LocalPipeline):
     """A pipeline that shows a text as often as it is stored."""
@@ -39,8 +41,7 @@ class RepeatingPipeline(LocalPipeline):
 
 
 def test_crowded_out_is_diagnosed(stored: Workspace) -> None:
-    copies = [page(f"copy-{n}", {"": "The hinge of the knee, the hinge of the knee."}) for n in range(4)]
-    add_pages(stored, *copies)
+    add_pages(stored, *COPIES)
     report = validate(RepeatingPipeline(stored), golden(), Options(together=False))
     diagnosis = find_diagnosis(report, "knee")
     assert diagnosis.kind == "crowded_out"
@@ -49,9 +50,7 @@ def test_crowded_out_is_diagnosed(stored: Workspace) -> None:
 
 
 def test_distinct_search_is_not_crowded_out(stored: Workspace, judged: Judge) -> None:
-    add_pages(
-        stored, *(page(f"copy-{n}", {"": "The hinge of the knee, the hinge of the knee."}) for n in range(4))
-    )
+    add_pages(stored, *COPIES)
     assert find_case(judged(), "knee").status == "passed"
 
 
@@ -109,13 +108,10 @@ def test_lost_labels_is_diagnosed(judged: Judge) -> None:
 
 
 @pytest.mark.parametrize("query_id", ["knee", "taxes"])
-def test_unmet_expected_criteria_are_the_reason_where_enough_is_relevant(
-    judged: Judge, query_id: str
-) -> None:
+def test_unmet_expected_criteria_are_the_reason_if_enough_is_relevant(judged: Judge, query_id: str) -> None:
     """Enough of the first five answer, or nothing should: what stands lower is no reason then."""
-    diagnosis = find_diagnosis(
-        judged(change_query(query_id, expected_criteria={"min_score": 0.999})), query_id
-    )
+    report = judged(change_query(query_id, expected_criteria={"min_score": 0.999}))
+    diagnosis = find_diagnosis(report, query_id)
     assert diagnosis.kind == "other"
     assert "min_score 0.999" in diagnosis.detail
     assert diagnosis.misses == []
@@ -124,10 +120,8 @@ def test_unmet_expected_criteria_are_the_reason_where_enough_is_relevant(
 def test_copy_of_a_text_is_missed_once(stored: Workspace, judged: Judge) -> None:
     """A text that stands on two pages is shown once, and explained once."""
     add_pages(stored, copy_of_knee())
-    diagnosis = find_diagnosis(
-        judged(change_query("gripper", labels=[*labels_on("knee"), *labels_on("gripper", grade=0)])),
-        "gripper",
-    )
+    labels = [*labels_on("knee"), *labels_on("gripper", grade=0)]
+    diagnosis = find_diagnosis(judged(change_query("gripper", labels=labels)), "gripper")
     assert diagnosis.kind == "outranked"
     assert {miss.kind for miss in diagnosis.misses} == {"outranked"}
     titles = [miss.title for miss in diagnosis.misses]

@@ -42,21 +42,11 @@ RESULT: dict[str, Any] = {
     "anchor": "", "start": 0, "end": len(CONTENT), "cosine": 0.9, "lexical": None,
 }  # fmt: skip
 CASE: dict[str, Any] = {
-    "query": QUERY,
-    "expected_criteria": {"min_score": 0.7},
-    "actual_results": [RESULT, RESULT],
-    "relevance_labels": [2, 0],
-    "precision_at_k": 0.2,
-    "rank_of_best": 1,
-    "judged": [True, True],
-    "metrics": {"p@5": 0.2},
-    "latency_ms": 4.5,
-    "status": "passed",
-    "complaints": [],
-    "relevant": 1,
-    "labels": [],
-    "further": [],
-}
+    "query": QUERY, "expected_criteria": {"min_score": 0.7}, "actual_results": [RESULT, RESULT],
+    "relevance_labels": [2, 0], "precision_at_k": 0.2, "rank_of_best": 1, "judged": [True, True],
+    "metrics": {"p@5": 0.2}, "latency_ms": 4.5, "status": "passed", "complaints": [], "relevant": 1,
+    "labels": [], "further": [],
+}  # fmt: skip
 WHITE_SPACE = ("", " ", "\t\n", "\u3000")
 NO_SHARE = (-0.01, 1.01, math.nan, math.inf, True, "0.5", None)
 NO_COUNT = (-1, 1.5, True, "1", None)

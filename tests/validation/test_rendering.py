@@ -81,11 +81,8 @@ def case(number: int, status: str = "passed", **changes: Any) -> TestCase:
     )
     fields: dict[str, Any] = {
         "query": Query(
-            text=f"How does joint number {number} move?",
-            top_k=5,
-            query_type=TYPES[number % 3],
-            id=f"joint-{number}",
-            category=CATEGORIES[number % 3],
+            text=f"How does joint number {number} move?", top_k=5, query_type=TYPES[number % 3],
+            id=f"joint-{number}", category=CATEGORIES[number % 3],
         ),
         "expected_criteria": ExpectedCriteria(min_score=0.2, expected_topic="joint, link"),
         "actual_results": [result(position) for position in range(3)],
@@ -102,7 +99,7 @@ def case(number: int, status: str = "passed", **changes: Any) -> TestCase:
         "relevant": 4,
         "labels": [],
         "further": [],
-    }
+    }  # fmt: skip
     return TestCase(**fields | changes)
 
 
@@ -163,12 +160,7 @@ def report(cases: list[TestCase] | None = None, **changes: Any) -> ValidationRep
         if times
         else None,
         "golden": GoldenSummary(
-            name="book",
-            queries=len(cases),
-            scored=3,
-            labels=30,
-            unit="passage",
-            answer_threshold=0.5,
+            name="book", queries=len(cases), scored=3, labels=30, unit="passage", answer_threshold=0.5,
             ceiling=1.0,
         ),
         "preflight": ["nine queries are few"],
@@ -181,7 +173,7 @@ def report(cases: list[TestCase] | None = None, **changes: Any) -> ValidationRep
         "label_locations": {},
         "passages": {},
         "pages": {},
-    }
+    }  # fmt: skip
     return ValidationReport(**fields | changes)
 
 
@@ -311,21 +303,21 @@ def test_rendering_is_deterministic() -> None:
 
 
 def test_html_shows_every_part_of_the_report() -> None:
-    validation_report = report()
-    page = Markup(render_html(validation_report)).text
-    assert validation_report.summary.removeprefix("FAIL: ") in page
+    sample = report()
+    page = Markup(render_html(sample)).text
+    assert sample.summary.removeprefix("FAIL: ") in page
     texts = [
-        *(criterion.name for criterion in validation_report.criteria),
-        *(criterion.detail for criterion in validation_report.criteria),
-        *(check.name for check in validation_report.checks),
-        *(check.wanted for check in validation_report.checks),
-        *(issue.replace("`", "") for issue in validation_report.issues),
-        *validation_report.preflight,
-        *(validation_report.audit or ()),
-        *(fault.location for fault in validation_report.label_faults),
+        *(criterion.name for criterion in sample.criteria),
+        *(criterion.detail for criterion in sample.criteria),
+        *(check.name for check in sample.checks),
+        *(check.wanted for check in sample.checks),
+        *(issue.replace("`", "") for issue in sample.issues),
+        *sample.preflight,
+        *(sample.audit or ()),
+        *(fault.location for fault in sample.label_faults),
         "local:small",
     ]
-    for case in validation_report.test_cases:
+    for case in sample.test_cases:
         texts += [case.query.id, case.query.text.strip() or "(empty)", case.status, *case.complaints]
         texts += [f"Joints › {result.section}" for result in case.actual_results]
         texts += [result.content for result in case.actual_results]
@@ -340,18 +332,16 @@ def test_html_shows_every_part_of_the_report() -> None:
 
 def test_every_format_names_both_kinds_of_means() -> None:
     """CONTRACTS 12."""
-    validation_report = report()
-    page = Markup(render_html(validation_report)).text
+    sample = report()
+    page = Markup(render_html(sample)).text
     assert "mean P@5, answerable0.81 0.70 over all" in page
     assert "MRR, answerable0.92 0.87 over all" in page
     assert "MRR, first relevant, answerable0.95 0.90 over all" in page
-    summary = render_markdown(validation_report)
+    summary = render_markdown(sample)
     assert "| Mean | Answerable (3) | All (5) |" in summary
     assert "| mean P@5 | 0.810 | 0.700 |" in summary
     assert "| MRR | 0.920 | 0.870 |" in summary
-    properties = {
-        element.get("name"): element.get("value") for element in parsed(validation_report).iter("property")
-    }
+    properties = {element.get("name"): element.get("value") for element in parsed(sample).iter("property")}
     assert (properties["mrr"], properties["mrr_answerable"]) == ("0.87", "0.92")
     assert properties["avg_precision_at_5"] == "0.7"
     assert properties["avg_precision_at_5_answerable"] == "0.81"
@@ -407,12 +397,12 @@ def test_rendering_accepts_empty_and_extreme_reports() -> None:
 def test_rendering_accepts_damaged_results() -> None:
     nothing = report([case(0, "failed", actual_results=[damaged_result()] * 3)])
     with_results = report([case(0, "failed", actual_results=[result(0), damaged_result(), result(2)])])
-    for validation_report in (nothing, with_results):
-        text = Markup(render_html(validation_report)).text
+    for sample in (nothing, with_results):
+        text = Markup(render_html(sample)).text
         assert "(no text)" in text
         assert "None" not in text
-        assert render_markdown(validation_report)
-        assert render_junit(validation_report)
+        assert render_markdown(sample)
+        assert render_junit(sample)
 
 
 @pytest.mark.slow
@@ -467,12 +457,12 @@ def test_markdown_has_no_mentions_and_no_links() -> None:
 
 
 def test_markdown_has_verdict_criteria_checks_and_failures() -> None:
-    validation_report = report([case(number, "failed") for number in range(30)])
-    page = render_markdown(validation_report)
+    sample = report([case(number, "failed") for number in range(30)])
+    page = render_markdown(sample)
     assert page.startswith("## ✕ FAIL\n")
     assert "| queries with P@5 ≥ 0.80 | ≥ 80% | 55.0% | 47 to 63% | 9 | ✕ **not met** |" in page
     assert "| hash validation | ≥ 100% | 99.99% |" in page
-    for check in validation_report.checks:
+    for check in sample.checks:
         assert f"| {check.name} |" in page
     assert page.count("| The answer ranks too low: ") == 20
     assert "And 10 more in the report." in page
@@ -483,21 +473,21 @@ def test_markdown_has_verdict_criteria_checks_and_failures() -> None:
 # ── JUnit ───────────────────────────────────────────────────────────────────
 
 
-def parsed(validation_report: ValidationReport) -> ET.Element:
-    return ET.fromstring(render_junit(validation_report).encode("utf-8"))  # noqa: S314 - it is our own
+def parsed(sample: ValidationReport) -> ET.Element:
+    return ET.fromstring(render_junit(sample).encode("utf-8"))  # noqa: S314 - it is our own
 
 
 @patient
 @given(hostile)
 @example("]]><x/>\x00\ud800\uffff")
 def test_junit_is_valid_xml_with_correct_counts_for_any_text(hostile_text: str) -> None:
-    validation_report = spoil(report(), hostile_text)
-    root = parsed(validation_report)
+    sample = spoil(report(), hostile_text)
+    root = parsed(sample)
     assert [suite.get("name") for suite in root] == ["criteria", "acceptance", "queries"]
     sizes = [
-        len(validation_report.criteria),
-        len(validation_report.checks),
-        len(validation_report.test_cases),
+        len(sample.criteria),
+        len(sample.checks),
+        len(sample.test_cases),
     ]
     assert [len(suite.findall("testcase")) for suite in root] == sizes
     for group in (root, *root):
@@ -512,13 +502,9 @@ def test_junit_is_valid_xml_with_correct_counts_for_any_text(hostile_text: str) 
 def test_junit_cases_have_their_outcomes() -> None:
     root = parsed(report())
     assert dict(root.items()) == {
-        "name": "pertinent validate",
-        "tests": "13",
-        "failures": "4",
-        "errors": "1",
-        "skipped": "1",
+        "name": "pertinent validate", "tests": "13", "failures": "4", "errors": "1", "skipped": "1",
         "time": root.get("time"),
-    }
+    }  # fmt: skip
     queries = {element.get("name"): element for element in root[2]}
     assert queries["joint-1"].get("time") == "0.006000"
     assert queries["joint-1"].get("classname") == "pertinent.queries.broad"
@@ -537,10 +523,8 @@ def test_junit_cases_have_their_outcomes() -> None:
 
 
 def test_junit_invalid_verdict_is_an_error() -> None:
-    validation_report = report(
-        [case(0)], criteria=[], checks=[], verdict="INVALID", summary="INVALID: labels are lost"
-    )
-    root = parsed(validation_report)
+    sample = report([case(0)], criteria=[], checks=[], verdict="INVALID", summary="INVALID: labels are lost")
+    root = parsed(sample)
     assert (root.get("failures"), root.get("errors")) == ("0", "1")
     error = root[0].find("testcase/error")
     assert error is not None
@@ -552,20 +536,15 @@ def test_junit_invalid_verdict_is_an_error() -> None:
 
 def test_rendering_public_names() -> None:
     assert rendering.__all__ == [
-        "render_html",
-        "render_junit",
-        "render_markdown",
-        "render_markdown_comparison",
-    ]
+        "render_html", "render_junit", "render_markdown", "render_markdown_comparison",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("value", "target", "expected"),
     [(0.7996, 0.8, "0.7996"), (0.8, 0.8, "0.800"), (0.79999, 0.8, "0.79999"), (0.1, 0.8, "0.100")],
 )
-def test_value_is_not_rounded_to_the_target_that_it_missed(
-    value: float, target: float, expected: str
-) -> None:
+def test_value_is_not_rounded_onto_a_missed_target(value: float, target: float, expected: str) -> None:
     assert CriterionDisplay.of(criterion("ndcg@10", target, value, 9, "")).value == expected
 
 

@@ -77,9 +77,8 @@ def test_latency_percentiles_are_ordered_and_interpolated(times: list[float]) ->
     summary = latency_summary(times)
     assert summary is not None
     assert summary.p50 <= summary.p95 <= summary.p99 <= summary.max == max(times)
-    assert [summary.p50, summary.p95, summary.p99] == pytest.approx(
-        [on_the_line(times, q) for q in (50, 95, 99)]
-    )
+    expected = [on_the_line(times, q) for q in (50, 95, 99)]
+    assert [summary.p50, summary.p95, summary.p99] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
@@ -89,7 +88,6 @@ def test_interval_matches_scipy_percentile_bootstrap(confidence: float) -> None:
         (SKEWED,), np.mean, n_resamples=20_000, confidence_level=confidence, method="percentile", rng=1
     ).confidence_interval
     noise = 0.1 * float(SKEWED.std()) / math.sqrt(len(SKEWED))
-    assert bounds is not None
     assert bounds.mean == pytest.approx(SKEWED.mean())
     assert [bounds.low, bounds.high] == pytest.approx([*expected], abs=noise)
 
@@ -103,7 +101,6 @@ def test_interval_depends_on_the_seed() -> None:
 @settings(max_examples=50)
 def test_interval_stays_within_the_values(values: list[float]) -> None:
     bounds = interval(values, resamples=200)
-    assert bounds is not None
     assert min(values) <= bounds.low <= bounds.high <= max(values)
     assert bounds.n == len(values)
 
@@ -141,21 +138,16 @@ def test_intervals_of_a_table_equal_single_intervals() -> None:
     assert list(bounds) == ["skewed", "squared"]
     for name, column in table.items():
         alone = interval(column)
-        assert alone is not None
         assert bounds[name].n == alone.n
         assert (bounds[name].mean, bounds[name].low, bounds[name].high) == pytest.approx(
             (alone.mean, alone.low, alone.high)
         )
 
 
-def test_interval_does_not_depend_on_the_block_size(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_interval_does_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = interval(SKEWED)
     monkeypatch.setattr(statistics, "BLOCK", 7 * len(SKEWED) + 1)
     in_blocks = interval(SKEWED)
-    assert expected is not None
-    assert in_blocks is not None
     assert (in_blocks.low, in_blocks.high) == pytest.approx((expected.low, expected.high))
 
 
@@ -247,9 +239,7 @@ def test_kappa_is_minus_1_for_opposite_and_1_for_equal_labels() -> None:
 
 
 @given(PAIRS, st.sampled_from(["quadratic", "linear"]))
-def test_kappa_is_1_minus_observed_over_chance_disagreement(
-    pairs: list[tuple[int, int]], weights: Weights
-) -> None:
+def test_kappa_is_1_minus_observed_over_chance(pairs: list[tuple[int, int]], weights: Weights) -> None:
     power = 2 if weights == "quadratic" else 1
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
     observed = sum(abs(a - b) ** power for a, b in pairs)
@@ -283,5 +273,4 @@ def test_twenty_queries_give_about_fifteen_hundredths_either_way() -> None:
 def test_expected_width_is_close_to_the_actual_width() -> None:
     values = np.random.default_rng(9).beta(2, 2, 200)
     bounds = interval(values)
-    assert bounds is not None
     assert half_width(200, float(values.std())) == pytest.approx((bounds.high - bounds.low) / 2, rel=0.1)

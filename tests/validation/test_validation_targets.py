@@ -27,9 +27,8 @@ from .conftest import golden
 def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
     """The service on a port of its own."""
     workspace.settings = Settings.model_validate({**workspace.settings.model_dump(), **settings})
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(Pertinent(workspace)), port=0, log_config=None, access_log=False)
-    )
+    app = create_app(Pertinent(workspace))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -50,11 +49,10 @@ def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> N
     assert over_http.verdict == local.verdict == "PASS"
     assert over_http.metrics == local.metrics
     assert over_http.audit == local.audit == []
-    assert [case.actual_results for case in over_http.test_cases] == [
-        case.actual_results for case in local.test_cases
-    ]
-    assert over_http.fingerprints["corpus"] == local.fingerprints["corpus"]
-    assert over_http.fingerprints["golden"] == local.fingerprints["golden"]
+    for case, expected in zip(over_http.test_cases, local.test_cases, strict=True):
+        assert case.actual_results == expected.actual_results
+    for name in ("corpus", "golden"):
+        assert over_http.fingerprints[name] == local.fingerprints[name]
     assert over_http.fingerprints["subject"].rstrip("/") == url
 
 
@@ -73,23 +71,18 @@ def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
 
 def test_service_requires_the_api_key(stored: Workspace) -> None:
     with running(stored, api_keys=["a-secret-key"]) as url:
-        for key, accepted in (("a-secret-key", True), (None, False), ("another-key", False)):
+        remote = RemoteService.at(url, "a-secret-key")
+        with remote.client:
+            assert remote.search("knee", SearchOptions(top_k=1)).hits
+        for key in (None, "another-key"):
             remote = RemoteService.at(url, key)
-            with remote.client:
-                if accepted:
-                    assert remote.search("knee", SearchOptions(top_k=1)).hits
-                else:
-                    with pytest.raises(SettingsError, match="requires an API key"):
-                        remote.search("knee", SearchOptions(top_k=1))
+            with remote.client, pytest.raises(SettingsError, match="requires an API key"):
+                remote.search("knee", SearchOptions(top_k=1))
 
 
 def test_request_is_retried_after_a_rate_limit(stored: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", sleep)
+    monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", waited.append)
     with running(stored, rate_limit=1) as url:
         remote = RemoteService.at(url)
         with remote.client:

@@ -92,11 +92,8 @@ class Reader:
             self.problems.append(f"a request to {request.url}")
 
     def unexpected_problems(self) -> list[str]:
-        return [
-            problem
-            for problem in self.problems
-            if not any(message in problem for message in self.expected_errors)
-        ]
+        expected = self.expected_errors
+        return [problem for problem in self.problems if not any(part in problem for part in expected)]
 
 
 Visit = Callable[..., Reader]

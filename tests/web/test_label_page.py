@@ -208,9 +208,7 @@ def test_two_judges_work_at_once_and_see_their_agreement(sit: Visit, labelling: 
     expect(ann.get_by_text("Everything is judged.").first).to_be_hidden()
 
 
-def test_failed_judgment_keeps_passage_and_note_and_can_be_retried(
-    judge: Reader, labelling: Labelling
-) -> None:
+def test_failed_judgment_keeps_its_note_and_can_be_retried(judge: Reader, labelling: Labelling) -> None:
     passage_text = passage(judge).inner_text()
     judge.expected_errors.append("503")
 
@@ -261,9 +259,7 @@ def test_removed_passage_offers_to_continue(judge: Reader) -> None:
     expect(passage(judge)).to_be_focused()
 
 
-def test_label_page_waits_until_the_session_is_ready(
-    sit: Visit, labelling: Labelling, browser: Browser
-) -> None:
+def test_label_page_waits_for_the_session(sit: Visit, labelling: Labelling, browser: Browser) -> None:
     with open_readers(labelling.address, browser) as open_reader:
         judge = open_reader()
         judge.expected_errors.append("503")

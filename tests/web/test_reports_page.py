@@ -33,9 +33,7 @@ def golden(name: str) -> GoldenSet:
         "harm": "<script>window.harmed = 1</script> in the wiki?",
         "lifecycle": "Who shuts down a managed node?",
     }
-    queries = tuple(
-        GoldenQuery(id=query_id, text=text, labels=tuple(labels)) for query_id, text in texts.items()
-    )
+    queries = tuple(GoldenQuery(id=name, text=text, labels=tuple(labels)) for name, text in texts.items())
     return GoldenSet(name=name, queries=queries, criteria=Criteria(precision_at_5=0.2))
 
 
@@ -129,9 +127,8 @@ def test_trend_has_a_dot_for_each_comparable_report(look: Visit) -> None:
     across = [float(element.get_attribute("cx") or 0) for element in plots.nth(1).locator("circle").all()]
     assert all(before < after for before, after in pairwise(across))
     values = page.locator("td[data-name='MRR, answerable']").all_inner_texts()[2:4]
-    heights = [float(element.get_attribute("cy") or 0) for element in plots.nth(1).locator("circle").all()][
-        ::-1
-    ]
+    circles = plots.nth(1).locator("circle").all()
+    heights = [float(circle.get_attribute("cy") or 0) for circle in circles][::-1]
     ordered = sorted(zip(map(float, values), heights, strict=True))
     assert [height for _, height in ordered] == sorted(heights, reverse=True)
 

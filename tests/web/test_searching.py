@@ -151,10 +151,8 @@ def test_options_change_ranking_and_minimum_score(reader: Reader) -> None:
     expect(options).to_have_attribute("aria-expanded", "true")
     reader.page.get_by_role("radio", name="Words only").check()
     expect(reader.page.get_by_text("changed")).to_be_visible()
-    # The address changes at once, the request goes out when the hand has come to rest.
-    with reader.page.expect_request(
-        lambda request: '"similarity_threshold":0.05' in (request.post_data or "")
-    ):
+    # The address changes at once; the request is sent when the slider has stopped.
+    with reader.page.expect_request(lambda sent: '"similarity_threshold":0.05' in (sent.post_data or "")):
         reader.page.get_by_role("slider").fill("0.05")
     expect(reader.status).to_contain_text("passage")
     expect(reader.page).to_have_url(re.compile("least=0.05"))

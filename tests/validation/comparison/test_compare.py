@@ -108,9 +108,8 @@ def test_identical_runs_show_no_change() -> None:
     for change in comparison.changes:
         assert (change.difference, change.low, change.high, change.p, change.ties) == (0, 0, 0, 1, 3)
         assert change.verdict == "no change"
-    assert not any(
-        [comparison.newly_failing, comparison.newly_passing, comparison.differences, comparison.notes]
-    )
+    assert comparison.newly_failing == comparison.newly_passing == []
+    assert not any([comparison.differences, comparison.notes])
     rounded_differently = compared([0.3], [0.1 + 0.2])
     assert rounded_differently.changes[0].verdict == "no change"
 
@@ -142,13 +141,9 @@ def test_p_and_interval_match_scipy() -> None:
     before, after = drawn.integers(0, 6, 40) / 5, drawn.integers(1, 6, 40) / 5
     (change, *_) = compared(before.tolist(), after.tolist()).changes
     oracle = stats.permutation_test(
-        (after, before),
-        lambda a, b, axis: np.mean(a - b, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=9999,
-        rng=np.random.default_rng(4),
-    )
+        (after, before), lambda a, b, axis: np.mean(a - b, axis=axis), permutation_type="samples",
+        vectorized=True, n_resamples=9999, rng=np.random.default_rng(4),
+    )  # fmt: skip
     assert change.p == pytest.approx(oracle.pvalue, abs=0.02)
     bounds = stats.bootstrap(
         ((after - before),), np.mean, method="percentile", rng=np.random.default_rng(5)
@@ -193,10 +188,8 @@ def test_status_changes_have_their_reason() -> None:
     before = report([case("a"), case("b", status="failed", detail="it was outranked"), case("c")])
     after = report([case("a", status="failed", detail="it is gone"), case("b"), case("c", status="error")])
     comparison = compare_reports(before, after)
-    assert [(turn.query, turn.reason) for turn in comparison.newly_failing] == [
-        ("a", "it is gone"),
-        ("c", "c is not good"),
-    ]
+    failing = [(turn.query, turn.reason) for turn in comparison.newly_failing]
+    assert failing == [("a", "it is gone"), ("c", "c is not good")]
     assert [(turn.query, turn.reason) for turn in comparison.newly_passing] == [("b", "it was outranked")]
 
 
@@ -227,6 +220,7 @@ def judged(share: float) -> ValidationReport:
     return report([case("a", metrics=dict.fromkeys(MEASURES, 0.5) | {"judged@5": share})])
 
 
+UNANSWERABLE = case("a", answerable=False)
 INVALID = report([case("a")], verdict="INVALID", summary="INVALID: every search failed")
 
 
@@ -261,16 +255,14 @@ def test_golden_set_with_other_notes_alone_is_said_to_have_the_same_labels() -> 
 
 def test_changed_expectations_are_compared_and_noted() -> None:
     before = report([case("a"), case("b")])
-    changed = case("b", status="failed").model_copy(
-        update={"expected_criteria": ExpectedCriteria(min_score=0.9)}
-    )
+    criteria = ExpectedCriteria(min_score=0.9)
+    changed = case("b", status="failed").model_copy(update={"expected_criteria": criteria})
     comparison = compare_reports(before, report([case("a"), changed], golden={"answer_threshold": 0.4}))
     assert comparison.n == 2
     assert comparison.newly_failing == []
     assert "by other labels or expectations: b" in " ".join(comparison.notes)
-    assert {"name": "answer_threshold", "baseline": "0.5", "current": "0.4"} in [
-        entry.model_dump() for entry in comparison.differences
-    ]
+    difference = {"name": "answer_threshold", "baseline": "0.5", "current": "0.4"}
+    assert difference in [entry.model_dump() for entry in comparison.differences]
 
 
 def test_long_list_of_queries_is_shortened() -> None:
@@ -283,16 +275,10 @@ def test_long_list_of_queries_is_shortened() -> None:
     ("baseline", "current", "message"),
     [
         (case("a"), case("b"), r"no answerable query in common.*removed: a"),
-        (
-            case("a", answerable=False),
-            case("a", answerable=False),
-            "nothing to compare: no query has an answer",
-        ),
+        (UNANSWERABLE, UNANSWERABLE, "nothing to compare: no query has an answer"),
     ],
 )
-def test_reports_with_nothing_to_compare_are_refused(
-    baseline: TestCase, current: TestCase, message: str
-) -> None:
+def test_incomparable_reports_are_refused(baseline: TestCase, current: TestCase, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         compare_reports(report([baseline]), report([current]))
 

@@ -215,9 +215,8 @@ def test_rescored_list_matches_a_run_with_the_new_labels(book: Book) -> None:
         ]
         new = make_golden(queries)
         after, oracle = book.run(new), book.run(new, ranking="lexical")
-        assert (
-            compare_reports(before, after, shared).changes == compare_reports(oracle, after, shared).changes
-        )
+        expected = compare_reports(oracle, after, shared)
+        assert compare_reports(before, after, shared).changes == expected.changes
 
 
 def test_unchanged_labels_keep_the_figures_of_the_reports(book: Book) -> None:
@@ -359,9 +358,8 @@ def test_status_change_under_other_labels_is_only_noted(book: Book) -> None:
 def test_judged_pages_are_rescored(book: Book) -> None:
     def make_set(*names: str) -> GoldenSet:
         labels = [{"page": f"docs/{name}.md", "grade": 1} for name in names]
-        return make_golden(
-            [make_query("gripper", *labels)], unit="page", criteria={"queries_reaching": 0, "mrr": 0}
-        )
+        criteria = {"queries_reaching": 0, "mrr": 0}
+        return make_golden([make_query("gripper", *labels)], unit="page", criteria=criteria)
 
     comparison, oracle = book.compare_with_oracle(make_set("gripper"), make_set("gripper", "knee", "camera"))
     assert comparison.rescored == ["gripper"]
@@ -426,8 +424,7 @@ def test_new_label_is_located_where_another_query_had_it(book: Book) -> None:
     label = make_label("gripper", "motor")
     knee = make_query("knee", label)
     new = make_golden([make_query("gripper", *OLD_LABELS, label), knee])
-    comparison, oracle = book.compare_with_oracle(
-        make_golden([usual_queries()[0], knee]), new, book.edit_gripper
-    )
+    old = make_golden([usual_queries()[0], knee])
+    comparison, oracle = book.compare_with_oracle(old, new, book.edit_gripper)
     assert comparison.rescored == ["gripper"]
     assert comparison.changes == oracle.changes

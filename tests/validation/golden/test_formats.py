@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +129,8 @@ class TestBeir:
         folder = beir(tmp_path / "faq", TWO, "1\tfaq/a b.md#1\t1\nq2\t7\t2\nq2\t8\t0\n")
         golden_set = formats.read_beir(folder)
         assert (golden_set.name, golden_set.unit, golden_set.description) == ("faq", "page", None)
-        assert [(query.id, query.text) for query in golden_set.queries] == [
-            ("q2", "Second?"),
-            ("1", "First?"),
-        ]
+        assert [query.id for query in golden_set.queries] == ["q2", "1"]
+        assert [query.text for query in golden_set.queries] == ["Second?", "First?"]
         assert golden_set.queries[0].labels == (Label(page="7", grade=2), Label(page="8", grade=0))
         assert golden_set.queries[1].labels == (Label(page="faq/a b.md#1", grade=1),)
 
@@ -186,9 +185,7 @@ class TestBeir:
             ("qrels/test.tsv", "q2\ta\t1\nq2\ta\t1\n", "line 2: query q2 has a twice"),
         ],
     )
-    def test_beir_error_names_file_and_line(
-        self, tmp_path: Path, name: str, content: str, fault: str
-    ) -> None:
+    def test_beir_error_has_file_and_line(self, tmp_path: Path, name: str, content: str, fault: str) -> None:
         folder = beir(tmp_path, TWO, "1\ta\t1\n")
         put(folder / name, content)
         assert f"{folder / name}: {fault}" in error_of(formats.read_beir, folder)
@@ -206,19 +203,17 @@ class TestBeir:
         assert formats.read_beir(tmp_path / "new" / "one") == golden_set
 
     def test_write_beir_needs_labels_on_pages(self, tmp_path: Path) -> None:
-        def one(label: Label, **fields: Any) -> GoldenSet:
+        def judging(label: Label, **fields: Any) -> GoldenSet:
             return GoldenSet(queries=(GoldenQuery(id="q", text="?", labels=(label,)),), **fields)
 
-        assert "judges passages" in error_of(formats.write_beir, one(Label(page="a", grade=1)), tmp_path)
-        by_url = one(Label(url="https://a.b/c", grade=1), unit="page")
+        assert "judges passages" in error_of(formats.write_beir, judging(Label(page="a", grade=1)), tmp_path)
+        by_url = judging(Label(url="https://a.b/c", grade=1), unit="page")
         assert "query q: the label on https://a.b/c" in error_of(formats.write_beir, by_url, tmp_path)
-        tabs = one(Label(page="a\tb", grade=1), unit="page")
+        tabs = judging(Label(page="a\tb", grade=1), unit="page")
         assert "by tabs" in error_of(formats.write_beir, tabs, tmp_path)
         assert list(tmp_path.glob("q*")) == []
-        file = put(tmp_path / "file", "")
-        assert "can't be created" in error_of(
-            formats.write_beir, one(Label(page="a", grade=1), unit="page"), file
-        )
+        on_page = judging(Label(page="a", grade=1), unit="page")
+        assert "can't be created" in error_of(formats.write_beir, on_page, put(tmp_path / "file", ""))
 
 
 formula_like = st.builds(
@@ -252,9 +247,8 @@ class TestTables:
                 assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) for cell in row)
 
     def test_table_has_the_address_of_each_page(self, tmp_path: Path) -> None:
-        query = GoldenQuery(
-            id="q", text="?", labels=(Label(page="a.md", grade=1), Label(page="b.md", grade=0))
-        )
+        labels = (Label(page="a.md", grade=1), Label(page="b.md", grade=0))
+        query = GoldenQuery(id="q", text="?", labels=labels)
         golden_set = GoldenSet(pages={"a.md": "https://x.org/a"}, queries=(query,))
         formats.write_table(golden_set, tmp_path / "x.csv")
         first, second = formats.read_table(tmp_path / "x.csv").queries[0].labels
@@ -266,9 +260,8 @@ class TestTables:
         text = (tmp_path / "x.csv").read_text("utf-8-sig")
         assert text == f'{HEADER}\nq,What?,specific,,true,,5,a.md,,,"say ""a, b""",1,\n'
         judged = Label(page="a.md", quote="say", span=(3, 6), judge="ada", grade=1)
-        formats.write_table(
-            GoldenSet(queries=(GoldenQuery(id="q", text="?", labels=(judged,)),)), tmp_path / "x.csv"
-        )
+        query = GoldenQuery(id="q", text="?", labels=(judged,))
+        formats.write_table(GoldenSet(queries=(query,)), tmp_path / "x.csv")
         assert (tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[0] == f"{HEADER},span,judge"
 
     def test_table_rows_may_leave_columns_blank(self, tmp_path: Path) -> None:
@@ -379,38 +372,27 @@ class TestBuildQrels:
         assert qrels == {"q": {"docs/a.md": 2, "docs/b.md": 0}}
 
     def test_qrels_refuse_two_pages_with_one_name(self) -> None:
-        query = GoldenQuery(
-            id="q", text="?", labels=tuple(Label(page=page.document_id, grade=1) for page in self.PAGES)
-        )
-        golden_set = GoldenSet(unit="page", queries=(query,))
-        twins = [
-            PageView(page.document_id, page.url, "", "same.md", page.text, page.chunks) for page in self.PAGES
-        ]
-        resolved = resolve_labels(golden_set, twins)
-        assert "query q: two of its pages have the same name" in error_of(
-            formats.build_qrels, golden_set, resolved
-        )
+        labels = tuple(Label(page=page.document_id, grade=1) for page in self.PAGES)
+        golden_set = GoldenSet(unit="page", queries=(GoldenQuery(id="q", text="?", labels=labels),))
+        twins = [replace(page, source_path="same.md") for page in self.PAGES]
+        message = error_of(formats.build_qrels, golden_set, resolve_labels(golden_set, twins))
+        assert "query q: two of its pages have the same name" in message
 
 
 class TestReadGolden:
     def test_format_is_known_by_the_suffix(self, tmp_path: Path) -> None:
-        golden_set = GoldenSet(
-            name="x",
-            queries=tuple(
-                GoldenQuery(id=f"q{number}", text="?", labels=(Label(page="a", grade=1),))
-                for number in (1, 2)
-            ),
-        )
+        label = Label(page="a", grade=1)
+        queries = tuple(GoldenQuery(id=query_id, text="?", labels=(label,)) for query_id in ("q1", "q2"))
+        golden_set = GoldenSet(name="x", queries=queries)
         for ending in ("yaml", "yml", "json"):
             dump_golden(golden_set, tmp_path / f"x.{ending}")
         for ending in ("csv", "tsv"):
             formats.write_table(golden_set, tmp_path / f"x.{ending}")
         for ending in ("yaml", "yml", "json", "csv", "tsv"):
-            assert formats.read_golden(str(tmp_path / f"x.{ending}")) == golden_set
-            assert (
-                formats.read_golden(str(tmp_path / f"x.{ending}"), limit=1).queries == golden_set.queries[:1]
-            )
-            assert formats.read_golden(str(tmp_path / f"x.{ending}"), limit=9).queries == golden_set.queries
+            path = str(tmp_path / f"x.{ending}")
+            assert formats.read_golden(path) == golden_set
+            assert formats.read_golden(path, limit=1).queries == queries[:1]
+            assert formats.read_golden(path, limit=9).queries == queries
 
     def test_qrels_need_queries_beside_them(self, tmp_path: Path) -> None:
         path = put(tmp_path / "x.txt", "q 0 c-1 3\n")

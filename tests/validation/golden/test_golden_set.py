@@ -80,14 +80,13 @@ class TestRoundTrip:
     def test_dump_leaves_defaults_out(self, tmp_path: Path) -> None:
         golden_set = parse_golden(GOOD, "set.yaml")
         dump_golden(golden_set, tmp_path / "set.yaml")
-        assert (tmp_path / "set.yaml").read_text().splitlines()[:6] == [
-            "version: 1",
-            "name: golden",
-            "queries:",
-            "  - text: What is a node?",
-            "    id: a",
-            "    labels:",
-        ]
+        assert (
+            (tmp_path / "set.yaml")
+            .read_text()
+            .startswith(
+                "version: 1\nname: golden\nqueries:\n  - text: What is a node?\n    id: a\n    labels:\n"
+            )
+        )
 
     def test_schema_names_every_field(self) -> None:
         schema = json.loads(json.dumps(json_schema()))
@@ -241,12 +240,7 @@ class TestAliases:
         assert (fourth.id, fourth.text, fourth.query_type) == ("d", third.text, "broad")
 
     @pytest.mark.parametrize(
-        "line",
-        [
-            "x{0}: &x{0} [{1}]",
-            "x{0}: &x{0} {{a: [{1}]}}",
-            "x{0}: &x{0} {{<<: [{1}]}}",
-        ],
+        "line", ["x{0}: &x{0} [{1}]", "x{0}: &x{0} {{a: [{1}]}}", "x{0}: &x{0} {{<<: [{1}]}}"]
     )
     def test_exponential_aliases_are_refused(self, line: str) -> None:
         lines = ["x0: &x0 {k: v}"]

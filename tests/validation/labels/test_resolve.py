@@ -450,9 +450,7 @@ def letters_in(spans: Iterable[Sequence[Any]], pages: Iterable[PageView]) -> set
 
 class TestOtherChunks:
     @pytest.mark.parametrize(("old_size", "new_size"), [(60, 30), (60, 120), (120, 60), (30, 200)])
-    def test_every_chunk_of_the_handbook_resolves_to_the_same_letters(
-        self, old_size: int, new_size: int
-    ) -> None:
+    def test_handbook_chunks_resolve_to_the_same_letters(self, old_size: int, new_size: int) -> None:
         old, new = read_pages(str(HANDBOOK), old_size), read_pages(str(HANDBOOK), new_size)
         chunks = [chunk for source in old for chunk in source.chunks]
         new_chunks = {chunk.chunk_id: chunk for source in new for chunk in source.chunks}

@@ -190,13 +190,9 @@ def test_readme_commands_print_what_it_shows(example_folder: Path) -> None:
         program = str(Path(sys.executable).with_name("pertinent"))
         environment = {**os.environ, "COLUMNS": "80"}
         run = subprocess.run(
-            [program, *shlex.split(command)],
-            cwd=example_folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+            [program, *shlex.split(command)], cwd=example_folder, env=environment, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
         assert run.returncode == 0, run.stderr
         assert matches_shown_output(run.stdout, expected), run.stdout
 

@@ -9,6 +9,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, get_args
@@ -57,15 +58,15 @@ def openai(wire: Wire, options: HostedOptions = OPTIONS) -> OpenAIEmbedder:
 @pytest.fixture(params=[cohere, openai], ids=["cohere", "openai"])
 def make(request: pytest.FixtureRequest, wire: Wire) -> Iterator[Make]:
     """Return a factory of embedders that use the wire, for each provider in turn."""
-    embedders: list[HostedEmbedder] = []
+    with ExitStack() as stack:
+        yield lambda options=OPTIONS: stack.enter_context(closing(request.param(wire, options)))
 
-    def make_embedder(options: HostedOptions = OPTIONS) -> HostedEmbedder:
-        embedders.append(request.param(wire, options))
-        return embedders[-1]
 
-    yield make_embedder
-    for embedder in embedders:
-        embedder.close()
+@pytest.fixture
+def unsized(wire: Wire) -> Iterator[OpenAIEmbedder]:
+    """An embedder that does not know its dimension yet."""
+    with closing(OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)) as embedder:
+        yield embedder
 
 
 @pytest.fixture
@@ -98,9 +99,8 @@ def test_hosted_embeds_in_batches_in_order_at_unit_length(make: Make, wire: Wire
     embedder = make()
     check(embedder, TEXTS)
     batch = 96 if isinstance(embedder, CohereEmbedder) else 32
-    assert sorted(len(request.texts) for request in wire.requests) == sorted(
-        [400 % batch] + [batch] * (400 // batch)
-    )
+    sizes = [400 % batch] + [batch] * (400 // batch)
+    assert sorted(len(request.texts) for request in wire.requests) == sorted(sizes)
     assert sorted(wire.paid) == sorted(TEXTS)
     assert all(request.headers["Authorization"] == f"Bearer {KEY}" for request in wire.requests)
 
@@ -156,9 +156,7 @@ def test_timeout_is_retried(make: Make, wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("fault", ["429", "503"])
-def test_retry_waits_as_long_as_retry_after_says(
-    make: Make, wire: Wire, naps: list[float], fault: Fault
-) -> None:
+def test_retry_waits_as_long_as_retry_after(make: Make, wire: Wire, naps: list[float], fault: Fault) -> None:
     wire.retry_after = "7"
     wire.faults.extend([fault, fault])
     check(make(), TEXTS[:3])
@@ -279,11 +277,8 @@ def test_key_is_in_no_log_repr_or_error(
     except EmbedderError as error:
         outputs += [str(error), repr(error), *traceback.format_exception(error)]
     outputs += [dump(record) for record in caplog.records]
-    assert any(record.name.startswith("httpx") for record in caplog.records) or fault in (
-        "slow",
-        "dropped",
-        "cut",
-    )
+    logged = any(record.name.startswith("httpx") for record in caplog.records)
+    assert logged or fault in ("slow", "dropped", "cut")
     outputs += [caplog.text, *capfd.readouterr()]
     for text in outputs:
         assert KEY not in text
@@ -318,48 +313,41 @@ def test_address_that_is_invalid_or_holds_a_secret_is_refused(kind: Any, url: st
 # The dimension
 
 
-def test_unknown_dimension_takes_one_request(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
+def test_unknown_dimension_takes_one_request(unsized: OpenAIEmbedder, wire: Wire) -> None:
     assert wire.requests == []
-    assert [embedder.dimension, embedder.dimension] == [8, 8]
+    assert [unsized.dimension, unsized.dimension] == [8, 8]
     assert len(wire.requests) == 1
-    embedder.close()
 
 
-def test_first_response_sets_the_dimension(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
-    embedder.embed_queries(["how?"])[0]
-    assert embedder.dimension == 8
+def test_first_response_sets_the_dimension(unsized: OpenAIEmbedder, wire: Wire) -> None:
+    unsized.embed_queries(["how?"])
+    assert unsized.dimension == 8
     assert len(wire.requests) == 1
     wire.dimension = 9
     with pytest.raises(EmbedderError, match="9 elements instead of 8"):
-        embedder.embed_queries(["how?"])[0]
-    embedder.close()
+        unsized.embed_queries(["how?"])
 
 
-def test_uneven_response_does_not_set_the_dimension(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
+def test_uneven_response_does_not_set_the_dimension(unsized: OpenAIEmbedder, wire: Wire) -> None:
     wire.faults.append("dimension")
     with pytest.raises(EmbedderError, match="elements"):
-        list(embedder.embed_documents(TEXTS[:3]))
+        list(unsized.embed_documents(TEXTS[:3]))
     wire.dimension = 5
-    assert embedder.dimension == 5
-    embedder.close()
+    assert unsized.dimension == 5
 
 
 # Batches, without a wire
 
 
+Ask = Callable[[Sequence[str]], Any]
+
+
 class Scripted(HostedEmbedder):
     """Answers requests with a function of the test; a vector encodes the number that its text is."""
 
-    def __init__(
-        self, ask: Callable[[Sequence[str]], Any], batch: int = 96, options: HostedOptions = OPTIONS
-    ) -> None:
+    def __init__(self, ask: Ask, batch: int = 96, options: HostedOptions = OPTIONS) -> None:
         endpoint = Endpoint("a script", "http://nowhere", "scripted", "NO_KEY")
-        super().__init__(
-            "script:ed", endpoint, dimension=2, max_tokens=512, batch_size=batch, options=options
-        )
+        super().__init__("script:x", endpoint, dimension=2, max_tokens=512, batch_size=batch, options=options)
         self.ask = ask
         self.batches: list[list[str]] = []
 
@@ -408,10 +396,8 @@ def test_batches_are_requested_concurrently() -> None:
         together.wait(timeout=30)
         return angles(texts)
 
-    embedder = Scripted(ask, 10)
-    assert [number(vector) for vector in embedder.embed_documents([str(n) for n in range(60)])] == list(
-        range(60)
-    )
+    vectors = Scripted(ask, 10).embed_documents([str(n) for n in range(60)])
+    assert [number(vector) for vector in vectors] == list(range(60))
 
 
 def test_closed_generator_cancels_pending_requests() -> None:
@@ -575,19 +561,14 @@ def test_quote_message_finds_the_message_of_any_error_body(body: object, quote: 
     assert Endpoint("it", "http://nowhere", "model", "NO_KEY").quote_message(body) == quote
 
 
-def test_retry_is_logged_to_stderr_in_one_line_without_the_key(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_retry_is_logged_to_stderr_in_one_line_without_the_key(capsys: pytest.CaptureFixture[str]) -> None:
     quick = HostedOptions(queries=RetryPolicy(timeout=5, attempts=2, first_wait=0.01, longest_wait=1))
     print_retries()
     try:
         with Wire() as wire:
             wire.faults.append("500")
-            embedder = CohereEmbedder(
-                "wired", KEY, base_url=wire.url, dimension=wire.dimension, options=quick
-            )
-            embedder.embed_queries(["a knee"])
-            embedder.close()
+            with closing(cohere(wire, quick)) as embedder:
+                embedder.embed_queries(["a knee"])
     finally:
         set_on_retry_hooks(None)
     printed = capsys.readouterr()

@@ -20,13 +20,9 @@ ODD = [
     "-", "\u00e9", "e\u0301", "\u6f22", "\u0130", "\U0001f600", "ros2", "##", "[SEP]",
 ]  # fmt: skip
 TEXTS = [
-    "How do ROS 2 nodes communicate?",
-    "Nodes exchange messages over topics.",
-    "Bananas are rich in potassium.",
-    "",
-    "Ünïcödé, 漢字 and 🤖.",
-    "word " * 1000,
-]
+    "How do ROS 2 nodes communicate?", "Nodes exchange messages over topics.",
+    "Bananas are rich in potassium.", "", "Ünïcödé, 漢字 and 🤖.", "word " * 1000,
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -44,9 +44,7 @@ Fault = Literal[
     "list",  # JSON of another kind
 ]
 
-_STATUSES: Mapping[str, int] = {
-    fault: int(fault) for fault in ("400", "401", "403", "404", "429", "500", "503")
-}
+_STATUSES: Mapping[str, int] = {str(status): status for status in (400, 401, 403, 404, 429, 500, 503)}
 
 
 def vector_of(text: str, kind: str, dimension: int) -> Vector:
@@ -226,9 +224,8 @@ class _Handler(BaseHTTPRequestHandler):
         return vectors
 
     def _refuse(self, status: int) -> None:
-        message = (
-            f"no: {status} for\n{self.headers.get('Authorization') if self.server.wire.tactless else 'you'}"
-        )
+        caller = self.headers.get("Authorization") if self.server.wire.tactless else "you"
+        message = f"no: {status} for\n{caller}"
         error = {"message": message}
         body = error if self.path == "/v2/embed" else {"error": {**error, "code": status}}
         self._send(status, json.dumps(body).encode())

@@ -53,9 +53,8 @@ def test_second_process_gets_advice(tmp_path: Path) -> None:
         "import sys; from pathlib import Path; from pertinent.stores.edge import EdgeIndex\n"
         f"EdgeIndex.open(Path(sys.argv[1]), {EMBEDDER.dimension})"
     )
-    second = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    second = subprocess.run(command, capture_output=True, text=True, check=False)
     opened.close()
     assert second.returncode != 0
     assert "another process" in second.stderr
@@ -87,9 +86,8 @@ while True:
 
 
 def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    ) as writer:
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         acknowledged = int(writer.stdout.readline())
         os.kill(writer.pid, signal.SIGKILL)

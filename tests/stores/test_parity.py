@@ -31,7 +31,7 @@ BOOK = Path(__file__).parents[2] / "examples" / "handbook"
 MADE_WITH = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
 LIMIT = 50
 READ = 15
-SHOWN = 10
+TOP = 10
 CLOSE = 1e-5
 
 QUERIES = [
@@ -45,7 +45,7 @@ FILTERS = [
     Filters(section="Pitfalls"),
 ]
 
-Shown = list[tuple[float, str]]
+Hits = list[tuple[float, str]]
 """Score and chunk id, in order."""
 
 
@@ -86,18 +86,18 @@ def _on(cluster: Cluster, name: str, options: CollectionOptions) -> VectorIndex:
     return QdrantBuilds(partial(Server, cluster.urls), name, options).open(MADE_WITH)
 
 
-def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> Shown:
+def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> Hits:
     """The first hits as the engine orders them: by score, and by chunk id where scores are equal."""
     vector = EMBEDDER.embed_queries([query])[0]
     candidates = index.candidates(vector, query, by=CANDIDATE_SIDES[ranking], limit=LIMIT, filters=filters)
     ranked = rank(candidates, index.chunks(candidates.point_ids), ranking)
-    return [(hit.score, hit.chunk.chunk_id) for hit in ranked.hits[:SHOWN]]
+    return [(hit.score, hit.chunk.chunk_id) for hit in ranked.hits[:TOP]]
 
 
-def tied(hits_: Shown) -> list[set[str]]:
-    """Which chunks stand at one height; those of the last, which may go on below the list, are left out."""
+def tied(ranked: Hits) -> list[set[str]]:
+    """Groups of chunks with equal scores; the last group, which may continue below the list, is left out."""
     groups: list[set[str]] = [set()]
-    for (score, chunk), (next_score, _) in pairwise([*hits_, (-1.0, "")]):
+    for (score, chunk), (next_score, _) in pairwise([*ranked, (-1.0, "")]):
         groups[-1].add(chunk)
         if score - next_score > CLOSE:
             groups.append(set())

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from starlette.testclient import TestClient
@@ -29,7 +30,7 @@ FAST = {"embedder": "testing:hashed-words", "query_cache": 0}
 QUESTIONS = ("How do ROS 2 nodes communicate?", "What is a URDF joint?", "inflation radius of a costmap")
 
 
-def found(pertinent: Pertinent, **options: Any) -> list[tuple[str, Any]]:
+def search_all(pertinent: Pertinent, **options: Any) -> list[tuple[str, Any]]:
     return [
         (hit.chunk.chunk_id, pytest.approx(hit.score, abs=1e-5))
         for text in QUESTIONS
@@ -51,39 +52,31 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_servers_give_the_answers_of_embedded_stores(
-    embedded: Path, tmp_path: Path, qdrant: Endpoint, collection: str, postgres_url: str
-) -> None:
-    servers = {
-        "qdrant_url": qdrant.url,
-        "qdrant_api_key": qdrant.key,
-        "qdrant_collection": collection,
-        "database_url": postgres_url,
-    }
+@pytest.fixture
+def servers(qdrant: Endpoint, collection: str, postgres_url: str) -> dict[str, Any]:
+    """The settings of a Qdrant server and a PostgreSQL database."""
+    server = {"qdrant_url": qdrant.url, "qdrant_api_key": qdrant.key, "qdrant_collection": collection}
+    return server | {"database_url": postgres_url}
+
+
+def test_servers_answer_as_embedded_stores(embedded: Path, tmp_path: Path, servers: dict[str, Any]) -> None:
     with (
         Pertinent.open(embedded, **FAST) as local,
         Pertinent.open(tmp_path / "none", **FAST, **servers) as remote,
     ):
         remote.index(HANDBOOK)
-        for options in (
-            {},
-            {"ranking": "dense"},
-            {"ranking": "lexical"},
-            {"filters": {"section": "Pitfalls"}},
-        ):
-            assert found(local, **options) == found(remote, **options)
+        filters = {"section": "Pitfalls"}
+        for options in ({}, {"ranking": "dense"}, {"ranking": "lexical"}, {"filters": filters}):
+            assert search_all(local, **options) == search_all(remote, **options)
         assert figures(local.validate(GOLDEN, audit=True)) == figures(remote.validate(GOLDEN, audit=True))
         assert remote.index(HANDBOOK).chunks_added == 0
     assert not (tmp_path / "none").exists()
 
 
-def test_running_process_writes_to_the_new_build(
-    tmp_path: Path, qdrant: Endpoint, collection: str, postgres_url: str
-) -> None:
+def test_running_process_writes_to_the_new_build(tmp_path: Path, servers: dict[str, Any]) -> None:
     book = tmp_path / "book"
     book.mkdir()
     (book / "joints.md").write_text("# Joints\n\nA revolute joint turns.\n", encoding="utf-8")
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
     with Pertinent.open(tmp_path / "a", **FAST, **servers) as running:
         running.index(book, base_url="https://book.example")
         assert running.search("revolute joint").hits
@@ -98,28 +91,21 @@ def test_running_process_writes_to_the_new_build(
 
 
 def test_migration_to_servers_does_not_embed(
-    embedded: Path,
-    tmp_path: Path,
-    qdrant: Endpoint,
-    collection: str,
-    postgres_url: str,
-    monkeypatch: pytest.MonkeyPatch,
+    embedded: Path, tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("something was embedded")
-
-    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as local:
-        usual = found(local)
+    qdrant_url, postgres_url = servers["qdrant_url"], servers["database_url"]
+    refuse = Mock(side_effect=AssertionError("something was embedded"))
+    with Pertinent.open(embedded, **FAST, qdrant_collection=servers["qdrant_collection"]) as local:
+        usual = search_all(local)
         with monkeypatch.context() as patch:
             patch.setattr("pertinent.testing.embedder.HashedWords.embed_documents", refuse)
-            copied = local.migrate_to(qdrant.url, postgres_url)
+            copied = local.migrate_to(qdrant_url, postgres_url)
         assert copied == local.workspace.index().count()
         with pytest.raises(IndexFailure, match="belongs to another catalog"):
-            local.migrate_to(qdrant.url)
-        assert found(local) == usual
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
+            local.migrate_to(qdrant_url)
+        assert search_all(local) == usual
     with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
-        assert found(remote) == usual
+        assert search_all(remote) == usual
         assert remote.validate(GOLDEN, audit=True, together=False).audit == []
         # A sync after it finds nothing to do.
         assert remote.index(HANDBOOK).chunks_added == 0
@@ -153,11 +139,11 @@ def test_interrupted_migration_can_be_repeated(
     embedded: Path,
     tmp_path: Path,
     qdrant: Endpoint,
-    collection: str,
-    postgres_url: str,
+    servers: dict[str, Any],
     breaks: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    collection, postgres_url = servers["qdrant_collection"], servers["database_url"]
     monkeypatch.setattr(migrating, "COPY_BATCH", 100)
     owner, _, name = breaks.rpartition(".")
     owners: dict[str, Any] = {"QdrantIndex": QdrantIndex, "QdrantBuilds": QdrantBuilds, "": migrating}
@@ -178,10 +164,9 @@ def test_interrupted_migration_can_be_repeated(
         # The alias never shows a part.
         assert in_use(qdrant, collection) is None
         assert local.migrate_to(qdrant.url, postgres_url) == local.workspace.index().count()
-        expected = found(local)
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
+        expected = search_all(local)
     with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
-        assert found(remote) == expected
+        assert search_all(remote) == expected
     assert in_use(qdrant, collection) == 1
 
 
@@ -198,16 +183,13 @@ def test_interrupted_migration_with_the_same_catalog_can_be_repeated(
         assert in_use(qdrant, collection) == 1
 
 
-def test_interrupted_sync_is_repaired_after_migration(
-    embedded: Path, tmp_path: Path, qdrant: Endpoint, collection: str, postgres_url: str
-) -> None:
+def test_interrupted_sync_survives_migration(embedded: Path, tmp_path: Path, servers: dict[str, Any]) -> None:
     shutil.copytree(embedded, tmp_path / "copy")
-    with Pertinent.open(tmp_path / "copy", **FAST, qdrant_collection=collection) as local:
+    with Pertinent.open(tmp_path / "copy", **FAST, qdrant_collection=servers["qdrant_collection"]) as local:
         page, total = local.pages()[0], local.workspace.index().count()
         local.workspace.writable_catalog().begin([page.document_id])
         local.workspace.writable_index().delete_stale_points(page.document_id, keep=[])
-        assert local.migrate_to(qdrant.url, postgres_url) == total - page.chunks
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
+        assert local.migrate_to(servers["qdrant_url"], servers["database_url"]) == total - page.chunks
     with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
         assert remote.workspace.writable_catalog().pending() == [page.document_id]
         remote.index(HANDBOOK)
@@ -224,7 +206,7 @@ def test_collection_is_not_shared_by_two_catalogs(tmp_path: Path, qdrant: Endpoi
         Pertinent.open(tmp_path / "a", **FAST, **server) as first,
         Pertinent.open(tmp_path / "b", **FAST, **server) as second,
     ):
-        # Whoever only looks claims nothing.
+        # A plan does not claim the collection.
         assert second.plan(tmp_path / "feet").chunks_to_embed == 1
         first.index(tmp_path / "gears", name="book")
         with pytest.raises(IndexFailure, match=r"another catalog.*QDRANT_COLLECTION_NAME"):
@@ -264,17 +246,14 @@ def test_interrupted_reindex_on_a_server_is_resumed(
         made_by: Any = pertinent.workspace.embedder()
         # What was embedded and not written yet when it died is lost.
         assert made_by.embedded + paid - chunks < WRITE_BATCH
-        assert found(pertinent)
+        assert search_all(pertinent)
     assert in_use(qdrant, collection) == 2
 
 
-def test_service_sees_what_another_process_indexes(
-    tmp_path: Path, qdrant: Endpoint, collection: str, postgres_url: str
-) -> None:
+def test_service_sees_what_another_process_indexes(tmp_path: Path, servers: dict[str, Any]) -> None:
     book = tmp_path / "book"
     book.mkdir()
     (book / "page.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n")
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
     with Pertinent.open(tmp_path / "a", **FAST, **servers) as writer:
         writer.index(book, name="book")
         with (

@@ -122,9 +122,7 @@ def test_reindex_gate_activates_a_model_that_is_no_worse(
     assert all("PASS" in line for line in messages)
 
 
-def test_reindex_gate_refuses_a_model_that_fails(
-    indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gate_refuses_a_failing_model(indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, Noise)
     with opened(indexed) as before:
         usual = hits(before)
@@ -278,9 +276,7 @@ def test_rollback_refuses_a_build_of_other_pages(indexed: Path, docs: Path) -> N
         assert (hits(pertinent), bool(usual)) == (usual, True)
 
 
-def test_interruption_after_activation_keeps_the_new_build(
-    indexed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interruption_keeps_the_activated_build(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(indexed, chunk_tokens=20) as pertinent:
         catalog: Any = pertinent.workspace.catalog()
         activate_build = type(catalog).activate_build

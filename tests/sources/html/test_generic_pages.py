@@ -195,7 +195,7 @@ def test_section_ids_do_not_count_as_boilerplate(around: str, name: str) -> None
     ],
 )
 def test_code_is_read_without_line_numbers(code: str) -> None:
-    article = pieces(f"<main><h1>T</h1><p>{LONG}</p>{code.format('walk(remaining)')}<p>After.</p></main>")
+    article = pieces(f"<main><h1>T</h1><p>{LONG}</p>{code.format('walk(left)')}<p>After.</p></main>")
     assert "\nwalk(left)\n```" in article
     assert "1" not in article
 

@@ -55,7 +55,7 @@ def from_site(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield pertinent
 
 
-def test_built_site_has_the_ids_urls_and_titles_of_the_source(
+def test_built_site_has_ids_urls_and_titles_of_the_source(
     from_source: Pertinent, from_site: Pertinent
 ) -> None:
     source, site = (

@@ -98,7 +98,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def plain(url: str) -> Iterator[sa.Engine]:
-    """The same database without us, as another program sees it."""
+    """The same database, as another program sees it."""
     engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
     yield engine
     engine.dispose()
@@ -187,14 +187,10 @@ def test_postgres_lock_is_held_outside_of_transactions(catalog: SqlCatalog, plai
 
 def test_commit_is_there_after_reopening(url: str) -> None:
     write = page_write("a", ["one", "two"])
-    chunks = write.chunks
-    first = SqlCatalog.open(url)
-    first.commit("s", [write])
-    first.close()
-    second = SqlCatalog.open(url)
-    assert second.page("a") == write.page
-    assert second.chunks("a") == chunks
-    second.close()
+    with closing(SqlCatalog.open(url)) as catalog:
+        catalog.commit("s", [write])
+    with closing(SqlCatalog.open(url)) as catalog:
+        assert (catalog.page("a"), catalog.chunks("a")) == (write.page, write.chunks)
 
 
 def test_documents_table_has_the_columns_of_the_seed(catalog: SqlCatalog, plain: sa.Engine) -> None:
@@ -220,10 +216,9 @@ def test_statement_of_the_seed_runs_unchanged(postgres_url: str) -> None:
 
     catalog = SqlCatalog.open(postgres_url)
     write = page_write("a", ["one", "two"])
-    chunks = write.chunks
     catalog.commit("s", [write])
     catalog.close()
-    ids = [chunk.chunk_id for chunk in chunks]
+    ids = [chunk.chunk_id for chunk in write.chunks]
     with psycopg.connect(postgres_url, cursor_factory=psycopg.RawCursor) as connection:
         rows = connection.execute(
             "SELECT chunk_id, source_path, slug, title FROM documents WHERE chunk_id = ANY($1)", [ids]
@@ -246,10 +241,9 @@ def watched_statements(catalog: SqlCatalog) -> list[str]:
 
 def test_describe_is_one_statement_that_uses_the_key(catalog: SqlCatalog, url: str) -> None:
     write = page_write("a", [str(number) for number in range(20)])
-    chunks = write.chunks
     catalog.commit("s", [write])
     statements = watched_statements(catalog)
-    assert len(catalog.describe([chunk.chunk_id for chunk in chunks])) == 20
+    assert len(catalog.describe([chunk.chunk_id for chunk in write.chunks])) == 20
     (statement,) = statements
     if url.startswith("postgresql"):
         assert "WHERE chunk_id = ANY(" in statement
@@ -285,9 +279,8 @@ def test_lookups_of_one_page_are_one_statement_each(catalog: SqlCatalog, url: st
 
 def test_describe_works_again_after_a_failure(catalog: SqlCatalog) -> None:
     write = page_write("a", ["one"])
-    chunks = write.chunks
     catalog.commit("s", [write])
-    (chunk,) = chunks
+    (chunk,) = write.chunks
     statement, catalog._describe = catalog._describe, "SELECT chunk_id FROM nowhere"
     with pytest.raises(CatalogFailure):
         catalog.describe([chunk.chunk_id])
@@ -324,9 +317,7 @@ def test_table_of_another_pipeline_is_adopted_with_its_rows(url: str, plain: sa.
 @pytest.mark.parametrize(
     "statement", ["CREATE TABLE documents (id INTEGER)", "CREATE TABLE pages (id INTEGER)"]
 )
-def test_tables_of_another_schema_are_refused_and_unchanged(
-    url: str, plain: sa.Engine, statement: str
-) -> None:
+def test_tables_of_another_schema_are_refused(url: str, plain: sa.Engine, statement: str) -> None:
     with plain.begin() as connection:
         connection.execute(sa.text(statement))
     with pytest.raises(CatalogFailure, match="schema of its own"):
@@ -452,9 +443,7 @@ class TestFailures:
         SqlCatalog.open(f"sqlite:///{tmp_path}/new/deep/catalog.sqlite3").close()
         assert (tmp_path / "new/deep/catalog.sqlite3").exists()
 
-    def test_lock_timeout_names_the_other_writer(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_lock_timeout_names_a_writer(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "_WAIT_SECONDS", 0)
         catalog = SqlCatalog.open(f"sqlite:///{tmp_path}/catalog.sqlite3")
         writer = sqlite3.connect(tmp_path / "catalog.sqlite3", isolation_level=None)
@@ -488,13 +477,11 @@ class TestFailures:
 
     def test_invalid_timestamp_is_a_catalog_failure(self, tmp_path: Path) -> None:
         catalog = SqlCatalog.open(f"sqlite:///{tmp_path}/catalog.sqlite3")
-        with sqlite3.connect(tmp_path / "catalog.sqlite3") as connection:
+        with closing(sqlite3.connect(tmp_path / "catalog.sqlite3")) as connection, connection:
             connection.execute(SEED_ROWS)
-            connection.execute("UPDATE documents SET created_at = 'yesterday' WHERE order_index = 1")
-            connection.execute(
-                "UPDATE documents SET created_at = '2025-12-14T13:00:00+01:00' WHERE order_index = 2"
-            )
-        connection.close()
+            for position, time in ((1, "yesterday"), (2, "2025-12-14T13:00:00+01:00")):
+                update = "UPDATE documents SET created_at = ? WHERE order_index = ?"
+                connection.execute(update, (time, position))
         with pytest.raises(CatalogFailure, match="yesterday"):
             catalog.chunk("doc-001-0001")
         chunk = catalog.chunk("doc-001-0002")

@@ -73,9 +73,8 @@ def vector(text: str) -> list[float]:
 
 def write(client: QdrantClient, name: str, payloads: Sequence[dict[str, Any]], texts: Sequence[str]) -> None:
     """Points by hand: one unnamed vector, and numbers for ids."""
-    client.create_collection(
-        name, models.VectorParams(size=EMBEDDER.dimension, distance=models.Distance.COSINE)
-    )
+    params = models.VectorParams(size=EMBEDDER.dimension, distance=models.Distance.COSINE)
+    client.create_collection(name, params)
     points = [
         models.PointStruct(id=number, vector=vector(text), payload=payload)
         for number, (payload, text) in enumerate(zip(payloads, texts, strict=True), start=1)
@@ -86,54 +85,38 @@ def write(client: QdrantClient, name: str, payloads: Sequence[dict[str, Any]], t
 
 def by_hand(payload: Callable[[Passage], dict[str, Any]]) -> Fill:
     def fill(client: QdrantClient, name: str) -> None:
-        write(
-            client, name, [payload(passage) for passage in PASSAGES], [passage.text for passage in PASSAGES]
-        )
+        write(client, name, [*map(payload, PASSAGES)], [passage.text for passage in PASSAGES])
 
     return fill
 
 
 def _seed_000(passage: Passage) -> dict[str, Any]:
     return {
-        "content": passage.text,
-        "url": passage.url,
-        "title": passage.title,
-        "chunk_index": passage.position,
-        "timestamp": WHEN,
-        "content_hash": content_hash(passage.text),
-    }
+        "content": passage.text, "url": passage.url, "title": passage.title,
+        "chunk_index": passage.position, "timestamp": WHEN, "content_hash": content_hash(passage.text),
+    }  # fmt: skip
 
 
 def _seed_001(passage: Passage) -> dict[str, Any]:
     return {
-        "content": passage.text,
-        "url": passage.url,
-        "position": passage.position,
-        "chunk_id": f"{passage.slug}-{passage.position}",
-        "created_at": WHEN,
-    }
+        "content": passage.text, "url": passage.url, "position": passage.position,
+        "chunk_id": f"{passage.slug}-{passage.position}", "created_at": WHEN,
+    }  # fmt: skip
 
 
 def _seed_002(passage: Passage) -> dict[str, Any]:
     return {
-        "text": passage.text,
-        "url": passage.url,
-        "chunk_id": f"{passage.slug}-{passage.position}",
-        "position": passage.position,
-        "title": passage.title,
-        "content_hash": content_hash(passage.text),
-    }
+        "text": passage.text, "url": passage.url, "chunk_id": f"{passage.slug}-{passage.position}",
+        "position": passage.position, "title": passage.title, "content_hash": content_hash(passage.text),
+    }  # fmt: skip
 
 
 def _seed_003(passage: Passage) -> dict[str, Any]:
     return {
-        "chunk_id": f"doc-{passage.slug}-{passage.position + 1:04}",
-        "text": passage.text,
-        "source_path": f"docs/{passage.slug}.md",
-        "slug": passage.slug.replace("/", "-"),
-        "title": passage.title,
-        "order_index": passage.position + 1,
-    }
+        "chunk_id": f"doc-{passage.slug}-{passage.position + 1:04}", "text": passage.text,
+        "source_path": f"docs/{passage.slug}.md", "slug": passage.slug.replace("/", "-"),
+        "title": passage.title, "order_index": passage.position + 1,
+    }  # fmt: skip
 
 
 def _seed_004(passage: Passage) -> dict[str, Any]:
@@ -143,14 +126,10 @@ def _seed_004(passage: Passage) -> dict[str, Any]:
         "chunk_id": chunk_id,
         "position": passage.position,
         "metadata": {
-            "url": passage.url,
-            "section": f"Part {passage.position + 1}",
-            "chunk_id": chunk_id,
-            "document_id": passage.slug,
-            "document_title": passage.title,
-            "source_type": "docusaurus-page",
+            "url": passage.url, "section": f"Part {passage.position + 1}", "chunk_id": chunk_id,
+            "document_id": passage.slug, "document_title": passage.title, "source_type": "docusaurus-page",
         },
-    }
+    }  # fmt: skip
 
 
 @contextmanager
@@ -205,14 +184,10 @@ def langchain_hybrid(client: QdrantClient, name: str) -> None:
             for passage in PASSAGES
         ]
         QdrantVectorStore.from_documents(
-            documents,
-            _langchain_embeddings(),
-            sparse_embedding=Sparse(),
-            retrieval_mode=RetrievalMode.HYBRID,
-            vector_name="meaning",
-            collection_name=name,
+            documents, _langchain_embeddings(), sparse_embedding=Sparse(),
+            retrieval_mode=RetrievalMode.HYBRID, vector_name="meaning", collection_name=name,
             **place(client),
-        )
+        )  # fmt: skip
 
 
 def _langchain_embeddings() -> Any:

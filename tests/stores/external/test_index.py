@@ -16,13 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from qdrant_client import QdrantClient, models
 
-from pertinent.errors import (
-    DimensionMismatch,
-    IndexFailure,
-    InvalidInput,
-    NotFound,
-    SettingsError,
-)
+from pertinent.errors import DimensionMismatch, IndexFailure, InvalidInput, NotFound, SettingsError
 from pertinent.identity import content_hash
 from pertinent.ports import Fingerprint
 from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbours
@@ -54,7 +48,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection"),
 ]
 
-ASKED = {
+Filled = tuple[Pipeline, str]
+ANSWERS = {
     "revolute joint limit": "A revolute joint turns between a lower and an upper limit.",
     "lost messages resends": "Reliable delivery resends lost messages; best effort does not.",
     "client waits for the response": "A client sends a request and waits for the response of the server.",
@@ -69,17 +64,21 @@ def client(qdrant: Endpoint) -> Iterator[QdrantClient]:
 
 
 @contextmanager
-def filled(client: QdrantClient, fill: Callable[[QdrantClient, str], None]) -> Iterator[str]:
+def filled(client: QdrantClient, content: Callable[[QdrantClient, str], None] | list[Any]) -> Iterator[str]:
+    """A collection that a pipeline fills, or one with a payload for each passage."""
     name = f"theirs-{uuid4().hex[:12]}"
     try:
-        fill(client, name)
+        if isinstance(content, list):
+            write(client, name, content, [passage.text for passage in PASSAGES])
+        else:
+            content(client, name)
         yield name
     finally:
         client.delete_collection(name)
 
 
 @pytest.fixture(scope="module", params=PIPELINES)
-def theirs(request: pytest.FixtureRequest, client: QdrantClient) -> Iterator[tuple[Pipeline, str]]:
+def theirs(request: pytest.FixtureRequest, client: QdrantClient) -> Iterator[Filled]:
     """A collection of each pipeline; nothing here changes it."""
     pipeline = PIPELINES[request.param]
     with filled(client, pipeline.fill) as name:
@@ -93,6 +92,7 @@ def seed_000(client: QdrantClient) -> Iterator[str]:
 
 
 Open = Callable[..., ExternalIndex]
+Make = Callable[..., str]
 
 
 @pytest.fixture
@@ -137,8 +137,8 @@ def test_seed_004_expected_chunk_is_found_by_any_chunk_with_its_text(
     assert [[result.expected for result in test.actual_results] for test in run.tests] == [[True], [True]]
 
 
-class Collected:
-    """A collection as something to be validated."""
+class CollectionTarget:
+    """A collection as a validation target."""
 
     def __init__(self, index: ExternalIndex) -> None:
         self._engine = engine(index)
@@ -150,9 +150,9 @@ class Collected:
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         answer = self._engine.search(text, options)
-        return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
+        return replace(answer, hits=tuple(replace(hit, chunk=self._locate(hit.chunk)) for hit in answer.hits))
 
-    def _placed(self, chunk: Chunk) -> Chunk:
+    def _locate(self, chunk: Chunk) -> Chunk:
         stored = self._catalog.chunk(chunk.chunk_id)
         return replace(chunk, start=stored.start, end=stored.end) if stored else chunk
 
@@ -171,16 +171,16 @@ class Collected:
 
 
 class TestEveryPipeline:
-    def test_payload_format_is_recognised(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_payload_format_is_recognised(self, theirs: Filled, opened: Open) -> None:
         pipeline, name = theirs
         index = opened(name)
         assert index.payload_format.name == pipeline.payload_format
         assert index.count() == len(PASSAGES)
 
-    def test_search_is_dense_and_says_so(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_search_is_dense_and_says_so(self, theirs: Filled, opened: Open) -> None:
         pipeline, name = theirs
         searching = engine(opened(name))
-        for text, passage in ASKED.items():
+        for text, passage in ANSWERS.items():
             answer = searching.search(text)
             assert (answer.ranking, answer.notes) == ("dense", (NO_LEXICAL,))
             best = answer.hits[0]
@@ -193,22 +193,19 @@ class TestEveryPipeline:
         asked_for = searching.search("messages", SearchOptions(ranking="dense"))
         assert (asked_for.ranking, asked_for.notes) == ("dense", ())
 
-    def test_score_is_the_cosine(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_score_is_the_cosine(self, theirs: Filled, opened: Open) -> None:
         _, name = theirs
         index = opened(name)
         query = EMBEDDER.embed_queries(["messages over topics"])[0]
         candidates = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
-        texts = {
-            point: chunk.text
-            for point, chunk in index.chunks(candidates.point_ids).items()
-            if isinstance(chunk, Chunk)
-        }
+        stored = index.chunks(candidates.point_ids)
+        texts = {point: chunk.text for point, chunk in stored.items() if isinstance(chunk, Chunk)}
         assert candidates.bm25 is None
         assert candidates.cosine is not None
         for point, cosine in zip(candidates.point_ids, candidates.cosine, strict=True):
             assert cosine == pytest.approx(float(EMBEDDER.embed_queries([texts[point]])[0] @ query), abs=1e-5)
 
-    def test_pages_are_assembled_in_order(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_pages_are_assembled_in_order(self, theirs: Filled, opened: Open) -> None:
         _, name = theirs
         catalog = ExternalCatalog(opened(name))
         pages = [catalog.page(record.document_id) for record in catalog.pages()]
@@ -221,13 +218,11 @@ class TestEveryPipeline:
             assert all(page.text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
             assert all(catalog.chunk(chunk.chunk_id) == chunk for chunk in chunks)
 
-    def test_golden_set_with_quotes_can_be_validated(
-        self, theirs: tuple[Pipeline, str], opened: Open
-    ) -> None:
+    def test_golden_set_with_quotes_is_validated(self, theirs: Filled, opened: Open) -> None:
         pipeline, name = theirs
-        report = validate(Collected(opened(name)), golden(pipeline.named_by))
+        report = validate(CollectionTarget(opened(name)), golden(pipeline.named_by))
         assert report.mrr == 1.0
-        assert report.total_queries == len(ASKED)
+        assert report.total_queries == len(ANSWERS)
         assert report.label_faults == []
         assert report.metadata_completeness_rate == (1.0 if pipeline.complete else 0.0)
         assert report.hash_validation_pass_rate == (1.0 if pipeline.hashed else 0.0)
@@ -235,7 +230,7 @@ class TestEveryPipeline:
 
     def test_reading_and_validating_write_nothing(
         self,
-        theirs: tuple[Pipeline, str],
+        theirs: Filled,
         opened: Open,
         qdrant: Endpoint,
         client: QdrantClient,
@@ -248,7 +243,7 @@ class TestEveryPipeline:
         catalog = ExternalCatalog(index)
         with qdrant.connect() as server:
             examine_collection(server, name)
-        validate(Collected(index), golden(pipeline.named_by))
+        validate(CollectionTarget(index), golden(pipeline.named_by))
         catalog.pages()
         list(index.scan())
         assert {request for request in sent if request not in READS} == set()
@@ -264,7 +259,7 @@ READS = {
     ("POST", "points/query"),
     ("POST", "points/scroll"),
 }
-"""All that is asked of a server; `POST points` reads points by their ids."""
+"""All requests to a server; `POST points` reads points by their ids."""
 
 
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
@@ -291,13 +286,12 @@ def everything(client: QdrantClient, name: str) -> tuple[Any, ...]:
 def golden(named_by: str) -> GoldenSet:
     """Each question with the words that answer it, on the page as the collection names it."""
     queries = []
-    for number, (text, passage) in enumerate(ASKED.items()):
+    for number, (text, passage) in enumerate(ANSWERS.items()):
         slug = next(candidate.slug for candidate in PASSAGES if candidate.text == passage)
         location = {"url": f"{SITE}/{slug}"} if named_by == "url" else {"page": f"docs/{slug}.md"}
         quote = " ".join(passage.split()[1:6])
-        queries.append(
-            {"id": f"q{number}", "text": text, "labels": [{"grade": 2, "quote": quote, **location}]}
-        )
+        label = {"grade": 2, "quote": quote, **location}
+        queries.append({"id": f"q{number}", "text": text, "labels": [label]})
     return GoldenSet.model_validate({"name": "quotes", "queries": queries})
 
 
@@ -311,7 +305,7 @@ def test_read_only_key_is_enough(tmp_path: Path) -> None:
         PIPELINES["seed 000"].fill(writer, "theirs")
         writer.close()
         index = ExternalIndex.open(Server(node.url, ReadOnly.READING), "theirs", dimension=EMBEDDER.dimension)
-        report = validate(Collected(index), golden("url"))
+        report = validate(CollectionTarget(index), golden("url"))
         assert report.mrr == 1.0
         index.close()
         with Server(node.url, ReadOnly.READING) as server:
@@ -333,30 +327,19 @@ class ReadOnly(Node):
 
 class TestVectors:
     @pytest.fixture
-    def make_collection(self, client: QdrantClient) -> Iterator[Callable[..., str]]:
+    def make_collection(self, client: QdrantClient) -> Iterator[Make]:
         """Makes collections of seed 000's points with other vectors."""
         names = []
 
-        def make(
-            vectors: Any,
-            give: Callable[[list[float]], Any] = lambda values: values,
-            **options: Any,
-        ) -> str:
+        def make(vectors: Any, convert: Callable[[list[float]], Any] = list, **options: Any) -> str:
             names.append(f"theirs-{uuid4().hex[:12]}")
             client.create_collection(names[-1], vectors, **options)
-            points = [
-                models.PointStruct(
-                    id=str(UUID(int=number)),
-                    vector=give(vector(passage.text)),
-                    payload={
-                        "content": passage.text,
-                        "url": passage.url,
-                        "title": passage.title,
-                        "chunk_index": number,
-                    },
-                )
-                for number, passage in enumerate(PASSAGES)
-            ]
+            points = []
+            for number, passage in enumerate(PASSAGES):
+                page: dict[str, Any] = {"url": passage.url, "title": passage.title}
+                payload = {**page, "content": passage.text, "chunk_index": number}
+                stored = convert(vector(passage.text))
+                points.append(models.PointStruct(id=str(UUID(int=number)), vector=stored, payload=payload))
             client.upsert(names[-1], points, wait=True)
             return names[-1]
 
@@ -366,36 +349,33 @@ class TestVectors:
 
     @pytest.mark.parametrize("distance", [models.Distance.DOT, models.Distance.EUCLID])
     def test_dot_and_euclid_of_unit_vectors_are_converted_to_cosines(
-        self, make_collection: Callable[..., str], opened: Open, distance: models.Distance
+        self, make_collection: Make, opened: Open, distance: models.Distance
     ) -> None:
         index = opened(make_collection(models.VectorParams(size=64, distance=distance)))
         answer = engine(index).search("revolute joint limit", SearchOptions(ranking="dense", top_k=6))
         query = EMBEDDER.embed_queries(["revolute joint limit"])[0]
-        expected = [
-            max(0.0, float(EMBEDDER.embed_queries([hit.chunk.text])[0] @ query)) for hit in answer.hits
-        ]
-        assert [hit.score for hit in answer.hits] == pytest.approx(expected, abs=1e-5)
+        for hit in answer.hits:
+            cosine = float(EMBEDDER.embed_queries([hit.chunk.text])[0] @ query)
+            assert hit.score == pytest.approx(max(0.0, cosine), abs=1e-5)
         assert answer.hits[0].chunk.title == "Joints"
 
     @pytest.mark.parametrize("distance", [models.Distance.DOT, models.Distance.EUCLID])
     def test_dot_and_euclid_need_unit_vectors(
-        self, make_collection: Callable[..., str], opened: Open, distance: models.Distance
+        self, make_collection: Make, opened: Open, distance: models.Distance
     ) -> None:
-        name = make_collection(
-            models.VectorParams(size=64, distance=distance),
-            lambda values: [2 * element for element in values],
-        )
+        params = models.VectorParams(size=64, distance=distance)
+        name = make_collection(params, lambda values: [2 * element for element in values])
         with pytest.raises(
             SettingsError, match=f"with {distance.value} only vectors of length 1 .* length 2"
         ):
             opened(name)
 
-    def test_manhattan_distance_is_refused(self, make_collection: Callable[..., str], opened: Open) -> None:
+    def test_manhattan_distance_is_refused(self, make_collection: Make, opened: Open) -> None:
         name = make_collection(models.VectorParams(size=64, distance=models.Distance.MANHATTAN))
         with pytest.raises(SettingsError, match="Manhattan distance can't be converted to a cosine"):
             opened(name)
 
-    def test_multivectors_are_refused(self, make_collection: Callable[..., str], opened: Open) -> None:
+    def test_multivectors_are_refused(self, make_collection: Make, opened: Open) -> None:
         many = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
         params = models.VectorParams(size=64, distance=models.Distance.COSINE, multivector_config=many)
         name = make_collection(params, lambda values: [values, values])
@@ -410,16 +390,15 @@ class TestVectors:
             index.candidates(np.ones(3, dtype=np.float32), None, by=["dense"], limit=5, filters=Filters())
 
     def test_vector_that_fits_the_embedder_is_chosen_and_ties_need_a_name(
-        self, make_collection: Callable[..., str], opened: Open
+        self, make_collection: Make, opened: Open
     ) -> None:
         cosine = models.Distance.COSINE
         params = {
             name: models.VectorParams(size=size, distance=cosine)
             for name, size in (("meaning", 64), ("image", 8), ("other", 64))
         }
-        name = make_collection(
-            params, lambda values: {"meaning": values, "image": values[:8], "other": values[::-1]}
-        )
+        every = lambda values: {"meaning": values, "image": values[:8], "other": values[::-1]}  # noqa: E731
+        name = make_collection(params, every)
         with pytest.raises(SettingsError, match=r"several dense vectors, 'meaning' .*'other' .*vector = "):
             opened(name)
         with pytest.raises(SettingsError, match="no dense vector 'sound'; there are 'image'"):
@@ -430,23 +409,17 @@ class TestVectors:
         assert best.chunk.title == "Joints"
         assert opened(name, 8).dense.name == "image"
 
-    def test_collection_without_a_dense_vector_is_refused(
-        self, make_collection: Callable[..., str], opened: Open
-    ) -> None:
+    def test_collection_without_a_dense_vector_is_refused(self, make_collection: Make, opened: Open) -> None:
         sparse = {"words": models.SparseVectorParams()}
         words = {"words": models.SparseVector(indices=[1], values=[1.0])}
         name = make_collection({}, lambda _: words, sparse_vectors_config=sparse)
         with pytest.raises(SettingsError, match="no dense vector"):
             opened(name)
 
-    def test_quantised_vectors_have_exact_scores(
-        self, make_collection: Callable[..., str], opened: Open
-    ) -> None:
+    def test_quantised_vectors_have_exact_scores(self, make_collection: Make, opened: Open) -> None:
         scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
-        name = make_collection(
-            models.VectorParams(size=64, distance=models.Distance.COSINE),
-            quantization_config=models.ScalarQuantization(scalar=scalar),
-        )
+        params = models.VectorParams(size=64, distance=models.Distance.COSINE)
+        name = make_collection(params, quantization_config=models.ScalarQuantization(scalar=scalar))
         hit = engine(opened(name)).search(PASSAGES[0].text).hits[0]
         assert hit.score == pytest.approx(1.0, abs=1e-6)
 
@@ -472,7 +445,7 @@ class TestFilters:
     def test_filters_use_the_fields_of_the_payload_format(
         self, client: QdrantClient, opened: Open, indexed: models.PayloadSchemaType | None
     ) -> None:
-        """However its pipeline has indexed the address: not, whole, or by its words."""
+        """Whether its pipeline has indexed the url: not at all, as a keyword, or as text."""
         with filled(client, PIPELINES["seed 004"].fill) as name:
             if indexed:
                 client.create_payload_index(name, "metadata.url", indexed, wait=True)
@@ -484,24 +457,22 @@ class TestFilters:
     def test_url_filter_is_exact_on_a_text_index(
         self, client: QdrantClient, opened: Open, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """An index by words lets through more than the filter admits, so more is asked for."""
+        """A text index matches more than the filter allows, so further points are requested."""
         urls = [f"{SITE}/guides/a-{number}" for number in range(100)]
         payloads = [{"content": "same", "url": url, "title": "t"} for url in [*urls, f"{SITE}/guide/a"]]
 
         def fill(client: QdrantClient, name: str) -> None:
             write(client, name, payloads, ["same words"] * len(payloads))
-            params = models.TextIndexParams(
-                type=models.TextIndexType.TEXT, tokenizer=models.TokenizerType.PREFIX
-            )
+            kind, tokenizer = models.TextIndexType.TEXT, models.TokenizerType.PREFIX
+            params = models.TextIndexParams(type=kind, tokenizer=tokenizer)
             client.create_payload_index(name, "url", params, wait=True)
 
         with filled(client, fill) as name:
             index = opened(name)
             query = EMBEDDER.embed_queries(["same words"])[0]
             sent = requests(monkeypatch)
-            candidates = index.candidates(
-                query, None, by=["dense"], limit=5, filters=Filters(url=f"{SITE}/guide")
-            )
+            filters = Filters(url=f"{SITE}/guide")
+            candidates = index.candidates(query, None, by=["dense"], limit=5, filters=filters)
         assert candidates.point_ids == [101]
         assert sent.count(("POST", "points/query")) > 1
 
@@ -510,9 +481,7 @@ class TestFilters:
             {"content": passage.text, "url": passage.url, "title": passage.title, "document_id": number}
             for number, passage in enumerate(PASSAGES)
         ]
-        with filled(
-            client, lambda c, n: write(c, n, payloads, [passage.text for passage in PASSAGES])
-        ) as name:
+        with filled(client, payloads) as name:
             answer = engine(opened(name)).search("joint", SearchOptions(filters=Filters(document_id="5")))
         assert [hit.chunk.title for hit in answer.hits] == ["Joints"]
 
@@ -539,9 +508,7 @@ class TestOpening:
             {"body": {"plain": passage.text}, "at": passage.url, "nth": passage.position + 1}
             for passage in PASSAGES
         ]
-        with filled(
-            client, lambda c, n: write(c, n, payloads, [passage.text for passage in PASSAGES])
-        ) as name:
+        with filled(client, payloads) as name:
             with pytest.raises(SettingsError, match=rf"{name}: .* body\.plain \(6 of 6\).*qdrant_fields"):
                 opened(name)
             fields = {"text": "body.plain", "url": "at", "order_index": "nth"}
@@ -557,9 +524,7 @@ class TestOpening:
             {"text": passage.text, **({"url": passage.url} if number else {})}
             for number, passage in enumerate(PASSAGES)
         ]
-        with filled(
-            client, lambda c, n: write(c, n, payloads, [passage.text for passage in PASSAGES])
-        ) as name:
+        with filled(client, payloads) as name:
             monkeypatch.setenv("QDRANT_URL", qdrant.url)
             monkeypatch.setenv("QDRANT_COLLECTION_NAME", name)
             monkeypatch.setenv("PERTINENT_EMBEDDER", EMBEDDER.name)
@@ -578,7 +543,7 @@ class TestOpening:
             assert engine(opened(name)).search("anything").hits == ()
             assert engine(opened(name, fields={"text": "body"})).search("anything").hits == ()
 
-    def test_is_external_recognises_own_collections(
+    def test_is_external_knows_own_collections(
         self, qdrant: Endpoint, collection: str, seed_000: str
     ) -> None:
         made_with = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
@@ -640,9 +605,7 @@ class TestCatalog:
         catalog.ping()
         catalog.close()
 
-    def test_find_points_names_the_point_of_each_chunk(
-        self, theirs: tuple[Pipeline, str], opened: Open
-    ) -> None:
+    def test_find_points_maps_chunks_to_points(self, theirs: Filled, opened: Open) -> None:
         index = opened(theirs[1])
         catalog = ExternalCatalog(index)
         chunk_ids = [chunk.chunk_id for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
@@ -691,7 +654,6 @@ def test_chunks_that_overlap_give_back_the_text_that_they_were_cut_from(text: st
     assume(all(part.strip() for part in texts))
     page, _ = assemble_page(chunks_of(texts))
     assert len(page.text) <= len(text)
-    repeats = (
-        len({text[n : n + MIN_OVERLAP] for n in range(len(text) - MIN_OVERLAP)}) < len(text) - MIN_OVERLAP
-    )
+    starts = range(len(text) - MIN_OVERLAP)
+    repeats = len({text[start : start + MIN_OVERLAP] for start in starts}) < len(starts)
     assert repeats or page.text == text

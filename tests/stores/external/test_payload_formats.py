@@ -33,12 +33,8 @@ def read_chunk(payload: Payload, point: PointId, payload_format: PayloadFormat) 
 
 
 def llama_index(number: int) -> Payload:
-    node = {
-        "id_": str(UUID(int=number)),
-        "text": TEXT,
-        "metadata": {"url": URL},
-        "start_char_idx": 40 * number,
-    }
+    position = {"id_": str(UUID(int=number)), "start_char_idx": 40 * number}
+    node = {**position, "text": TEXT, "metadata": {"url": URL}}
     return {
         "url": URL, "title": "Nodes", "_node_content": json.dumps(node), "_node_type": "TextNode",
         "document_id": "doc-1", "doc_id": "doc-1", "ref_doc_id": "doc-1",
@@ -48,21 +44,14 @@ def llama_index(number: int) -> Payload:
 SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
     "retrieval-validation": (
         lambda n: {
-            "content": TEXT,
-            "url": URL,
-            "title": "Nodes",
-            "chunk_index": n,
-            "timestamp": "2025-12-15T10:00:00Z",
-            "content_hash": content_hash(TEXT),
+            "content": TEXT, "url": URL, "title": "Nodes", "chunk_index": n,
+            "timestamp": "2025-12-15T10:00:00Z", "content_hash": content_hash(TEXT),
         },
         {"text": "content", "url": "url", "position": "chunk_index", "created_at": "timestamp"},
     ),
     "retrieval-testing": (
         lambda n: {
-            "content": TEXT,
-            "url": URL,
-            "position": n,
-            "chunk_id": f"c-{n}",
+            "content": TEXT, "url": URL, "position": n, "chunk_id": f"c-{n}",
             "created_at": "2025-12-15T10:00:00Z",
         },
         {"text": "content", "position": "position", "chunk_id": "chunk_id", "created_at": "created_at"},
@@ -73,12 +62,8 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
     ),
     "retrieval-api": (
         lambda n: {
-            "chunk_id": f"doc-001-{n:04}",
-            "text": TEXT,
-            "source_path": "docs/nodes.md",
-            "slug": "nodes",
-            "title": "Nodes",
-            "order_index": n + 1,
+            "chunk_id": f"doc-001-{n:04}", "text": TEXT, "source_path": "docs/nodes.md", "slug": "nodes",
+            "title": "Nodes", "order_index": n + 1,
         },
         {"text": "text", "source_path": "source_path", "slug": "slug", "position": "order_index"},
     ),
@@ -88,22 +73,14 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
             "chunk_id": f"c-{n}",
             "position": n,
             "metadata": {
-                "url": URL,
-                "section": "Topics",
-                "chunk_id": f"c-{n}",
-                "document_id": "nodes",
-                "document_title": "Nodes",
-                "source_type": "docusaurus-page",
+                "url": URL, "section": "Topics", "chunk_id": f"c-{n}", "document_id": "nodes",
+                "document_title": "Nodes", "source_type": "docusaurus-page",
             },
         },
         {
-            "text": "content",
-            "url": "metadata.url",
-            "section": "metadata.section",
-            "document_id": "metadata.document_id",
-            "title": "metadata.document_title",
-            "source_type": "metadata.source_type",
-            "position": "position",
+            "text": "content", "url": "metadata.url", "section": "metadata.section",
+            "document_id": "metadata.document_id", "title": "metadata.document_title",
+            "source_type": "metadata.source_type", "position": "position",
         },
     ),
     "langchain": (
@@ -127,29 +104,25 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
             "score": None,
         },
         {
-            "text": "content",
-            "url": "meta.url",
-            "chunk_id": "id",
-            "document_id": "meta.source_id",
-            "position": "meta.split_id",
-            "start": "meta.split_idx_start",
+            "text": "content", "url": "meta.url", "chunk_id": "id", "document_id": "meta.source_id",
+            "position": "meta.split_id", "start": "meta.split_idx_start",
         },
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_format_is_recognised_with_its_fields(name: str) -> None:
     make, expected = SHAPES[name]
-    payload_format = recognise_format([make(number) for number in range(20)])
-    assert payload_format.payload_format.name == name
-    assert {field: payload_format.payload_format.fields.get(field) for field in expected} == expected
-    assert payload_format.points == 20
-    usage = {field.name: field for field in payload_format.fields}
+    recognition = recognise_format([make(number) for number in range(20)])
+    assert recognition.payload_format.name == name
+    assert {field: recognition.payload_format.fields.get(field) for field in expected} == expected
+    assert recognition.points == 20
+    usage = {field.name: field for field in recognition.fields}
     assert list(usage) == list(FIELDS)
     assert usage["text"].count == 20
     assert usage["text"].example == TEXT
-    assert not {field.name for field in payload_format.missing} & expected.keys()
+    assert not {field.name for field in recognition.missing} & expected.keys()
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -167,12 +140,10 @@ def test_each_format_gives_its_chunk(name: str) -> None:
 def test_own_points_are_recognised_with_all_fields() -> None:
     given_entries = entries()
     payloads = [to_payload(entry) for entry in given_entries]
-    payload_format = recognise_format(payloads)
-    assert (payload_format.payload_format.name, payload_format.payload_format.position_base) == (
-        "pertinent",
-        0,
-    )
-    chunk = read_chunk(payloads[0], POINT, payload_format.payload_format)
+    recognition = recognise_format(payloads)
+    payload_format = recognition.payload_format
+    assert (payload_format.name, payload_format.position_base) == ("pertinent", 0)
+    chunk = read_chunk(payloads[0], POINT, recognition.payload_format)
     assert chunk.position == given_entries[0].chunk.position
     assert chunk.chunk_id == given_entries[0].chunk.chunk_id
 
@@ -181,9 +152,7 @@ def test_positions_from_one_and_from_zero_are_distinguished() -> None:
     make, _ = SHAPES["retrieval-api"]
     counted_from_one = [make(number) for number in range(3)]
     assert recognise_format(counted_from_one).payload_format.position_base == 1
-    counted_from_zero = [
-        {**payload, "order_index": payload["order_index"] - 1} for payload in counted_from_one
-    ]
+    counted_from_zero = [payload | {"order_index": n} for n, payload in enumerate(counted_from_one)]
     assert recognise_format(counted_from_zero).payload_format.position_base == 0
 
 
@@ -192,11 +161,11 @@ def test_missing_fields_are_counted_and_not_invented() -> None:
     payloads = [make(number) for number in range(10)]
     for payload in payloads[:4]:
         del payload["content_hash"]
-    payload_format = recognise_format(payloads)
-    missing = {field.name: field for field in payload_format.missing}
+    recognition = recognise_format(payloads)
+    missing = {field.name: field for field in recognition.missing}
     assert (missing["content_hash"].path, missing["content_hash"].count) == ("content_hash", 6)
     assert (missing["section"].path, missing["section"].count) == (None, 0)
-    chunk = read_chunk(payloads[0], POINT, payload_format.payload_format)
+    chunk = read_chunk(payloads[0], POINT, recognition.payload_format)
     assert chunk.content_hash == ""
 
 
@@ -212,9 +181,8 @@ def test_chunk_without_ids_gets_those_of_its_point_and_page() -> None:
 
 
 def test_id_shared_by_points_is_not_the_chunk_id() -> None:
-    payloads = [
-        {"page_content": TEXT, "metadata": {"source": URL, "chunk_id": f"c-{n % 2}"}} for n in range(20)
-    ]
+    metadata = [{"source": URL, "chunk_id": f"c-{n % 2}"} for n in range(20)]
+    payloads = [{"page_content": TEXT, "metadata": row} for row in metadata]
     assert "chunk_id" not in recognise_format(payloads).payload_format.fields
 
 
@@ -331,9 +299,7 @@ def test_rule_29_problem_has_the_path_of_the_field() -> None:
         ("https://book.example/a#b", "https://other.example", "https://book.example/a"),
     ],
 )
-def test_rule_29_point_without_a_url_gets_one_from_its_source_path(
-    path: str, base_url: str, url: str
-) -> None:
+def test_rule_29_point_without_url_gets_one_from_its_path(path: str, base_url: str, url: str) -> None:
     payload_format = PayloadFormat("named", {"text": "t", "url": "u", "source_path": "p"}, base_url=base_url)
     chunk = read_chunk({"t": TEXT, "p": path}, POINT, payload_format)
     assert (chunk.url, chunk.source_path) == (url, path)
@@ -415,11 +381,11 @@ def test_empty_payloads_are_told() -> None:
 
 def test_configured_fields_are_used_and_none_guessed() -> None:
     payload = {"body": {"plain": TEXT}, "at": URL, "title": "Nodes", "nth": 1}
-    payload_format = recognise_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
-    assert payload_format.payload_format == PayloadFormat(
+    recognition = recognise_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
+    assert recognition.payload_format == PayloadFormat(
         "named", {"text": "body.plain", "url": "at", "position": "nth"}, 1
     )
-    chunk = read_chunk(payload, POINT, payload_format.payload_format)
+    chunk = read_chunk(payload, POINT, recognition.payload_format)
     assert (chunk.text, chunk.url, chunk.title, chunk.position) == (TEXT, URL, "", 0)
 
 
@@ -452,9 +418,8 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 PATHS = ("a", "a.b", "c", "_node_content.text", "d.e.f")
-PAYLOADS = st.dictionaries(
-    st.sampled_from(["a", "b", "c", "d", "_node_content"]) | st.text(), VALUES, max_size=5
-)
+KEYS = st.sampled_from(["a", "b", "c", "d", "_node_content"]) | st.text()
+PAYLOADS = st.dictionaries(KEYS, VALUES, max_size=5)
 FIELDS_ANYWHERE = st.fixed_dictionaries({name: st.sampled_from(PATHS) for name in FIELDS})
 ANY_TEXT = st.text(st.characters())
 STRANGE = ANY_TEXT | st.sampled_from(
@@ -489,9 +454,7 @@ def test_strange_texts_give_a_chunk_or_name_what_is_wrong(payload: Payload) -> N
 def test_any_points_are_recognised_or_refused_with_a_reason(payloads: list[Payload]) -> None:
     refusal = ""
     try:
-        payload_format = recognise_format(payloads)
+        recognition = recognise_format(payloads)
     except SettingsError as error:
         refusal = str(error)
-    assert "qdrant_fields" in refusal or all(
-        0 <= field.count <= len(payloads) for field in payload_format.fields
-    )
+    assert "qdrant_fields" in refusal or all(0 <= use.count <= len(payloads) for use in recognition.fields)

@@ -52,7 +52,7 @@ def builds(qdrant: Endpoint, collection: str) -> QdrantBuilds:
 
 @pytest.fixture
 def plain(qdrant: Endpoint) -> Iterator[QdrantClient]:
-    """The same server without us, as another program sees it."""
+    """A client of the same server, like another program."""
     client = QdrantClient(url=qdrant.url, api_key=qdrant.key, timeout=30)
     yield client
     client.close()
@@ -63,15 +63,15 @@ def search(index: QdrantIndex, query: str = "messages over topics") -> dict[Any,
     return by_point(index.candidates(vector, query, by=["dense", "lexical"], limit=50, filters=Filters()))
 
 
-def kept_with(qdrant: Endpoint, name: str) -> Fingerprint | None:
-    """What a collection was made with, as the server keeps it."""
+def stored_fingerprint(qdrant: Endpoint, name: str) -> Fingerprint | None:
+    """The fingerprint of a collection, as the server stores it."""
     with qdrant.connect() as server:
         info = read_info(server, name)
         return None if info is None else read_fingerprint(info)
 
 
-def many(number: int) -> list[Any]:
-    """As many entries, each of another document."""
+def make_entries(number: int) -> list[Any]:
+    """Entries of so many documents."""
     entry = entries()[0]
     return [
         replace(entry, chunk=replace(entry.chunk, chunk_id=f"chunk-{n}", document_id=f"page-{n}", position=n))
@@ -81,7 +81,7 @@ def many(number: int) -> list[Any]:
 
 def test_calls_beyond_one_page_or_batch_are_complete(builds: QdrantBuilds) -> None:
     index = builds.open(MADE_WITH)
-    written = fill(index, many(1100))
+    written = fill(index, make_entries(1100))
     points = [point_id(entry.chunk.chunk_id) for entry in written]
     assert index.count() == 1100
     assert {chunk.position for chunk in readable_chunks(index.scan())} == set(range(1100))
@@ -94,14 +94,14 @@ def test_calls_beyond_one_page_or_batch_are_complete(builds: QdrantBuilds) -> No
 def test_describe_of_a_missing_point_fails(builds: QdrantBuilds) -> None:
     index = builds.open(MADE_WITH)
     with pytest.raises(IndexFailure, match="No point"):
-        index.describe(many(1))
+        index.describe(make_entries(1))
     index.close()
 
 
 def test_put_refuses_another_dimension(builds: QdrantBuilds) -> None:
     index = builds.open(MADE_WITH)
     with pytest.raises(DimensionMismatch, match=r"3 elements.*64"):
-        index.put(many(1), [np.ones(3, dtype=np.float32)])
+        index.put(make_entries(1), [np.ones(3, dtype=np.float32)])
     index.close()
 
 
@@ -117,12 +117,10 @@ class TestBuilds:
         assert builds.numbers() == [2]
         second.close()
 
-    def test_alias_points_at_the_active_build(
-        self, builds: QdrantBuilds, plain: QdrantClient, collection: str
-    ) -> None:
+    def test_active_build_has_alias(self, builds: QdrantBuilds, plain: QdrantClient, collection: str) -> None:
         first = builds.open(MADE_WITH)
         written = fill(first)
-        # One that is being filled is nobody's yet.
+        # A build that is being filled is not in use.
         assert builds.in_use() is None
         builds.use(1)
         builds.open(replace(MADE_WITH, build=2)).close()
@@ -149,12 +147,10 @@ class TestBuilds:
         index.close()
         ours.open(MADE_WITH).close()
 
-    def test_collection_belongs_to_the_first_catalog_that_writes(
-        self, qdrant: Endpoint, collection: str
-    ) -> None:
+    def test_collection_belongs_to_the_first_writer(self, qdrant: Endpoint, collection: str) -> None:
         first, second = (
             QdrantBuilds(qdrant.connect, collection, catalog=lambda name=name: name).open(MADE_WITH)  # type: ignore[misc]
-            for name in ("one that only looks", "one that writes")
+            for name in ("reader", "writer")
         )
         written = fill(second)
         for call in (
@@ -165,7 +161,7 @@ class TestBuilds:
             with pytest.raises(IndexFailure, match="another catalog"):
                 call(first)
         assert second.count() == len(written)
-        assert kept_with(qdrant, f"{collection}_001") == MADE_WITH
+        assert stored_fingerprint(qdrant, f"{collection}_001") == MADE_WITH
         first.close()
         second.close()
 
@@ -177,13 +173,11 @@ class TestBuilds:
         first.close()
         reopened = builds.open(MADE_WITH)
         assert reopened.count() == len(written)
-        assert kept_with(qdrant, f"{collection}_001") == MADE_WITH
+        assert stored_fingerprint(qdrant, f"{collection}_001") == MADE_WITH
         reopened.close()
 
     @pytest.mark.parametrize("changed", [{"embedder": "other:model"}, {"chunker": "x"}, {"lexical": "x"}])
-    def test_build_with_another_fingerprint_is_refused(
-        self, builds: QdrantBuilds, changed: dict[str, Any]
-    ) -> None:
+    def test_other_fingerprint_is_refused(self, builds: QdrantBuilds, changed: dict[str, Any]) -> None:
         builds.open(MADE_WITH).close()
         with pytest.raises(FingerprintMismatch, match=f"{next(iter(changed))} .*QDRANT_COLLECTION_NAME"):
             builds.open(replace(MADE_WITH, **changed))
@@ -248,7 +242,7 @@ def test_scores_on_disk_and_quantised_are_exact(
     rng = np.random.default_rng(7)
     vectors = rng.normal(size=(2000, 128)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    written = many(2000)
+    written = make_entries(2000)
     index.put(written, list(vectors))
     index.finish()
     info = plain.get_collection(f"{collection}_001")
@@ -285,12 +279,8 @@ class TestKey:
         with Server(qdrant_node.url, key) as server:
             index = QdrantIndex(server, "any", MADE_WITH)
             builds = QdrantBuilds(lambda: Server(qdrant_node.url, key), "any")
-            for call in (
-                index.count,
-                lambda: search(index),
-                lambda: fill(index),
-                lambda: builds.open(MADE_WITH),
-            ):
+            opening = partial(builds.open, MADE_WITH)
+            for call in (index.count, partial(search, index), partial(fill, index), opening):
                 with pytest.raises(IndexFailure, match="QDRANT_API_KEY") as caught:
                     call()
                 output = "".join(traceback.format_exception(caught.value)) + repr(server)
@@ -408,7 +398,7 @@ class TestFailures:
     def test_acknowledged_writes_survive_a_kill(self, qdrant_node: Node, collection: str) -> None:
         connect = partial(Server, qdrant_node.url, qdrant_node.key, timeout=2)
         index = QdrantBuilds(connect, collection).open(MADE_WITH)
-        written = fill(index, many(300))
+        written = fill(index, make_entries(300))
         qdrant_node.kill()
         with pytest.raises(IndexFailure, match="can't be reached"):
             search(index)

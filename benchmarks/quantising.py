@@ -115,7 +115,7 @@ def _measure_quantization(
     queries: Matrix,
     exact: list[set[Any]],
 ) -> dict[str, Any]:
-    """Fill a server of its own, start it again, and ask it."""
+    """Fill a server, restart it, and query it."""
     with tempfile.TemporaryDirectory() as folder, running(binary.find(), Path(folder)) as node:
         builds = QdrantBuilds(lambda: Server(node.url, timeout=60), NAME, options)
         filling = builds.open(made_with)
@@ -152,7 +152,7 @@ def _empty() -> dict[str, int]:
 
 
 def _rank(index: QdrantIndex, queries: Matrix, limit: int) -> list[list[Any]]:
-    """The best ten of as many as are asked for."""
+    """The best ten of `limit` candidates."""
     return [
         index.candidates(vector, None, by=[DENSE], limit=limit, filters=Filters()).point_ids[:BEST]
         for vector in queries

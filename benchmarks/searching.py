@@ -113,7 +113,7 @@ def _one(
 
 
 def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
-    """The queries that a hybrid search needs, as one would write them by hand, with nothing of ours."""
+    """The raw queries of a hybrid search, without Pertinent."""
     terms = bm25.embed_query(text)
     start = time.perf_counter()
     queries = [

@@ -191,7 +191,7 @@ class Terminal:
     def press(self, key: str, then: str) -> None:
         """Press a key, once the prompt is there, and wait for what follows."""
         self.until("\r\n> ")
-        time.sleep(0.05)  # the prompt stands a moment before the terminal is listened to key by key
+        time.sleep(0.05)  # the terminal switches to single keys a moment after the prompt
         self.output = ""
         os.write(self._screen, key.encode())
         self.until(then)

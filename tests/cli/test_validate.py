@@ -196,7 +196,7 @@ def test_validate_refuses_bad_input_and_writes_nothing(run: Run, arguments: list
 def test_validate_checks_output_paths_before_it_runs(
     run: Run, monkeypatch: pytest.MonkeyPatch, option: str, path: str
 ) -> None:
-    """A file stands where a folder is needed, or a folder where a file is."""
+    """A file is in place of a folder, or a folder in place of a file."""
     write_golden()
     Path("taken").write_text("")
     Path("folder").mkdir()

@@ -82,9 +82,9 @@ class Wire:
     def __init__(self, dimension: int = 8, *, floats: bool = False) -> None:
         self.dimension = dimension
         self.floats = floats
-        """Whether numbers are sent also to one who asks for base64."""
+        """Whether numbers are sent even if base64 is requested."""
         self.backwards = False
-        """Whether OpenAI's rows come last first; their index tells."""
+        """Whether OpenAI's rows come in reverse order, by their index."""
         self.faults: deque[Fault | None] = deque()
         """What goes wrong with the next requests, one by one."""
         self.always: Fault | None = None
@@ -245,4 +245,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the tests ask `asked`."""
+        """Log nothing: the tests read `requests`."""

@@ -1,4 +1,4 @@
-"""Who and what is let in: keys, a rate, other sites, and the headers that every answer has."""
+"""Access: API keys, rate limits, CORS, host names and security headers."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ def test_post_route_refuses_head(service: Service) -> None:
     ("localhost.evil.example", 403), ("127.0.0.1.evil.example", 403), ("[::1", 403),
 ])  # fmt: skip
 def test_loopback_service_refuses_unknown_host_names(book: Workspace, host: str, status: int) -> None:
-    """Otherwise a page whose own name leads to this machine could read all of it."""
+    """A web page whose name resolves to this machine could read everything (DNS rebinding)."""
     with TestClient(create_app(Pertinent(book), host_names={"book.example"})) as client:
         response = client.get("/api/v1/documents", headers={"Host": host})
         assert response.status_code == status

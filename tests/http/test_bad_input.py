@@ -1,4 +1,4 @@
-"""Bad input of every kind: one shape for all that is refused, and nothing that falls over."""
+"""Bad input of every kind gets the same error shape, and breaks nothing."""
 
 from __future__ import annotations
 

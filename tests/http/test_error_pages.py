@@ -1,4 +1,4 @@
-"""A failure in a browser is a page in the site's look; a program gets JSON."""
+"""An error is a styled page in a browser, and JSON for a program."""
 
 from __future__ import annotations
 

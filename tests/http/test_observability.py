@@ -1,4 +1,4 @@
-"""What the service tells of itself: request ids, logs, metrics, probes and spans."""
+"""Observability: request ids, logs, metrics, probes and spans."""
 
 from __future__ import annotations
 

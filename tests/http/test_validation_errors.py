@@ -1,4 +1,4 @@
-"""What is wrong with a request is said in plain words: which field, and what it may be."""
+"""Validation errors name the field and what it may be, in plain words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ BODIES: dict[str, dict[str, Any]] = {
 FRAMEWORK_WORDS = re.compile(
     r"Input|should|valid\b|pydantic|dictionary|Value error|NoneType|\bbool\b|\bdict\b|is not what", re.I
 )
-"""Words that nobody but a framework would use."""
+"""Words that only a framework would use."""
 
 
 def field_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -29,7 +29,7 @@ class Missing(Exception):
 
 
 def find() -> Path:
-    """The program that the environment names, or ours."""
+    """The program that the environment names, or the downloaded one."""
     path = os.environ.get("PERTINENT_TEST_QDRANT")
     if path:
         if not os.access(path, os.X_OK):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 Answer = Callable[[str], bytes]
-"""What is sent back for the path that was asked for."""
+"""The response to a requested path."""
 
 GREETING = b'{"title": "qdrant - vector search engine", "version": "1.16.3", "commit": "0"}'
 

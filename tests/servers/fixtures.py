@@ -63,7 +63,7 @@ def qdrant_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
 
 @pytest.fixture(scope="session")
 def qdrant_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Three peers that nobody kills."""
+    """Three peers that no test kills."""
     with running_cluster(require(), tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
 

@@ -216,7 +216,7 @@ def running_cluster(program: Path, folder: Path, size: int = 3) -> Iterator[Clus
 
 
 def free_ports(count: int) -> int:
-    """The first of several ports in a row that nobody listens on: HTTP, gRPC after it, peers after that."""
+    """The first of several free ports in a row: for HTTP, gRPC and peers."""
     for _ in range(100):
         with ExitStack() as stack:
             try:

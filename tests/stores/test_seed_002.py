@@ -53,7 +53,7 @@ def client(qdrant: Endpoint) -> Iterator[QdrantClient]:
 def _settings(
     client: QdrantClient, qdrant: Endpoint, collection: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nine passages in Qdrant, and Cohere at an address where nobody answers."""
+    """Nine passages in Qdrant, and Cohere at an unreachable address."""
     size = models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE)
     client.create_collection(collection, size)
     points = [models.PointStruct(id=n, vector=vector(n), payload=payload(n)) for n in range(9)]

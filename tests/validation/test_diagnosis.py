@@ -55,7 +55,7 @@ def test_distinct_search_is_not_crowded_out(stored: Workspace, judged: Judge) ->
 
 
 def test_changed_is_diagnosed(stored: Workspace, judged: Judge) -> None:
-    """The index was written anew, and the catalog does not know of it."""
+    """The index was rewritten, but not the catalog."""
     chunks = [passage(stored, "knee", part) for part in PARTS[:3]]
     vectors = {point_id(passage(stored, "battery", part).chunk_id): part for part in PARTS[:3]}
     records, _ = shard(stored).scroll(qdrant.ScrollRequest(limit=1000, with_payload=True, with_vector=True))
@@ -109,7 +109,7 @@ def test_lost_labels_is_diagnosed(judged: Judge) -> None:
 
 @pytest.mark.parametrize("query_id", ["knee", "taxes"])
 def test_unmet_expected_criteria_are_the_reason_if_enough_is_relevant(judged: Judge, query_id: str) -> None:
-    """Enough of the first five answer, or nothing should: what stands lower is no reason then."""
+    """Enough of the first five answer, or none should: lower results are not the reason."""
     report = judged(change_query(query_id, expected_criteria={"min_score": 0.999}))
     diagnosis = find_diagnosis(report, query_id)
     assert diagnosis.kind == "other"
@@ -118,7 +118,7 @@ def test_unmet_expected_criteria_are_the_reason_if_enough_is_relevant(judged: Ju
 
 
 def test_copy_of_a_text_is_missed_once(stored: Workspace, judged: Judge) -> None:
-    """A text that stands on two pages is shown once, and explained once."""
+    """A text on two pages is shown once, and explained once."""
     add_pages(stored, copy_of_knee())
     labels = [*labels_on("knee"), *labels_on("gripper", grade=0)]
     diagnosis = find_diagnosis(judged(change_query("gripper", labels=labels)), "gripper")

@@ -401,7 +401,7 @@ def test_criteria_of_one_run(pipeline: LocalPipeline) -> None:
 
 
 def test_store_that_fails_during_the_run_is_invalid_whatever_was_refused(pipeline: LocalPipeline) -> None:
-    """The empty query is refused before any store is asked, and must not hide that none answers."""
+    """The empty query is refused without a search, and must not hide that all searches fail."""
     texts = [query.text for query in golden().queries]
     report = validate(FailingPipeline(pipeline, *texts), golden())
     assert report.verdict == "INVALID"

@@ -32,7 +32,7 @@ def test_label_page_without_javascript_shows_no_loading_message(visit: Visit) ->
     reader.page.goto(f"{reader.home}/label")
     expect(reader.page.get_by_role("heading", name="Label")).to_be_visible()
     expect(reader.page.get_by_text("Loading the next passage")).to_be_hidden()
-    reader.page.close()  # it can't be asked about violations
+    reader.page.close()  # a closed page has no violations to check
 
 
 def lost(reader: Reader, path: str) -> None:

@@ -176,7 +176,7 @@ class TestAnotherEmbedder:
         with pytest.raises(ValueError, match="made for 96"):
             pertinent.retrieve_content_chunks(VECTOR)
 
-    def test_leaves_one_build(self) -> None:
+    def test_other_embedder_leaves_one_build(self) -> None:
         pertinent.retrieve("joints")
         seed_functions.close_shared()
         assert [folder.name for folder in Path(".pertinent/index").iterdir()] == ["002"]
@@ -202,7 +202,7 @@ def test_dry_run_leaves_the_settings_of_an_empty_index(tmp_path: Path) -> None:
 
 
 class TestQdrantServer:
-    """The same on a real Qdrant, for a collection of ours and for one of another pipeline."""
+    """The same on a real Qdrant, for an own collection and for one of another pipeline."""
 
     @pytest.fixture(autouse=True)
     def _settings(self, qdrant: Endpoint, collection: str, monkeypatch: pytest.MonkeyPatch) -> None:

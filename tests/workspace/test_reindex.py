@@ -1,4 +1,4 @@
-"""Another model or chunk size without a gap: judged before it is taken, and a way back."""
+"""Reindex with another model or chunk size: the gate, activation, rollback and resuming."""
 
 from __future__ import annotations
 

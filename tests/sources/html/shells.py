@@ -14,7 +14,7 @@ NAVIGATION = [
     *("On this page", "Outdated version", "Tags:", "alpha", "Edit this page", "Last updated", "Jan 1, 2025"),
     *("Previous", "Next", "Toc link", "Copyright"),
 ]  # fmt: skip
-"""Words of which each stands in a page that `docusaurus` makes, outside the article."""
+"""Words outside of the article in each page that `docusaurus` makes."""
 
 _SHELL = Template((SNIPPETS / "shell.html").read_text(encoding="utf-8"))
 

@@ -30,7 +30,7 @@ def _headings(text: str, anchor: str) -> list[Piece]:
 
 
 def article(page: Page) -> str:
-    """What stands in the article of the built page."""
+    """The content of the article of the built page."""
     out: list[str] = []
     for piece in pieces_of(page):
         if isinstance(piece, HeadingPiece):

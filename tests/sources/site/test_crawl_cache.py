@@ -129,7 +129,7 @@ def test_interrupted_crawl_is_resumed(site: LocalSite, cache_file: Path) -> None
     assert (len(pages), unreadable) == (30, [])
     assert not {f"/docs/{name}" for name in names[:10]} & set(site.requested_paths)
     site.clear_requests()
-    # The crawl was completed, so the next one starts anew.
+    # The crawl was completed, so the next one fetches everything.
     crawl(site, cache_file=cache_file, limits=limits)
     assert len([path for path in site.requested_paths if "/docs/" in path]) == 30
 

@@ -29,7 +29,7 @@ def _in_bounded_time() -> Iterator[None]:
 
 
 def only(site: LocalSite, behaviour: Behaviour, limits: CrawlLimits = SMALL) -> Unreadable:
-    """What is said of one bad page among good ones, which must all be there."""
+    """The report of a bad page among good ones, which must all be read."""
     site.book("a", "b")
     site.sitemap("/docs/a", "/docs/bad", "/docs/b")
     site.pages["/docs/bad"] = behaviour

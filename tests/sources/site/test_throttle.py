@@ -18,7 +18,7 @@ from .server import LocalSite, Request, page
 
 
 class Clock(threading.Event):
-    """Time that passes only while somebody waits."""
+    """A clock that only advances by waiting."""
 
     def __init__(self) -> None:
         super().__init__()

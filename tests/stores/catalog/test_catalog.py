@@ -142,10 +142,10 @@ def test_write_lock_is_exclusive_and_released_by_a_dead_process(catalog: SqlCata
         assert process.stdout.readline() == "alone\n"
         with pytest.raises(Waited), catalog.write_lock(waited):
             pytest.fail("two write at once")
-        catalog.commit("s", [page_write("a", ["one"])])  # nobody is kept from reading, or by force
+        catalog.commit("s", [page_write("a", ["one"])])  # the lock is advisory
         process.kill()
         process.wait()
-        looks = iter(range(100))  # a server may take a moment to see that the other is gone
+        looks = iter(range(100))  # a server needs a moment to notice a dead process
         with catalog.write_lock(lambda: None if next(looks) < 99 else waited()):
             assert [page.document_id for page in catalog.pages()] == ["a"]
 

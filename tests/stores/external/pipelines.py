@@ -204,7 +204,7 @@ def _langchain_embeddings() -> Any:
 
 
 def llama_index(client: QdrantClient, name: str) -> None:
-    """`llama-index-vector-stores-qdrant`: documents, nodes that know theirs, and the store's own `add`."""
+    """`llama-index-vector-stores-qdrant`: documents, nodes that refer to them, and the store's own `add`."""
     with _quiet():
         from llama_index.core.schema import BaseNode, Document, NodeRelationship, TextNode
         from llama_index.vector_stores.qdrant import QdrantVectorStore

@@ -534,7 +534,7 @@ class TestOpening:
                 results = seed_functions.retrieve_content_chunks(vector, limit=6)
             seed_functions.close_shared()
         assert len(results) == 5
-        # Where a passage stands on its page was not stored.
+        # The position on the page was not stored.
         assert {result.position for result in results} == {0}
 
     def test_empty_collection_has_no_fields_and_no_hits(self, client: QdrantClient, opened: Open) -> None:
@@ -648,7 +648,7 @@ def test_every_chunk_is_a_slice_of_its_page(texts: list[str]) -> None:
 
 @given(st.text(min_size=200, max_size=400), st.integers(MIN_OVERLAP, 60))
 def test_chunks_that_overlap_give_back_the_text_that_they_were_cut_from(text: str, overlap: int) -> None:
-    """Or a shorter one, where the text repeats itself so that it can't be told."""
+    """If the text repeats itself, the overlap is ambiguous and the page may be shorter."""
     size = 100
     texts = [text[start : start + size] for start in range(0, len(text) - overlap, size - overlap)]
     assume(all(part.strip() for part in texts))

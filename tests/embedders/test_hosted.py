@@ -35,6 +35,7 @@ from pertinent.surfaces.cli.global_options import print_retries
 from pertinent.testing.pages import page
 from pertinent.types import Page
 
+from ..clock import Clock
 from .wire import KEY, Fault, Wire, unit_of
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
@@ -472,22 +473,6 @@ def test_chunks_fit_the_model_by_the_estimate() -> None:
     long = page("long", {"": " ".join(f"word{n}" for n in range(3000))})
     chunks = chunk_page(long, embedder.count_tokens, target=200, most=512)
     assert all(count <= 512 for count in embedder.count_tokens([chunk.text for chunk in chunks]))
-
-
-class Clock(threading.Event):
-    """A clock that advances by each wait."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def wait(self, timeout: float | None = None) -> bool:
-        assert timeout is not None
-        self.now += timeout
-        return False
 
 
 @given(

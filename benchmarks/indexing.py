@@ -23,24 +23,24 @@ def measure(book: Path, rounds: int = 2) -> dict[str, Any]:
         for page in pages
         for chunk in chunk_page(page, embedder.count_tokens, target=200, most=embedder.max_tokens)
     ]
-    alone, whole, again = [], [], []
+    alone, total, repeated = [], [], []
     for _ in range(rounds):
         alone.append(_timed(lambda: list(embedder.embed_documents(texts))))
         with tempfile.TemporaryDirectory() as folder, Pertinent.open(folder) as opened:
             opened.workspace.embedder()
-            whole.append(_timed(lambda: opened.index(book)))
+            total.append(_timed(lambda: opened.index(book)))
             # The second run is timed in a process state of its own: nothing is open or warm.
             opened.close()
             with Pertinent.open(folder) as reopened:
-                again.append(_timed(lambda: reopened.index(book)))
+                repeated.append(_timed(lambda: reopened.index(book)))
     return {
         "pages": len(pages),
         "chunks": len(texts),
         "embedding_alone_s": alone,
-        "first_run_s": whole,
-        "second_run_s": again,
-        "first_run_over_embedding": round(min(whole) / min(alone), 4),
-        "second_run_over_first": round(min(again) / min(whole), 5),
+        "first_run_s": total,
+        "second_run_s": repeated,
+        "first_run_over_embedding": round(min(total) / min(alone), 4),
+        "second_run_over_first": round(min(repeated) / min(total), 5),
     }
 
 

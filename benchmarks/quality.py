@@ -21,7 +21,7 @@ def measure(folder: Path) -> dict[str, Any]:
     rows = map(json.loads, (folder / "queries.jsonl").read_text().splitlines())
     queries = {row["_id"]: row["text"] for row in rows if row["_id"] in qrels}
     figures: dict[str, Any] = {"queries": len(queries)}
-    with tempfile.TemporaryDirectory() as place, Pertinent.open(place) as opened:
+    with tempfile.TemporaryDirectory() as data_folder, Pertinent.open(data_folder) as opened:
         figures["chunks"] = opened.index(f"beir:{folder}").chunks_added
         for ranking in RANKINGS:
             answers = opened.search_many(list(queries.values()), top_k=100, ranking=ranking)
@@ -33,8 +33,8 @@ def measure(folder: Path) -> dict[str, Any]:
     return figures
 
 
-def ndcg(found: Sequence[str], grades: Mapping[str, int], k: int = 10) -> float:
-    documents = list(dict.fromkeys(found))[:k]
-    gain = sum(grades.get(one, 0) / math.log2(rank + 2) for rank, one in enumerate(documents))
+def ndcg(ranked: Sequence[str], grades: Mapping[str, int], k: int = 10) -> float:
+    documents = list(dict.fromkeys(ranked))[:k]
+    gain = sum(grades.get(document, 0) / math.log2(rank + 2) for rank, document in enumerate(documents))
     best = sorted(grades.values(), reverse=True)[:k]
     return gain / sum(grade / math.log2(rank + 2) for rank, grade in enumerate(best))

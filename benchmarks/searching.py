@@ -27,15 +27,10 @@ from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Page
 
 QUERIES = [
-    "How do ROS 2 nodes communicate?",
-    "What is a URDF joint?",
-    "reliable or best effort delivery",
-    "How do I keep a humanoid from falling over?",
-    "spawn a robot into Gazebo",
-    "costmap inflation radius",
-    "action chunking in a vision-language-action policy",
-    "IMU bias and noise model",
-]
+    "How do ROS 2 nodes communicate?", "What is a URDF joint?", "reliable or best effort delivery",
+    "How do I keep a humanoid from falling over?", "spawn a robot into Gazebo", "costmap inflation radius",
+    "action chunking in a vision-language-action policy", "IMU bias and noise model",
+]  # fmt: skip
 
 
 class Quick:
@@ -64,13 +59,13 @@ class Quick:
 def pages(book: Path, chunks: int) -> list[Page]:
     """Pages of the handbook's own sentences, shuffled."""
     rng = random.Random(1)
-    text = " ".join(one.text for one in open_source(str(book)).read() if isinstance(one, Page))
-    sentences = [one for one in text.replace("\n", " ").split(". ") if 30 < len(one) < 300]
-    made = []
+    text = " ".join(page.text for page in open_source(str(book)).read() if isinstance(page, Page))
+    sentences = [sentence for sentence in text.replace("\n", " ").split(". ") if 30 < len(sentence) < 300]
+    built = []
     for number in range(chunks // 20):
         body = {f"Section {n}": ". ".join(rng.sample(sentences, 6)) for n in range(20)}
-        made.append(page(f"page-{number}", body))
-    return made
+        built.append(page(f"page-{number}", body))
+    return built
 
 
 def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any]:
@@ -91,8 +86,8 @@ def measure(book: Path, chunks: int = 10_000, rounds: int = 40) -> dict[str, Any
             for text in QUERIES:
                 _one(engine, embedder, index, text, figures)
         beyond = [
-            whole - embed - raw
-            for whole, embed, raw in zip(
+            total - embed - raw
+            for total, embed, raw in zip(
                 figures["search_ms"], figures["embed_ms"], figures["raw_index_ms"], strict=True
             )
         ]
@@ -118,7 +113,7 @@ def _one(
 
 
 def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
-    """The queries that a hybrid search needs, as one would write them by hand, with nothing of ours."""
+    """The raw queries of a hybrid search, without Pertinent."""
     terms = bm25.embed_query(text)
     start = time.perf_counter()
     queries = [
@@ -126,9 +121,9 @@ def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
         qdrant.Query.Nearest(terms, using=LEXICAL),
     ]
     first = [qdrant.QueryRequest(limit=CANDIDATES, query=query, with_payload=False) for query in queries]
-    found = shard.query_batch(qdrant.QueryBatchRequest(first))
-    dense, sparse = ({point.id: point.score for point in points} for points in found)
-    rest = [
+    candidates = shard.query_batch(qdrant.QueryBatchRequest(first))
+    dense, sparse = ({point.id: point.score for point in points} for points in candidates)
+    remaining = [
         qdrant.QueryRequest(
             limit=CANDIDATES,
             query=query,
@@ -138,8 +133,8 @@ def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
         for query, missing in zip(queries, (sparse.keys() - dense, dense.keys() - sparse), strict=True)
         if missing
     ]
-    for points in shard.query_batch(qdrant.QueryBatchRequest(rest)):
+    for points in shard.query_batch(qdrant.QueryBatchRequest(remaining)):
         _ = {point.id: point.score for point in points}
-    best = [point.id for point in found[0][:5]]
+    best = [point.id for point in candidates[0][:5]]
     _ = [record.payload for record in shard.retrieve(best, True, False)]  # noqa: FBT003 - Qdrant's own
     return (time.perf_counter() - start) * 1000

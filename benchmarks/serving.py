@@ -33,7 +33,7 @@ A_ROUND = 20
 
 
 def measure(book: Path) -> dict[str, Any]:
-    queries = _queries(book)
+    queries = make_queries(book)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as copy:
         with Pertinent.open(folder) as opened:
             opened.index(book)
@@ -53,24 +53,19 @@ def measure(book: Path) -> dict[str, Any]:
     embed, raw = (statistics.median(times) for times in zip(*parts, strict=True))
     latency = statistics.median(latencies)
     return {
-        "model_alone_per_s": round(alone, 1),
-        "model_alone_in_batches_per_s": round(together, 1),
-        "median_embed_ms": round(embed, 3),
-        "median_raw_index_ms": round(raw, 3),
-        "median_latency_ms": round(latency, 3),
-        "latency_beyond_ms": round(latency - embed - raw, 3),
-        "clients": CLIENTS,
-        "throughput_per_s": round(fresh, 1),
+        "model_alone_per_s": round(alone, 1), "model_alone_in_batches_per_s": round(together, 1),
+        "median_embed_ms": round(embed, 3), "median_raw_index_ms": round(raw, 3),
+        "median_latency_ms": round(latency, 3), "latency_beyond_ms": round(latency - embed - raw, 3),
+        "clients": CLIENTS, "throughput_per_s": round(fresh, 1),
         "throughput_over_model": round(fresh / alone, 3),
         "throughput_over_model_in_batches": round(fresh / together, 3),
-        "repeated_per_s": round(repeated, 1),
-        "repeated_over_model": round(repeated / alone, 2),
-    }
+        "repeated_per_s": round(repeated, 1), "repeated_over_model": round(repeated / alone, 2),
+    }  # fmt: skip
 
 
-def _queries(book: Path) -> list[str]:
+def make_queries(book: Path) -> list[str]:
     """Questions of a reader's length, none twice: beginnings of the book's sentences."""
-    text = " ".join(one.text for one in open_source(str(book)).read() if isinstance(one, Page))
+    text = " ".join(page.text for page in open_source(str(book)).read() if isinstance(page, Page))
     words = re.findall(r"[a-zA-Z]+", text)
     return [" ".join(words[start : start + 6]) for start in range(0, len(words) - 6, 3)]
 
@@ -145,10 +140,10 @@ def _start(folder: str) -> tuple[subprocess.Popen[str], int]:
     log = Path(folder) / "serve.log"
     with log.open("w") as file:
         server = subprocess.Popen(command, stderr=file, text=True)
-    while not (found := re.search(r":(\d+) ", log.read_text())):
+    while not (match := re.search(r":(\d+) ", log.read_text())):
         assert server.poll() is None, log.read_text()
         time.sleep(0.05)
-    return server, int(found[1])
+    return server, int(match[1])
 
 
 def _throughput(port: int, queries: Any) -> float:
@@ -160,20 +155,15 @@ def _throughput(port: int, queries: Any) -> float:
         file.flush()
         run = subprocess.run(
             [
-                "wrk",
-                "-t1",
-                f"-c{CLIENTS}",
-                f"-d{int(SECONDS)}s",
-                "-s",
-                str(script),
+                "wrk", "-t1", f"-c{CLIENTS}", f"-d{int(SECONDS)}s", "-s", str(script),
                 f"http://127.0.0.1:{port}/search",
             ],
             env={**os.environ, "QUERIES": file.name},
             capture_output=True,
             text=True,
             check=True,
-        )
+        )  # fmt: skip
     assert "Non-2xx" not in run.stdout, run.stdout
-    found = re.search(r"Requests/sec:\s+([\d.]+)", run.stdout)
-    assert found, run.stdout
-    return float(found[1])
+    match = re.search(r"Requests/sec:\s+([\d.]+)", run.stdout)
+    assert match, run.stdout
+    return float(match[1])

@@ -36,8 +36,8 @@ class Instant:
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         start = time.perf_counter()
-        found = self._random.sample(self._chunks, options.top_k)
-        hits = tuple(_hit(chunk, 1 - rank / 200) for rank, chunk in enumerate(found))
+        sampled = self._random.sample(self._chunks, options.top_k)
+        hits = tuple(_hit(chunk, 1 - rank / 200) for rank, chunk in enumerate(sampled))
         answer = Answer(text, "hybrid", hits, options.top_k, 0.0, "now")
         self.seconds += time.perf_counter() - start
         return answer
@@ -61,16 +61,16 @@ def measure(book: Path) -> dict[str, Any]:
     subject = Instant(pages)
     golden = _golden(pages)
     start = time.perf_counter()
-    report = validate(subject, golden, ValidationOptions(together=False, diagnose=False))
-    whole = time.perf_counter() - start
+    report = validate(subject, golden, Options(together=False, diagnose=False))
+    seconds = time.perf_counter() - start
     return {
         "queries": QUERIES,
         "labels": sum(len(query.labels) for query in golden.queries),
         "measures": len(report.metrics["all"]),
         "groups": len(report.metrics),
-        "whole_s": round(whole, 2),
+        "whole_s": round(seconds, 2),
         "retrieval_s": round(subject.seconds, 2),
-        "beyond_retrieval_s": round(whole - subject.seconds, 2),
+        "beyond_retrieval_s": round(seconds - subject.seconds, 2),
     }
 
 
@@ -82,7 +82,7 @@ def _view(page: Page) -> PageView:
 def _golden(pages: Sequence[PageView]) -> GoldenSet:
     """Six passages answer each query, named by their anchors."""
     chance = random.Random(2)
-    places = [(page.source_path, chunk.anchor) for page in pages for chunk in page.chunks if chunk.anchor]
+    locations = [(page.source_path, chunk.anchor) for page in pages for chunk in page.chunks if chunk.anchor]
     queries = [
         {
             "id": f"q{number}",
@@ -91,7 +91,7 @@ def _golden(pages: Sequence[PageView]) -> GoldenSet:
             "category": CATEGORIES[number // 3 % 3],
             "labels": [
                 {"page": page, "anchor": anchor, "grade": chance.choice((1, 1, 2))}
-                for page, anchor in chance.sample(places, 6)
+                for page, anchor in chance.sample(locations, 6)
             ],
         }
         for number in range(QUERIES)

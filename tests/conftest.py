@@ -19,19 +19,10 @@ FAST = "testing:hashed-words"
 
 SLOW_FIXTURES = frozenset(
     {
-        "browser",
-        "built_handbook",
-        "collection",
-        "fragile_cluster",
-        "postgres_server",
-        "postgres_url",
-        "qdrant",
-        "qdrant_cluster",
-        "qdrant_node",
-        "site",
-        "start",
+        "browser", "built_handbook", "collection", "fragile_cluster", "postgres_server", "postgres_url",
+        "qdrant", "qdrant_cluster", "qdrant_node", "site", "start",
     }
-)
+)  # fmt: skip
 """Fixtures that start a server, a browser, a process or a build with Docusaurus."""
 
 SLOW_PARAMETERS = frozenset({"postgresql"})
@@ -62,9 +53,9 @@ def _away_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     for name in [*COMMON_NAMES.values(), *os.environ]:
         if name in COMMON_NAMES.values() or (name.startswith(PREFIX) and not name.startswith(RESERVED)):
             monkeypatch.delenv(name, raising=False)
-    place = tmp_path / "here"
-    place.mkdir()
-    monkeypatch.chdir(place)
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     yield
     seed_functions.close_shared()
 

@@ -143,7 +143,7 @@ def test_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path
 
 
 @pytest.mark.slow
-def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+def test_readme_python_runs(tmp_path: Path) -> None:
     """In order, in one folder: the second example finds what the first has indexed."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for code in re.findall(r"```python\n(.*?)```", README, re.S):
@@ -169,9 +169,9 @@ CONSOLE_EXAMPLES = [
 """The commands of the README that show their output."""
 
 
-def matches_shown_output(output: str, shown: str) -> bool:
+def matches_shown_output(output: str, expected: str) -> bool:
     """Compare real output with that of the README, where `…` stands for anything."""
-    pattern = ".*".join(re.escape(part) for part in shown.strip().split("…"))
+    pattern = ".*".join(re.escape(part) for part in expected.strip().split("…"))
     return re.fullmatch(pattern, output.strip(), re.S) is not None
 
 
@@ -186,39 +186,35 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_readme_commands_print_what_it_shows(example_folder: Path) -> None:
     assert [command.split()[0] for command, _ in CONSOLE_EXAMPLES] == ["index", "search", "validate"]
-    for command, shown in CONSOLE_EXAMPLES:
+    for command, expected in CONSOLE_EXAMPLES:
         program = str(Path(sys.executable).with_name("pertinent"))
         environment = {**os.environ, "COLUMNS": "80"}
         run = subprocess.run(
-            [program, *shlex.split(command)],
-            cwd=example_folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+            [program, *shlex.split(command)], cwd=example_folder, env=environment, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
         assert run.returncode == 0, run.stderr
-        assert matches_shown_output(run.stdout, shown), run.stdout
+        assert matches_shown_output(run.stdout, expected), run.stdout
 
 
 @pytest.mark.slow
 def test_readme_request_gets_the_response_it_shows(example_folder: Path) -> None:
     example = re.search(r"localhost:8000(/\S+) .*?-d '(.+?)'.*?json\.tool\n(.*?)```", README, re.S)
     assert example
-    route, body, shown = example.groups()
+    route, body, expected = example.groups()
     with Pertinent.open(example_folder / ".pertinent") as book:
         book.index(ROOT / "examples" / "handbook")
         with TestClient(create_app(book), base_url="http://localhost") as client:
             response = client.post(route, json=json.loads(body))
-    assert matches_shown_output(json.dumps(response.json(), indent=4), shown), response.text
+    assert matches_shown_output(json.dumps(response.json(), indent=4), expected), response.text
 
 
 @pytest.mark.slow
 def test_first_verdict_page_runs_as_it_is_written(tmp_path: Path) -> None:
     """In order, in one folder, with the golden set that the page shows."""
     page = (ROOT / "docs" / "first-verdict.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
-    (tmp_path / "golden.yaml").write_text(shown, encoding="utf-8")
+    (expected,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    (tmp_path / "golden.yaml").write_text(expected, encoding="utf-8")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     commands = re.findall(r"^\$ pertinent (.*)$", page, re.M)
     assert [command.split()[0] for command in commands] == ["index", "search", "validate"]
@@ -231,7 +227,7 @@ def test_first_verdict_page_runs_as_it_is_written(tmp_path: Path) -> None:
         )
         assert run.returncode == 0, run.stdout + run.stderr
         outputs.append(run.stdout)
-    (address,) = re.findall(r"cancel a running action\?\n    labels: (\S+)", shown)
+    (address,) = re.findall(r"cancel a running action\?\n    labels: (\S+)", expected)
     assert address in outputs[1]
     assert outputs[2].startswith("PASS")
     assert re.search(r"success@5 +≥ 0.8", outputs[2])

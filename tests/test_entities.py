@@ -34,7 +34,7 @@ WHITE_SPACE = ("", " ", "\t\n", "\u3000\u00a0")
         ("all-MiniLM-L6-v2", 384),
     ],
 )
-def test_seed_002_a_vector_has_the_length_of_its_model(model: str, dimension: int) -> None:
+def test_seed_002_vector_has_the_length_of_its_model(model: str, dimension: int) -> None:
     assert len(QueryEmbedding([0.5] * dimension, "q", model).vector) == dimension
     for length in (0, 1, dimension - 1, dimension + 1):
         with pytest.raises(
@@ -43,7 +43,7 @@ def test_seed_002_a_vector_has_the_length_of_its_model(model: str, dimension: in
             QueryEmbedding([0.5] * length, "q", model)
 
 
-def test_seed_002_the_default_model_is_embed_english_v3() -> None:
+def test_seed_002_default_model_is_embed_english_v3() -> None:
     assert QueryEmbedding([0.5] * 1024, "q").model == "embed-english-v3.0"
     with pytest.raises(InvalidInput, match=r"vector: has 3 elements; .* 1024"):
         QueryEmbedding([0.1, 0.2, 0.3], "q")
@@ -58,24 +58,24 @@ def test_query_embedding_of_an_unknown_model_may_have_any_dimension() -> None:
 @pytest.mark.parametrize(
     "vector", [[math.nan], [math.inf], ["0.5"], [None], [True, 0.5], [[0.5]], "0.5", None, 0.5, {"a": 1}]
 )
-def test_seed_002_a_vector_is_a_list_of_finite_numbers(vector: Any) -> None:
+def test_seed_002_vector_is_a_list_of_finite_numbers(vector: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^vector: "):
         QueryEmbedding(vector, "q", "my-model")
 
 
 @pytest.mark.parametrize("text", [*WHITE_SPACE, "x" * 1001, None, 5])
-def test_seed_002_a_query_text_has_1_to_1000_characters(text: Any) -> None:
+def test_seed_002_query_text_has_1_to_1000_characters(text: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^query_text: "):
         QueryEmbedding([0.5], text, "my-model")
 
 
 @pytest.mark.parametrize("model", [*WHITE_SPACE, None])
-def test_seed_002_a_model_has_a_name(model: Any) -> None:
+def test_seed_002_model_has_a_name(model: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^model: "):
         QueryEmbedding([0.5], "q", model)
 
 
-def test_seed_002_a_result_needs_no_position_and_no_title() -> None:
+def test_seed_002_result_needs_no_position_and_no_title() -> None:
     result = RetrievalResult(**RESULT)
     assert (result.position, result.title) == (0, "")
 
@@ -91,14 +91,14 @@ def test_seed_002_a_result_needs_no_position_and_no_title() -> None:
         ("title", [None, 5, "\ud83d"]),
     ],
 )
-def test_seed_002_a_result_refuses_what_the_seed_forbids(field: str, values: list[Any]) -> None:
+def test_seed_002_result_refuses_what_the_seed_forbids(field: str, values: list[Any]) -> None:
     for value in values:
         with pytest.raises(InvalidInput, match=f"^{field}: ") as refused:
             RetrievalResult(**RESULT | {field: value})
         assert refused.value.field == field
 
 
-def test_seed_002_a_refused_score_names_its_range() -> None:
+def test_seed_002_refused_score_names_its_range() -> None:
     with pytest.raises(InvalidInput, match=r"relevance_score: must be between 0\.0 and 1\.0, not 1\.5"):
         RetrievalResult(**RESULT | {"relevance_score": 1.5})
 

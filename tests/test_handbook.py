@@ -15,12 +15,12 @@ BOOK = Path(__file__).parent.parent / "examples" / "handbook"
 
 @pytest.fixture(scope="module")
 def pages() -> list[Page]:
-    found = list(open_source(str(BOOK)).read())
-    assert all(isinstance(one, Page) for one in found)
-    return [one for one in found if isinstance(one, Page)]
+    results = list(open_source(str(BOOK)).read())
+    assert all(isinstance(result, Page) for result in results)
+    return [result for result in results if isinstance(result, Page)]
 
 
-def test_it_has_at_least_14_pages_in_4_modules(pages: list[Page]) -> None:
+def test_handbook_has_at_least_14_pages_in_4_modules(pages: list[Page]) -> None:
     assert len(pages) >= 14
     assert len({page.source_path.split("/")[1] for page in pages if page.source_path.count("/") == 2}) == 4
 
@@ -36,7 +36,7 @@ def test_each_page_has_700_words_or_more(pages: list[Page]) -> None:
         assert len(" ".join(prose).split()) >= 700, page.source_path
 
 
-def test_it_shows_what_docusaurus_can_do() -> None:
+def test_handbook_uses_the_features_of_docusaurus() -> None:
     files = {path: path.read_text(encoding="utf-8") for path in BOOK.rglob("*.md*")}
     text = "\n".join(files.values())
     for pattern in (
@@ -72,7 +72,7 @@ def test_addresses_are_those_of_the_built_site(pages: list[Page], url: str, anch
         assert anchor in {section.anchor for section in page.sections}
 
 
-def test_nothing_of_mdx_is_left_in_the_text(pages: list[Page]) -> None:
+def test_text_has_no_mdx(pages: list[Page]) -> None:
     for page in pages:
         prose = re.sub(r"^```.*?^```$", "", page.text, flags=re.S | re.M)
         for trace in ("import ", "<Tab", ":::", "{#", "{/*", "</"):

@@ -27,8 +27,8 @@ def test_chunk_ids_are_unique_short_and_carry_their_page(key: str, texts: list[s
     page = identity.document_id(key)
     ids = identity.chunk_ids(page, texts)
     assert len(set(ids)) == len(texts)
-    assert all(len(one) <= identity.CHUNK_ID_MAX and one.startswith(page) for one in ids)
-    assert all(re.fullmatch(r"[a-z0-9-]+", one) for one in ids)
+    assert all(len(chunk_id) <= identity.CHUNK_ID_MAX and chunk_id.startswith(page) for chunk_id in ids)
+    assert all(re.fullmatch(r"[a-z0-9-]+", chunk_id) for chunk_id in ids)
 
 
 def test_chunk_ids_of_ten_million_equal_chunks_are_short() -> None:
@@ -81,8 +81,8 @@ def test_canonical_url_is_the_same_for_all_forms(url: str, canonical: str) -> No
 @given(
     st.lists(st.text("a1:\x1f", max_size=4), max_size=4), st.lists(st.text("a1:\x1f", max_size=4), max_size=4)
 )
-def test_digest_differs_for_strings_that_join_alike(left: list[str], right: list[str]) -> None:
-    assert (identity.digest(*left) == identity.digest(*right)) == (left == right)
+def test_digest_differs_for_strings_that_join_alike(first: list[str], second: list[str]) -> None:
+    assert (identity.digest(*first) == identity.digest(*second)) == (first == second)
 
 
 @given(TEXT)
@@ -100,24 +100,13 @@ def test_shorten_cuts_with_an_ellipsis() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("https://book.example/docs", True),
-        ("file:///docs/a%20b.md", True),
-        ("beir://faq/1", True),
-        ("s3://bucket/key", True),
-        ("javascript:alert(1)", False),
-        ("data:text/html,x", False),
-        ("mailto:a@book.example", False),
-        ("C:\\docs\\a.md", False),
-        ("file:docs/a.md", False),
-        ("not a url", False),
-        ("/docs/a", False),
-        ("https://book.example/a b", False),
-        ("https://book.example/a\nb", False),
-        ("http:///docs", False),
-        ("http:docs", False),
-        ("http://[", False),
-        ("", False),
+        ("https://book.example/docs", True), ("file:///docs/a%20b.md", True), ("beir://faq/1", True),
+        ("s3://bucket/key", True), ("javascript:alert(1)", False), ("data:text/html,x", False),
+        ("mailto:a@book.example", False), ("C:\\docs\\a.md", False), ("file:docs/a.md", False),
+        ("not a url", False), ("/docs/a", False), ("https://book.example/a b", False),
+        ("https://book.example/a\nb", False), ("http:///docs", False), ("http:docs", False),
+        ("http://[", False), ("", False),
     ],
-)
-def test_seed_001_a_url_is_an_address_that_can_be_opened(text: str, expected: bool) -> None:
+)  # fmt: skip
+def test_seed_001_url_is_an_address_that_can_be_opened(text: str, expected: bool) -> None:
     assert identity.is_url(text) is expected

@@ -73,19 +73,9 @@ def indexed(book: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_public_names() -> None:
     assert sorted(pertinent.__all__) == [
-        "Answer",
-        "Chunk",
-        "Filters",
-        "Hit",
-        "Pertinent",
-        "PertinentError",
-        "QueryEmbedding",
-        "RetrievalResult",
-        "generate_query_embedding",
-        "retrieve",
-        "retrieve_content_chunks",
-        "validate",
-    ]
+        "Answer", "Chunk", "Filters", "Hit", "Pertinent", "PertinentError", "QueryEmbedding",
+        "RetrievalResult", "generate_query_embedding", "retrieve", "retrieve_content_chunks", "validate",
+    ]  # fmt: skip
     for name in pertinent.__all__:
         assert getattr(pertinent, name) is not None
         assert name in dir(pertinent)
@@ -130,18 +120,11 @@ class TestSeed001:
     def test_seed_001_include_metadata_controls_optional_fields(self, indexed: Path) -> None:
         with_it = pertinent.retrieve("quality of service")["results"][0]
         without = pertinent.retrieve("quality of service", include_metadata=False)["results"][0]
-        assert set(without) == {
-            *("content", "url", "position", "similarity_score", "chunk_id", "created_at", "citation")
-        }
+        required = {"content", "url", "position", "similarity_score", "chunk_id", "created_at", "citation"}
+        assert set(without) == required
         assert set(with_it) - set(without) == {
-            "title",
-            "section",
-            "anchor",
-            "start",
-            "end",
-            "algorithm",
-            "scores",
-        }
+            "title", "section", "anchor", "start", "end", "algorithm", "scores",
+        }  # fmt: skip
         assert with_it["anchor"] == "quality-of-service"
         assert with_it["algorithm"] == "hybrid-similarity"
         assert set(with_it["scores"]) == {"cosine", "lexical"}
@@ -179,7 +162,7 @@ class TestSeed001:
         with pytest.raises(ValueError, match=field):
             pertinent.retrieve(**arguments)
 
-    def test_seed_001_the_defaults_are_5_results_no_threshold_and_metadata(self) -> None:
+    def test_seed_001_defaults_are_5_results_no_threshold_and_metadata(self) -> None:
         parameters = inspect.signature(pertinent.retrieve).parameters
         defaults = {name: parameter.default for name, parameter in parameters.items()}
         assert list(defaults) == ["query_text", "top_k", "threshold", "include_metadata"]
@@ -195,9 +178,7 @@ class TestSeed001:
             *(("include_metadata", value) for value in (1, 0, None, "false")),
         ],
     )
-    def test_seed_001_a_value_of_another_type_is_refused_by_name(
-        self, indexed: Path, field: str, value: object
-    ) -> None:
+    def test_seed_001_other_type_is_refused_by_name(self, indexed: Path, field: str, value: object) -> None:
         arguments: dict[str, Any] = {"query_text": "joint", field: value}
         with pytest.raises(ValueError, match=field):
             pertinent.retrieve(**arguments)
@@ -205,13 +186,11 @@ class TestSeed001:
     @pytest.mark.parametrize(
         "arguments", [{"top_k": 1}, {"top_k": 20}, {"threshold": 0.0}, {"threshold": 1.0}, {"threshold": 0}]
     )
-    def test_seed_001_both_ends_of_each_range_are_accepted(
-        self, indexed: Path, arguments: dict[str, Any]
-    ) -> None:
+    def test_seed_001_ends_of_each_range_are_accepted(self, indexed: Path, arguments: dict[str, Any]) -> None:
         response = pertinent.retrieve("messages", **arguments)
         assert len(response["results"]) <= arguments.get("top_k", 5)
 
-    def test_seed_001_the_threshold_is_the_lowest_score_that_is_returned(self, indexed: Path) -> None:
+    def test_seed_001_threshold_is_the_lowest_score_returned(self, indexed: Path) -> None:
         query = "a service answers messages over topics"
         results = pertinent.retrieve(query)["results"]
         second = results[1]["similarity_score"]
@@ -220,7 +199,7 @@ class TestSeed001:
         above = pertinent.retrieve(query, threshold=math.nextafter(second, 1.0))
         assert (above["results"], above["metadata"]["total_results"]) == (results[:1], 1)
 
-    def test_seed_001_the_query_is_echoed_with_its_white_space(self, indexed: Path) -> None:
+    def test_seed_001_query_is_echoed_with_its_white_space(self, indexed: Path) -> None:
         assert pertinent.retrieve("  joint\n")["query"] == "  joint\n"
 
     def test_seed_001_query_may_have_2000_characters(self, indexed: Path) -> None:
@@ -270,7 +249,7 @@ class TestSeed002:
         with pytest.raises(ValueError, match=r"1024 elements.*made for 64"):
             pertinent.retrieve_content_chunks([0.0] * 1024)
 
-    def test_seed_002_no_results_are_an_empty_list(
+    def test_seed_002_no_result_is_an_empty_list(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
@@ -328,9 +307,7 @@ def test_search_before_indexing_is_an_error_and_creates_no_folder(tmp_path: Path
 
 
 @pytest.mark.parametrize("setting", [{"chunk_tokens": 100}, {"embedder": "local:all-MiniLM-L6-v2"}])
-def test_fingerprint_mismatch_is_refused_and_names_reindex(
-    book: Path, folder: Path, setting: dict[str, Any]
-) -> None:
+def test_fingerprint_mismatch_names_reindex(book: Path, folder: Path, setting: dict[str, Any]) -> None:
     with open_library(folder, **setting) as library:
         message = r"in the index and.*in the settings.*pertinent reindex"
         with pytest.raises(FingerprintMismatch, match=message):
@@ -354,9 +331,7 @@ def test_lost_index_is_an_error_and_reindex_rebuilds_it(folder: Path, *, pending
 
 
 @pytest.mark.parametrize("setting", [{"chunk_tokens": 20}, {"embedder": "local:all-MiniLM-L6-v2"}])
-def test_reindex_applies_new_settings_without_the_source(
-    book: Path, tmp_path: Path, setting: dict[str, Any]
-) -> None:
+def test_reindex_needs_no_source(book: Path, tmp_path: Path, setting: dict[str, Any]) -> None:
     folder = tmp_path / "data"
     (book / "topics.md").write_text(MARKDOWN["topics.md"] + "\n\n" + "Long sentence here, of words. " * 9)
     with open_library(folder) as opened:
@@ -402,9 +377,7 @@ def test_close_releases_the_index_and_ends_searches(library: Pertinent, tmp_path
         assert second.search("joint").hits
 
 
-def test_index_refuses_a_full_disk_before_writing(
-    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_index_refuses_a_full_disk(book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
     with (
         open_library(tmp_path / "data") as opened,
@@ -415,14 +388,14 @@ def test_index_refuses_a_full_disk_before_writing(
 
 
 def test_index_refuses_a_second_folder_of_the_same_name(book: Path, tmp_path: Path) -> None:
-    other = tmp_path / "elsewhere" / "book" / "docs"
-    other.mkdir(parents=True)
-    (other / "own.md").write_text("# Own\n\nAnother book of the same name.\n")
+    same_name = tmp_path / "elsewhere" / "book" / "docs"
+    same_name.mkdir(parents=True)
+    (same_name / "own.md").write_text("# Own\n\nAnother book of the same name.\n")
     with open_library(tmp_path / "data") as opened:
         opened.index(book)
         with pytest.raises(SyncRefused, match="--name"):
-            opened.index(other)
-        opened.index(other, name="second")
+            opened.index(same_name)
+        opened.index(same_name, name="second")
         assert len(opened.pages()) == 4
         (tmp_path / "moved").mkdir()
         shutil.move(book, tmp_path / "moved" / "docs")

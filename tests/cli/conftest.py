@@ -50,12 +50,13 @@ def docs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run() -> Run:
-    """`pertinent` in this process; what it raised is raised, unless it is an exit."""
+    """Run `pertinent` in this process, and check its exit code if one is given."""
 
-    def invoke(*arguments: str | Path, stdin: str | None = None) -> Result:
-        result = CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
+    def invoke(*arguments: str | Path, stdin: str | None = None, exits: int | None = None) -> Result:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
+        assert exits in (None, result.exit_code), result.output
         return result
 
     return invoke
@@ -64,8 +65,7 @@ def run() -> Run:
 @pytest.fixture
 def indexed(run: Run, docs: Path) -> Path:
     """The data folder after the site was indexed."""
-    result = run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
-    assert result.exit_code == 0, result.output
+    run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
     return Path.cwd() / ".pertinent"
 
 
@@ -76,13 +76,8 @@ def start() -> Start:
 
     def started(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(command), *map(str, arguments)],
-            capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            env={**os.environ, **environment},
-            timeout=60,
-            check=False,
-        )
+            [str(command), *map(str, arguments)], capture_output=True, encoding="utf-8",
+            errors="surrogateescape", env={**os.environ, **environment}, timeout=60, check=False,
+        )  # fmt: skip
 
     return started

@@ -33,17 +33,16 @@ def golden() -> Path:
 
 
 def test_calibrate_prints_the_threshold_and_where_to_set_it(run: Run, golden: Path) -> None:
-    result = run("calibrate", golden)
-    assert result.exit_code == 0
-    shown = result.stdout
-    assert "robots, ranking hybrid: 3 queries with an answer, 2 without; 1 gave no score" in shown
-    (threshold,) = re.findall(r"^  answer_threshold: (0\.\d+)$", shown, re.MULTILINE)
-    assert f'pertinent search "…" --ranking hybrid --threshold {threshold}' in shown
+    result = run("calibrate", golden, exits=0)
+    output = result.stdout
+    assert "robots, ranking hybrid: 3 queries with an answer, 2 without; 1 gave no score" in output
+    (threshold,) = re.findall(r"^  answer_threshold: (0\.\d+)$", output, re.MULTILINE)
+    assert f'pertinent search "…" --ranking hybrid --threshold {threshold}' in output
     assert re.search(
-        rf"proposed {threshold} +3 of 3 \(100%\) +3 of 3 \(100%\) +0 of 2 \(0%\) +100\.0%", shown
+        rf"proposed {threshold} +3 of 3 \(100%\) +3 of 3 \(100%\) +0 of 2 \(0%\) +100\.0%", output
     )
-    assert re.search(r"present 0\.90 +0 of 3 \(0%\)", shown)
-    assert "only 2 queries have no answer" in " ".join(shown.split())
+    assert re.search(r"present 0\.90 +0 of 3 \(0%\)", output)
+    assert "only 2 queries have no answer" in " ".join(output.split())
 
 
 def test_calibrate_plot_fits_80_columns_and_marks_both_thresholds(run: Run, golden: Path) -> None:
@@ -59,19 +58,19 @@ def test_calibrate_plot_fits_80_columns_and_marks_both_thresholds(run: Run, gold
 def test_calibrate_keeps_a_threshold_that_is_optimal(run: Run, golden: Path) -> None:
     threshold = json.loads(run("calibrate", golden, "--json").stdout)["threshold"]
     golden.write_text(GOLDEN.replace("0.9\n", f"{threshold}\n"), encoding="utf-8")
-    again = json.loads(run("calibrate", golden, "--json").stdout)
-    assert again["present"] == again["proposed"]
+    second = json.loads(run("calibrate", golden, "--json").stdout)
+    assert second["present"] == second["proposed"]
     # A mark for both would hide one of them.
     assert "← proposed" in run("calibrate", golden).stdout
 
 
 def test_calibrate_json_is_the_calibration_alone(run: Run, golden: Path) -> None:
-    found = json.loads(run("calibrate", golden, "--json", "--ranking", "lexical").stdout)
-    assert found["ranking"] == "lexical"
-    assert found["present"]["threshold"] == 0.9
-    assert found["left_out"].keys() == {"empty"}
-    assert found["curve"][0]["threshold"] == 0
-    assert found["low"] <= found["threshold"] <= found["high"]
+    calibration = json.loads(run("calibrate", golden, "--json", "--ranking", "lexical").stdout)
+    assert calibration["ranking"] == "lexical"
+    assert calibration["present"]["threshold"] == 0.9
+    assert calibration["left_out"].keys() == {"empty"}
+    assert calibration["curve"][0]["threshold"] == 0
+    assert calibration["low"] <= calibration["threshold"] <= calibration["high"]
 
 
 def test_calibrate_writes_no_file(run: Run, golden: Path) -> None:
@@ -83,31 +82,28 @@ def test_calibrate_writes_no_file(run: Run, golden: Path) -> None:
 
 def test_calibrate_requires_unanswerable_queries(run: Run, golden: Path) -> None:
     golden.write_text(GOLDEN.partition("  - {id: empty")[0], encoding="utf-8")
-    result = run("calibrate", golden)
-    assert result.exit_code == 2
+    result = run("calibrate", golden, exits=2)
     assert result.stdout == ""
     assert "answerable: false" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nowhere.yaml"], "nowhere.yaml can't be read"),
         (["golden.docx"], "unknown format"),
     ],
 )
-def test_calibrate_refuses_an_unreadable_golden_set(
-    run: Run, golden: Path, arguments: list[str], said: str
+def test_calibrate_refuses_a_bad_golden_set(
+    run: Run, golden: Path, arguments: list[str], message: str
 ) -> None:
-    result = run("calibrate", *arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
+    result = run("calibrate", *arguments, exits=2)
+    assert message in result.stderr
     assert result.stdout == ""
 
 
 def test_calibrate_without_an_index_names_the_command_to_run(run: Run, golden: Path) -> None:
-    result = run("calibrate", golden, "--folder", "elsewhere")
-    assert result.exit_code == 2
+    result = run("calibrate", golden, "--folder", "elsewhere", exits=2)
     assert "pertinent index" in result.stderr
     assert not Path("elsewhere").exists()
 

@@ -43,10 +43,7 @@ MAX_REGRESSION = "--max-regression: must be a number from 0.0 to 1.0, not "
         (["search", "x", "--threshold", "nan"], f"{THRESHOLD}'nan'"),
         (["search", "x", "--threshold", "high"], f"{THRESHOLD}'high'"),
         (["search", "x", "--per-page", "0"], "--per-page: must be a whole number from 1 to 20, not '0'"),
-        (
-            ["search", "x", "--ranking", "best"],
-            f"{RANKING}'best'",
-        ),
+        (["search", "x", "--ranking", "best"], f"{RANKING}'best'"),
         (["show", "x", "--around", "-1"], f"{AROUND}'-1'"),
         (["show", "x", "--around", "101"], f"{AROUND}'101'"),
         (["show", "x", "--around", "few"], f"{AROUND}'few'"),
@@ -63,10 +60,7 @@ MAX_REGRESSION = "--max-regression: must be a number from 0.0 to 1.0, not "
         (["calibrate", "g", "--ranking", "best"], f"{RANKING}'best'"),
         (["index", "x", "--max-pages", "0"], f"{MAX_PAGES}'0'"),
         (["index", "x", "--max-pages", "-1"], f"{MAX_PAGES}'-1'"),
-        (
-            ["index", "x", "--max-pages", "many"],
-            f"{MAX_PAGES}'many'",
-        ),
+        (["index", "x", "--max-pages", "many"], f"{MAX_PAGES}'many'"),
         (["index", "x", "--max-time", "1e99"], "--max-time: must be a number from 1 to 31536000, not '1e99'"),
         (["index", "x", "--delay", "1e99"], "--delay: must be a number from 0 to 31536000, not '1e99'"),
         (["serve", "--port", "abc"], "--port: must be a whole number from 0 to 65535, not 'abc'"),
@@ -137,6 +131,5 @@ def test_options_after_two_dashes_are_text(run: Run, indexed: Path) -> None:
 
 
 def test_command_is_required(run: Run) -> None:
-    result = run()
-    assert result.exit_code == 2
+    result = run(exits=2)
     assert "Usage: pertinent" in result.output

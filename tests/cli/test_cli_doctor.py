@@ -1,4 +1,4 @@
-"""`pertinent doctor`: it finds each kind of damage, says what to run, and that mends it."""
+"""`pertinent doctor`: it finds each kind of damage, and names the command that repairs it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,34 +45,18 @@ def entry(chunk: Chunk, key: str | None = None) -> Entry:
     return Entry(chunk, "robots", text, key or digest("testing:hashed-words", text, length=16))
 
 
-def alter_the_payload(folder: Path) -> None:
+def describe(folder: Path, key: str | None = None, **fields: str) -> None:
+    """Change the payload of a point."""
     with opened(folder) as workspace:
-        workspace.writable_index().describe([entry(replace(a_chunk(workspace), text="Something else."))])
-
-
-def alter_the_address(folder: Path) -> None:
-    with opened(folder) as workspace:
-        workspace.writable_index().describe([entry(replace(a_chunk(workspace), url="https://evil.example/"))])
-
-
-def swap_the_text_and_its_hash(folder: Path) -> None:
-    with opened(folder) as workspace:
-        chunk = replace(a_chunk(workspace), text="Other.", content_hash=content_hash("Other."))
-        workspace.writable_index().describe([entry(chunk)])
-
-
-def change_what_was_embedded(folder: Path) -> None:
-    with opened(folder) as workspace:
-        workspace.writable_index().describe([entry(a_chunk(workspace), key="0" * 16)])
+        workspace.writable_index().describe([entry(replace(a_chunk(workspace), **fields), key)])  # type: ignore[arg-type]
 
 
 def lose_a_point(folder: Path) -> None:
     with opened(folder) as workspace:
         gone = a_chunk(workspace)
-        kept = [one for one in workspace.catalog().chunks(gone.document_id) if one != gone]
-        workspace.writable_index().delete_stale_points(
-            gone.document_id, keep=[point_id(one.chunk_id) for one in kept]
-        )
+        chunks = workspace.catalog().chunks(gone.document_id)
+        keep = [point_id(chunk.chunk_id) for chunk in chunks if chunk != gone]
+        workspace.writable_index().delete_stale_points(gone.document_id, keep=keep)
 
 
 def add_a_stray_point(folder: Path) -> None:
@@ -86,43 +71,32 @@ def sql(folder: Path, statement: str) -> None:
         database.execute(statement)
 
 
-def lose_a_row(folder: Path) -> None:
-    sql(folder, "DELETE FROM documents WHERE source_path = 'docs/joints.md' AND order_index = 1")
+LOSE_A_ROW = "DELETE FROM documents WHERE source_path = 'docs/joints.md' AND order_index = 1"
+ALTER_A_SNIPPET = "UPDATE documents SET snippet = 'Something else.' WHERE source_path = 'docs/intro.md'"
+ALTER_A_PAGE = "UPDATE pages SET text = 'Something else.' WHERE source_path = 'docs/intro.md'"
+ALTER_A_POSITION = "UPDATE documents SET order_index = 9 WHERE source_path = 'docs/intro.md'"
+SWAP = partial(describe, text="Other.", content_hash=content_hash("Other."))
+DRIFT = "described differently by index and catalog"
+DAMAGES: dict[str, tuple[Damage, str, str]] = {
+    "payload": (partial(describe, text="Other."), "hashes", "altered in the index"),
+    "url": (partial(describe, url="https://evil.example/"), "drift", f"{DRIFT} (url)"),
+    "text and hash": (SWAP, "drift", f"{DRIFT} (content_hash)"),
+    "embedded text": (partial(describe, key="0" * 16), "vectors", "not made from it"),
+    "lost point": (lose_a_point, "drift", "in the catalog but not in the index"),
+    "stray point": (add_a_stray_point, "drift", "in the index but not in the catalog"),
+    "lost row": (partial(sql, statement=LOSE_A_ROW), "drift", "in the index but not in the catalog"),
+    "snippet": (partial(sql, statement=ALTER_A_SNIPPET), "hashes", "altered in the catalog"),
+    "page": (partial(sql, statement=ALTER_A_PAGE), "slices", "not the slice"),
+    "position": (partial(sql, statement=ALTER_A_POSITION), "positions", "not numbered 0, 1, 2"),
+}
 
 
-def alter_a_snippet(folder: Path) -> None:
-    sql(folder, "UPDATE documents SET snippet = 'Something else.' WHERE source_path = 'docs/intro.md'")
-
-
-def alter_a_page(folder: Path) -> None:
-    sql(folder, "UPDATE pages SET text = 'Something else.' WHERE source_path = 'docs/intro.md'")
-
-
-def alter_a_position(folder: Path) -> None:
-    sql(folder, "UPDATE documents SET order_index = 9 WHERE source_path = 'docs/intro.md'")
-
-
-DAMAGES: list[tuple[Damage, str, str]] = [
-    (alter_the_payload, "hashes", "altered in the index"),
-    (alter_the_address, "drift", "described differently by index and catalog (url)"),
-    (swap_the_text_and_its_hash, "drift", "described differently by index and catalog (content_hash)"),
-    (change_what_was_embedded, "vectors", "not made from it"),
-    (lose_a_point, "drift", "in the catalog but not in the index"),
-    (add_a_stray_point, "drift", "in the index but not in the catalog"),
-    (lose_a_row, "drift", "in the index but not in the catalog"),
-    (alter_a_snippet, "hashes", "altered in the catalog"),
-    (alter_a_page, "slices", "not the slice"),
-    (alter_a_position, "positions", "not numbered 0, 1, 2"),
-]
-
-
-def findings(shown: str) -> dict[str, list[dict[str, Any]]]:
-    return {check["name"]: check["findings"] for check in json.loads(shown)["checks"] if check["findings"]}
+def findings(output: str) -> dict[str, list[dict[str, Any]]]:
+    return {check["name"]: check["findings"] for check in json.loads(output)["checks"] if check["findings"]}
 
 
 def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> None:
-    result = run("doctor")
-    assert result.exit_code == 0
+    result = run("doctor", exits=0)
     assert "✗" not in result.stdout
     assert result.stdout.count("✓") == 13
     assert "No problems found." in result.stdout
@@ -131,22 +105,18 @@ def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> 
     assert all(check["seconds"] >= 0 for check in report["checks"])
 
 
-@pytest.mark.parametrize(
-    ("damage", "check", "said"), DAMAGES, ids=[damage.__name__ for damage, *_ in DAMAGES]
-)
+@pytest.mark.parametrize(("damage", "check", "message"), DAMAGES.values(), ids=DAMAGES)
 def test_doctor_finds_and_repairs_each_kind_of_damage(
-    run: Run, indexed: Path, docs: Path, damage: Damage, check: str, said: str
+    run: Run, indexed: Path, docs: Path, damage: Damage, check: str, message: str
 ) -> None:
     damage(indexed)
-    result = run("doctor", "--json")
-    assert result.exit_code == 1
-    found = findings(result.stdout)
-    assert any(said in one["problem"] for one in found[check]), found
-    assert all("pertinent doctor --repair" in one["run"] for one in found[check])
+    result = run("doctor", "--json", exits=1)
+    by_check = findings(result.stdout)
+    assert any(message in finding["problem"] for finding in by_check[check]), by_check
+    assert all("pertinent doctor --repair" in finding["run"] for finding in by_check[check])
 
     assert run("doctor", "--repair").exit_code == 0
-    again = run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
-    assert again.exit_code == 0
+    run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
     assert run("doctor").exit_code == 0
 
 
@@ -160,41 +130,36 @@ def damage_payloads(folder: Path) -> list[str]:
         return [chunk.chunk_id for chunk in chunks]
 
 
-@pytest.mark.parametrize("mend", ["reindex", "repair"])
-def test_rule_29_doctor_names_and_repairs_damaged_points(
-    run: Run, indexed: Path, docs: Path, mend: str
-) -> None:
-    first, second = damage_payloads(indexed)
-    result = run("doctor", "--json")
-    assert result.exit_code == 1
-    found = findings(result.stdout)
-    assert list(found) == ["payloads"], "what can't be read is not missing as well"
-    problems = [finding["problem"] for finding in found["payloads"]]
-    assert any(f"chunk {first}" in one and "position is 'x', not a whole number" in one for one in problems)
-    assert any(f"chunk {second}" in one and "url is 'not a url', not an address" in one for one in problems)
-    assert all("pertinent reindex" in finding["run"] for finding in found["payloads"])
+@pytest.mark.parametrize("remedy", ["reindex", "repair"])
+def test_rule_29_doctor_repairs_damaged_points(run: Run, indexed: Path, docs: Path, remedy: str) -> None:
+    first, second = (f"chunk {chunk_id}" for chunk_id in damage_payloads(indexed))
+    result = run("doctor", "--json", exits=1)
+    by_check = findings(result.stdout)
+    assert list(by_check) == ["payloads"], "what can't be read is not missing as well"
+    problems = [finding["problem"] for finding in by_check["payloads"]]
+    assert any(first in line and "position is 'x', not a whole number" in line for line in problems)
+    assert any(second in line and "url is 'not a url', not an address" in line for line in problems)
+    assert all("pertinent reindex" in finding["run"] for finding in by_check["payloads"])
 
-    if mend == "reindex":
+    if remedy == "reindex":
         assert run("reindex").exit_code == 0
     else:
         assert run("doctor", "--repair").exit_code == 0
-        assert (
-            run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots").exit_code == 0
-        )
+        run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
     assert run("doctor").exit_code == 0
 
 
 def test_doctor_prints_the_command_that_fixes_a_finding(run: Run, indexed: Path) -> None:
-    alter_a_snippet(indexed)
+    sql(indexed, ALTER_A_SNIPPET)
     result = run("doctor")
-    said = " ".join(result.stdout.split())
-    assert "✗ hashes" in said
-    assert "→ `pertinent doctor --repair`, then `pertinent index SOURCE`" in said
+    output = " ".join(result.stdout.split())
+    assert "✗ hashes" in output
+    assert "→ `pertinent doctor --repair`, then `pertinent index SOURCE`" in output
     assert "Traceback" not in result.output
 
 
 def test_doctor_without_repair_changes_nothing(run: Run, indexed: Path) -> None:
-    lose_a_row(indexed)
+    sql(indexed, LOSE_A_ROW)
     first = findings(run("doctor", "--json").stdout)
     assert findings(run("doctor", "--json").stdout) == first
     with opened(indexed) as workspace:
@@ -204,40 +169,33 @@ def test_doctor_without_repair_changes_nothing(run: Run, indexed: Path) -> None:
 def test_doctor_finds_an_interrupted_change(run: Run, indexed: Path) -> None:
     with opened(indexed) as workspace:
         workspace.writable_catalog().begin([workspace.catalog().pages()[0].document_id])
-    result = run("doctor", "--json")
-    assert result.exit_code == 1
-    (one,) = findings(result.stdout)["unfinished changes"]
-    assert "1 page waits" in one["problem"]
-    assert "pertinent index" in one["run"]
+    result = run("doctor", "--json", exits=1)
+    (finding,) = findings(result.stdout)["unfinished changes"]
+    assert "1 page waits" in finding["problem"]
+    assert "pertinent index" in finding["run"]
 
 
-def test_doctor_finds_a_fingerprint_mismatch(
-    run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_finds_another_fingerprint(run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERTINENT_CHUNK_TOKENS", "90")
-    result = run("doctor", "--json")
-    assert result.exit_code == 1
+    result = run("doctor", "--json", exits=1)
     assert "pertinent reindex" in findings(result.stdout)["fingerprint"][0]["run"]
 
 
 def test_doctor_reports_invalid_settings(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERTINENT_CHUNK_TOKENS", "many")
-    result = run("doctor", "--json")
-    assert result.exit_code == 1
+    result = run("doctor", "--json", exits=1)
     assert "chunk_tokens" in findings(result.stdout)["settings"][0]["problem"]
 
 
 def test_doctor_reports_a_missing_index_and_creates_no_file(run: Run) -> None:
-    result = run("doctor")
-    assert result.exit_code == 1
+    result = run("doctor", exits=1)
     assert "pertinent index" in result.stdout
     assert list(Path.cwd().iterdir()) == []
 
 
 def test_doctor_exits_with_3_if_the_catalog_is_unreadable(run: Run, indexed: Path) -> None:
     (indexed / "catalog.sqlite3").write_bytes(b"not a database" * 100)
-    result = run("doctor")
-    assert result.exit_code == 3
+    result = run("doctor", exits=3)
     assert "✗ catalog" in result.stdout
 
 
@@ -245,8 +203,7 @@ def test_doctor_names_reindex_if_the_index_is_lost(run: Run, indexed: Path) -> N
     import shutil
 
     shutil.rmtree(indexed / "index")
-    result = run("doctor", "--json")
-    assert result.exit_code == 3
+    result = run("doctor", "--json", exits=3)
     assert "pertinent reindex" in findings(result.stdout)["index"][0]["run"]
 
 

@@ -33,19 +33,19 @@ def test_search_prints_markup_literally_and_removes_escapes(
     if forced:
         monkeypatch.setenv("FORCE_COLOR", forced)
         monkeypatch.setenv("COLUMNS", "300")
-    shown = run("search", "hostile zzz", "-k", "20", "--explain").stdout
-    assert "[bold]boo[/bold]" in shown
-    assert "[link=x]y[/]" in shown
-    assert ":smile:" in shown
-    assert "[/nothing]" in shown
+    output = run("search", "hostile zzz", "-k", "20", "--explain").stdout
+    assert "[bold]boo[/bold]" in output
+    assert "[link=x]y[/]" in output
+    assert ":smile:" in output
+    assert "[/nothing]" in output
     for gone in ("\x1b[2J", "\x1b[31mred", "\x1b]", "\x9b", "\x07", "\x08", "\u202e", "owned"):
-        assert gone not in shown
+        assert gone not in output
 
 
 def test_show_and_list_remove_escapes(run: Run) -> None:
-    found = json.loads(run("search", "boo", "--json", "--ranking", "lexical").stdout)["results"][0]
-    for shown in (run("show", found["chunk_id"]).stdout, run("list").stdout):
-        assert not set("\x1b\x9b\x07\x08\u202e") & set(shown)
+    hit = json.loads(run("search", "boo", "--json", "--ranking", "lexical").stdout)["results"][0]
+    for output in (run("show", hit["chunk_id"]).stdout, run("list").stdout):
+        assert not set("\x1b\x9b\x07\x08\u202e") & set(output)
 
 
 def test_json_escapes_control_characters_and_keeps_the_text(run: Run) -> None:
@@ -56,8 +56,8 @@ def test_json_escapes_control_characters_and_keeps_the_text(run: Run) -> None:
 
 @given(st.text())
 def test_clean_removes_every_control_character(text: str) -> None:
-    left = clean(text)
-    assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 for c in left)
+    cleaned = clean(text)
+    assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 for c in cleaned)
     assert "\n" not in one_line(text)
 
 

@@ -15,15 +15,14 @@ from pertinent.surfaces.library import Pertinent
 from .conftest import PAGES, Run
 
 
-def row(name: str, shown: str) -> list[int]:
-    found = re.search(rf"^{name}((?: +\d+)+)$", shown, re.MULTILINE)
-    assert found, shown
-    return [int(number) for number in found[1].split()]
+def row(name: str, output: str) -> list[int]:
+    match = re.search(rf"^{name}((?: +\d+)+)$", output, re.MULTILINE)
+    assert match, output
+    return [int(number) for number in match[1].split()]
 
 
 def test_index_summary_counts_pages_and_chunks(run: Run, docs: Path) -> None:
-    result = run("index", docs)
-    assert result.exit_code == 0
+    result = run("index", docs, exits=0)
     assert row("pages", result.stdout) == [len(PAGES), 0, 0, 0]
     added, changed, unchanged, removed = row("chunks", result.stdout)
     assert (added > 0, changed, unchanged, removed) == (True, 0, 0, 0)
@@ -46,10 +45,10 @@ def test_progress_without_a_terminal_is_lines_on_stderr(run: Run, docs: Path) ->
 
 def test_progress_lines_show_rate_and_remaining_time(capsys: pytest.CaptureFixture[str]) -> None:
     clock = iter([0.0, 1.0, 12.0])
-    told = ProgressLines(lambda: next(clock))
-    told.stage("Embedding", 100)
-    told.advance()
-    told.advance(29)
+    progress = ProgressLines(lambda: next(clock))
+    progress.stage("Embedding", 100)
+    progress.advance()
+    progress.advance(29)
     assert capsys.readouterr().err == ("Embedding: 100\nEmbedding: 30 of 100, 2.5 a second, 28 s left\n")
 
 
@@ -62,8 +61,7 @@ def test_progress_on_a_terminal_is_bars(run: Run, docs: Path, monkeypatch: pytes
 
 
 def test_dry_run_prints_the_plan_and_creates_no_file(run: Run, docs: Path) -> None:
-    result = run("index", docs, "--dry-run")
-    assert result.exit_code == 0
+    result = run("index", docs, "--dry-run", exits=0)
     assert re.search(r"\+ added +docs/nodes\.md: (\d+) of \1 chunks to embed", result.stdout)
     assert "Nothing was written" in result.stdout
     assert list(Path.cwd().iterdir()) == []
@@ -75,8 +73,7 @@ def test_dry_run_lists_added_changed_removed_and_unreadable_pages(run: Run, docs
     (docs / "joints.md").write_text(PAGES["joints.md"] + "\n## Damping\n\nDamping too.\n")
     (docs / "intro.md").unlink()
     (docs / "broken.md").write_bytes(b"\xff\xfe# Bad")
-    result = run("index", docs, "--dry-run")
-    assert result.exit_code == 1
+    result = run("index", docs, "--dry-run", exits=1)
     assert re.search(r"\+ added +docs/new\.md", result.stdout)
     assert re.search(r"~ changed +docs/joints\.md: 1 of 3 chunks to embed", result.stdout)
     assert re.search(r"- removed +docs/intro\.md", result.stdout)
@@ -87,8 +84,7 @@ def test_dry_run_lists_added_changed_removed_and_unreadable_pages(run: Run, docs
 
 def test_index_reports_an_unreadable_file_and_indexes_the_others(run: Run, docs: Path) -> None:
     (docs / "broken.md").write_bytes(b"\xff\xfe# Bad")
-    result = run("index", docs)
-    assert result.exit_code == 1
+    result = run("index", docs, exits=1)
     assert "1 page could not be read" in result.stderr
     assert re.search(r"^ +docs/broken\.md: .+", result.stderr, re.MULTILINE)
     assert row("pages", result.stdout) == [len(PAGES), 0, 0, 0]
@@ -99,22 +95,18 @@ def test_index_refuses_a_source_that_shrank_by_more_than_a_quarter(run: Run, doc
     (docs / "nodes.md").unlink()
     (docs / "joints.md").unlink()
     for arguments in (["--dry-run"], []):
-        result = run("index", docs, *arguments)
-        assert result.exit_code == 1
+        result = run("index", docs, *arguments, exits=1)
         assert "--allow-shrink" in result.stderr
         assert "Traceback" not in result.stderr
     assert row("pages", run("index", docs, "--allow-shrink").stdout) == [0, 0, 2, 2]
 
 
-def test_ctrl_c_exits_with_130_and_says_how_to_resume(
-    run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_exits_with_130_with_advice(run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "_index", stop)
-    result = run("index", docs)
-    assert result.exit_code == 130
+    result = run("index", docs, exits=130)
     assert "the same command resumes the rest" in result.stderr
     assert "Traceback" not in result.stderr
 
@@ -123,11 +115,11 @@ def test_ctrl_c_stops_after_the_current_step() -> None:
     reached = []
 
     def work() -> None:
-        with show_progress() as told:
-            told.stage("Embedding", 3)
+        with show_progress() as progress:
+            progress.stage("Embedding", 3)
             signal.raise_signal(signal.SIGINT)
             reached.append("the end of the step")
-            told.advance()
+            progress.advance()
             reached.append("the next step")
 
     with pytest.raises(KeyboardInterrupt):

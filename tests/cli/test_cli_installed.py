@@ -38,10 +38,10 @@ def test_help_imports_no_slow_module() -> None:
 def test_index_and_search_end_to_end(start: Start, docs: Path) -> None:
     done = start("index", docs)
     assert (done.returncode, "pages" in done.stdout) == (0, True)
-    found = start("search", "revolute joint", "--json")
-    assert found.returncode == 0
-    assert json.loads(found.stdout)["results"][0]["title"] == "Joints"
-    assert found.stderr == ""
+    search = start("search", "revolute joint", "--json")
+    assert search.returncode == 0
+    assert json.loads(search.stdout)["results"][0]["title"] == "Joints"
+    assert search.stderr == ""
 
 
 def test_bad_input_exits_with_2_and_one_line_on_stderr(start: Start) -> None:
@@ -56,22 +56,20 @@ def held(indexed: Path) -> Iterator[None]:
     """The index, open in another process."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"ready\n"
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
         yield
-        other.kill()
+        process.kill()
 
 
 @pytest.mark.usefixtures("held")
 def test_index_locked_by_another_process_exits_with_3(run: Run, docs: Path) -> None:
     for command in (["search", "nodes"], ["index", str(docs)]):
-        result = run(*command)
-        assert result.exit_code == 3
+        result = run(*command, exits=3)
         assert "another process" in result.stderr
         assert result.stderr.count("\n") == 1
-    doctor = run("doctor")
-    assert doctor.exit_code == 3
+    doctor = run("doctor", exits=3)
     assert "another process" in " ".join(doctor.stdout.split())
     assert run("list").exit_code == 0
 
@@ -81,20 +79,17 @@ def test_failing_embedder_exits_with_3(run: Run, docs: Path, tmp_path: Path) -> 
     model.mkdir()
     for name in ("model.onnx", "tokenizer.json"):
         (model / name).write_bytes(b"no such thing")
-    result = run("--embedder", f"onnx:{model}", "index", docs)
-    assert result.exit_code == 3
+    result = run("--embedder", f"onnx:{model}", "index", docs, exits=3)
     assert "tokenizer.json" in result.stderr
     assert "Traceback" not in result.stderr
 
 
 def test_debug_prints_the_traceback(run: Run, indexed: Path) -> None:
     (indexed / "catalog.sqlite3").write_bytes(b"not a database" * 100)
-    plain = run("search", "nodes")
-    assert plain.exit_code == 3
+    plain = run("search", "nodes", exits=3)
     assert "Traceback" not in plain.stderr
-    told = run("search", "nodes", "--debug")
-    assert told.exit_code == 3
-    assert "Traceback" in told.stderr
+    result = run("search", "nodes", "--debug", exits=3)
+    assert "Traceback" in result.stderr
 
 
 def test_unexpected_error_is_one_line_and_exits_with_70(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,8 +99,7 @@ def test_unexpected_error_is_one_line_and_exits_with_70(run: Run, monkeypatch: p
         raise ZeroDivisionError("by\nzero")
 
     monkeypatch.setattr(global_options.GlobalOptions, "load_settings", fail)
-    result = run("settings")
-    assert result.exit_code == 70
+    result = run("settings", exits=70)
     assert result.stderr == (
         "pertinent: unexpected ZeroDivisionError: by zero; run again with --debug for the traceback\n"
     )
@@ -132,10 +126,10 @@ def test_ctrl_c_interrupts_index_without_a_traceback(docs: Path) -> None:
         assert "Reading pages" in command.stderr.readline()
         time.sleep(0.3)
         command.send_signal(signal.SIGINT)
-        said = command.stderr.read()
+        errors = command.stderr.read()
         assert command.wait(30) == 130
-    assert "the same command resumes the rest" in said
-    assert "Traceback" not in said
+    assert "the same command resumes the rest" in errors
+    assert "Traceback" not in errors
 
 
 def test_ctrl_c_during_a_long_step_says_how_to_stop_at_once(tmp_path: Path) -> None:
@@ -149,8 +143,8 @@ def test_ctrl_c_during_a_long_step_says_how_to_stop_at_once(tmp_path: Path) -> N
         ):
             command.send_signal(signal.SIGINT)
             assert command.stderr is not None
-            said = "Stopping after the current step; press Ctrl-C again to stop at once\n"
-            assert said in iter(command.stderr.readline, "")
+            message = "Stopping after the current step; press Ctrl-C again to stop at once\n"
+            assert message in iter(command.stderr.readline, "")
             command.send_signal(signal.SIGINT)
             assert command.wait(30) == 130
 
@@ -163,9 +157,9 @@ def test_concurrent_index_runs_wait_for_each_other(docs: Path) -> None:
         subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as first,
         subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as second,
     ):
-        said = [one.communicate(timeout=120) for one in (first, second)]
+        outputs = [process.communicate(timeout=120) for process in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0)
-    waiting = [error for _, error in said if "Waiting for another process that writes to this index" in error]
+    waiting = [line for _, line in outputs if "Waiting for another process that writes to this index" in line]
     assert len(waiting) == 1
 
 
@@ -173,8 +167,8 @@ def test_ascii_terminal_gets_replacement_characters(start: Start, docs: Path) ->
     (docs / "intro.md").write_text("# Wëlcome 漢字\n\nRobots → walk “well”.\n", encoding="utf-8")
     ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
     assert start("index", docs, **ascii_only).returncode == 0
-    found = start("search", "robots walk", "--explain", **ascii_only)
-    assert (found.returncode, found.stdout.isascii()) == (0, True)
+    search = start("search", "robots walk", "--explain", **ascii_only)
+    assert (search.returncode, search.stdout.isascii()) == (0, True)
     assert start("list", **ascii_only).returncode == 0
     assert start("doctor", **ascii_only).returncode == 0
     assert start("--help", **ascii_only).returncode == 0

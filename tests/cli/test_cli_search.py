@@ -18,8 +18,7 @@ REQUIRED = {"content", "url", "position", "similarity_score", "chunk_id", "creat
 
 
 def test_search_prints_title_section_address_score_and_text(run: Run) -> None:
-    result = run("search", "revolute joint limits", "-k", "1")
-    assert result.exit_code == 0
+    result = run("search", "revolute joint limits", "-k", "1", exits=0)
     assert "Joints › Limits" in result.stdout
     assert "https://robots.example/docs/joints#limits" in result.stdout
     assert re.search(r"\b0\.\d{3}\b", result.stdout)
@@ -28,8 +27,8 @@ def test_search_prints_title_section_address_score_and_text(run: Run) -> None:
 
 
 def test_top_k_limits_the_hits(run: Run) -> None:
-    shown = run("search", "nodes", "-k", "2", "--json").stdout
-    assert len(json.loads(shown)["results"]) == 2
+    output = run("search", "nodes", "-k", "2", "--json").stdout
+    assert len(json.loads(output)["results"]) == 2
 
 
 def test_seed_001_search_json_is_the_query_response_alone(run: Run) -> None:
@@ -39,15 +38,15 @@ def test_seed_001_search_json_is_the_query_response_alone(run: Run) -> None:
     assert response["metadata"]["total_results"] == len(response["results"]) > 0
     assert isinstance(response["metadata"]["query_time_ms"], int)
     assert response["metadata"]["timestamp"].endswith("Z")
-    assert all(one.keys() > REQUIRED for one in response["results"])
-    scores = [one["similarity_score"] for one in response["results"]]
+    assert all(result.keys() > REQUIRED for result in response["results"])
+    scores = [result["similarity_score"] for result in response["results"]]
     assert scores == sorted(scores, reverse=True)
     assert result.stderr == ""
 
 
 def test_no_metadata_prints_only_required_fields_and_the_citation(run: Run) -> None:
     response = json.loads(run("search", "nodes", "--json", "--no-metadata").stdout)
-    assert all(one.keys() == REQUIRED | {"citation"} for one in response["results"])
+    assert all(result.keys() == REQUIRED | {"citation"} for result in response["results"])
 
 
 def test_seed_001_citation_is_the_url_with_its_anchor(run: Run) -> None:
@@ -55,50 +54,43 @@ def test_seed_001_citation_is_the_url_with_its_anchor(run: Run) -> None:
     assert best["citation"] == f"{best['url']}#friction"
 
 
-def test_seed_003_a_hit_whose_title_is_null_is_shown_by_its_path(run: Run, indexed: Path) -> None:
+def test_seed_003_hit_with_null_title_shows_its_path(run: Run, indexed: Path) -> None:
     with closing(sqlite3.connect(indexed / "catalog.sqlite3")) as catalog, catalog:
         catalog.execute("UPDATE documents SET title = NULL")
-    result = run("search", "friction slows a joint", "-k", "1")
-    assert result.exit_code == 0
+    result = run("search", "friction slows a joint", "-k", "1", exits=0)
     assert "docs/joints.md › Friction" in result.stdout
     assert json.loads(run("search", "friction", "--json").stdout)["results"][0]["title"] == ""
 
 
 def test_explain_json_adds_stages_scores_and_excluded_hits(run: Run) -> None:
     response = json.loads(run("search", "nodes", "-k", "1", "--json", "--explain").stdout)
-    told = response["explain"]
-    assert list(told["stages_ms"]) == [
-        "received",
-        "embedded",
-        "searched",
-        "filtered",
-        "formatted",
-        "returned",
-    ]
-    assert told["budgets_ms"] == {"embedded": 2000, "searched": 1000, "formatted": 50}
-    assert told["hits"][0]["chunk_id"] == response["results"][0]["chunk_id"]
-    assert told["hits"][0]["scores"].keys() == {"cosine", "lexical"}
-    assert "the list is full: top_k is" in told["left_out"][0]["reason"]
+    explanation = response["explain"]
+    assert list(explanation["stages_ms"]) == [
+        "received", "embedded", "searched", "filtered", "formatted", "returned",
+    ]  # fmt: skip
+    assert explanation["budgets_ms"] == {"embedded": 2000, "searched": 1000, "formatted": 50}
+    assert explanation["hits"][0]["chunk_id"] == response["results"][0]["chunk_id"]
+    assert explanation["hits"][0]["scores"].keys() == {"cosine", "lexical"}
+    assert "the list is full: top_k is" in explanation["left_out"][0]["reason"]
 
 
 def test_explain_compares_stages_with_their_budgets(run: Run) -> None:
-    shown = run("search", "nodes", "-k", "1", "--explain").stdout
+    output = run("search", "nodes", "-k", "1", "--explain").stdout
     for stage in ("received", "embedded", "searched", "filtered", "formatted", "returned"):
-        assert re.search(rf"^{stage} +\d+\.\d", shown, re.MULTILINE), shown
-    assert "< 2000" in shown
-    assert "< 1000" in shown
-    assert re.search(r"cosine 0\.\d{3}, lexical 0\.\d{3}", shown)
-    assert "the list is full: top_k is" in shown
+        assert re.search(rf"^{stage} +\d+\.\d", output, re.MULTILINE), output
+    assert "< 2000" in output
+    assert "< 1000" in output
+    assert re.search(r"cosine 0\.\d{3}, lexical 0\.\d{3}", output)
+    assert "the list is full: top_k is" in output
 
 
 def test_explain_lists_hits_below_the_threshold(run: Run) -> None:
-    shown = " ".join(run("search", "revolute joint", "--threshold", "0.4", "--explain").stdout.split())
-    assert "is below the threshold 0.4" in shown
+    output = " ".join(run("search", "revolute joint", "--threshold", "0.4", "--explain").stdout.split())
+    assert "is below the threshold 0.4" in output
 
 
 def test_search_without_hits_prints_the_nearest_passage(run: Run) -> None:
-    result = run("search", "revolute joint limits", "--threshold", "1")
-    assert result.exit_code == 0
+    result = run("search", "revolute joint limits", "--threshold", "1", exits=0)
     assert "No passage scores 1 or more" in result.stdout
     assert "Joints › Limits" in result.stdout
 
@@ -114,20 +106,20 @@ def test_filter_without_matches_is_reported(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "url"),
+    ("filter_", "url"),
     [
         ("section=Limits", "https://robots.example/docs/joints"),
         ("url=https://robots.example/docs/guide", "https://robots.example/docs/guide/launch"),
     ],
 )
-def test_filter_restricts_the_hits(run: Run, given: str, url: str) -> None:
-    response = json.loads(run("search", "nodes", "--filter", given, "--json").stdout)
-    assert {one["url"] for one in response["results"]} == {url}
+def test_filter_restricts_the_hits(run: Run, filter_: str, url: str) -> None:
+    response = json.loads(run("search", "nodes", "--filter", filter_, "--json").stdout)
+    assert {result["url"] for result in response["results"]} == {url}
 
 
 def test_per_page_limits_the_hits_of_a_page(run: Run) -> None:
     response = json.loads(run("search", "nodes", "--per-page", "1", "--json").stdout)
-    urls = [one["url"] for one in response["results"]]
+    urls = [result["url"] for result in response["results"]]
     assert len(urls) == len(set(urls))
 
 
@@ -151,30 +143,29 @@ def test_dash_reads_the_query_from_stdin(run: Run) -> None:
 
 def test_search_highlights_inflected_query_words(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    shown = run("search", "what limit has a joint", "-k", "1", "--filter", "section=Limits").stdout
-    assert "\x1b[1;4mlimits\x1b[0m" in shown
-    assert "\x1b[1;4mjoint\x1b[0m" in shown
-    assert "\x1b[1;4mhas\x1b[0m" not in shown
+    output = run("search", "what limit has a joint", "-k", "1", "--filter", "section=Limits").stdout
+    assert "\x1b[1;4mlimits\x1b[0m" in output
+    assert "\x1b[1;4mjoint\x1b[0m" in output
+    assert "\x1b[1;4mhas\x1b[0m" not in output
 
 
 def test_no_color_disables_colours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
-    shown = run("search", "joint limits").stdout
-    assert set(re.findall(r"\x1b\[[0-9;]*m", shown)) <= {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[1;4m"}
+    output = run("search", "joint limits").stdout
+    assert set(re.findall(r"\x1b\[[0-9;]*m", output)) <= {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[1;4m"}
 
 
 @pytest.mark.parametrize("columns", ["1", "12", "30", "200"])
 def test_search_prints_at_any_terminal_width(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    result = run("search", "joint limits", "--explain")
-    assert result.exit_code == 0
+    result = run("search", "joint limits", "--explain", exits=0)
     assert "https://robots.example/docs/joints#limits" in result.stdout
 
 
 def test_search_prints_no_trailing_spaces(run: Run) -> None:
-    shown = run("search", "joint limits", "--explain").stdout
-    assert not re.search(r" $", shown, re.MULTILINE)
+    output = run("search", "joint limits", "--explain").stdout
+    assert not re.search(r" $", output, re.MULTILINE)
 
 
 def test_global_options_may_precede_or_follow_the_command(run: Run, indexed: Path) -> None:

@@ -14,40 +14,40 @@ from .conftest import PAGES, Run
 @pytest.fixture
 def chunk_id(run: Run, indexed: Path) -> str:
     """The middle chunk of the page on nodes."""
-    shown = run("search", "publish messages on topics", "--filter", "section=Topics", "--json").stdout
-    return str(json.loads(shown)["results"][0]["chunk_id"])
+    output = run("search", "publish messages on topics", "--filter", "section=Topics", "--json").stdout
+    return str(json.loads(output)["results"][0]["chunk_id"])
 
 
 def test_show_prints_the_chunk_and_its_address(run: Run, chunk_id: str) -> None:
-    shown = run("show", chunk_id).stdout
-    assert "Nodes › Topics" in shown
-    assert "https://robots.example/docs/nodes#topics" in shown
-    assert chunk_id in shown
-    assert "Nodes publish messages on topics" in shown
-    assert "A service answers" not in shown
+    output = run("show", chunk_id).stdout
+    assert "Nodes › Topics" in output
+    assert "https://robots.example/docs/nodes#topics" in output
+    assert chunk_id in output
+    assert "Nodes publish messages on topics" in output
+    assert "A service answers" not in output
 
 
 def test_show_around_prints_neighbours_in_order(run: Run, chunk_id: str) -> None:
-    shown = run("show", chunk_id, "--around", "1").stdout
-    places = [shown.index(text) for text in ("A node is", "Nodes publish", "A service answers")]
-    assert places == sorted(places)
+    output = run("show", chunk_id, "--around", "1").stdout
+    positions = [output.index(text) for text in ("A node is", "Nodes publish", "A service answers")]
+    assert positions == sorted(positions)
 
 
 def test_show_json_has_every_field(run: Run, chunk_id: str) -> None:
-    shown = json.loads(run("show", chunk_id, "--around", "1", "--json").stdout)
-    assert shown["chunk_id"] == chunk_id
-    assert [chunk["position"] for chunk in shown["chunks"]] == [0, 1, 2]
-    asked = shown["chunks"][1]
-    assert asked["chunk_id"] == chunk_id
-    assert asked["citation"] == "https://robots.example/docs/nodes#topics"
-    assert asked.keys() >= {"text", "start", "end", "content_hash", "source_path", "slug"}
+    response = json.loads(run("show", chunk_id, "--around", "1", "--json").stdout)
+    assert response["chunk_id"] == chunk_id
+    assert [chunk["position"] for chunk in response["chunks"]] == [0, 1, 2]
+    middle = response["chunks"][1]
+    assert middle["chunk_id"] == chunk_id
+    assert middle["citation"] == "https://robots.example/docs/nodes#topics"
+    assert middle.keys() >= {"text", "start", "end", "content_hash", "source_path", "slug"}
 
 
 def test_list_counts_the_chunks_of_each_page(run: Run, indexed: Path) -> None:
-    shown = run("list").stdout
-    assert "robots" in shown
-    assert "https://robots.example/docs/guide/launch" in shown
-    assert f"{len(PAGES)} pages" in shown
+    output = run("list").stdout
+    assert "robots" in output
+    assert "https://robots.example/docs/guide/launch" in output
+    assert f"{len(PAGES)} pages" in output
 
 
 def test_list_never_wraps_an_address(run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,27 +56,27 @@ def test_list_never_wraps_an_address(run: Run, indexed: Path, monkeypatch: pytes
 
 
 def test_list_json_has_sources_and_pages(run: Run, indexed: Path, docs: Path) -> None:
-    shown = json.loads(run("list", "--json").stdout)
-    assert [source["name"] for source in shown["sources"]] == ["robots"]
-    assert {page["source_path"] for page in shown["pages"]} == {f"docs/{name}" for name in PAGES}
-    assert all(page["chunks"] >= 1 for page in shown["pages"])
+    listing = json.loads(run("list", "--json").stdout)
+    assert [source["name"] for source in listing["sources"]] == ["robots"]
+    assert {page["source_path"] for page in listing["pages"]} == {f"docs/{name}" for name in PAGES}
+    assert all(page["chunks"] >= 1 for page in listing["pages"])
 
 
 def test_settings_print_the_origin_of_each_value(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("pertinent.toml").write_text("chunk_tokens = 150\n")
-    shown = {one["name"]: one for one in json.loads(run("settings", "--json", "--folder", "x").stdout)}
-    assert (shown["chunk_tokens"]["value"], shown["chunk_tokens"]["origin"]) == (
+    settings = {load["name"]: load for load in json.loads(run("settings", "--json", "--folder", "x").stdout)}
+    assert (settings["chunk_tokens"]["value"], settings["chunk_tokens"]["origin"]) == (
         "150",
         str(Path.cwd() / "pertinent.toml"),
     )
-    assert shown["embedder"]["origin"] == "PERTINENT_EMBEDDER"
-    assert shown["folder"] == {"name": "folder", "value": "x", "origin": "the command line"}
-    assert shown["ranking"]["origin"] == "default"
+    assert settings["embedder"]["origin"] == "PERTINENT_EMBEDDER"
+    assert settings["folder"] == {"name": "folder", "value": "x", "origin": "the command line"}
+    assert settings["ranking"]["origin"] == "default"
 
 
-def test_seed_002_the_flag_cohere_is_shown_with_its_model(run: Run) -> None:
-    shown = json.loads(run("settings", "--json", "--embedder", "cohere").stdout)
-    values = {setting["name"]: setting["value"] for setting in shown}
+def test_seed_002_cohere_setting_shows_its_model(run: Run) -> None:
+    settings = json.loads(run("settings", "--json", "--embedder", "cohere").stdout)
+    values = {setting["name"]: setting["value"] for setting in settings}
     assert values["embedder"] == "cohere:embed-english-v3.0"
 
 
@@ -84,8 +84,7 @@ def test_seed_002_the_flag_cohere_is_shown_with_its_model(run: Run) -> None:
 def test_settings_mask_secrets(run: Run, monkeypatch: pytest.MonkeyPatch, form: list[str]) -> None:
     monkeypatch.setenv("COHERE_API_KEY", "s3cret-key")
     monkeypatch.setenv("DATABASE_URL", "postgresql://ann:s3cret-word@db.example/books")
-    result = run("settings", *form)
-    assert result.exit_code == 0
+    result = run("settings", *form, exits=0)
     assert "s3cret" not in result.output
     assert "COHERE_API_KEY" in result.stdout
     assert "********" in result.stdout
@@ -97,6 +96,6 @@ def test_version_is_that_of_the_package(run: Run) -> None:
 
 @pytest.mark.parametrize("command", ["index", "search", "show", "list", "settings", "doctor"])
 def test_help_of_each_command_has_an_example(run: Run, command: str) -> None:
-    shown = run(command, "--help").stdout
-    assert "For example:" in shown
-    assert shown.count(f"pertinent {command}") >= 2
+    output = run(command, "--help").stdout
+    assert "For example:" in output
+    assert output.count(f"pertinent {command}") >= 2

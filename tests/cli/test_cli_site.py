@@ -28,15 +28,14 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalSite]:
 
 def urls(run: Run) -> set[str]:
     listed = json.loads(run("list", "--json").stdout)
-    return {one["url"] for one in listed["pages"]}
+    return {page["url"] for page in listed["pages"]}
 
 
 def test_index_reads_a_live_site(run: Run, site: LocalSite) -> None:
-    result = run("index", site.address)
-    assert result.exit_code == 0, result.output
-    found = json.loads(run("search", "nodes publish", "--json").stdout)
-    assert found["results"][0]["url"] == f"{site.address}/docs/nodes"
-    assert found["results"][0]["anchor"] == "topics"
+    run("index", site.address, exits=0)
+    response = json.loads(run("search", "nodes publish", "--json").stdout)
+    assert response["results"][0]["url"] == f"{site.address}/docs/nodes"
+    assert response["results"][0]["anchor"] == "topics"
 
 
 def test_index_exclude_leaves_pages_out(run: Run, site: LocalSite) -> None:
@@ -53,12 +52,10 @@ def test_index_reads_requested_versions_and_locales(run: Run, site: LocalSite) -
     site.pages["/docs/next/nodes"] = page("Nodes to come")
     site.pages["/fr/docs/nodes"] = page("Noeuds", lang="fr")
     site.sitemap("/docs/nodes", "/docs/next/nodes", "/fr/docs/nodes")
-    result = run("index", site.address)
-    assert result.exit_code == 0
+    result = run("index", site.address, exits=0)
     assert "skipped: 2 pages (of another version or language" in result.stdout
     assert urls(run) == {f"{site.address}/docs/nodes"}
-    result = run("index", site.address, "--versions", "next", "--locales", "fr")
-    assert result.exit_code == 0
+    result = run("index", site.address, "--versions", "next", "--locales", "fr", exits=0)
     assert "skipped" not in result.stdout
     assert urls(run) == {f"{site.address}{path}/nodes" for path in ("/docs", "/docs/next", "/fr/docs")}
 
@@ -72,9 +69,8 @@ def test_index_dry_run_of_a_site_changes_nothing(run: Run, site: LocalSite) -> N
     run("index", site.address)
     del site.pages["/blog/news"]
     before = urls(run)
-    shown = run("index", site.address, "--dry-run", "--allow-shrink")
-    assert shown.exit_code == 0, shown.output
-    assert "removed" in shown.stdout.lower()
+    dry_run = run("index", site.address, "--dry-run", "--allow-shrink", exits=0)
+    assert "removed" in dry_run.stdout.lower()
     assert urls(run) == before
 
 
@@ -86,8 +82,7 @@ def test_index_dry_run_without_an_index_creates_no_file(run: Run, site: LocalSit
 def test_index_reports_and_keeps_failing_pages(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     site.pages["/docs/joints"] = lambda request: request.send(status=403)
-    result = run("index", site.address)
-    assert result.exit_code == 1
+    result = run("index", site.address, exits=1)
     assert "1 page could not be read" in result.stderr
     assert "/docs/joints" in result.stderr
     assert f"{site.address}/docs/joints" in urls(run)
@@ -95,8 +90,7 @@ def test_index_reports_and_keeps_failing_pages(run: Run, site: LocalSite) -> Non
 
 def test_index_with_a_page_limit_removes_nothing(run: Run, site: LocalSite) -> None:
     run("index", site.address)
-    result = run("index", site.address, "--max-pages", "1")
-    assert result.exit_code == 1
+    result = run("index", site.address, "--max-pages", "1", exits=1)
     assert "1 page" in result.stderr
     assert len(urls(run)) == 3
 
@@ -105,14 +99,13 @@ def test_index_does_not_download_unchanged_pages(run: Run, site: LocalSite) -> N
     run("index", site.address)
     site.clear_requests()
     assert run("index", site.address).exit_code == 0
-    asked = dict(zip(site.requested_paths, site.request_headers, strict=True))
-    assert all("if-none-match" in asked[path] for path in ("/docs/nodes", "/docs/joints", "/blog/news"))
+    headers = dict(zip(site.requested_paths, site.request_headers, strict=True))
+    assert all("if-none-match" in headers[path] for path in ("/docs/nodes", "/docs/joints", "/blog/news"))
 
 
 @pytest.mark.parametrize("option", [["--include", "/docs/*"], ["--max-pages", "5"], ["--locales", "all"]])
 def test_index_refuses_crawl_options_for_a_folder(run: Run, docs: Path, option: list[str]) -> None:
-    result = run("index", docs, *option)
-    assert result.exit_code == 2
+    result = run("index", docs, *option, exits=2)
     assert "not a live site" in result.stderr
 
 
@@ -128,25 +121,22 @@ def test_index_of_a_site_that_is_down_changes_nothing(run: Run, site: LocalSite)
 
 def test_doctor_finds_broken_links(run: Run, site: LocalSite) -> None:
     run("index", site.address)
-    sound = run("doctor", "--links")
-    assert sound.exit_code == 0, sound.output
+    sound = run("doctor", "--links", exits=0)
     assert "exist" in sound.stdout
     site.pages["/docs/nodes"] = page("Nodes", "<h2 id='messages'>Messages</h2><p>Nodes publish messages.</p>")
     del site.pages["/blog/news"]
-    broken = run("doctor", "--links")
-    assert broken.exit_code == 1
-    shown = " ".join(broken.stdout.split())
-    assert f"{site.address}/docs/nodes#topics: the page has no #topics" in shown
-    assert f"{site.address}/blog/news" in shown
+    broken = run("doctor", "--links", exits=1)
+    output = " ".join(broken.stdout.split())
+    assert f"{site.address}/docs/nodes#topics: the page has no #topics" in output
+    assert f"{site.address}/blog/news" in output
 
 
 def test_doctor_separates_broken_links_from_unreachable_pages(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     site.pages["/docs/joints"] = lambda request: request.send(status=403)
-    result = run("doctor", "--links", "--json")
-    assert result.exit_code == 3
+    result = run("doctor", "--links", "--json", exits=3)
     (links,) = [check for check in json.loads(result.stdout)["checks"] if check["name"] == "links"]
-    assert [one["run"] for one in links["findings"]] == ["run this again when the site answers"]
+    assert [finding["run"] for finding in links["findings"]] == ["run this again when the site answers"]
 
 
 def test_doctor_groups_unreachable_pages_by_reason(run: Run, site: LocalSite) -> None:
@@ -156,7 +146,7 @@ def test_doctor_groups_unreachable_pages_by_reason(run: Run, site: LocalSite) ->
         site.pages[f"/docs/{name}"] = lambda request: request.send(status=403)
     result = run("doctor", "--links", "--json")
     (links,) = [check for check in json.loads(result.stdout)["checks"] if check["name"] == "links"]
-    assert [one["problem"] for one in links["findings"]] == [
+    assert [finding["problem"] for finding in links["findings"]] == [
         f"{site.address}/blog/news: answers HTTP 404",
         f"{site.address}/docs/joints and 1 more: answers HTTP 403",
     ]
@@ -164,16 +154,14 @@ def test_doctor_groups_unreachable_pages_by_reason(run: Run, site: LocalSite) ->
 
 def test_doctor_checks_links_on_a_copy_of_the_site(run: Run, site: LocalSite) -> None:
     run("index", f"{site.address}/docs", "--base-url", "https://book.example/docs")
-    sound = run(
-        "doctor", "--links", "--at", f"{site.address}/docs", "--base-url", "https://book.example/docs"
-    )
+    at = f"{site.address}/docs"
+    sound = run("doctor", "--links", "--at", at, "--base-url", "https://book.example/docs")
     assert sound.exit_code == 0, sound.output
 
 
 def test_doctor_links_skips_pages_that_are_not_on_the_web(run: Run, docs: Path) -> None:
     run("index", docs)
-    result = run("doctor", "--links")
-    assert result.exit_code == 0, result.output
+    result = run("doctor", "--links", exits=0)
     assert "no page is on the web" in result.stdout
 
 
@@ -199,6 +187,5 @@ def test_index_reports_a_missing_version(run: Run, site: LocalSite) -> None:
 
 def test_index_reports_a_truncated_page(run: Run, site: LocalSite) -> None:
     site.pages["/docs/joints"] = page("Joints", "<p>x</p>" * 120_000)
-    result = run("index", site.address)
-    assert result.exit_code == 0, result.output
+    result = run("index", site.address, exits=0)
     assert "skipped: 1 page (in part: too large to be read to the end, such as http" in result.stdout

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.validation.golden import formats as exchange
+from pertinent.validation.golden.golden_set import Label
 from pertinent.validation.labels.judgments import JudgmentLog
 
 from .conftest import Run
@@ -41,56 +42,48 @@ def golden(tmp_path: Path) -> Path:
     return path
 
 
+def labels(golden: Path) -> list[Label | None]:
+    return [judgment.label for judgment in JudgmentLog.beside(golden).read_effective()]
+
+
 def grades(golden: Path) -> list[int | None]:
-    return [
-        one.label.grade if one.label else None for one in JudgmentLog.for_golden_file(golden).read_effective()
-    ]
+    return [label.grade if label else None for label in labels(golden)]
 
 
 def test_label_reads_a_grade_from_each_line(run: Run, golden: Path) -> None:
-    done = run("label", golden, "--judge", "ann", stdin="2\n0\n1\nq\n")
-    assert done.exit_code == 0, done.output
+    done = run("label", golden, "--judge", "ann", stdin="2\n0\n1\nq\n", exits=0)
     assert grades(golden) == [2, 0, 1]
     assert "How do nodes talk?" in done.stdout
     assert "0 of " in done.stdout
     assert "3 judgments saved in" in done.stdout
     assert golden.read_text(encoding="utf-8") == GOLDEN
-    labels = [label for query in exchange.read_golden(str(golden)).queries for label in query.labels]
-    assert [label.judge for label in labels] == ["ann"] * 3
+    merged = [label for query in exchange.read_golden(str(golden)).queries for label in query.labels]
+    assert [label.judge for label in merged] == ["ann"] * 3
 
 
 def test_label_shows_nothing_that_biases_a_judge(run: Run, golden: Path) -> None:
-    shown = run("label", golden, stdin="0\n" * 20).stdout
-    assert "Nodes › Topics" in shown
-    assert "taxes" not in shown
+    output = run("label", golden, stdin="0\n" * 20).stdout
+    assert "Nodes › Topics" in output
+    assert "taxes" not in output
     for secret in ("broad", "specific", "hint", "hybrid", "dense", "lexical", "rank", "https://"):
-        assert secret not in shown
-    assert not re.search(r"\b0\.\d", shown)
+        assert secret not in output
+    assert not re.search(r"\b0\.\d", output)
 
 
 def test_label_ignores_unknown_keys(run: Run, golden: Path) -> None:
-    done = run("label", golden, stdin="3\nyes\n\n  \n22\n\x1b[A\nQ\n2\n")
-    assert done.exit_code == 0
+    done = run("label", golden, stdin="3\nyes\n\n  \n22\n\x1b[A\nQ\n2\n", exits=0)
     assert done.stdout.count("Nothing was judged.") == 5
     assert grades(golden) == [2]
 
 
 def test_label_saves_a_note_with_the_next_judgment_and_undo_restores_it(run: Run, golden: Path) -> None:
     done = run("label", golden, stdin="n on one line\n1\nn\n on the next  line \n2\n")
-    assert [one.label and one.label.note for one in JudgmentLog.for_golden_file(golden).read_effective()] == [
-        "on one line",
-        "on the next line",
-    ]
+    assert [label and label.note for label in labels(golden)] == ["on one line", "on the next line"]
     done = run("label", golden, stdin="u\n0\n")
     assert "Undone: your 2." in done.stdout
     assert "note: on the next line" in done.stdout
-    assert [
-        (one.label and (one.label.grade, one.label.note))
-        for one in JudgmentLog.for_golden_file(golden).read_effective()
-    ] == [
-        (1, "on one line"),
-        (0, "on the next line"),
-    ]
+    assert grades(golden) == [1, 0]
+    assert [label and label.note for label in labels(golden)] == ["on one line", "on the next line"]
 
 
 def test_label_refuses_a_note_that_is_too_long(run: Run, golden: Path) -> None:
@@ -104,8 +97,8 @@ def test_label_undoes_skips_and_resumes(run: Run, golden: Path) -> None:
     assert first.stdout.count("There is nothing to undo.") == 2
     assert "Undone: your skip." in first.stdout
     assert grades(golden) == [2]
-    again = run("label", golden, stdin="0\n")
-    assert re.search(r"^1 of \d+ passages judged", again.stdout, re.M)
+    resumed = run("label", golden, stdin="0\n")
+    assert re.search(r"^1 of \d+ passages judged", resumed.stdout, re.M)
     assert grades(golden) == [2, 0]
 
 
@@ -113,22 +106,21 @@ def test_label_undoes_after_the_last_passage(run: Run, golden: Path) -> None:
     done = run("label", golden, "--query", "joints", stdin="1\n" * 30 + "u\n")
     assert "Everything is judged." in done.stdout
     assert "Undone: your 1." in done.stdout
-    (total,) = {int(one) for one in re.findall(r"of (\d+) passages", done.stdout)}
+    (total,) = {int(match) for match in re.findall(r"of (\d+) passages", done.stdout)}
     assert len(grades(golden)) == total - 1
-    assert {one.query for one in JudgmentLog.for_golden_file(golden).read_effective()} == {"joints"}
+    assert {judgment.query for judgment in JudgmentLog.beside(golden).read_effective()} == {"joints"}
 
 
 def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> None:
     golden = tmp_path / "none.yaml"
     golden.write_text("queries: [{id: taxes, text: taxes, answerable: false}]", encoding="utf-8")
-    done = run("label", golden, stdin="2\n")
-    assert done.exit_code == 0
+    done = run("label", golden, stdin="2\n", exits=0)
     assert "There is nothing to judge" in done.stdout
     assert not JudgmentLog.for_golden_file(golden).path.exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "messages"),
     [
         (["no-such-file.yaml"], ["no-such-file.yaml", "can't be read"]),
         (["beir:data"], ["beir:data", "only a golden file"]),
@@ -140,36 +132,32 @@ def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> N
         ([], ["GOLDEN", "--help"]),
     ],
 )
-def test_label_refuses_bad_input_in_one_line(
-    run: Run, golden: Path, arguments: list[str], said: list[str]
-) -> None:
-    done = run("label", *(str(golden) if one == "GOLDEN" else one for one in arguments), stdin="2\n")
-    assert done.exit_code == 2
+def test_label_refuses_bad_input(run: Run, golden: Path, arguments: list[str], messages: list[str]) -> None:
+    arguments = [str(golden) if argument == "GOLDEN" else argument for argument in arguments]
+    done = run("label", *arguments, stdin="2\n", exits=2)
     last = done.stderr.splitlines()[-1]
-    assert all(part in last for part in said)
+    assert all(part in last for part in messages)
     assert "Traceback" not in done.stderr
     assert not JudgmentLog.for_golden_file(golden).path.exists()
 
 
 def test_label_agreement_prints_kappa_of_two_judges(run: Run, golden: Path) -> None:
     run("label", golden, "--judge", "ann", stdin="2\n0\n" * 20)
-    alone = run("label", golden, "--agreement")
-    assert alone.exit_code == 2
+    alone = run("label", golden, "--agreement", exits=2)
     assert "labels by ann" in alone.stderr
     run("label", golden, "--judge", "ben", stdin="2\n" * 40)
-    told = run("label", golden, "--agreement")
-    assert told.exit_code == 0, told.output
-    assert "ann and ben" in told.stdout
-    assert re.search(r"weighted kappa 0\.00 over \d+ passages; the same grade for \d+", told.stdout)
-    assert "What limits a joint?" in told.stdout
-    assert re.search(r"Joints › (Limits|Friction)", told.stdout)
+    agreement = run("label", golden, "--agreement", exits=0)
+    assert "ann and ben" in agreement.stdout
+    assert re.search(r"weighted kappa 0\.00 over \d+ passages; the same grade for \d+", agreement.stdout)
+    assert "What limits a joint?" in agreement.stdout
+    assert re.search(r"Joints › (Limits|Friction)", agreement.stdout)
     assert run("label", golden, "--agreement", "--judge", "eve").exit_code == 2
 
 
 def test_label_help_lists_the_keys(run: Run) -> None:
-    shown = run("label", "--help").stdout
+    output = run("label", "--help").stdout
     for part in ("it does not help", "it helps in part", "it answers", "skip", "undo", ".judgments.jsonl"):
-        assert part in " ".join(shown.split())
+        assert part in " ".join(output.split())
 
 
 def test_validate_reads_the_judgments(run: Run, golden: Path) -> None:
@@ -186,25 +174,25 @@ class Terminal:
     def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
         self.process = process
         self._screen = screen
-        self.shown = ""
+        self.output = ""
 
     def until(self, text: str, seconds: float = 30) -> None:
         """Read on until the text is shown."""
         end = time.monotonic() + seconds
-        while text not in self.shown:
+        while text not in self.output:
             ready, _, _ = select.select([self._screen], [], [], max(0, end - time.monotonic()))
-            assert ready, f"{text!r} was not shown, but {self.shown[-500:]!r}"
+            assert ready, f"{text!r} was not shown, but {self.output[-500:]!r}"
             try:
-                self.shown += os.read(self._screen, 4096).decode()
+                self.output += os.read(self._screen, 4096).decode()
             except OSError:
-                assert text in self.shown
+                assert text in self.output
                 return
 
     def press(self, key: str, then: str) -> None:
         """Press a key, once the prompt is there, and wait for what follows."""
         self.until("\r\n> ")
-        time.sleep(0.05)  # the prompt stands a moment before the terminal is listened to key by key
-        self.shown = ""
+        time.sleep(0.05)  # the terminal switches to single keys a moment after the prompt
+        self.output = ""
         os.write(self._screen, key.encode())
         self.until(then)
 
@@ -253,10 +241,7 @@ def test_label_reads_single_keys_on_a_terminal(golden: Path) -> None:
         opened.press("q", "2 judgments saved")
         assert opened.process.wait(30) == 0
     assert grades(golden) == [2, 0]
-    assert [one.label and one.label.note for one in JudgmentLog.for_golden_file(golden).read_effective()] == [
-        None,
-        "by hand",
-    ]
+    assert [label and label.note for label in labels(golden)] == [None, "by hand"]
 
 
 @pytest.mark.parametrize("key", ["\x03", "signal"])
@@ -272,7 +257,7 @@ def test_label_ctrl_c_keeps_all_judgments(golden: Path, key: str) -> None:
             opened.type(key)
         opened.until("every judgment is saved")
         assert opened.process.wait(30) == 130
-        assert "Traceback" not in opened.shown
+        assert "Traceback" not in opened.output
     assert grades(golden) == [2, 1]
 
 
@@ -290,12 +275,11 @@ def test_label_does_not_lock_the_index(run: Run, golden: Path) -> None:
 
 
 def test_label_removes_terminal_escapes(run: Run, docs: Path, tmp_path: Path) -> None:
-    (docs / "evil.md").write_text(
-        "# Evil\x1b[31m\n\nThe evil \x1b]0;owned\x07 word \x9b2J.\n", encoding="utf-8"
-    )
+    evil = "# Evil\x1b[31m\n\nThe evil \x1b]0;owned\x07 word \x9b2J.\n"
+    (docs / "evil.md").write_text(evil, encoding="utf-8")
     run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots")
     golden = tmp_path / "evil.yaml"
     golden.write_text('queries: [{id: evil, text: "evil \\e[31m word"}]', encoding="utf-8")
-    shown = run("label", golden, stdin="n \x1b[31mred\n2\n").stdout
-    assert "Evil" in shown
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+    output = run("label", golden, stdin="n \x1b[31mred\n2\n").stdout
+    assert "Evil" in output
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", output)

@@ -35,7 +35,7 @@ def embedder(wire: Wire) -> Iterator[CohereEmbedder]:
 def test_cohere_sends_queries_and_documents_with_their_input_type(embedder: Embedder, wire: Wire) -> None:
     query = embedder.embed_queries(["nodes"])[0]
     (document,) = embedder.embed_documents(["nodes"])
-    assert [asked.body for asked in wire.asked] == [
+    assert [request.body for request in wire.requests] == [
         {
             "model": "embed-english-v3.0",
             "input_type": f"search_{kind}",
@@ -45,7 +45,7 @@ def test_cohere_sends_queries_and_documents_with_their_input_type(embedder: Embe
         }
         for kind in ("query", "document")
     ]
-    assert {asked.path for asked in wire.asked} == {"/v2/embed"}
+    assert {request.path for request in wire.requests} == {"/v2/embed"}
     assert query.shape == document.shape == (1024,)
     assert float(query @ document) < 0.9
 
@@ -54,7 +54,7 @@ def test_known_cohere_model_needs_no_request_for_its_sizes(embedder: Embedder, w
     assert (embedder.name, embedder.model) == ("cohere:embed-english-v3.0", "embed-english-v3.0")
     assert (embedder.dimension, embedder.max_tokens) == (1024, 512)
     assert embedder.count_tokens(["Nodes talk.", ""]) == [5, 2]
-    assert wire.asked == []
+    assert wire.requests == []
     assert {model: size.dimension for model, size in COHERE.items()} == {
         "embed-english-v3.0": 1024,
         "embed-multilingual-v3.0": 1024,
@@ -66,10 +66,10 @@ def test_known_cohere_model_needs_no_request_for_its_sizes(embedder: Embedder, w
 
 def test_unknown_cohere_model_learns_its_dimension_from_a_request(wire: Wire) -> None:
     wire.dimension = 5
-    other = CohereEmbedder("embed-v9.0", KEY, base_url=f"{wire.url}/", options=OPTIONS)
-    assert other.dimension == 5
-    assert [asked.texts for asked in wire.asked] == [["dimension"]]
-    other.close()
+    embedder = CohereEmbedder("embed-v9.0", KEY, base_url=f"{wire.url}/", options=OPTIONS)
+    assert embedder.dimension == 5
+    assert [request.texts for request in wire.requests] == [["dimension"]]
+    embedder.close()
 
 
 def test_cohere_vector_of_another_length_is_an_error(embedder: Embedder, wire: Wire) -> None:
@@ -83,7 +83,7 @@ def test_cohere_sdk_does_not_retry_by_itself(embedder: Embedder, wire: Wire, fau
     wire.always = fault  # type: ignore[assignment]
     with pytest.raises(EmbedderError) as caught:
         embedder.embed_queries(["nodes"])[0]
-    assert len(wire.asked) == 1
+    assert len(wire.requests) == 1
     assert "tried" not in str(caught.value)
 
 

@@ -9,6 +9,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, get_args
@@ -34,6 +35,7 @@ from pertinent.surfaces.cli.global_options import print_retries
 from pertinent.testing.pages import page
 from pertinent.types import Page
 
+from ..clock import Clock
 from .wire import KEY, Fault, Wire, unit_of
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
@@ -57,15 +59,15 @@ def openai(wire: Wire, options: HostedOptions = OPTIONS) -> OpenAIEmbedder:
 @pytest.fixture(params=[cohere, openai], ids=["cohere", "openai"])
 def make(request: pytest.FixtureRequest, wire: Wire) -> Iterator[Make]:
     """Return a factory of embedders that use the wire, for each provider in turn."""
-    embedders: list[HostedEmbedder] = []
+    with ExitStack() as stack:
+        yield lambda options=OPTIONS: stack.enter_context(closing(request.param(wire, options)))
 
-    def make_embedder(options: HostedOptions = OPTIONS) -> HostedEmbedder:
-        embedders.append(request.param(wire, options))
-        return embedders[-1]
 
-    yield make_embedder
-    for embedder in embedders:
-        embedder.close()
+@pytest.fixture
+def unsized(wire: Wire) -> Iterator[OpenAIEmbedder]:
+    """An embedder that does not know its dimension yet."""
+    with closing(OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)) as embedder:
+        yield embedder
 
 
 @pytest.fixture
@@ -98,43 +100,42 @@ def test_hosted_embeds_in_batches_in_order_at_unit_length(make: Make, wire: Wire
     embedder = make()
     check(embedder, TEXTS)
     batch = 96 if isinstance(embedder, CohereEmbedder) else 32
-    assert sorted(len(asked.texts) for asked in wire.asked) == sorted(
-        [400 % batch] + [batch] * (400 // batch)
-    )
+    sizes = [400 % batch] + [batch] * (400 // batch)
+    assert sorted(len(request.texts) for request in wire.requests) == sorted(sizes)
     assert sorted(wire.paid) == sorted(TEXTS)
-    assert all(asked.headers["Authorization"] == f"Bearer {KEY}" for asked in wire.asked)
+    assert all(request.headers["Authorization"] == f"Bearer {KEY}" for request in wire.requests)
 
 
 def test_hosted_query_is_one_request(make: Make, wire: Wire) -> None:
     embedder = make()
     vector = embedder.embed_queries(["how?"])[0]
     assert np.allclose(vector, unit_of("how?", kind_of(embedder, "query"), 8), atol=1e-6)
-    assert [asked.texts for asked in wire.asked] == [["how?"]]
+    assert [request.texts for request in wire.requests] == [["how?"]]
 
 
 def test_hosted_embeds_no_texts_without_a_request(make: Make, wire: Wire) -> None:
     assert list(make().embed_documents([])) == []
-    assert wire.asked == []
+    assert wire.requests == []
 
 
 def test_hosted_embedder_is_thread_safe(make: Make) -> None:
     embedder = make()
     kind = kind_of(embedder, "query")
     with ThreadPoolExecutor(8) as pool:
-        asked = pool.map(lambda text: embedder.embed_queries([text])[0], TEXTS[:60])
-        for text, vector in zip(TEXTS[:60], asked, strict=True):
+        vectors = pool.map(lambda text: embedder.embed_queries([text])[0], TEXTS[:60])
+        for text, vector in zip(TEXTS[:60], vectors, strict=True):
             assert np.allclose(vector, unit_of(text, kind, 8), atol=1e-6)
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=300))
 def test_hosted_embeds_any_texts_in_order(make: Make, wire: Wire, texts: list[str]) -> None:
-    wire.asked.clear()
+    wire.requests.clear()
     wire.paid.clear()
     embedder = make()
     check(embedder, texts)
     assert sorted(wire.paid) == sorted(texts)
-    assert all(len(asked.texts) <= 96 for asked in wire.asked)
+    assert all(len(request.texts) <= 96 for request in wire.requests)
 
 
 # Failures that pass
@@ -145,20 +146,18 @@ def test_failed_batch_is_retried_and_the_order_stays(make: Make, wire: Wire, fau
     wire.faults.extend([None, fault, fault, None, fault])
     embedder = make()
     check(embedder, TEXTS)
-    batches = len({tuple(asked.texts) for asked in wire.asked})
-    assert len(wire.asked) == batches + 3
+    batches = len({tuple(request.texts) for request in wire.requests})
+    assert len(wire.requests) == batches + 3
 
 
 def test_timeout_is_retried(make: Make, wire: Wire) -> None:
     wire.faults.append("slow")
     check(make(IMPATIENT), TEXTS[:3])
-    assert len(wire.asked) == 2
+    assert len(wire.requests) == 2
 
 
 @pytest.mark.parametrize("fault", ["429", "503"])
-def test_retry_waits_as_long_as_retry_after_says(
-    make: Make, wire: Wire, naps: list[float], fault: Fault
-) -> None:
+def test_retry_waits_as_long_as_retry_after(make: Make, wire: Wire, naps: list[float], fault: Fault) -> None:
     wire.retry_after = "7"
     wire.faults.extend([fault, fault])
     check(make(), TEXTS[:3])
@@ -179,7 +178,7 @@ def test_retry_after_beyond_the_longest_wait_is_an_error(make: Make, wire: Wire,
     with pytest.raises(EmbedderError, match=r"HTTP 429 .* asks to wait 3600 s"):
         make().embed_queries(["how?"])[0]
     assert naps == []
-    assert len(wire.asked) == 1
+    assert len(wire.requests) == 1
 
 
 # Failures that stay
@@ -199,7 +198,7 @@ def failure(embedder: HostedEmbedder) -> EmbedderError:
 def test_retries_end_after_the_last_attempt(make: Make, wire: Wire, naps: list[float], fault: Fault) -> None:
     wire.always = fault
     assert "tried 4 times" in str(failure(make()))
-    assert len(wire.asked) == 8
+    assert len(wire.requests) == 8
     assert len(naps) == 6
 
 
@@ -224,7 +223,7 @@ def test_permanent_failure_is_not_retried(make: Make, wire: Wire, fault: Fault, 
     wire.always = fault
     error = failure(make())
     assert re.search(message, str(error)), str(error)
-    assert len(wire.asked) == 2
+    assert len(wire.requests) == 2
 
 
 def test_timeout_error_names_the_time_limit(make: Make, wire: Wire) -> None:
@@ -250,7 +249,7 @@ def test_failure_of_a_later_batch_comes_after_earlier_vectors(make: Make, wire: 
     vectors: list[Vector] = []
     with pytest.raises(EmbedderError, match="HTTP 400"):
         vectors.extend(embedder.embed_documents(TEXTS))
-    assert len(vectors) == len(wire.asked[0].texts)
+    assert len(vectors) == len(wire.requests[0].texts)
 
 
 # The key
@@ -271,7 +270,7 @@ def test_key_is_in_no_log_repr_or_error(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     wire.always = fault
-    embedder = make(IMPATIENT)
+    embedder = make(IMPATIENT if fault == "slow" else OPTIONS)
     outputs = [repr(embedder), str(embedder), dump(embedder)]
     try:
         embedder.embed_queries(["how?"])[0]
@@ -279,11 +278,8 @@ def test_key_is_in_no_log_repr_or_error(
     except EmbedderError as error:
         outputs += [str(error), repr(error), *traceback.format_exception(error)]
     outputs += [dump(record) for record in caplog.records]
-    assert any(record.name.startswith("httpx") for record in caplog.records) or fault in (
-        "slow",
-        "dropped",
-        "cut",
-    )
+    logged = any(record.name.startswith("httpx") for record in caplog.records)
+    assert logged or fault in ("slow", "dropped", "cut")
     outputs += [caplog.text, *capfd.readouterr()]
     for text in outputs:
         assert KEY not in text
@@ -302,7 +298,7 @@ def test_key_is_stripped(wire: Wire) -> None:
     embedder = OpenAIEmbedder("wired", f" {KEY}\n", base_url=wire.url, options=OPTIONS)
     embedder.embed_queries(["how?"])[0]
     embedder.close()
-    assert wire.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert wire.requests[0].headers["Authorization"] == f"Bearer {KEY}"
 
 
 @pytest.mark.parametrize(
@@ -318,53 +314,46 @@ def test_address_that_is_invalid_or_holds_a_secret_is_refused(kind: Any, url: st
 # The dimension
 
 
-def test_unknown_dimension_takes_one_request(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
-    assert wire.asked == []
-    assert [embedder.dimension, embedder.dimension] == [8, 8]
-    assert len(wire.asked) == 1
-    embedder.close()
+def test_unknown_dimension_takes_one_request(unsized: OpenAIEmbedder, wire: Wire) -> None:
+    assert wire.requests == []
+    assert [unsized.dimension, unsized.dimension] == [8, 8]
+    assert len(wire.requests) == 1
 
 
-def test_first_response_sets_the_dimension(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
-    embedder.embed_queries(["how?"])[0]
-    assert embedder.dimension == 8
-    assert len(wire.asked) == 1
+def test_first_response_sets_the_dimension(unsized: OpenAIEmbedder, wire: Wire) -> None:
+    unsized.embed_queries(["how?"])
+    assert unsized.dimension == 8
+    assert len(wire.requests) == 1
     wire.dimension = 9
     with pytest.raises(EmbedderError, match="9 elements instead of 8"):
-        embedder.embed_queries(["how?"])[0]
-    embedder.close()
+        unsized.embed_queries(["how?"])
 
 
-def test_uneven_response_does_not_set_the_dimension(wire: Wire) -> None:
-    embedder = OpenAIEmbedder("wired", base_url=wire.url, options=OPTIONS)
+def test_uneven_response_does_not_set_the_dimension(unsized: OpenAIEmbedder, wire: Wire) -> None:
     wire.faults.append("dimension")
     with pytest.raises(EmbedderError, match="elements"):
-        list(embedder.embed_documents(TEXTS[:3]))
+        list(unsized.embed_documents(TEXTS[:3]))
     wire.dimension = 5
-    assert embedder.dimension == 5
-    embedder.close()
+    assert unsized.dimension == 5
 
 
 # Batches, without a wire
 
 
+Ask = Callable[[Sequence[str]], Any]
+
+
 class Scripted(HostedEmbedder):
     """Answers requests with a function of the test; a vector encodes the number that its text is."""
 
-    def __init__(
-        self, ask: Callable[[Sequence[str]], Any], batch: int = 96, options: HostedOptions = OPTIONS
-    ) -> None:
+    def __init__(self, ask: Ask, batch: int = 96, options: HostedOptions = OPTIONS) -> None:
         endpoint = Endpoint("a script", "http://nowhere", "scripted", "NO_KEY")
-        super().__init__(
-            "script:ed", endpoint, dimension=2, max_tokens=512, batch_size=batch, options=options
-        )
+        super().__init__("script:x", endpoint, dimension=2, max_tokens=512, batch_size=batch, options=options)
         self.ask = ask
-        self.asked: list[list[str]] = []
+        self.batches: list[list[str]] = []
 
     def _request(self, texts: Sequence[str], kind: InputKind, timeout: float) -> object:
-        self.asked.append(list(texts))
+        self.batches.append(list(texts))
         return self.ask(texts)
 
     def close(self) -> None: ...
@@ -384,7 +373,7 @@ def test_each_text_is_requested_once_in_full_batches(count: int, batch: int, con
     embedder = Scripted(angles, batch, HostedOptions(concurrency=concurrency))
     texts = [str(number) for number in range(count)]
     assert [number(vector) for vector in embedder.embed_documents(texts)] == list(range(count))
-    batches = sorted(embedder.asked, key=lambda texts: int(texts[0]))
+    batches = sorted(embedder.batches, key=lambda texts: int(texts[0]))
     assert [text for texts in batches for text in texts] == texts
     assert all(len(texts) == batch for texts in batches[:-1])
 
@@ -394,11 +383,11 @@ def test_each_text_is_requested_once_in_full_batches(count: int, batch: int, con
 def test_at_most_concurrency_batches_are_requested_ahead(take: int, concurrency: int) -> None:
     embedder = Scripted(angles, 10, HostedOptions(concurrency=concurrency))
     vectors = embedder.embed_documents([str(number) for number in range(1000)])
-    assert embedder.asked == []
+    assert embedder.batches == []
     for _ in range(take):
         next(vectors)
     vectors.close()  # type: ignore[attr-defined]
-    assert len(embedder.asked) <= math.ceil(take / 10) - 1 + concurrency
+    assert len(embedder.batches) <= math.ceil(take / 10) - 1 + concurrency
 
 
 def test_batches_are_requested_concurrently() -> None:
@@ -408,10 +397,8 @@ def test_batches_are_requested_concurrently() -> None:
         together.wait(timeout=30)
         return angles(texts)
 
-    embedder = Scripted(ask, 10)
-    assert [number(vector) for vector in embedder.embed_documents([str(n) for n in range(60)])] == list(
-        range(60)
-    )
+    vectors = Scripted(ask, 10).embed_documents([str(n) for n in range(60)])
+    assert [number(vector) for vector in vectors] == list(range(60))
 
 
 def test_closed_generator_cancels_pending_requests() -> None:
@@ -431,8 +418,8 @@ def test_closed_generator_cancels_pending_requests() -> None:
     for thread in threading.enumerate():
         if thread.name.startswith("embedding"):
             thread.join(timeout=30)
-    assert embedder.asked.count(["1"]) <= 1
-    assert ["2"] not in embedder.asked
+    assert embedder.batches.count(["1"]) <= 1
+    assert ["2"] not in embedder.batches
 
 
 # Vectors, tokens, budgets, waits: pure
@@ -459,19 +446,10 @@ def test_estimate_tokens_is_additive(first: str, second: str) -> None:
     assert estimate_tokens(first) <= 2 + 2 * len(first)
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("node", 1),
-        ("communication", 3),
-        ("2024", 2),
-        ("a.b", 3),
-        ("漢字", 2),
-        ("Привет", 3),
-        ("🤖", 2),
-        ("é", 1),
-    ],
-)
+@pytest.mark.parametrize(("text", "tokens"), [
+    ("node", 1), ("communication", 3), ("2024", 2), ("a.b", 3), ("漢字", 2), ("Привет", 3), ("🤖", 2),
+    ("é", 1),
+])  # fmt: skip
 def test_estimate_tokens_of_single_words(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens + 2
 
@@ -495,22 +473,6 @@ def test_chunks_fit_the_model_by_the_estimate() -> None:
     long = page("long", {"": " ".join(f"word{n}" for n in range(3000))})
     chunks = chunk_page(long, embedder.count_tokens, target=200, most=512)
     assert all(count <= 512 for count in embedder.count_tokens([chunk.text for chunk in chunks]))
-
-
-class Clock(threading.Event):
-    """A clock that advances by each wait."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def wait(self, timeout: float | None = None) -> bool:
-        assert timeout is not None
-        self.now += timeout
-        return False
 
 
 @given(
@@ -584,19 +546,14 @@ def test_quote_message_finds_the_message_of_any_error_body(body: object, quote: 
     assert Endpoint("it", "http://nowhere", "model", "NO_KEY").quote_message(body) == quote
 
 
-def test_retry_is_logged_to_stderr_in_one_line_without_the_key(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_retry_is_logged_to_stderr_in_one_line_without_the_key(capsys: pytest.CaptureFixture[str]) -> None:
     quick = HostedOptions(queries=RetryPolicy(timeout=5, attempts=2, first_wait=0.01, longest_wait=1))
     print_retries()
     try:
         with Wire() as wire:
             wire.faults.append("500")
-            embedder = CohereEmbedder(
-                "wired", KEY, base_url=wire.url, dimension=wire.dimension, options=quick
-            )
-            embedder.embed_queries(["a knee"])
-            embedder.close()
+            with closing(cohere(wire, quick)) as embedder:
+                embedder.embed_queries(["a knee"])
     finally:
         set_on_retry_hooks(None)
     printed = capsys.readouterr()

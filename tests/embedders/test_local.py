@@ -16,37 +16,13 @@ from pertinent.embedders.local import MAX_LENGTH_RATIO, LocalEmbedder, _group_by
 from pertinent.errors import EmbedderError, SettingsError
 
 ODD = [
-    " ",
-    "\t",
-    "\n",
-    "\u00a0",
-    "\u2028",
-    "\x0b",
-    "\x1c",
-    "\x85",
-    "\u200b",
-    "\ufeff",
-    "\ufffd",
-    "a",
-    "B",
-    "-",
-    "\u00e9",
-    "e\u0301",
-    "\u6f22",
-    "\u0130",
-    "\U0001f600",
-    "ros2",
-    "##",
-    "[SEP]",
-]
+    " ", "\t", "\n", "\u00a0", "\u2028", "\x0b", "\x1c", "\x85", "\u200b", "\ufeff", "\ufffd", "a", "B",
+    "-", "\u00e9", "e\u0301", "\u6f22", "\u0130", "\U0001f600", "ros2", "##", "[SEP]",
+]  # fmt: skip
 TEXTS = [
-    "How do ROS 2 nodes communicate?",
-    "Nodes exchange messages over topics.",
-    "Bananas are rich in potassium.",
-    "",
-    "Ünïcödé, 漢字 and 🤖.",
-    "word " * 1000,
-]
+    "How do ROS 2 nodes communicate?", "Nodes exchange messages over topics.",
+    "Bananas are rich in potassium.", "", "Ünïcödé, 漢字 and 🤖.", "word " * 1000,
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -36,10 +36,10 @@ def check(embedder: Embedder, texts: list[str]) -> None:
 
 def test_openai_sends_all_texts_in_one_post_without_a_key(embedder: Embedder, wire: Wire) -> None:
     check(embedder, ["one", "two"])
-    (asked,) = wire.asked
-    assert asked.path == "/v1/embeddings"
-    assert asked.body == {"model": "nomic-embed-text", "input": ["one", "two"], "encoding_format": "base64"}
-    assert "Authorization" not in asked.headers
+    (request,) = wire.requests
+    assert request.path == "/v1/embeddings"
+    assert request.body == {"model": "nomic-embed-text", "input": ["one", "two"], "encoding_format": "base64"}
+    assert "Authorization" not in request.headers
     assert (embedder.name, embedder.model) == ("openai:nomic-embed-text", "nomic-embed-text")
 
 
@@ -87,7 +87,7 @@ def test_openai_prefixes_queries_and_documents(wire: Wire) -> None:
     embedder = OpenAIEmbedder("e5", KEY, base_url=wire.url, prefixes=prefixes, options=OPTIONS)
     embedder.embed_queries(["nodes"])[0]
     list(embedder.embed_documents(["nodes"]))
-    assert [asked.texts for asked in wire.asked] == [["query: nodes"], ["passage: nodes"]]
+    assert [request.texts for request in wire.requests] == [["query: nodes"], ["passage: nodes"]]
     assert embedder.count_tokens([""]) == [5]
     assert embedder.name == "openai:e5 after 'passage: '"
     embedder.close()

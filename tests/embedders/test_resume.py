@@ -22,7 +22,7 @@ from pertinent.settings import Settings
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
 
-from .wire import KEY, Asked, Wire
+from .wire import KEY, EmbedRequest, Wire
 
 ROOT = Path(__file__).parents[2]
 DIMENSION = 16
@@ -88,8 +88,8 @@ class Ledger:
         assert len(lost) <= CONCURRENCY
         assert self.paid_texts & set(paid) <= {text for batch in lost for text in batch}
         self.paid_texts.update(paid)
-        self.batches = {tuple(asked.texts) for asked in self.wire.asked}
-        self.wire.asked.clear()
+        self.batches = {tuple(request.texts) for request in self.wire.requests}
+        self.wire.requests.clear()
 
 
 class Killer:
@@ -99,7 +99,7 @@ class Killer:
         self.process, self.at, self.delay = process, at, delay
         self.lock = threading.Lock()
 
-    def __call__(self, _: Asked) -> None:
+    def __call__(self, _: EmbedRequest) -> None:
         with self.lock:
             self.at -= 1
             if self.at == 0:
@@ -121,7 +121,7 @@ def test_index_run_resumes_after_each_of_many_kills(tmp_path: Path, wire: Wire) 
     assert len(ledger.paid_texts) == sum(LARGE) == 10_000
     summary = sync("cohere", tmp_path / "data", wire.url, LARGE)
     assert (summary.pages_unchanged, summary.chunks_kept) == (len(LARGE), 10_000)
-    assert wire.asked == []
+    assert wire.requests == []
 
 
 @pytest.mark.slow

@@ -44,9 +44,7 @@ Fault = Literal[
     "list",  # JSON of another kind
 ]
 
-_STATUSES: Mapping[str, int] = {
-    fault: int(fault) for fault in ("400", "401", "403", "404", "429", "500", "503")
-}
+_STATUSES: Mapping[str, int] = {str(status): status for status in (400, 401, 403, 404, 429, 500, 503)}
 
 
 def vector_of(text: str, kind: str, dimension: int) -> Vector:
@@ -66,8 +64,8 @@ def _packed(vector: Vector) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request that came."""
+class EmbedRequest:
+    """A request that the server received."""
 
     path: str
     headers: Mapping[str, str]
@@ -84,9 +82,9 @@ class Wire:
     def __init__(self, dimension: int = 8, *, floats: bool = False) -> None:
         self.dimension = dimension
         self.floats = floats
-        """Whether numbers are sent also to one who asks for base64."""
+        """Whether numbers are sent even if base64 is requested."""
         self.backwards = False
-        """Whether OpenAI's rows come last first; their index tells."""
+        """Whether OpenAI's rows come in reverse order, by their index."""
         self.faults: deque[Fault | None] = deque()
         """What goes wrong with the next requests, one by one."""
         self.always: Fault | None = None
@@ -94,8 +92,8 @@ class Wire:
         self.tactless = True
         """Whether an error repeats the key, as some services do in part."""
         self.retry_after: str | None = None
-        self.on_request: Callable[[Asked], None] = lambda _: None
-        self.asked: list[Asked] = []
+        self.on_request: Callable[[EmbedRequest], None] = lambda _: None
+        self.requests: list[EmbedRequest] = []
         self.paid: list[str] = []
         """Every text that was embedded, whether or not the answer arrived."""
         self.lock = threading.Lock()
@@ -119,8 +117,8 @@ class Wire:
         self._thread.join()
 
     def settle(self) -> None:
-        """Return when everything that was sent has been noted; whoever sent it must be gone."""
-        # Connections are taken in the order in which they come: all before this one are, once it is.
+        """Wait until every request is recorded; the client that sent them must have ended."""
+        # Connections are accepted in order: once this one is, all earlier ones are.
         with socket.create_connection(("127.0.0.1", self._server.server_address[1])) as last:
             last.sendall(b"GET / HTTP/1.0\r\n\r\n")
             while last.recv(4096):
@@ -128,10 +126,10 @@ class Wire:
         with self._server.idle:
             assert self._server.idle.wait_for(lambda: self._server.open == 0, timeout=30)
 
-    def take(self, asked: Asked) -> Fault | None:
+    def take(self, request: EmbedRequest) -> Fault | None:
         """Note a request, and say what goes wrong with it."""
         with self.lock:
-            self.asked.append(asked)
+            self.requests.append(request)
             return self.faults.popleft() if self.faults else self.always
 
 
@@ -158,7 +156,7 @@ class _Server(ThreadingHTTPServer):
             self.idle.notify_all()
 
     def handle_error(self, *_: object) -> None:
-        """Nothing: who asked may be gone, killed by the test."""
+        """Ignore errors: the client may have been killed by the test."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -169,9 +167,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         wire = self.server.wire
         content = self.rfile.read(int(self.headers["Content-Length"]))
-        asked = Asked(self.path, dict(self.headers), json.loads(content))
-        fault = wire.take(asked)
-        wire.on_request(asked)
+        request = EmbedRequest(self.path, dict(self.headers), json.loads(content))
+        fault = wire.take(request)
+        wire.on_request(request)
         if fault == "slow":
             wire.over.wait()
             self.close_connection = True
@@ -182,13 +180,13 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault == "nonsense":
             self._send(200, f"<html>Welcome! Your key is {KEY}.</html>".encode())
         else:
-            self._embed(asked, fault)
+            self._embed(request, fault)
 
-    def _embed(self, asked: Asked, fault: Fault | None) -> None:
+    def _embed(self, request: EmbedRequest, fault: Fault | None) -> None:
         with self.server.wire.lock:
-            self.server.wire.paid += asked.texts
+            self.server.wire.paid += request.texts
         shapeless: dict[str | None, object] = {"empty": {"id": "1"}, "list": [1, 2]}
-        content = json.dumps(shapeless.get(fault) or self._answer(asked, fault)).encode()
+        content = json.dumps(shapeless.get(fault) or self._answer(request, fault)).encode()
         if fault == "cut":
             self.send_response(200)
             self.send_header("Content-Length", str(len(content)))
@@ -198,20 +196,22 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(200, content)
 
-    def _answer(self, asked: Asked, fault: Fault | None) -> Any:
-        packed = asked.body.get("encoding_format") == "base64" and not self.server.wire.floats
-        vectors: list[Any] = [_packed(one) if packed else one.tolist() for one in self._vectors(asked, fault)]
+    def _answer(self, request: EmbedRequest, fault: Fault | None) -> Any:
+        packed = request.body.get("encoding_format") == "base64" and not self.server.wire.floats
+        vectors: list[Any] = [
+            _packed(vector) if packed else vector.tolist() for vector in self._vectors(request, fault)
+        ]
         if fault == "words":
             vectors[-1] = ["no", "numbers"]
-        if asked.path == "/v2/embed":
-            return {"id": "1", "embeddings": {"float": vectors}, "texts": asked.texts, "meta": {}}
-        rows = [{"index": place, "embedding": one} for place, one in enumerate(vectors)]
+        if request.path == "/v2/embed":
+            return {"id": "1", "embeddings": {"float": vectors}, "texts": request.texts, "meta": {}}
+        rows = [{"index": position, "embedding": vector} for position, vector in enumerate(vectors)]
         rows = rows[::-1] if self.server.wire.backwards else rows
-        return {"object": "list", "data": rows, "model": asked.body["model"], "usage": {"prompt_tokens": 1}}
+        return {"object": "list", "data": rows, "model": request.body["model"], "usage": {"prompt_tokens": 1}}
 
-    def _vectors(self, asked: Asked, fault: Fault | None) -> list[Vector]:
+    def _vectors(self, request: EmbedRequest, fault: Fault | None) -> list[Vector]:
         dimension = self.server.wire.dimension
-        vectors = [vector_of(text, asked.body.get("input_type", ""), dimension) for text in asked.texts]
+        vectors = [vector_of(text, request.body.get("input_type", ""), dimension) for text in request.texts]
         match fault:
             case "dimension":
                 vectors[-1] = np.append(vectors[-1], np.float32(1))
@@ -224,10 +224,10 @@ class _Handler(BaseHTTPRequestHandler):
         return vectors
 
     def _refuse(self, status: int) -> None:
-        said = (
-            f"no: {status} for\n{self.headers.get('Authorization') if self.server.wire.tactless else 'you'}"
-        )
-        body = {"message": said} if self.path == "/v2/embed" else {"error": {"message": said, "code": status}}
+        caller = self.headers.get("Authorization") if self.server.wire.tactless else "you"
+        message = f"no: {status} for\n{caller}"
+        error = {"message": message}
+        body = error if self.path == "/v2/embed" else {"error": {**error, "code": status}}
         self._send(status, json.dumps(body).encode())
 
     def _send(self, status: int, content: bytes) -> None:
@@ -245,4 +245,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the tests ask `asked`."""
+        """Log nothing: the tests read `requests`."""

@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 import structlog
@@ -26,6 +27,8 @@ from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
+QUERY_FIELD = {"/search": "query", "/api/v1/search": "query_text"}
+"""The name of the query in the body, by the route."""
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -90,11 +93,22 @@ class Service:
         body = {"query_text": query_text, "similarity_threshold": 0.0, **fields}
         return self.client.post("/api/v1/search", json=body)
 
+    def ask(self, route: str, query: str = "the torque of joints", **headers: str) -> Response:
+        return self.client.post(route, json={QUERY_FIELD[route]: query}, headers=headers)
+
+    def break_index(self, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+        monkeypatch.setattr(self.pertinent.workspace.index(), "candidates", raising(error))
+
     def lines(self, event: str) -> list[Any]:
         return [line for line in self.logged.entries if line["event"] == event]
 
 
 Serve = Callable[..., Service]
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    """A function that raises the error, whatever it is called with."""
+    return Mock(side_effect=error)
 
 
 @pytest.fixture(scope="session")

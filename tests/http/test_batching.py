@@ -52,10 +52,10 @@ def run(
     async def all_at_once() -> list[object]:
         with ThreadPoolExecutor(2) as threads:
             batcher = QueryBatcher(search, lambda: threads, workers=2)
-            asked = [asyncio.ensure_future(batcher.search(text, OPTIONS)) for text in texts]
+            searches = [asyncio.ensure_future(batcher.search(text, OPTIONS)) for text in texts]
             await asyncio.sleep(0.05)
             opened.set()
-            return await asyncio.gather(*asked, return_exceptions=True)
+            return await asyncio.gather(*searches, return_exceptions=True)
 
     return asyncio.run(all_at_once())
 
@@ -71,7 +71,7 @@ def test_each_query_gets_its_own_answer() -> None:
     search = BatchSearch(closed=True)
     texts = [f"query {number}" for number in range(50)]
     answers = run(search, texts, search.opened)
-    assert [one.query for one in answers if isinstance(one, Answer)] == texts
+    assert [response.query for response in answers if isinstance(response, Answer)] == texts
     assert max(len(batch) for batch in search.batches) == BATCH_SIZE
     assert sorted(text for batch in search.batches for text in batch) == sorted(texts)
 
@@ -87,7 +87,7 @@ def test_failed_query_does_not_affect_its_batch() -> None:
     search = BatchSearch(closed=True)
     texts = ["first", "second", "third", "broken", "fifth", "sixth"]
     outcomes = run(search, texts, search.opened)
-    assert [type(one) for one in outcomes] == [Answer, Answer, Answer, IndexFailure, Answer, Answer]
+    assert [type(outcome) for outcome in outcomes] == [Answer, Answer, Answer, IndexFailure, Answer, Answer]
 
 
 def test_failed_batch_fails_each_of_its_queries() -> None:
@@ -95,7 +95,7 @@ def test_failed_batch_fails_each_of_its_queries() -> None:
         raise IndexFailure("down")
 
     outcomes = run(broken, ["one", "two", "three"], threading.Event())
-    assert [type(one) for one in outcomes] == [IndexFailure] * 3
+    assert [type(outcome) for outcome in outcomes] == [IndexFailure] * 3
 
 
 def test_cancelled_query_is_not_searched() -> None:
@@ -131,13 +131,13 @@ def test_panic_fails_the_query_and_keeps_the_worker() -> None:
     async def one_after_the_other() -> list[object]:
         with ThreadPoolExecutor(2) as threads:
             batcher = QueryBatcher(search, lambda: threads, workers=2)
-            found: list[object] = []
+            outcomes: list[object] = []
             for _ in range(6):
-                found += await asyncio.gather(batcher.search("a", OPTIONS), return_exceptions=True)
-            return found
+                outcomes += await asyncio.gather(batcher.search("a", OPTIONS), return_exceptions=True)
+            return outcomes
 
     *failed, fifth, sixth = asyncio.run(asyncio.wait_for(one_after_the_other(), 20))
-    assert [str(one) for one in failed] == ["the search failed: a bug in a library"] * 4
+    assert [str(error) for error in failed] == ["the search failed: a bug in a library"] * 4
     assert isinstance(fifth, Answer)
     assert isinstance(sixth, Answer)
 

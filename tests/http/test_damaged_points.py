@@ -34,7 +34,7 @@ from pertinent.testing.embedder import HashedWords
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
 
-from ..servers.fixtures import Place
+from ..servers.fixtures import Endpoint
 from ..stores.external.pipelines import PASSAGES, PIPELINES, write
 from .conftest import fill, settings_in
 
@@ -51,22 +51,22 @@ LIST = 20
 
 
 @pytest.fixture(autouse=True)
-def _log_of_its_own() -> Iterator[None]:
-    """The command's log goes to the stderr that it has here, which is closed when it ends."""
+def _reset_log() -> Iterator[None]:
+    """The command logs to its own stderr, which is closed when it ends."""
     yield
     structlog.reset_defaults()
 
 
 @pytest.fixture(scope="module")
-def client(qdrant: Place) -> Iterator[QdrantClient]:
+def client(qdrant: Endpoint) -> Iterator[QdrantClient]:
     opened = QdrantClient(url=qdrant.url, api_key=qdrant.key)
     yield opened
     opened.close()
 
 
 @dataclass
-class Doors:
-    """Every door to one collection, each answer checked against the description of its route."""
+class Interfaces:
+    """Every interface to one collection; each response is checked against its OpenAPI description."""
 
     api: TestClient
     described: dict[str, Any]
@@ -99,14 +99,13 @@ class Doors:
 
 
 @contextmanager
-def opened_doors(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -> Iterator[Doors]:
+def opened_interfaces(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -> Iterator[Interfaces]:
     """The service, the library and the command line over the same settings."""
     usual = settings_in(folder, **chosen)
     for name, value in usual.model_dump(exclude_defaults=True).items():
-        monkeypatch.setenv(
-            f"PERTINENT_{name.upper()}", json.dumps(value) if isinstance(value, dict) else str(value)
-        )
-    # What was read of a collection counts no longer than until the next question.
+        text = json.dumps(value) if isinstance(value, dict) else str(value)
+        monkeypatch.setenv(f"PERTINENT_{name.upper()}", text)
+    # The catalog of a collection is read again for each request.
     monkeypatch.setattr("pertinent.stores.external.catalog.CACHE_SECONDS", -1.0)
     with ExitStack() as open_until_done:
         opened = open_until_done.enter_context(Pertinent(Workspace(usual)))
@@ -114,7 +113,7 @@ def opened_doors(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: Any) -
         log = structlog.wrap_logger(structlog.ReturnLogger(), processors=[])
         app = create_app(opened, Observer(log))
         api = open_until_done.enter_context(TestClient(app, raise_server_exceptions=False))
-        yield Doors(api, app.openapi(), opened, folder)
+        yield Interfaces(api, app.openapi(), opened, folder)
 
 
 @pytest.fixture
@@ -127,14 +126,16 @@ def collection(client: QdrantClient) -> Iterator[str]:
             client.delete_collection(existing.name)
 
 
-OpenDoors = Callable[..., AbstractContextManager[Doors]]
+OpenInterfaces = Callable[..., AbstractContextManager[Interfaces]]
 
 
 @pytest.fixture
-def open_doors(qdrant: Place, collection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenDoors:
+def open_interfaces(
+    qdrant: Endpoint, collection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> OpenInterfaces:
     """Open every interface over the collection."""
     located = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
-    return lambda **chosen: opened_doors(monkeypatch, tmp_path / "data", **located, **chosen)
+    return lambda **chosen: opened_interfaces(monkeypatch, tmp_path / "data", **located, **chosen)
 
 
 class TestSeed003Payload:
@@ -142,13 +143,13 @@ class TestSeed003Payload:
 
     @pytest.mark.parametrize("base_url", [None, "https://github.example/book/blob/main"])
     def test_rule_29_each_result_has_a_url_and_unknown_values_are_null(
-        self, client: QdrantClient, collection: str, open_doors: OpenDoors, base_url: str | None
+        self, client: QdrantClient, collection: str, open_interfaces: OpenInterfaces, base_url: str | None
     ) -> None:
         PIPELINES["seed 003"].fill(client, collection)
         below = base_url or "file://"
         expected = {f"{below}/docs/{passage.slug}.md" for passage in PASSAGES}
-        with open_doors(external_base_url=base_url) as doors:
-            response = doors.search()
+        with open_interfaces(external_base_url=base_url) as interfaces:
+            response = interfaces.search()
             assert len(response["results"]) == len(PASSAGES)
             assert response["damaged"] == []
             for result in response["results"]:
@@ -159,26 +160,26 @@ class TestSeed003Payload:
                 assert result["url"] in expected
                 assert result["position"] >= 0
                 assert (result["start"], result["end"], result["created_at"]) == (None, None, None)
-            printed = doors.run("search", QUERY, "--json", "--top-k", "20")
+            printed = interfaces.run("search", QUERY, "--json", "--top-k", "20")
             assert {result["url"] for result in printed["results"]} == expected
             vector = HashedWords().embed_queries([QUERY])[0].tolist()
             assert {result.source_url for result in pertinent.retrieve_content_chunks(vector, 20)} == expected
-            doors.post("/search", {"query": QUERY, "top_k": 20})
-            listed = doors.get("/api/v1/documents")["documents"]
+            interfaces.post("/search", {"query": QUERY, "top_k": 20})
+            listed = interfaces.get("/api/v1/documents")["documents"]
             assert {page["url"] for page in listed} == expected
             for page in listed:
-                doors.get(f"/api/v1/documents/{page['document_id']}", "/api/v1/documents/{document_id}")
-            assert doors.run("doctor", "--json")["sound"] is True
-            remote = RemoteService(doors.api)  # type: ignore[arg-type]  # the same requests, in this process
+                interfaces.get(f"/api/v1/documents/{page['document_id']}", "/api/v1/documents/{document_id}")
+            assert interfaces.run("doctor", "--json")["sound"] is True
+            remote = RemoteService(interfaces.api)  # type: ignore[arg-type]  # the same requests, in this process
             assert {hit.chunk.url for hit in remote.search(QUERY, SearchOptions(top_k=20)).hits} == expected
 
-    def test_rule_29_a_point_without_url_and_source_path_is_left_out_and_counted(
-        self, client: QdrantClient, collection: str, open_doors: OpenDoors
+    def test_rule_29_point_without_url_and_source_path_is_left_out_and_counted(
+        self, client: QdrantClient, collection: str, open_interfaces: OpenInterfaces
     ) -> None:
         PIPELINES["seed 003"].fill(client, collection)
         client.delete_payload(collection, ["source_path"], points=[1, 2], wait=True)
-        with open_doors() as doors:
-            response = doors.search()
+        with open_interfaces() as interfaces:
+            response = interfaces.search()
             assert response["status"] == "partial"
             assert len(response["results"]) == len(PASSAGES) - 2
             assert {(point["point_id"], *point["problems"]) for point in response["damaged"]} == {
@@ -186,20 +187,24 @@ class TestSeed003Payload:
                 ("2", "url is missing"),
             }
             assert any("2 damaged points were left out" in warning for warning in response["warnings"])
-            found = doors.run("inspect", "--json")
-            assert [point.split(" ")[1] for point in found["damaged"]] == ["1", "2"]
+            inspection = interfaces.run("inspect", "--json")
+            assert [point.split(" ")[1] for point in inspection["damaged"]] == ["1", "2"]
 
     def test_rule_29_invalid_base_url_is_refused(self) -> None:
         with pytest.raises(pertinent.PertinentError, match="external_base_url: must be an address"):
             Pertinent.open(external_base_url="docs/")
 
     def test_search_gives_up_on_an_unreadable_collection(
-        self, client: QdrantClient, collection: str, open_doors: OpenDoors, monkeypatch: pytest.MonkeyPatch
+        self,
+        client: QdrantClient,
+        collection: str,
+        open_interfaces: OpenInterfaces,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         write(client, collection, [{"text": "alone"}] * 300, ["alone"] * 300)
         monkeypatch.setattr("pertinent.search.engine.MOST_DAMAGED", 100)
-        with open_doors(qdrant_fields={"text": "text"}) as doors:
-            response = doors.search(top_k=1)
+        with open_interfaces(qdrant_fields={"text": "text"}) as interfaces:
+            response = interfaces.search(top_k=1)
             assert response["status"] == "no_results"
             assert 100 <= len(response["damaged"]) < 300
 
@@ -218,15 +223,8 @@ JSON_VALUES = st.recursive(
 NO_TEXT = st.booleans() | st.just([1]) | st.just({"a": 1})
 NUMBERS = st.integers(-5, 5) | st.just(1.5)
 TEXTS = (
-    "chunk_id",
-    "document_id",
-    "anchor",
-    "title",
-    "section",
-    "source_path",
-    "slug",
-    "source_type",
-)
+    "chunk_id", "document_id", "anchor", "title", "section", "source_path", "slug", "source_type",
+)  # fmt: skip
 BAD: Mapping[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(TEXTS, NO_TEXT),
     "text": NO_TEXT | NUMBERS | st.none() | st.sampled_from(["", " \n"]),
@@ -255,12 +253,12 @@ def names_damage(notes: Iterable[str]) -> bool:
 
 
 class Damaging:
-    """A collection whose points are damaged, looked at through every door, and mended."""
+    """A collection whose points are damaged, read through every interface, and repaired."""
 
-    def __init__(self, client: QdrantClient, collection: str, doors: Doors) -> None:
+    def __init__(self, client: QdrantClient, collection: str, interfaces: Interfaces) -> None:
         self._client = client
         self._collection = collection
-        self.doors = doors
+        self.interfaces = interfaces
         records, _ = client.scroll(collection, limit=1000)
         self.payloads = {str(record.id): dict(record.payload or {}) for record in records}
         assert len(self.payloads) == POINTS
@@ -277,7 +275,7 @@ class Damaging:
         self._client.batch_update_points(self._collection, operations, wait=True)
 
     def check(self, bad: Mapping[str, tuple[str, Any]], fuzzed: Mapping[str, tuple[str, Any]]) -> None:
-        """Damage the points, and see that every door names the bad ones and answers with the others."""
+        """Damage the points; every interface names the bad ones and answers with the others."""
         changes = {**fuzzed, **bad}
         self.write({point: {**self.payloads[point], name: value} for point, (name, value) in changes.items()})
         try:
@@ -288,12 +286,12 @@ class Damaging:
             self.write({point: self.payloads[point] for point in changes})
 
     def _check_searches(self, bad: Mapping[str, tuple[str, Any]]) -> None:
-        doors = self.doors
-        response = doors.search()
+        interfaces = self.interfaces
+        response = interfaces.search()
         problems = {point["point_id"]: point["problems"] for point in response["damaged"]}
-        shown = {result["similarity"]["result_embedding_id"] for result in response["results"]}
-        assert shown | problems.keys() == self.payloads.keys(), "every point is a result, or named as damaged"
-        assert not shown & problems.keys()
+        point_ids = {result["similarity"]["result_embedding_id"] for result in response["results"]}
+        assert point_ids | problems.keys() == self.payloads.keys(), "each point is a result, or is damaged"
+        assert not point_ids & problems.keys()
         for point, (name, _) in bad.items():
             assert any(problem.startswith(name) for problem in problems[point]), (point, name, problems)
         if problems:
@@ -305,7 +303,7 @@ class Damaging:
         named = [f"{len(problems):,} damaged point"] if problems else []
         assert all(any(part in warning for warning in response["warnings"]) for part in named)
 
-        answer = doors.opened.search(QUERY, top_k=100)
+        answer = interfaces.opened.search(QUERY, top_k=100)
         assert {str(point.point_id) for point in answer.damaged} == problems.keys()
         shorter = pertinent.retrieve(QUERY, top_k=LIST)
         assert len(shorter["results"]) == min(LIST, POINTS - len(problems))
@@ -314,49 +312,51 @@ class Damaging:
             warnings.simplefilter("always")
             chunks = pertinent.retrieve_content_chunks(HashedWords().embed_queries([QUERY])[0].tolist(), 20)
         assert len(chunks) == len(shorter["results"])
-        assert names_damage(str(one.message) for one in caught) >= (len(problems) > POINTS - LIST)
-        doors.post("/search", {"query": QUERY, "top_k": 20})
+        assert names_damage(str(warning.message) for warning in caught) >= (len(problems) > POINTS - LIST)
+        interfaces.post("/search", {"query": QUERY, "top_k": 20})
         expected = [chunk.chunk_id for chunk in chunks[:1]]
         if (
-            set(expected) == doors.opened.workspace.read_texts(expected).keys()
+            set(expected) == interfaces.opened.workspace.read_texts(expected).keys()
             and expected[0] == expected[0].strip()
         ):
             tests = [{"test_id": "one", "query_text": QUERY, "expected_results": [expected[0][:100]]}]
-            run = doors.api.post("/api/v1/validate", json={"tests": tests, "top_k": 100})
+            run = interfaces.api.post("/api/v1/validate", json={"tests": tests, "top_k": 100})
             assert run.status_code in (200, 400), run.text
             if run.status_code == 200:
                 assert names_damage(run.json()["warnings"]) == bool(problems)
 
     def _check_pages(self) -> None:
-        doors = self.doors
-        for page in doors.get("/api/v1/documents")["documents"]:
-            response = doors.api.get(f"/api/v1/documents/{page['document_id']}")
+        interfaces = self.interfaces
+        for page in interfaces.get("/api/v1/documents")["documents"]:
+            response = interfaces.api.get(f"/api/v1/documents/{page['document_id']}")
             assert response.status_code in (200, 400, 404), response.text
         for payload in list(self.payloads.values())[:3]:
-            response = doors.api.get(f"/api/v1/chunks/{payload['chunk_id']}", params={"around": 2})
+            response = interfaces.api.get(f"/api/v1/chunks/{payload['chunk_id']}", params={"around": 2})
             assert response.status_code in (200, 404), response.text
 
     def _check_commands(self, bad: Mapping[str, tuple[str, Any]]) -> None:
-        doors = self.doors
-        printed = doors.run("search", QUERY, "--json", "--top-k", "20")
+        interfaces = self.interfaces
+        printed = interfaces.run("search", QUERY, "--json", "--top-k", "20")
         assert names_damage(printed["metadata"]["notes"]) >= (len(bad) > POINTS - LIST)
-        report = doors.run("validate", self._golden(), "--json", "--audit", exits=(0, 1, 2))
-        examined = doors.run("doctor", "--json", exits=(0, 1))
+        report = interfaces.run("validate", self._golden(), "--json", "--audit", exits=(0, 1, 2))
+        examined = interfaces.run("doctor", "--json", exits=(0, 1))
         findings = [finding for check in examined["checks"] for finding in check["findings"]]
-        inspected = doors.run("inspect", "--json")["damaged"]
+        problems = [finding["problem"] for finding in findings]
+        commands = [finding["run"] for finding in findings]
+        inspected = interfaces.run("inspect", "--json")["damaged"]
         for point, (name, _) in bad.items():
-            for door in (report["issues"], report["audit"], [one["problem"] for one in findings], inspected):
-                assert any(f"point {point}" in one and f"{name} " in one for one in door), (
+            for lines in (report["issues"], report["audit"], problems, inspected):
+                assert any(f"point {point}" in line and f"{name} " in line for line in lines), (
                     point,
                     name,
-                    door,
+                    lines,
                 )
         if bad:
             assert report["verdict"] != "PASS"
-            assert any("pertinent reindex" in one["run"] or "pipeline" in one["run"] for one in findings)
+            assert any("pertinent reindex" in advice or "pipeline" in advice for advice in commands)
 
     def _golden(self) -> Path:
-        path = self.doors.folder.parent / "golden.json"
+        path = self.interfaces.folder.parent / "golden.json"
         label = {"page": "docs/motors.md", "grade": 1}
         queries = [{"id": "q", "text": QUERY, "top_k": 100, "labels": [label]}]
         path.write_text(json.dumps({"name": "fuzz", "queries": queries}))
@@ -367,11 +367,11 @@ def damage(points: list[str], bad: Mapping[str, st.SearchStrategy[Any]]) -> st.S
     """A few points with a field that is surely damaged, and others with a field of any JSON at all."""
     surely = st.sampled_from(sorted(bad)).flatmap(lambda name: st.tuples(st.just(name), bad[name]))
     perhaps = st.tuples(st.sampled_from(sorted(bad)), JSON_VALUES)
-    some = points[:8]
-    others = points[8:12]
+    batch = points[:8]
+    further = points[8:12]
     return st.tuples(
-        st.fixed_dictionaries({}, optional=dict.fromkeys(some, surely)),
-        st.fixed_dictionaries({}, optional=dict.fromkeys(others, perhaps)),
+        st.fixed_dictionaries({}, optional=dict.fromkeys(batch, surely)),
+        st.fixed_dictionaries({}, optional=dict.fromkeys(further, perhaps)),
     )
 
 
@@ -387,38 +387,37 @@ def fuzz(damaging: Damaging, bad: Mapping[str, st.SearchStrategy[Any]], examples
     names = sorted(bad)
     worst = {name: None if name in ("text", "headings", "url_parents") else {"a": 1} for name in names}
     for start in range(0, len(names), 8):
-        some = names[start : start + 8]
-        damaging.check({point: (name, worst[name]) for point, name in zip(points, some, strict=False)}, {})
+        batch = names[start : start + 8]
+        damaging.check({point: (name, worst[name]) for point, name in zip(points, batch, strict=False)}, {})
     holds()
 
 
 @pytest.mark.slow
 def test_rule_29_damage_in_own_points_is_named_by_every_interface(
-    client: QdrantClient, collection: str, open_doors: OpenDoors
+    client: QdrantClient, collection: str, open_interfaces: OpenInterfaces
 ) -> None:
-    with open_doors() as doors:
-        fill(doors.opened.workspace)
-        fuzz(Damaging(client, collection, doors), OWN_BAD, examples=12)
-        # Mended by what doctor says to run.
+    with open_interfaces() as interfaces:
+        fill(interfaces.opened.workspace)
+        fuzz(Damaging(client, collection, interfaces), OWN_BAD, examples=12)
+        # Repaired by the command that doctor names.
         records, _ = client.scroll(collection, limit=1)
         client.set_payload(collection, {"position": "x"}, [records[0].id], wait=True)
-        assert doors.search()["status"] == "partial"
-        doors.opened.reindex()
-        assert doors.search()["status"] == "success"
-        assert doors.run("doctor", "--json")["sound"] is True
+        assert interfaces.search()["status"] == "partial"
+        interfaces.opened.reindex()
+        assert interfaces.search()["status"] == "success"
+        assert interfaces.run("doctor", "--json")["sound"] is True
 
 
 @pytest.mark.slow
 def test_rule_29_damage_in_external_points_is_named_by_every_interface(
-    client: QdrantClient, collection: str, open_doors: OpenDoors, tmp_path: Path
+    client: QdrantClient, collection: str, open_interfaces: OpenInterfaces, tmp_path: Path
 ) -> None:
     source = Workspace(settings_in(tmp_path / "source"))
     fill(source)
-    chunks = [
-        chunk for page in source.catalog().pages() for chunk in source.catalog().chunks(page.document_id)
-    ]
+    catalog = source.catalog()
+    chunks = [chunk for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
     source.close()
     payloads = [{name: getattr(chunk, name) for name in BAD} for chunk in chunks]
     write(client, collection, payloads, [chunk.text for chunk in chunks])
-    with open_doors() as doors:
-        fuzz(Damaging(client, collection, doors), BAD, examples=12)
+    with open_interfaces() as interfaces:
+        fuzz(Damaging(client, collection, interfaces), BAD, examples=12)

@@ -13,8 +13,12 @@ from .conftest import Service, problem
 
 
 def middle(service: Service) -> str:
-    found = service.v1("the damping of motors", filters={"section": "The damping"}).json()["results"]
-    (chunk_id,) = [one["chunk_id"] for one in found if one["metadata"]["source_path"] == "docs/motors.md"]
+    results = service.v1("the damping of motors", filters={"section": "The damping"}).json()["results"]
+    (chunk_id,) = [
+        document["chunk_id"]
+        for document in results
+        if document["metadata"]["source_path"] == "docs/motors.md"
+    ]
     return str(chunk_id)
 
 
@@ -28,20 +32,9 @@ def test_chunk_has_no_neighbours_by_default(service: Service) -> None:
     assert chunk["content_hash"] == hashlib.sha256(chunk["content"].encode()).hexdigest()
     assert chunk["created_at"].endswith("Z")
     assert set(chunk) == {
-        "chunk_id",
-        "position",
-        "content",
-        "section",
-        "anchor",
-        "url",
-        "document_id",
-        "document_title",
-        "citation",
-        "content_hash",
-        "created_at",
-        "start",
-        "end",
-    }
+        "chunk_id", "position", "content", "section", "anchor", "url", "document_id", "document_title",
+        "citation", "content_hash", "created_at", "start", "end",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -64,9 +57,8 @@ def test_around_must_be_an_integer(service: Service, around: str) -> None:
     if around == "１":  # a digit, if not an ASCII one
         assert answer.status_code == 200
     else:
-        assert problem(answer, 400, "validation_error").startswith(
-            "around: must be a whole number from 0 to 100"
-        )
+        message = problem(answer, 400, "validation_error")
+        assert message.startswith("around: must be a whole number from 0 to 100")
 
 
 @pytest.mark.parametrize("chunk_id", ["nope", "%00", "%F0%9F%A4%96", "'; DROP TABLE documents; --", "%ff%fe"])
@@ -82,23 +74,23 @@ def test_too_long_id_is_refused(service: Service, kind: str) -> None:
 def test_documents_lists_every_page_with_its_number_of_chunks(service: Service) -> None:
     body = service.client.get("/api/v1/documents").json()
     assert body["total"] == len(body["documents"]) == 4
-    assert {one["source_path"]: one["chunks"] for one in body["documents"]} == {
+    assert {document["source_path"]: document["chunks"] for document in body["documents"]} == {
         "docs/joints.md": 7,
         "docs/motors.md": 7,
         "docs/gears.md": 7,
         "docs/nodes.md": 3,
     }
-    for one in body["documents"]:
-        assert set(one) == {"document_id", "url", "title", "source", "source_path", "chunks"}
+    for document in body["documents"]:
+        assert set(document) == {"document_id", "url", "title", "source", "source_path", "chunks"}
 
 
 def test_document_has_its_text_and_chunks(service: Service) -> None:
     listed = service.client.get("/api/v1/documents").json()["documents"]
     for record in listed:
-        whole = service.client.get(f"/api/v1/documents/{record['document_id']}").json()
-        assert {name: whole[name] for name in record} == record
-        assert [one["position"] for one in whole["passages"]] == list(range(record["chunks"]))
-        assert all(one["content"] in whole["text"] for one in whole["passages"])
+        document = service.client.get(f"/api/v1/documents/{record['document_id']}").json()
+        assert {name: document[name] for name in record} == record
+        assert [passage["position"] for passage in document["passages"]] == list(range(record["chunks"]))
+        assert all(passage["content"] in document["text"] for passage in document["passages"])
 
 
 @pytest.mark.parametrize("document_id", ["nope", "%00", "%3Cscript%3E"])
@@ -106,7 +98,7 @@ def test_unknown_document_is_not_found(service: Service, document_id: str) -> No
     problem(service.client.get(f"/api/v1/documents/{document_id}"), 404, "not_found")
 
 
-def test_one_page_and_one_chunk_are_read_without_listing_all_pages(service: Service) -> None:
+def test_page_and_chunk_are_read_without_listing_all_pages(service: Service) -> None:
     chunk_id = middle(service)
     catalog = service.pertinent.workspace.catalog()
     assert isinstance(catalog, SqlCatalog)

@@ -1,4 +1,4 @@
-"""A failure in a browser is a page in the site's look; a program gets JSON."""
+"""An error is a styled page in a browser, and JSON for a program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from pertinent.errors import IndexFailure
 
-from .conftest import Serve, Service, problem
+from .conftest import Serve, Service, problem, raising
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
@@ -74,9 +74,7 @@ def test_401_429_and_503_are_pages_in_a_browser(serve: Serve, monkeypatch: pytes
     assert "must be given" in serve().client.get("/reports/compare", headers=BROWSER).text
     service = serve()
 
-    def broken(*_: object) -> None:
-        raise IndexFailure("at /secret/place")
-
+    broken = raising(IndexFailure("at /secret/place"))
     monkeypatch.setattr("pertinent.surfaces.http.report_pages._collect_reports", broken)
     failed = service.client.get("/reports", headers=BROWSER)
     assert failed.status_code == 503
@@ -85,6 +83,6 @@ def test_401_429_and_503_are_pages_in_a_browser(serve: Serve, monkeypatch: pytes
 
 
 def test_error_page_of_a_head_request_has_no_body(service: Service) -> None:
-    asked = service.client.head("/nope", headers=BROWSER)
-    assert (asked.status_code, asked.content) == (404, b"")
-    assert asked.headers["content-type"].startswith("text/html")
+    response = service.client.head("/nope", headers=BROWSER)
+    assert (response.status_code, response.content) == (404, b"")
+    assert response.headers["content-type"].startswith("text/html")

@@ -102,7 +102,7 @@ def logged_health(server: Server, status: str) -> dict[str, Any]:
     """The last log line that says so; stderr is read by another thread, a moment later."""
     deadline = time.monotonic() + 10
     while True:
-        lines = [json.loads(line) for line in list(server.said) if line.startswith("{")]
+        lines = [json.loads(line) for line in list(server.output) if line.startswith("{")]
         changes = [line for line in lines if line["event"] == "health" and line["status"] == status]
         if changes or time.monotonic() > deadline:
             return dict(changes[-1])
@@ -143,9 +143,7 @@ def test_seed_003_health_is_degraded_while_the_sqlite_file_is_deleted(
     check(server, "ok")
 
 
-def test_seed_003_health_follows_the_sqlite_file_that_is_at_the_path(
-    serving: Serving, tmp_path: Path
-) -> None:
+def test_seed_003_health_follows_the_sqlite_file_at_the_path(serving: Serving, tmp_path: Path) -> None:
     server = serving()
     check_agreement(server, "ok")
     CATALOG.rename(tmp_path / "moved")
@@ -159,7 +157,7 @@ def test_seed_003_health_follows_the_sqlite_file_that_is_at_the_path(
     assert ask(server, "GET", "/api/v1/documents")[1]["total"] == 3
 
 
-def test_a_file_that_replaces_the_catalog_at_once_is_read(serving: Serving, tmp_path: Path) -> None:
+def test_replaced_catalog_file_is_read_at_once(serving: Serving, tmp_path: Path) -> None:
     server = serving()
     check_agreement(server, "ok")
     with closing(sqlite3.connect(CATALOG)) as catalog, closing(sqlite3.connect(tmp_path / "other")) as other:
@@ -198,7 +196,7 @@ def test_seed_003_health_is_degraded_while_postgresql_does_not_answer(
     check(server, "degraded")
     assert postgres.start() == url
     check(server, "ok")
-    assert url not in "".join(server.said)
+    assert url not in "".join(server.output)
 
 
 @pytest.mark.slow
@@ -225,9 +223,9 @@ def test_seed_003_health_is_an_error_while_the_qdrant_server_is_stopped(
     check(server, "ok")
 
 
-def test_seed_004_an_index_without_chunks_is_healthy_and_has_no_results(serving: Serving) -> None:
+def test_seed_004_empty_index_is_healthy_and_has_no_results(serving: Serving) -> None:
     server = serving(with_pages=False)
-    assert f"pertinent: warning: {NO_CHUNKS}\n" in server.said
+    assert f"pertinent: warning: {NO_CHUNKS}\n" in server.output
     assert ask(server, "POST", "/search", {"query": "joints"}) == (
         200,
         {"query": "joints", "results": [], "notes": [NO_CHUNKS]},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,16 +25,17 @@ from pertinent.validation.labels.labeling_session import LabelingSession
 from .conftest import Serve, Service, check_conformance, problem
 
 LABELS = "/api/v1/labels"
+QUERIES = ("the torque of joints", "services and requests")
 
 
-def asked(*texts: str) -> GoldenSet:
+def make_golden(*texts: str) -> GoldenSet:
     return GoldenSet(name="robots", queries=tuple(GoldenQuery(id=text, text=text) for text in texts))
 
 
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     path = tmp_path / "golden.yaml"
-    files.dump_golden(asked("the torque of joints", "services and requests"), path)
+    files.dump_golden(make_golden(*QUERIES), path)
     return path
 
 
@@ -42,9 +44,9 @@ def labelling(serve: Serve, golden: Path) -> Service:
     return serve(golden=golden)
 
 
-def judge(service: Service, shown: dict[str, Any], grade: int | None, **others: Any) -> Any:
-    body = {"query_id": shown["query"]["id"], "chunk_id": shown["passage"]["chunk_id"], "grade": grade}
-    return service.client.post(LABELS, json={**body, **others})
+def judge(service: Service, passage: dict[str, Any], grade: int | None, **fields: Any) -> Any:
+    body = {"query_id": passage["query"]["id"], "chunk_id": passage["passage"]["chunk_id"], "grade": grade}
+    return service.client.post(LABELS, json={**body, **fields})
 
 
 def next_passage(service: Service, judge: str | None = None) -> dict[str, Any]:
@@ -56,35 +58,35 @@ def next_passage(service: Service, judge: str | None = None) -> dict[str, Any]:
 
 class TestLabelling:
     def test_next_passage_has_no_rank_or_score(self, labelling: Service) -> None:
-        shown = next_passage(labelling)
-        assert shown.keys() == {"query", "passage", "progress", "undoable"}
-        assert shown["query"].keys() == {"id", "text"}
-        assert shown["passage"].keys() == {"chunk_id", "title", "section", "content"}
-        assert shown["progress"]["judged"] == 0
-        assert shown["progress"]["total"] >= 20
-        assert shown["undoable"] is False
+        passage = next_passage(labelling)
+        assert passage.keys() == {"query", "passage", "progress", "undoable"}
+        assert passage["query"].keys() == {"id", "text"}
+        assert passage["passage"].keys() == {"chunk_id", "title", "section", "content"}
+        assert passage["progress"]["judged"] == 0
+        assert passage["progress"]["total"] >= 20
+        assert passage["undoable"] is False
 
     def test_judgment_is_on_disk_before_the_response(self, labelling: Service, golden: Path) -> None:
-        shown = next_passage(labelling, "ann")
-        then = judge(labelling, shown, 2, judge="ann", note="in  full").json()
-        (said,) = JudgmentLog.for_golden_file(golden).read_effective()
-        assert said.label is not None
-        assert (said.judge, said.label.grade, said.label.note) == ("ann", 2, "in full")
+        passage = next_passage(labelling, "ann")
+        then = judge(labelling, passage, 2, judge="ann", note="in  full").json()
+        (judgment,) = JudgmentLog.beside(golden).read_effective()
+        assert judgment.label is not None
+        assert (judgment.judge, judgment.label.grade, judgment.label.note) == ("ann", 2, "in full")
         assert then["progress"]["judged"] == 1
-        assert then["passage"]["chunk_id"] != shown["passage"]["chunk_id"]
+        assert then["passage"]["chunk_id"] != passage["passage"]["chunk_id"]
         assert then == next_passage(labelling, "ann")
         assert next_passage(labelling, "ben")["progress"]["judged"] == 0
         assert formats.read_golden(str(golden)).queries[0].labels[0].judge == "ann"
 
     def test_undo_returns_the_passage_with_its_former_grade(self, labelling: Service, golden: Path) -> None:
-        shown = next_passage(labelling)
-        judge(labelling, shown, 1, note="perhaps")
-        taken = labelling.client.post(f"{LABELS}/undo", json={}).json()
-        assert (taken["query"], taken["passage"]) == (shown["query"], shown["passage"])
-        assert (taken["grade"], taken["note"], taken["undoable"]) == (1, "perhaps", False)
-        assert JudgmentLog.for_golden_file(golden).read_effective() == []
-        again = labelling.client.post(f"{LABELS}/undo", json={})
-        assert "no judgment to undo" in problem(again, 404, "not_found")
+        passage = next_passage(labelling)
+        judge(labelling, passage, 1, note="perhaps")
+        undone = labelling.client.post(f"{LABELS}/undo", json={}).json()
+        assert (undone["query"], undone["passage"]) == (passage["query"], passage["passage"])
+        assert (undone["grade"], undone["note"], undone["undoable"]) == (1, "perhaps", False)
+        assert JudgmentLog.beside(golden).read_effective() == []
+        second_undo = labelling.client.post(f"{LABELS}/undo", json={})
+        assert "no judgment to undo" in problem(second_undo, 404, "not_found")
 
     def test_skipped_passage_comes_back_at_the_end(self, labelling: Service) -> None:
         first = next_passage(labelling)
@@ -97,36 +99,36 @@ class TestLabelling:
         assert judge(labelling, then, 0).json()["passage"] is None
 
     def test_concurrent_judges_lose_no_judgment(self, labelling: Service, golden: Path) -> None:
-        desk = LabelingSession.open(LocalPipeline(labelling.pertinent.workspace), str(golden))
+        session = LabelingSession.open(LocalPipeline(labelling.pertinent.workspace), str(golden))
 
         def sit(name: str) -> int:
-            shown, count = next_passage(labelling, name), 0
-            while shown["passage"]:
-                shown, count = judge(labelling, shown, 1, judge=name).json(), count + 1
+            passage, count = next_passage(labelling, name), 0
+            while passage["passage"]:
+                passage, count = judge(labelling, passage, 1, judge=name).json(), count + 1
             return count
 
         with ThreadPoolExecutor(4) as pool:
             counts = list(pool.map(sit, ["ann", "ben", "ann", "eve"]))
-        standing = JudgmentLog.for_golden_file(golden).read_effective()
-        assert {one.judge for one in standing} == {"ann", "ben", "eve"}
-        assert len(standing) == 3 * len(desk.candidates)
-        assert len(JudgmentLog.for_golden_file(golden).read()) == sum(counts)
+        standing = JudgmentLog.beside(golden).read_effective()
+        assert {judgment.judge for judgment in standing} == {"ann", "ben", "eve"}
+        assert len(standing) == 3 * len(session.candidates)
+        assert len(JudgmentLog.beside(golden).read()) == sum(counts)
 
     def test_agreement_lists_judges_and_disagreements(self, labelling: Service) -> None:
         assert labelling.client.get(f"{LABELS}/agreement").json() == {"judges": [], "pairs": []}
-        shown = next_passage(labelling, "ann")
-        judge(labelling, shown, 2, judge="ann")
-        judge(labelling, shown, 0, judge="ben")
-        told = labelling.client.get(f"{LABELS}/agreement").json()
-        assert told["judges"] == [{"judge": "ann", "passages": 1}, {"judge": "ben", "passages": 1}]
-        (pair,) = told["pairs"]
+        passage = next_passage(labelling, "ann")
+        judge(labelling, passage, 2, judge="ann")
+        judge(labelling, passage, 0, judge="ben")
+        agreement = labelling.client.get(f"{LABELS}/agreement").json()
+        assert agreement["judges"] == [{"judge": "ann", "passages": 1}, {"judge": "ben", "passages": 1}]
+        (pair,) = agreement["pairs"]
         assert (pair["n"], pair["same"], pair["kappa"]) == (1, 0, 0.0)
         (apart,) = pair["disagreements"]
-        assert (apart["query"], apart["first"], apart["second"]) == (shown["query"], 2, 0)
-        assert apart["breadcrumb"] == f"{shown['passage']['title']} › {shown['passage']['section']}"
+        assert (apart["query"], apart["first"], apart["second"]) == (passage["query"], 2, 0)
+        assert apart["breadcrumb"] == f"{passage['passage']['title']} › {passage['passage']['section']}"
 
     @pytest.mark.parametrize(
-        ("change", "said"),
+        ("change", "message"),
         [
             ({"grade": 3}, "grade: must be between 0 and 2, not 3"),
             ({"grade": -1}, "grade"),
@@ -140,10 +142,10 @@ class TestLabelling:
         ],
     )
     def test_invalid_judgment_is_refused_and_not_saved(
-        self, labelling: Service, golden: Path, change: dict[str, Any], said: str
+        self, labelling: Service, golden: Path, change: dict[str, Any], message: str
     ) -> None:
         body = {"query_id": "q", "chunk_id": "c", "grade": 1, **change}
-        assert said in problem(labelling.client.post(LABELS, json=body), 400, "validation_error")
+        assert message in problem(labelling.client.post(LABELS, json=body), 400, "validation_error")
         missing = labelling.client.post(LABELS, json={"query_id": "q", "chunk_id": "c"})
         assert "grade: must be given" in problem(missing, 400, "validation_error")
         assert not JudgmentLog.for_golden_file(golden).path.exists()
@@ -160,27 +162,26 @@ class TestLabelling:
     def test_judgment_needs_a_json_content_type(
         self, labelling: Service, golden: Path, kind: str | None, route: str
     ) -> None:
-        shown = next_passage(labelling)
-        judge(labelling, shown, 1)
-        before = JudgmentLog.for_golden_file(golden).read()
-        ids = f'"query_id": "{shown["query"]["id"]}", "chunk_id": "{shown["passage"]["chunk_id"]}"'
+        passage = next_passage(labelling)
+        judge(labelling, passage, 1)
+        before = JudgmentLog.beside(golden).read()
+        ids = f'"query_id": "{passage["query"]["id"]}", "chunk_id": "{passage["passage"]["chunk_id"]}"'
         body = f'{{{ids}, "grade": 2}}'
         headers = {"content-type": kind} if kind else {}
-        response = labelling.client.post(
-            f"{LABELS}{route}", content=body if not route else "{}", headers=headers
-        )
+        content = "{}" if route else body
+        response = labelling.client.post(f"{LABELS}{route}", content=content, headers=headers)
         problem(response, 400, "validation_error")
         assert JudgmentLog.for_golden_file(golden).read() == before
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
     def test_cross_site_judgment_is_forbidden(self, serve: Serve, golden: Path, site: str) -> None:
         service = serve(golden=golden, cors_origins=["https://friend.example"])
-        shown = next_passage(service)
+        passage = next_passage(service)
         service.client.headers.update({"sec-fetch-site": site, "origin": "https://evil.example"})
-        assert "page of this service" in problem(judge(service, shown, 2), 403, "forbidden")
+        assert "page of this service" in problem(judge(service, passage, 2), 403, "forbidden")
         problem(service.client.post(f"{LABELS}/undo", json={}), 403, "forbidden")
         service.client.headers["origin"] = "https://friend.example"
-        assert judge(service, shown, 2).status_code == 200
+        assert judge(service, passage, 2).status_code == 200
         service.client.headers.update({"sec-fetch-site": "same-origin", "origin": "https://own.example"})
         assert service.client.post(f"{LABELS}/undo", json={}).status_code == 200
 
@@ -216,6 +217,13 @@ def block_builds(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return go
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 class TestSessionBuilder:
     def test_unreadable_golden_set_is_an_error_at_start(self, serve: Serve, tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match="can't be read"):
@@ -227,12 +235,12 @@ class TestSessionBuilder:
 
     def test_golden_set_that_breaks_later_is_logged_and_a_503(self, labelling: Service, golden: Path) -> None:
         next_passage(labelling)
-        whole = golden.read_bytes()
+        content = golden.read_bytes()
         for spoil in (lambda: golden.write_text("queries: 7"), golden.unlink):
             spoil()
             problem(labelling.client.get(f"{LABELS}/next"), 503, "service_unavailable")
             assert str(golden) in labelling.lines("labelling")[-1]["detail"]
-        golden.write_bytes(whole)
+        golden.write_bytes(content)
         assert next_passage(labelling)["passage"]
         log = JudgmentLog.for_golden_file(golden).path
         log.write_text("spoilt\n", encoding="utf-8")
@@ -242,13 +250,13 @@ class TestSessionBuilder:
         assert next_passage(labelling)["passage"]
 
     def test_unwritable_log_is_a_503(self, labelling: Service, golden: Path) -> None:
-        shown = next_passage(labelling)
-        JudgmentLog.for_golden_file(golden).path.mkdir()
-        problem(judge(labelling, shown, 2), 503, "service_unavailable")
+        passage = next_passage(labelling)
+        JudgmentLog.beside(golden).path.mkdir()
+        problem(judge(labelling, passage, 2), 503, "service_unavailable")
 
     def test_session_reloads_a_changed_golden_set(self, labelling: Service, golden: Path) -> None:
         before = next_passage(labelling)["progress"]["total"]
-        files.dump_golden(asked("the torque of joints", "services and requests", "backlash of gears"), golden)
+        files.dump_golden(make_golden(*QUERIES, "backlash of gears"), golden)
         assert next_passage(labelling)["progress"]["total"] > before
 
     def test_previous_session_is_used_during_a_rebuild(
@@ -256,13 +264,10 @@ class TestSessionBuilder:
     ) -> None:
         first = next_passage(labelling)
         go = block_builds(monkeypatch)
-        files.dump_golden(asked("services and requests"), golden)
+        files.dump_golden(make_golden("services and requests"), golden)
         assert next_passage(labelling) == first
         go.set()
-        deadline = time.monotonic() + 20
-        while next_passage(labelling)["query"] == first["query"]:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: next_passage(labelling)["query"] != first["query"])
 
     def test_session_reports_its_progress_until_it_is_ready(
         self, serve: Serve, golden: Path, monkeypatch: pytest.MonkeyPatch
@@ -274,10 +279,7 @@ class TestSessionBuilder:
         assert response.headers["retry-after"] == "1"
         assert service.search().status_code == 200  # searches do not wait for the build
         go.set()
-        deadline = time.monotonic() + 20
-        while service.client.get(f"{LABELS}/next").status_code != 200:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: service.client.get(f"{LABELS}/next").status_code == 200)
 
     def test_section_label_of_the_golden_file_counts_as_judged(self, serve: Serve, golden: Path) -> None:
         label = Label(grade=2, page="docs/joints.md", anchor="the-torque")

@@ -1,4 +1,4 @@
-"""What the service tells of itself: request ids, logs, metrics, probes and spans."""
+"""Observability: request ids, logs, metrics, probes and spans."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ import pytest
 from pertinent.errors import IndexFailure
 from pertinent.surfaces.http import service as service_module
 
-from .conftest import Serve, Service
+from .conftest import Serve, Service, raising
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
     from opentelemetry.trace import Tracer
 
 
-@pytest.mark.parametrize("given", ["abc", "A.b:c-d_1", "x" * 128])
-def test_request_id_of_the_caller_is_used(service: Service, given: str) -> None:
-    answer = service.client.post("/search", json={"query": "torque"}, headers={"x-request-id": given})
-    assert answer.headers["x-request-id"] == given
-    assert service.lines("search")[0]["request_id"] == given
+@pytest.mark.parametrize("request_id", ["abc", "A.b:c-d_1", "x" * 128])
+def test_request_id_of_the_caller_is_used(service: Service, request_id: str) -> None:
+    answer = service.client.post("/search", json={"query": "torque"}, headers={"x-request-id": request_id})
+    assert answer.headers["x-request-id"] == request_id
+    assert service.lines("search")[0]["request_id"] == request_id
 
 
-@pytest.mark.parametrize("given", [None, "", "a b", "x" * 129, "a\tb", "<x>", "é", "a,b", "a;b", '"', "{}"])
-def test_missing_or_malformed_request_id_is_replaced(service: Service, given: str | None) -> None:
-    headers = [] if given is None else [(b"x-request-id", given.encode("latin-1"))]
+@pytest.mark.parametrize(
+    "request_id", [None, "", "a b", "x" * 129, "a\tb", "<x>", "é", "a,b", "a;b", '"', "{}"]
+)
+def test_missing_or_malformed_request_id_is_replaced(service: Service, request_id: str | None) -> None:
+    headers = [] if request_id is None else [(b"x-request-id", request_id.encode("latin-1"))]
     answer = service.client.post("/search", json={"query": "torque"}, headers=headers)
-    made = answer.headers["x-request-id"]
-    assert re.fullmatch(r"[0-9a-f]{32}", made)
-    assert service.lines("search")[0]["request_id"] == made
+    new_id = answer.headers["x-request-id"]
+    assert re.fullmatch(r"[0-9a-f]{32}", new_id)
+    assert service.lines("search")[0]["request_id"] == new_id
 
 
 def test_errors_carry_the_request_id(service: Service) -> None:
@@ -50,16 +52,9 @@ def test_search_is_logged_with_its_best_result(service: Service, route: str) -> 
     assert line.pop("ms") >= 0
     assert line.pop("request_id")
     assert line == {
-        "event": "search",
-        "log_level": "info",
-        "route": route,
-        "query": query,
-        "ranking": "hybrid",
-        "results": 5,
-        "top_chunk": best["chunk_id"],
-        "top_score": round(score, 4),
-        "notes": [],
-    }
+        "event": "search", "log_level": "info", "route": route, "query": query, "ranking": "hybrid",
+        "results": 5, "top_chunk": best["chunk_id"], "top_score": round(score, 4), "notes": [],
+    }  # fmt: skip
 
 
 def test_search_without_results_is_logged(service: Service) -> None:
@@ -73,19 +68,19 @@ KEY = "a-long-and-secret-key"
 
 def test_refusal_is_logged_without_key_and_body(serve: Serve) -> None:
     service = serve(api_keys=[KEY], rate_limit=5, cors_origins=["https://book.example"])
-    known, wrong = {"x-api-key": KEY}, {"authorization": "Bearer a-wrong-guess"}
+    valid, wrong = {"x-api-key": KEY}, {"authorization": "Bearer a-wrong-guess"}
     body: dict[str, Any] = {"query": "private words", "private field": 1}
-    asked: list[tuple[str, int, str, Any]] = [
-        ("/search", 400, "validation_error", {"json": body, "headers": known}),
-        ("/search", 400, "validation_error", {"content": b"private words", "headers": known}),
+    requests: list[tuple[str, int, str, Any]] = [
+        ("/search", 400, "validation_error", {"json": body, "headers": valid}),
+        ("/search", 400, "validation_error", {"content": b"private words", "headers": valid}),
         ("/api/v1/search", 401, "unauthorized", {"json": body, "headers": wrong}),
-        ("/search", 413, "payload_too_large", {"content": b"private " * 9000, "headers": known}),
-        ("/api/v1/chunks/x?around=private", 400, "validation_error", {"headers": known}),
-        ("/nope", 404, "not_found", {"headers": known}),
-        ("/search", 429, "rate_limited", {"json": body, "headers": known}),
+        ("/search", 413, "payload_too_large", {"content": b"private " * 9000, "headers": valid}),
+        ("/api/v1/chunks/x?around=private", 400, "validation_error", {"headers": valid}),
+        ("/nope", 404, "not_found", {"headers": valid}),
+        ("/search", 429, "rate_limited", {"json": body, "headers": valid}),
         ("/livez", 413, "payload_too_large", {"content": b"private " * 9000}),
     ]
-    for number, (path, status, _, options) in enumerate(asked):
+    for number, (path, status, _, options) in enumerate(requests):
         method = "GET" if path.startswith(("/api/v1/chunks", "/nope")) else "POST"
         headers = {**options.pop("headers", {}), "x-request-id": str(number)}
         assert service.client.request(method, path, headers=headers, **options).status_code == status
@@ -98,7 +93,7 @@ def test_refusal_is_logged_without_key_and_body(serve: Serve) -> None:
             "status": status,
             "error": error,
         }
-        for number, (path, status, error, _) in enumerate(asked)
+        for number, (path, status, error, _) in enumerate(requests)
         if status != 404
     ]
     for secret in (KEY, "guess", "private"):
@@ -127,10 +122,7 @@ def test_unknown_routes_are_not_logged(service: Service) -> None:
 
 
 def test_store_failure_is_logged(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise IndexFailure("down")
-
-    monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
+    service.break_index(monkeypatch, IndexFailure("down"))
     service.search()
     health, line = service.logged.entries
     assert (health["event"], health["status"], health["reasons"]) == ("health", "error", ["down"])
@@ -145,21 +137,17 @@ def metrics(service: Service) -> dict[str, float]:
 
 
 def test_metrics_count_requests_by_route_method_and_status(service: Service) -> None:
-    service.search()
-    service.search()
-    service.search("")
-    service.client.get("/api/v1/chunks/one")
-    service.client.get("/api/v1/chunks/two")
-    service.client.get("/nope/one")
-    service.client.get("/nope/two")
-    service.client.get("/static/style.css")
-    service.client.request("MADEUP1", "/search")
-    service.client.request("MADEUP2", "/search")
-    found = metrics(service)
+    for query in ("torque", "torque", ""):
+        service.search(query)
+    for path in ("/api/v1/chunks/one", "/api/v1/chunks/two", "/nope/one", "/nope/two", "/static/style.css"):
+        service.client.get(path)
+    for method in ("MADEUP1", "MADEUP2"):
+        service.client.request(method, "/search")
+    samples = metrics(service)
 
     def count(route: str, status: int, method: str = "POST") -> float:
         name = f'pertinent_requests_total{{method="{method}",route="{route}",status="{status}"}}'
-        return found[name]
+        return samples[name]
 
     assert count("/search", 200) == 2
     assert count("/search", 400) == 1
@@ -167,19 +155,19 @@ def test_metrics_count_requests_by_route_method_and_status(service: Service) -> 
     assert count("unmatched", 404, "GET") == 2
     assert count("/static", 200, "GET") == 1
     assert count("/search", 405, "OTHER") == 2
-    assert not any("MADEUP" in name for name in found)
-    assert found['pertinent_request_seconds_count{route="/search"}'] == 5
+    assert not any("MADEUP" in name for name in samples)
+    assert samples['pertinent_request_seconds_count{route="/search"}'] == 5
 
 
 def test_metrics_time_the_stages_and_count_results(service: Service) -> None:
     service.search(top_k=7)
     service.v1(similarity_threshold=1.0)
-    found = metrics(service)
+    samples = metrics(service)
     for stage in ("received", "embedded", "searched", "filtered"):
-        assert found[f'pertinent_stage_seconds_count{{stage="{stage}"}}'] == 2
-    assert found["pertinent_results_count"] == 2
-    assert found["pertinent_results_sum"] == 7
-    assert found['pertinent_results_bucket{le="0.0"}'] == 1
+        assert samples[f'pertinent_stage_seconds_count{{stage="{stage}"}}'] == 2
+    assert samples["pertinent_results_count"] == 2
+    assert samples["pertinent_results_sum"] == 7
+    assert samples['pertinent_results_bucket{le="0.0"}'] == 1
 
 
 def test_metrics_count_failures_by_kind(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,21 +176,12 @@ def test_metrics_count_failures_by_kind(serve: Serve, monkeypatch: pytest.Monkey
     service.client.get("/nope")
     service.client.get("/search")
     service.client.post("/search", content=b"x" * 70_000)
-
-    def broken(*_: object, **__: object) -> None:
-        raise IndexFailure("down")
-
-    monkeypatch.setattr(service.pertinent.workspace.index(), "candidates", broken)
+    service.break_index(monkeypatch, IndexFailure("down"))
     service.search()
-    found = metrics(service)
-    for kind in (
-        "validation_error",
-        "not_found",
-        "method_not_allowed",
-        "payload_too_large",
-        "service_unavailable",
-    ):
-        assert found[f'pertinent_failures_total{{error="{kind}"}}'] == 1, kind
+    samples = metrics(service)
+    client_errors = ("validation_error", "not_found", "method_not_allowed", "payload_too_large")
+    for kind in (*client_errors, "service_unavailable"):
+        assert samples[f'pertinent_failures_total{{error="{kind}"}}'] == 1, kind
 
 
 def test_metrics_have_the_size_of_the_index(service: Service) -> None:
@@ -210,16 +189,13 @@ def test_metrics_have_the_size_of_the_index(service: Service) -> None:
 
 
 def test_two_applications_do_not_share_counters(serve: Serve) -> None:
-    one, other = serve(), serve()
-    one.search()
-    assert 'route="/search"' not in other.client.get("/metrics").text
+    first, second = serve(), serve()
+    first.search()
+    assert 'route="/search"' not in second.client.get("/metrics").text
 
 
 def test_livez_does_not_probe_the_stores(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(_: object) -> None:
-        raise AssertionError("a store was asked")
-
-    monkeypatch.setattr(service_module, "probe_stores", asked)
+    monkeypatch.setattr(service_module, "probe_stores", raising(AssertionError("a store was probed")))
     assert service.client.get("/livez").json() == {"status": "ok"}
 
 
@@ -248,21 +224,21 @@ def test_search_is_a_span_with_a_child_for_each_stage(
     service = serve(tracer=tracer)
     service.client.post("/search", json={"query": "torque"}, headers={"x-request-id": "abc"})
     spans: dict[str, Any] = {span.name: span for span in exporter.get_finished_spans()}
-    whole = spans.pop("search")
-    assert dict(whole.attributes) == {
+    root = spans.pop("search")
+    assert dict(root.attributes) == {
         "pertinent.request_id": "abc",
         "pertinent.ranking": "hybrid",
         "pertinent.results": 5,
     }
     assert list(spans) == ["received", "embedded", "searched", "filtered"]
-    end = whole.start_time
+    end = root.start_time
     for stage in spans.values():
-        assert stage.parent.span_id == whole.context.span_id
-        assert stage.context.trace_id == whole.context.trace_id
+        assert stage.parent.span_id == root.context.span_id
+        assert stage.context.trace_id == root.context.trace_id
         assert stage.start_time == end
         end = stage.end_time
         assert stage.end_time >= stage.start_time
-    assert abs(whole.end_time - end) < 1000  # rounding of each stage to a nanosecond
+    assert abs(root.end_time - end) < 1000  # rounding of each stage to a nanosecond
 
 
 def test_refused_search_has_no_span(serve: Serve, exported: tuple[Tracer, InMemorySpanExporter]) -> None:

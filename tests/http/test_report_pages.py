@@ -30,12 +30,13 @@ def reported(book: Workspace) -> ValidationReport:
         GoldenQuery(id="torque", text="the torque of joints", labels=labels),
         GoldenQuery(id="markup", text="<script>alert(1)</script> is a script tag", labels=labels),
     )
-    asked = GoldenSet(name='<b>"robots"', queries=queries, criteria=Criteria(precision_at_5=0.2, mrr=1.0))
-    return validate(LocalPipeline(book), asked, ValidationOptions(together=False))
+    criteria = Criteria(precision_at_5=0.2, mrr=1.0)
+    golden_set = GoldenSet(name='<b>"robots"', queries=queries, criteria=criteria)
+    return validate(LocalPipeline(book), golden_set, Options(together=False))
 
 
-def saved(folder: Path, found: ValidationReport, day: int, **changes: Any) -> str:
-    stamped = found.model_copy(update={"timestamp": f"2026-01-{day:02}T12:00:00Z", **changes})
+def saved(folder: Path, source: ValidationReport, day: int, **changes: Any) -> str:
+    stamped = source.model_copy(update={"timestamp": f"2026-01-{day:02}T12:00:00Z", **changes})
     return report.save(stamped, folder).name
 
 
@@ -72,9 +73,7 @@ def test_reports_are_listed_newest_first(reading: Service, folder: Path, reporte
     assert checked == [("after", sorted(names)[2]), ("before", sorted(names)[1])]
 
 
-def test_trend_shows_reports_of_one_golden_set(
-    reading: Service, folder: Path, reported: ValidationReport
-) -> None:
+def test_trend_is_of_one_golden_set(reading: Service, folder: Path, reported: ValidationReport) -> None:
     saved(folder, reported, 1)
     assert "<svg" not in reading.client.get("/reports").text
     saved(folder, reported, 2, fingerprints={**reported.fingerprints, "golden": "another"})
@@ -85,22 +84,20 @@ def test_trend_shows_reports_of_one_golden_set(
     assert len(plots) == 3
     assert [plot.count("<circle") for plot in plots] == [2, 2, 2]
     assert re.search(r"2026-01-03 12:00 UTC: 12\sms, FAIL", plots[2])
-    names = [unescape(one) for one in re.findall(r'aria-label="([^"]+):', "".join(plots))]
+    names = [unescape(match) for match in re.findall(r'aria-label="([^"]+):', "".join(plots))]
     assert names == ["Queries with P@5 ≥ 0.20", "MRR (answerable)", "p95 latency"]
 
 
-def test_measure_without_values_has_no_plot(
-    reading: Service, folder: Path, reported: ValidationReport
-) -> None:
+def test_empty_measure_has_no_plot(reading: Service, folder: Path, reported: ValidationReport) -> None:
     criteria = [
-        one.model_copy(update={"passed": None}) if one.name.startswith("queries with") else one
-        for one in reported.criteria
+        criterion.model_copy(update={"passed": None} if criterion.name.startswith("queries with") else {})
+        for criterion in reported.criteria
     ]
     for day in (1, 2):
         saved(folder, reported, day, criteria=criteria)
     page = reading.client.get("/reports").text
     assert 'data-name="P@5 share">–<' in page
-    names = [unescape(one) for one in re.findall(r'<svg[^>]*aria-label="([^"]+):', page)]
+    names = [unescape(match) for match in re.findall(r'<svg[^>]*aria-label="([^"]+):', page)]
     assert names == ["MRR (answerable)", "p95 latency"]
 
 
@@ -114,34 +111,25 @@ def test_measure_without_values_has_no_plot(
     ],
 )
 def test_runs_with_other_options_have_their_own_trend(
-    reading: Service,
-    folder: Path,
-    reported: ValidationReport,
-    changes: dict[str, Any],
-    title: str,
+    reading: Service, folder: Path, reported: ValidationReport, changes: dict[str, Any], title: str
 ) -> None:
-    run = {
-        "options": {**reported.options, **changes},
-        "fingerprints": reported.fingerprints | {"ranking": changes.get("ranking", "hybrid")},
-    }
+    options = {**reported.options, **changes}
+    fingerprints = reported.fingerprints | {"ranking": changes.get("ranking", "hybrid")}
     for day in (1, 3, 5):
         saved(folder, reported, day)
     for day in (2, 4):
-        saved(folder, reported, day, **run)
+        saved(folder, reported, day, options=options, fingerprints=fingerprints)
     page = unescape(reading.client.get("/reports").text)
     plots = re.findall(r"<svg.*?</svg>", page, re.S)
     assert [plot.count("<circle") for plot in plots] == [3, 3, 3, 2, 2, 2]
     headings = re.findall(r'<h2 id="trend-\d">([^<\n]*)', page.replace("<b>", "("))
-    assert [heading.strip() for heading in headings] == [
-        '("robots", hybrid ranking',
-        f'("robots", {title}',
-    ]
+    assert [heading.strip() for heading in headings] == ['("robots", hybrid ranking', f'("robots", {title}']
 
 
 def test_report_pages_escape_all_texts(reading: Service, folder: Path, reported: ValidationReport) -> None:
-    one = saved(folder, reported, 1)
+    report_name = saved(folder, reported, 1)
     two = saved(folder, reported.model_copy(update={"summary": f'{reported.verdict}: "><img src=x>'}), 2)
-    for path in ("/reports", f"/reports/compare?before={one}&after={two}", f"/reports/{two}"):
+    for path in ("/reports", f"/reports/compare?before={report_name}&after={two}", f"/reports/{two}"):
         page = reading.client.get(path)
         assert page.status_code == 200, page.text
         for mark in ('<b>"', "<b>&", "<img src=x", "<script"):
@@ -162,16 +150,11 @@ def test_report_is_a_self_contained_page_without_scripts(
 @pytest.mark.parametrize(
     "name",
     [
-        "report_20260101_120000.json.bak",
-        "..%2f..%2fetc%2fpasswd",
-        "%2e%2e%2fgolden.yaml",
-        "report_20260101_120000.json%00",
-        "report_20260101_120000.html",
-        "report_1.json",
-        "report_29990101_000000.json",
-        "report_20260101_120000.json%2f..%2f..%2fhidden",
+        "report_20260101_120000.json.bak", "..%2f..%2fetc%2fpasswd", "%2e%2e%2fgolden.yaml",
+        "report_20260101_120000.json%00", "report_20260101_120000.html", "report_1.json",
+        "report_29990101_000000.json", "report_20260101_120000.json%2f..%2f..%2fhidden",
     ],
-)
+)  # fmt: skip
 def test_only_report_file_names_are_served(reading: Service, folder: Path, name: str) -> None:
     folder.mkdir()
     (folder.parent / "golden.yaml").write_text("secret")
@@ -193,9 +176,9 @@ def test_unreadable_report_file_is_named(reading: Service, folder: Path, reporte
 def test_compare_shows_two_reports(reading: Service, folder: Path, reported: ValidationReport) -> None:
     worse = [case.model_copy(update={"status": "failed"}) for case in reported.test_cases]
     good = [case.model_copy(update={"status": "passed"}) for case in reported.test_cases]
-    one = saved(folder, reported, 1, test_cases=good)
+    first = saved(folder, reported, 1, test_cases=good)
     two = saved(folder, reported, 2, test_cases=worse)
-    page = unescape(reading.client.get(f"/reports/compare?before={one}&after={two}").text)
+    page = unescape(reading.client.get(f"/reports/compare?before={first}&after={two}").text)
     for part in ("Before", "After", "2026-01-01 12:00 UTC", "nDCG@10", "no change", "passed → failed"):
         assert part in page
     assert re.search(r"Newly failing <span[^>]*>2<", page)
@@ -205,16 +188,15 @@ def test_compare_refuses_reports_without_a_common_query_but_shows_both(
     reading: Service, folder: Path, reported: ValidationReport
 ) -> None:
     before = saved(folder, reported, 1)
-    queries = [case.query.model_copy(update={"id": f"other-{case.query.id}"}) for case in reported.test_cases]
     cases = [
-        case.model_copy(update={"query": query})
-        for case, query in zip(reported.test_cases, queries, strict=True)
+        case.model_copy(update={"query": case.query.model_copy(update={"id": f"other-{case.query.id}"})})
+        for case in reported.test_cases
     ]
     fingerprints = {**reported.fingerprints, "golden": "another"}
     after = saved(folder, reported, 2, fingerprints=fingerprints, test_cases=cases)
     page = reading.client.get(f"/reports/compare?before={before}&after={after}")
     assert page.status_code == 200
-    assert "the reports have no answerable query in common" in page.text
+    assert "no answerable query in common" in page.text
     assert "Newly failing" not in page.text
 
 
@@ -222,19 +204,15 @@ def test_compare_scores_changed_labels_and_says_so_first(
     reading: Service, folder: Path, reported: ValidationReport
 ) -> None:
     before = saved(folder, reported, 1)
-    first, *others = reported.test_cases
+    first, *remaining = reported.test_cases
     assert first.labels
     regraded = [label.model_copy(update={"grade": 3 - label.grade}) for label in first.labels]
-    cases = [first.model_copy(update={"labels": regraded}), *others]
+    cases = [first.model_copy(update={"labels": regraded}), *remaining]
     fingerprints = {**reported.fingerprints, "golden": "another"}
     after = saved(folder, reported, 2, fingerprints=fingerprints, test_cases=cases)
     page = unescape(reading.client.get(f"/reports/compare?before={before}&after={after}").text)
     start = page.index(f"Scored with the labels of AFTER (golden set changed: {len(regraded)} label")
     assert start < page.index("Before") < page.index("nDCG@10")
-
-
-def test_compare_needs_both_names(reading: Service) -> None:
-    problem(reading.client.get("/reports/compare"), 400, "validation_error")
 
 
 @pytest.mark.parametrize("path", ["/label", "/reports"])

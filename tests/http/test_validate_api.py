@@ -23,14 +23,14 @@ from pertinent.workspace.workspace import Workspace
 from .conftest import Serve, Service, problem, settings_in
 
 
-def found(service: Service, text: str = "the torque of joints", top_k: int = 5) -> list[dict[str, Any]]:
+def search(service: Service, text: str = "the torque of joints", top_k: int = 5) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = service.v1(text, top_k=top_k).json()["results"]
     return results
 
 
-def test_of(service: Service, **changes: Any) -> dict[str, Any]:
+def make_test(service: Service, **changes: Any) -> dict[str, Any]:
     """A test that passes: the first two results are expected."""
-    expected = [one["chunk_id"] for one in found(service)[:2]]
+    expected = [result["chunk_id"] for result in search(service)[:2]]
     return {
         "test_id": "torque",
         "query_text": "the torque of joints",
@@ -41,9 +41,6 @@ def test_of(service: Service, **changes: Any) -> dict[str, Any]:
     }
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
-
-
 def run(service: Service, *tests: dict[str, Any], **fields: Any) -> dict[str, Any]:
     response = service.client.post("/api/v1/validate", json={"tests": list(tests), **fields})
     assert response.status_code == 200, response.text
@@ -51,102 +48,92 @@ def run(service: Service, *tests: dict[str, Any], **fields: Any) -> dict[str, An
     return body
 
 
+def refuse(service: Service, *tests: Any, **fields: Any) -> str:
+    """The message about a run that is refused."""
+    response = service.client.post("/api/v1/validate", json={"tests": list(tests), **fields})
+    return problem(response, 400, "validation_error")
+
+
 def test_rule_11_run_has_its_fields(service: Service) -> None:
-    body = run(service, test_of(service))
+    body = run(service, make_test(service))
     assert uuid.UUID(body["validation_id"])
     assert (body["total_tests"], body["passed_tests"], body["failed_tests"]) == (1, 1, 0)
     assert body["overall_accuracy"] == 1.0
     assert body["validation_status"] == "passed"
     (test,) = body["tests"]
     assert {
-        "test_id",
-        "query_text",
-        "expected_results",
-        "success_criteria",
-        "test_category",
-        "executed_at",
-        "result_accuracy",
-        "passed",
-        "actual_results",
-    } <= set(test)
+        "test_id", "query_text", "expected_results", "success_criteria", "test_category", "executed_at",
+        "result_accuracy", "passed", "actual_results",
+    } <= set(test)  # fmt: skip
     assert datetime.fromisoformat(test["executed_at"]).tzinfo is not None
     assert test["executed_at"].endswith("Z")
     assert (test["passed"], test["result_accuracy"], test["reason"]) == (True, 1.0, None)
 
 
 def test_actual_results_equal_a_search(service: Service) -> None:
-    (test,) = run(service, test_of(service), top_k=3)["tests"]
-    assert [(one["chunk_id"], one["similarity_score"]) for one in test["actual_results"]] == [
-        (one["chunk_id"], one["similarity_score"]) for one in found(service, top_k=3)
+    (test,) = run(service, make_test(service), top_k=3)["tests"]
+    assert [(result["chunk_id"], result["similarity_score"]) for result in test["actual_results"]] == [
+        (result["chunk_id"], result["similarity_score"]) for result in search(service, top_k=3)
     ]
-    assert [one["expected"] for one in test["actual_results"]] == [True, True, False]
+    assert [result["expected"] for result in test["actual_results"]] == [True, True, False]
 
 
 def test_accuracy_is_the_share_of_expected_chunks_in_the_top_k(service: Service) -> None:
-    everything = [one["chunk_id"] for one in found(service, top_k=20)]
+    everything = [result["chunk_id"] for result in search(service, top_k=20)]
     expected = [everything[0], everything[1], everything[18], everything[19]]
-    (test,) = run(service, test_of(service, expected_results=expected))["tests"]
+    (test,) = run(service, make_test(service, expected_results=expected))["tests"]
     assert test["result_accuracy"] == 0.5
     assert not test["passed"]
     assert everything[19] in test["reason"]
-    lenient = {"min_accuracy": 1.0}
-    asked = test_of(service, expected_results=expected, success_criteria=lenient)
-    (test,) = run(service, asked, top_k=20)["tests"]
+    test = make_test(service, expected_results=expected, success_criteria={"min_accuracy": 1.0})
+    (test,) = run(service, test, top_k=20)["tests"]
     assert test["passed"]
 
 
-@pytest.mark.parametrize(("least", "passed"), [(0.5, True), (0.51, False)])
-def test_min_accuracy_is_inclusive(service: Service, least: float, *, passed: bool) -> None:
-    everything = [one["chunk_id"] for one in found(service, top_k=20)]
-    half = test_of(
-        service, expected_results=[everything[0], everything[19]], success_criteria={"min_accuracy": least}
-    )
-    assert run(service, half)["tests"][0]["passed"] is passed
+def test_min_accuracy_is_inclusive(service: Service) -> None:
+    everything = [result["chunk_id"] for result in search(service, top_k=20)]
+    half = make_test(service, expected_results=[everything[0], everything[19]])
+    for least, passed in ((0.5, True), (0.51, False)):
+        test = {**half, "success_criteria": {"min_accuracy": least}}
+        assert run(service, test)["tests"][0]["passed"] is passed
 
 
 @pytest.mark.parametrize("field", ["min_accuracy", "min_similarity_score"])
 @pytest.mark.parametrize("value", [True, False, "0.5", None, -0.1, 1.1, []])
-def test_seed_004_success_criteria_are_numbers_from_0_to_1(
-    service: Service, field: str, value: object
-) -> None:
-    tests = [test_of(service, success_criteria={field: value})]
-    response = service.client.post("/api/v1/validate", json={"tests": tests})
-    assert field in problem(response, 400, "validation_error")
+def test_seed_004_criteria_are_numbers_from_0_to_1(service: Service, field: str, value: object) -> None:
+    test = make_test(service, success_criteria={field: value})
+    assert field in refuse(service, test)
     with pytest.raises(InvalidInput, match=field):
-        service.pertinent.run_tests(tests)
+        service.pertinent.run_tests([test])
 
 
 @pytest.mark.parametrize("field", ["min_accuracy", "min_similarity_score"])
 @pytest.mark.parametrize("value", [0, 1, 0.0, 1.0])
-def test_seed_004_success_criteria_take_both_ends_of_their_range(
-    service: Service, field: str, value: float
-) -> None:
-    (test,) = run(service, test_of(service, success_criteria={field: value}))["tests"]
+def test_seed_004_criteria_take_both_ends_of_their_range(service: Service, field: str, value: float) -> None:
+    (test,) = run(service, make_test(service, success_criteria={field: value}))["tests"]
     assert test["success_criteria"][field] == value
 
 
 def test_found_chunks_must_reach_min_similarity_score(service: Service) -> None:
-    second = found(service)[1]["similarity_score"]
+    second = search(service)[1]["similarity_score"]
     criteria = {"min_accuracy": 0.0, "min_similarity_score": second + 0.001}
-    (test,) = run(service, test_of(service, success_criteria=criteria))["tests"]
+    (test,) = run(service, make_test(service, success_criteria=criteria))["tests"]
     assert (test["result_accuracy"], test["passed"]) == (1.0, False)
     assert "min_similarity_score" in test["reason"]
 
 
 def test_validation_status_is_partial_or_failed(service: Service) -> None:
-    last = found(service, top_k=20)[-1]["chunk_id"]
-    good, bad = test_of(service), test_of(service, test_id="bad", expected_results=[last])
+    last = search(service, top_k=20)[-1]["chunk_id"]
+    good, bad = make_test(service), make_test(service, test_id="bad", expected_results=[last])
     both = run(service, good, bad)
     assert (both["validation_status"], both["passed_tests"], both["failed_tests"]) == ("partial", 1, 1)
     assert both["overall_accuracy"] == 0.5
     assert run(service, bad)["validation_status"] == "failed"
 
 
-def test_rule_11_an_expected_chunk_is_looked_for_in_the_index_not_in_the_catalog(
-    serve: Serve, own: Workspace
-) -> None:
+def test_rule_11_expected_chunk_is_looked_up_in_the_index(serve: Serve, own: Workspace) -> None:
     service = serve(own)
-    test = test_of(service)
+    test = make_test(service)
     catalog_file = own.settings.folder / CATALOG_FILE
     with sqlite3.connect(catalog_file) as connection:
         connection.execute("DELETE FROM documents")
@@ -158,18 +145,15 @@ def test_rule_11_an_expected_chunk_is_looked_for_in_the_index_not_in_the_catalog
     response = run(service, test)
     assert response["validation_status"] == "passed"
     assert NO_CATALOG in response["warnings"]
-    unknown = test_of(service, expected_results=["no-such-chunk"])
-    message = problem(
-        service.client.post("/api/v1/validate", json={"tests": [unknown]}), 400, "validation_error"
-    )
-    assert "no-such-chunk" in message
+    assert "no-such-chunk" in refuse(service, make_test(service, expected_results=["no-such-chunk"]))
 
 
+SharedText = tuple[Service, list[str]]
 LICENCE = "Everybody may copy this robot, as long as the licence comes with the copy."
 
 
 @pytest.fixture
-def shared_text(serve: Serve, tmp_path: Path) -> Iterator[tuple[Service, list[str]]]:
+def shared_text(serve: Serve, tmp_path: Path) -> Iterator[SharedText]:
     """A service over two pages that hold the same passage, and the ids of that passage's two chunks."""
     pages = [
         page(name, {"": f"About {name}.", "Licence": LICENCE, "Use": f"How to use {name}."})
@@ -184,18 +168,18 @@ def shared_text(serve: Serve, tmp_path: Path) -> Iterator[tuple[Service, list[st
     workspace.close()
 
 
-def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
-    shared_text: tuple[Service, list[str]],
+def test_seed_004_expected_chunk_is_found_by_any_chunk_with_its_text(
+    shared_text: SharedText,
 ) -> None:
     service, copies = shared_text
     assert len(copies) == 2
-    listed = [result["chunk_id"] for result in found(service, LICENCE)]
+    listed = [result["chunk_id"] for result in search(service, LICENCE)]
     assert len({*listed} & {*copies}) == 1, "a search lists the text once"
     tests = [
-        test_of(service, test_id=chunk_id, query_text=LICENCE, expected_results=[chunk_id])
+        make_test(service, test_id=chunk_id, query_text=LICENCE, expected_results=[chunk_id])
         for chunk_id in copies
     ]
-    both = test_of(service, test_id="both", query_text=LICENCE, expected_results=copies)
+    both = make_test(service, test_id="both", query_text=LICENCE, expected_results=copies)
     body = run(service, *tests, both)
     assert (body["validation_status"], body["overall_accuracy"]) == ("passed", 1.0)
     for test in body["tests"]:
@@ -205,27 +189,24 @@ def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
     assert [test.result_accuracy for test in ran.tests] == [1.0, 1.0, 1.0]
 
 
-def test_seed_004_the_score_is_that_of_the_hit_with_the_expected_text(
-    shared_text: tuple[Service, list[str]],
+def test_seed_004_score_is_that_of_the_hit_with_the_expected_text(
+    shared_text: SharedText,
 ) -> None:
     service, copies = shared_text
-    best = found(service, LICENCE)[0]
-    (other,) = {*copies} - {best["chunk_id"]}
+    best = search(service, LICENCE)[0]
+    (duplicate,) = {*copies} - {best["chunk_id"]}
     for least, passed in ((best["similarity_score"], True), (best["similarity_score"] + 1e-6, False)):
         criteria = {"min_accuracy": 1.0, "min_similarity_score": min(least, 1.0)}
-        test = test_of(service, query_text=LICENCE, expected_results=[other], success_criteria=criteria)
+        test = make_test(service, query_text=LICENCE, expected_results=[duplicate], success_criteria=criteria)
         assert run(service, test)["tests"][0]["passed"] is passed
 
 
 def test_duplicate_test_id_is_named(service: Service) -> None:
-    body = {"tests": [test_of(service), test_of(service)]}
-    message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
-    assert "'torque'" in message
+    assert "'torque'" in refuse(service, make_test(service), make_test(service))
 
 
 def test_unknown_expected_chunk_is_named(service: Service) -> None:
-    body = {"tests": [test_of(service, expected_results=["no-such-chunk"])]}
-    message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
+    message = refuse(service, make_test(service, expected_results=["no-such-chunk"]))
     assert "'no-such-chunk'" in message
     assert "'torque'" in message
 
@@ -249,8 +230,7 @@ def test_unknown_expected_chunk_is_named(service: Service) -> None:
     ],
 )
 def test_values_out_of_range_are_refused(service: Service, changes: dict[str, Any]) -> None:
-    body = {"tests": [test_of(service, **changes)]}
-    problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
+    refuse(service, make_test(service, **changes))
 
 
 @pytest.mark.parametrize("body", [{}, {"tests": []}, {"tests": [1]}, [], {"tests": None}])
@@ -260,19 +240,16 @@ def test_body_without_tests_is_refused(service: Service, body: Any) -> None:
 
 @pytest.mark.parametrize("top_k", [0, 101, "5", 2.5])
 def test_top_k_must_be_1_to_100(service: Service, top_k: Any) -> None:
-    body = {"tests": [test_of(service)], "top_k": top_k}
-    message = problem(service.client.post("/api/v1/validate", json=body), 400, "validation_error")
-    assert "top_k" in message
+    assert "top_k" in refuse(service, make_test(service), top_k=top_k)
 
 
 def test_python_runs_the_same_tests(service: Service) -> None:
-    test = test_of(service)
+    test = make_test(service)
     ran = service.pertinent.run_tests([test])
     over_http = run(service, test)
     assert ran.overall_accuracy == over_http["overall_accuracy"]
-    assert [one.model_dump() for one in ran.tests[0].actual_results] == over_http["tests"][0][
-        "actual_results"
-    ]
+    results = [result.model_dump() for result in ran.tests[0].actual_results]
+    assert results == over_http["tests"][0]["actual_results"]
 
 
 @pytest.mark.parametrize(
@@ -281,7 +258,7 @@ def test_python_runs_the_same_tests(service: Service) -> None:
 def test_seed_004_blank_id_is_refused_and_named(service: Service, changes: dict[str, Any]) -> None:
     (field,) = changes
     with pytest.raises(InvalidInput, match=rf"tests\.0\.{field}.*must not be empty"):
-        service.pertinent.run_tests([test_of(service, **changes)])
+        service.pertinent.run_tests([make_test(service, **changes)])
 
 
 @pytest.mark.parametrize("tests", [[{"test_id": "x"}], "tests", {}, []])
@@ -292,7 +269,7 @@ def test_python_validation_errors_name_the_field(service: Service, tests: Any) -
 
 def test_timed_out_run_releases_its_thread(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     service = serve(request_timeout=0.3)
-    tests = [test_of(service, test_id=f"t{number}") for number in range(200)]
+    tests = [make_test(service, test_id=f"t{number}") for number in range(200)]
     usual, searched = Engine.search, []
 
     def slow(engine: Engine, text: str, options: SearchOptions) -> Any:

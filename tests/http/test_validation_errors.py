@@ -1,4 +1,4 @@
-"""What is wrong with a request is said in plain words: which field, and what it may be."""
+"""Validation errors name the field and what it may be, in plain words."""
 
 from __future__ import annotations
 
@@ -17,40 +17,17 @@ from .conftest import Serve, Service, problem
 
 HALF = "half \ud800 pair"
 MISFITS: list[Any] = [
-    None,
-    True,
-    -1,
-    1.5,
-    10**30,
-    float("nan"),
-    "",
-    " ",
-    "x" * 3000,
-    HALF,
-    [],
-    {},
-    [None],
-    {"x": 1},
-]
+    None, True, -1, 1.5, 10**30, float("nan"), "", " ", "x" * 3000, HALF, [], {}, [None], {"x": 1},
+]  # fmt: skip
 
+FILTERS = {"document_id": "x", "section": "x", "url": "https://book.example", "source_type": "x"}
+SEARCH: dict[str, Any] = {"top_k": 5, "ranking": "hybrid", "filters": FILTERS}
+V1_SEARCH = {
+    "similarity_threshold": 0.5, "per_page": 1, "explain": False, "distinct": True, "fallback": "lexical",
+}  # fmt: skip
 BODIES: dict[str, dict[str, Any]] = {
-    "/search": {
-        "query": "torque",
-        "top_k": 5,
-        "ranking": "hybrid",
-        "filters": {"document_id": "x", "section": "x", "url": "https://book.example", "source_type": "x"},
-    },
-    "/api/v1/search": {
-        "query_text": "torque",
-        "top_k": 5,
-        "similarity_threshold": 0.5,
-        "ranking": "hybrid",
-        "filters": {"document_id": "x", "section": "x", "url": "https://book.example", "source_type": "x"},
-        "per_page": 1,
-        "explain": False,
-        "distinct": True,
-        "fallback": "lexical",
-    },
+    "/search": {"query": "torque", **SEARCH},
+    "/api/v1/search": {"query_text": "torque", **SEARCH, **V1_SEARCH},
     "/api/v1/validate": {
         "tests": [
             {
@@ -67,18 +44,18 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/v1/labels/undo": {"judge": "ann"},
 }
 
-FOREIGN = re.compile(
+FRAMEWORK_WORDS = re.compile(
     r"Input|should|valid\b|pydantic|dictionary|Value error|NoneType|\bbool\b|\bdict\b|is not what", re.I
 )
-"""Words that nobody but a framework would use."""
+"""Words that only a framework would use."""
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place of the body where something else could stand."""
+def field_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every field of the body."""
     yield path
     steps = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for step in steps:
-        yield from places(value[step], (*path, step))
+        yield from field_paths(value[step], (*path, step))
 
 
 def with_misfit(body: Any, path: tuple[Any, ...], misfit: Any) -> Any:
@@ -102,21 +79,21 @@ def labelling(serve: Serve, tmp_path: Path) -> Service:
 @pytest.mark.parametrize("route", BODIES)
 def test_every_invalid_value_in_every_field_gets_a_plain_message(labelling: Service, route: str) -> None:
     headers = {"content-type": "application/json"}
-    known = labelling.search().json()["results"][0]["chunk_id"]
+    chunk_id = labelling.search().json()["results"][0]["chunk_id"]
     refused = 0
-    for path in places(BODIES[route]):
+    for path in field_paths(BODIES[route]):
         for misfit in MISFITS:
-            body = json.dumps(with_misfit(BODIES[route], path, misfit)).replace("CHUNK", known)
+            body = json.dumps(with_misfit(BODIES[route], path, misfit)).replace("CHUNK", chunk_id)
             answer = labelling.client.post(route, content=body, headers=headers)
             if answer.status_code != 400:
                 continue  # a value that may stand here
             refused += 1
             message = problem(answer, 400, "validation_error")
-            assert not FOREIGN.search(message), (path, misfit, message)
+            assert not FRAMEWORK_WORDS.search(message), (path, misfit, message)
             field = next((step for step in reversed(path) if isinstance(step, str)), "body")
             top = str(path[0]) if path else ""
             assert field in message or top in message, (path, misfit, message)
-    assert refused > len(list(places(BODIES[route])))
+    assert refused > len(list(field_paths(BODIES[route])))
 
 
 @pytest.mark.parametrize(
@@ -151,9 +128,7 @@ def test_error_names_the_field_and_its_limit(service: Service, fields: dict[str,
         ({"tests": [{"test_id": "t"}]}, "tests.0.query_text: must be given"),
     ],
 )
-def test_error_names_a_list_entry_by_its_number(
-    service: Service, change: dict[str, Any], message: str
-) -> None:
+def test_error_names_a_list_entry_by_number(service: Service, change: dict[str, Any], message: str) -> None:
     answer = service.client.post("/api/v1/validate", json=change)
     assert message in problem(answer, 400, "validation_error")
 

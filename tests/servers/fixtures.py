@@ -17,14 +17,14 @@ from .qdrant import Cluster, Node, running, running_cluster
 if TYPE_CHECKING:
     from pertinent.stores.qdrant.server import Server
 
-# Read before a test hides this machine's settings from us.
+# Read before a test removes the machine's settings from the environment.
 OWN_URL = os.environ.get("QDRANT_URL")
 OWN_KEY = os.environ.get("QDRANT_API_KEY")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a server is, and how to be let in."""
+class Endpoint:
+    """The address of a Qdrant server, and its key."""
 
     url: str
     key: str | None = None
@@ -36,34 +36,34 @@ class Place:
         return Server(self.url, self.key, timeout=timeout)
 
     def sweep(self, prefix: str) -> None:
-        """Remove every collection whose name begins so."""
+        """Remove every collection whose name has the prefix."""
         headers = {"api-key": self.key} if self.key else {}
         with httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False) as client:
-            for one in client.get("/collections").json()["result"]["collections"]:
-                if one["name"].startswith(prefix):
-                    client.delete(f"/collections/{one['name']}").raise_for_status()
+            for collection in client.get("/collections").json()["result"]["collections"]:
+                if collection["name"].startswith(prefix):
+                    client.delete(f"/collections/{collection['name']}").raise_for_status()
 
 
 @pytest.fixture(scope="session")
-def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
     """One node: the user's own where QDRANT_URL is set."""
     if OWN_URL:
-        yield Place(OWN_URL, OWN_KEY)
+        yield Endpoint(OWN_URL, OWN_KEY)
         return
     with running(require(), tmp_path_factory.mktemp("qdrant")) as node:
-        yield Place(node.url)
+        yield Endpoint(node.url)
 
 
 @pytest.fixture(scope="session")
 def qdrant_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    """A node of our own that asks for a key; who stops it starts it again."""
+    """A node with an API key; a test that stops it starts it again."""
     with running(require(), tmp_path_factory.mktemp("qdrant-node"), key=f"key-{uuid4().hex}") as node:
         yield node
 
 
 @pytest.fixture(scope="session")
 def qdrant_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Three peers that nobody kills."""
+    """Three peers that no test kills."""
     with running_cluster(require(), tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
 
@@ -77,15 +77,15 @@ def fragile_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluste
 
 @pytest.fixture
 def collection(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A name that no other test has; what is made under it is removed again, wherever it was made."""
+    """A unique collection name; collections with it are removed from every server after the test."""
     name = f"test-{uuid4().hex[:12]}"
     yield name
-    for place in _places(request):
-        place.sweep(name)
+    for endpoint in _endpoints(request):
+        endpoint.sweep(name)
 
 
-def _places(request: pytest.FixtureRequest) -> Iterator[Place]:
+def _endpoints(request: pytest.FixtureRequest) -> Iterator[Endpoint]:
     if "qdrant" in request.fixturenames:
         yield request.getfixturevalue("qdrant")
     if "qdrant_cluster" in request.fixturenames:
-        yield Place(request.getfixturevalue("qdrant_cluster").nodes[0].url)
+        yield Endpoint(request.getfixturevalue("qdrant_cluster").nodes[0].url)

@@ -164,8 +164,8 @@ class Cluster:
 
     def holders(self, collection: str) -> list[Node]:
         """The nodes that have a replica of the collection's first shard."""
-        known = {node.get("/cluster")["peer_id"]: node for node in self.nodes}
-        return [known[peer] for peer, shard, _ in self._replicas(self.nodes[0], collection) if shard == 0]
+        peers = {node.get("/cluster")["peer_id"]: node for node in self.nodes}
+        return [peers[peer] for peer, shard, _ in self._replicas(self.nodes[0], collection) if shard == 0]
 
     def wait_until_whole(self, collection: str, seconds: float = 60.0) -> None:
         """Return when every node says that every replica is active, and none is on its way."""
@@ -173,8 +173,8 @@ class Cluster:
         states: set[str] = set()
         while time.monotonic() < until:
             try:
-                found = [one for node in self.nodes for one in self._replicas(node, collection)]
-                states = {state for _, _, state in found}
+                replicas = [replica for node in self.nodes for replica in self._replicas(node, collection)]
+                states = {state for _, _, state in replicas}
                 moving = [
                     node.get(f"/collections/{collection}/cluster")["shard_transfers"] for node in self.nodes
                 ]
@@ -187,9 +187,15 @@ class Cluster:
 
     @staticmethod
     def _replicas(node: Node, collection: str) -> list[tuple[int, int, str]]:
-        found = node.get(f"/collections/{collection}/cluster")
-        here = [(found["peer_id"], one["shard_id"], one["state"]) for one in found["local_shards"]]
-        return here + [(one["peer_id"], one["shard_id"], one["state"]) for one in found["remote_shards"]]
+        shards = node.get(f"/collections/{collection}/cluster")
+        local = [
+            (shards["peer_id"], local_shard["shard_id"], local_shard["state"])
+            for local_shard in shards["local_shards"]
+        ]
+        return local + [
+            (remote_shard["peer_id"], remote_shard["shard_id"], remote_shard["state"])
+            for remote_shard in shards["remote_shards"]
+        ]
 
 
 @contextmanager
@@ -210,7 +216,7 @@ def running_cluster(program: Path, folder: Path, size: int = 3) -> Iterator[Clus
 
 
 def free_ports(count: int) -> int:
-    """The first of several ports in a row that nobody listens on: HTTP, gRPC after it, peers after that."""
+    """The first of several free ports in a row: for HTTP, gRPC and peers."""
     for _ in range(100):
         with ExitStack() as stack:
             try:
@@ -224,6 +230,6 @@ def free_ports(count: int) -> int:
 
 
 def _bound(stack: ExitStack, port: int) -> int:
-    taken = stack.enter_context(socket.socket())
-    taken.bind(("127.0.0.1", port))
-    return int(taken.getsockname()[1])
+    listener = stack.enter_context(socket.socket())
+    listener.bind(("127.0.0.1", port))
+    return int(listener.getsockname()[1])

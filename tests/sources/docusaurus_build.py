@@ -75,14 +75,9 @@ def _run(command: list[str], site: Path) -> str:
     """Run a command; return its output if it fails, else ""."""
     try:
         process = subprocess.run(
-            command,
-            cwd=site,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
+            command, cwd=site, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
             timeout=_TIMEOUT,
-        )
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"{' '.join(command)} took more than {_TIMEOUT} s"
     output = f"{' '.join(command)} failed:\n{process.stdout[-2000:]}\n{process.stderr[-2000:]}"

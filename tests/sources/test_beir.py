@@ -55,16 +55,9 @@ def test_beir_document_keeps_its_own_url(tmp_path: Path) -> None:
 
 def test_beir_malformed_lines_are_reported_and_skipped(tmp_path: Path) -> None:
     folder = write_corpus(
-        tmp_path,
-        {"_id": "1", "text": "x"},
-        "{broken",
-        "",
-        "[1]",
-        {"text": "x"},
-        {"_id": "2"},
-        {"_id": "1", "text": "y"},
-        {"_id": 7, "text": "z"},
-    )
+        tmp_path, {"_id": "1", "text": "x"}, "{broken", "", "[1]", {"text": "x"}, {"_id": "2"},
+        {"_id": "1", "text": "y"}, {"_id": 7, "text": "z"},
+    )  # fmt: skip
     entries = list(BeirSource(folder).read())
     unreadable = [entry for entry in entries if isinstance(entry, Unreadable)]
     assert [entry.source_path for entry in unreadable] == [f"corpus.jsonl:{line}" for line in (2, 4, 5, 6, 7)]

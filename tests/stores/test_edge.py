@@ -32,13 +32,13 @@ class TestEdge(IndexSuite):
     """The embedded index is an index."""
 
 
-def test_what_was_written_is_there_when_opened_again(tmp_path: Path) -> None:
+def test_writes_are_there_after_reopening(tmp_path: Path) -> None:
     first = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
-    given = fill(first)
+    written = fill(first)
     first.close()
-    again = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
-    assert again.count() == len(given)
-    again.close()
+    reopened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    assert reopened.count() == len(written)
+    reopened.close()
 
 
 def test_closing_twice_is_harmless(tmp_path: Path) -> None:
@@ -47,29 +47,28 @@ def test_closing_twice_is_harmless(tmp_path: Path) -> None:
     opened.close()
 
 
-def test_a_second_process_is_told_what_to_do(tmp_path: Path) -> None:
+def test_second_process_gets_advice(tmp_path: Path) -> None:
     opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
     code = (
         "import sys; from pathlib import Path; from pertinent.stores.edge import EdgeIndex\n"
         f"EdgeIndex.open(Path(sys.argv[1]), {EMBEDDER.dimension})"
     )
-    second = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    second = subprocess.run(command, capture_output=True, text=True, check=False)
     opened.close()
     assert second.returncode != 0
     assert "another process" in second.stderr
     assert "wait for it to end, or close it" in second.stderr
 
 
-def test_the_same_process_can_not_open_it_twice(tmp_path: Path) -> None:
+def test_index_cannot_be_opened_twice(tmp_path: Path) -> None:
     opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
     with pytest.raises(IndexLocked):
         EdgeIndex.open(tmp_path, EMBEDDER.dimension)
     opened.close()
 
 
-def test_a_damaged_folder_is_an_error_of_ours(tmp_path: Path) -> None:
+def test_damaged_folder_is_an_index_failure(tmp_path: Path) -> None:
     (tmp_path / "edge_config.json").write_text("no JSON")
     with pytest.raises(IndexFailure, match="doctor"):
         EdgeIndex.open(tmp_path, EMBEDDER.dimension)
@@ -87,16 +86,15 @@ while True:
 
 
 def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    ) as writer:
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         acknowledged = int(writer.stdout.readline())
         os.kill(writer.pid, signal.SIGKILL)
     time.sleep(0.05)
-    again = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
-    assert again.count() == acknowledged
-    again.close()
+    reopened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    assert reopened.count() == acknowledged
+    reopened.close()
 
 
 def test_recall_against_exact_search_after_optimising(tmp_path: Path) -> None:
@@ -110,16 +108,16 @@ def test_recall_against_exact_search_after_optimising(tmp_path: Path) -> None:
     points = [qdrant.Point(UUID(int=n), {"dense": vector.tolist()}, {}) for n, vector in enumerate(vectors)]
     opened._shard.update(qdrant.UpdateOperation.upsert_points(points))
     opened.finish()
-    found = 0
+    recalled = 0
     for query in vectors[:50] + 0.05 * rng.normal(size=(50, 128)).astype(np.float32):
         nearest = {UUID(int=n) for n in np.argsort(-(vectors @ query))[:10].tolist()}
         candidates = opened.candidates(query, None, by=["dense"], limit=100, filters=Filters())
-        found += len(nearest & set(candidates.point_ids[:10]))
+        recalled += len(nearest & set(candidates.point_ids[:10]))
     opened.close()
-    assert found / 500 >= 0.97
+    assert recalled / 500 >= 0.97
 
 
-def test_a_panic_of_the_engine_is_a_failure_of_the_index(tmp_path: Path) -> None:
+def test_panic_of_the_engine_is_an_index_failure(tmp_path: Path) -> None:
     class Panic(BaseException):
         """As PyO3 raises it."""
 
@@ -129,6 +127,6 @@ def test_a_panic_of_the_engine_is_a_failure_of_the_index(tmp_path: Path) -> None
 
     with pytest.raises(IndexFailure, match="index out of bounds"):
         panic()
-    for other in (KeyboardInterrupt, SystemExit):
-        with pytest.raises(other), _translate_errors(tmp_path):
-            raise other
+    for error in (KeyboardInterrupt, SystemExit):
+        with pytest.raises(error), _translate_errors(tmp_path):
+            raise error

@@ -22,7 +22,7 @@ from pertinent.testing.index_suite import EMBEDDER, entries, fill
 from pertinent.types import Filters, Page, Ranking
 from pertinent.validation.golden.golden_set import load_golden_file
 
-from ..servers.fixtures import Place
+from ..servers.fixtures import Endpoint
 from ..servers.qdrant import Cluster
 
 pytestmark = pytest.mark.xdist_group("qdrant-cluster")
@@ -31,7 +31,7 @@ BOOK = Path(__file__).parents[2] / "examples" / "handbook"
 MADE_WITH = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
 LIMIT = 50
 READ = 15
-SHOWN = 10
+TOP = 10
 CLOSE = 1e-5
 
 QUERIES = [
@@ -45,21 +45,24 @@ FILTERS = [
     Filters(section="Pitfalls"),
 ]
 
-Shown = list[tuple[float, str]]
+Hits = list[tuple[float, str]]
 """Score and chunk id, in order."""
 
 
 @pytest.fixture(scope="module")
-def given() -> list[Entry]:
-    pages = [one for one in open_source(str(BOOK)).read() if isinstance(one, Page)]
-    found = entries(pages)
-    assert len(found) > 300
-    return found
+def book_entries() -> list[Entry]:
+    pages = [page for page in open_source(str(BOOK)).read() if isinstance(page, Page)]
+    book_entries = entries(pages)
+    assert len(book_entries) > 300
+    return book_entries
 
 
 @pytest.fixture(scope="module")
 def indexes(
-    tmp_path_factory: pytest.TempPathFactory, qdrant: Place, qdrant_cluster: Cluster, given: list[Entry]
+    tmp_path_factory: pytest.TempPathFactory,
+    qdrant: Endpoint,
+    qdrant_cluster: Cluster,
+    book_entries: list[Entry],
 ) -> Iterator[dict[str, VectorIndex]]:
     name = f"test-parity-{digest(str(tmp_path_factory.getbasetemp()))}"
     with ExitStack() as stack:
@@ -74,7 +77,7 @@ def indexes(
         stack.callback(qdrant.sweep, name)
         for index in opened.values():
             stack.callback(index.close)
-            fill(index, given)
+            fill(index, book_entries)
             index.finish()
         yield opened
 
@@ -83,18 +86,18 @@ def _on(cluster: Cluster, name: str, options: CollectionOptions) -> VectorIndex:
     return QdrantBuilds(partial(Server, cluster.urls), name, options).open(MADE_WITH)
 
 
-def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> Shown:
+def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> Hits:
     """The first hits as the engine orders them: by score, and by chunk id where scores are equal."""
     vector = EMBEDDER.embed_queries([query])[0]
     candidates = index.candidates(vector, query, by=CANDIDATE_SIDES[ranking], limit=LIMIT, filters=filters)
     ranked = rank(candidates, index.chunks(candidates.point_ids), ranking)
-    return [(hit.score, hit.chunk.chunk_id) for hit in ranked.hits[:SHOWN]]
+    return [(hit.score, hit.chunk.chunk_id) for hit in ranked.hits[:TOP]]
 
 
-def tied(shown: Shown) -> list[set[str]]:
-    """Which chunks stand at one height; those of the last, which may go on below the list, are left out."""
+def tied(ranked: Hits) -> list[set[str]]:
+    """Groups of chunks with equal scores; the last group, which may continue below the list, is left out."""
     groups: list[set[str]] = [set()]
-    for (score, chunk), (next_score, _) in pairwise([*shown, (-1.0, "")]):
+    for (score, chunk), (next_score, _) in pairwise([*ranked, (-1.0, "")]):
         groups[-1].add(chunk)
         if score - next_score > CLOSE:
             groups.append(set())
@@ -103,37 +106,39 @@ def tied(shown: Shown) -> list[set[str]]:
 
 @pytest.mark.parametrize("ranking", ["hybrid", "dense", "lexical"])
 @pytest.mark.parametrize("filters", FILTERS, ids=["all", "part of the book", "one heading"])
-def test_the_same_hits_with_the_same_scores(
+def test_stores_give_the_same_hits_and_scores(
     indexes: dict[str, VectorIndex], ranking: Ranking, filters: Filters
 ) -> None:
-    others = [
+    stores = [
         "server",
         "cluster",
         *(["cluster of three shards"] if ranking == "dense" else []),
     ]
-    found = 0
+    book_entries = 0
     for query in QUERIES:
         expected = hits(indexes["edge"], query, ranking, filters)
-        found += len(expected)
-        for other in others:
-            shown = hits(indexes[other], query, ranking, filters)
-            assert [one for one, _ in shown] == pytest.approx([one for one, _ in expected], abs=CLOSE), other
-            assert tied(shown) == tied(expected), (other, query)
-    assert found > len(QUERIES)
+        book_entries += len(expected)
+        for store in stores:
+            store_hits = hits(indexes[store], query, ranking, filters)
+            assert [score for score, _ in store_hits] == pytest.approx(
+                [score for score, _ in expected], abs=CLOSE
+            ), store
+            assert tied(store_hits) == tied(expected), (store, query)
+    assert book_entries > len(QUERIES)
 
 
-def test_with_several_shards_the_words_of_each_are_counted_by_themselves(
+def test_idf_is_counted_per_shard(
     indexes: dict[str, VectorIndex],
 ) -> None:
     """Qdrant takes a word's rarity from the shard that it searches: scores differ, hits hardly."""
-    kept, off = [], []
+    common, off = [], []
     for query in QUERIES:
         expected = hits(indexes["edge"], query, "hybrid", Filters())
-        shown = {
+        rankings = {
             chunk: score
             for score, chunk in hits(indexes["cluster of three shards"], query, "hybrid", Filters())
         }
-        kept.append(sum(chunk in shown for _, chunk in expected) / len(expected))
-        off += [abs(shown[chunk] - score) for score, chunk in expected if chunk in shown]
+        common.append(sum(chunk in rankings for _, chunk in expected) / len(expected))
+        off += [abs(rankings[chunk] - score) for score, chunk in expected if chunk in rankings]
     assert 1e-4 < max(off) < 0.1
-    assert sum(kept) / len(kept) > 0.9
+    assert sum(common) / len(common) > 0.9

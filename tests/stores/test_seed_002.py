@@ -13,7 +13,7 @@ import pertinent
 from pertinent import PertinentError, RetrievalResult
 from pertinent.identity import content_hash
 
-from ..servers.fixtures import Place
+from ..servers.fixtures import Endpoint
 
 DIMENSION = 1024
 KEY = "key-that-nobody-may-see"
@@ -43,15 +43,17 @@ def cosine(first: list[float], second: list[float]) -> float:
 
 
 @pytest.fixture
-def client(qdrant: Place) -> Iterator[QdrantClient]:
+def client(qdrant: Endpoint) -> Iterator[QdrantClient]:
     client = QdrantClient(url=qdrant.url, api_key=qdrant.key)
     yield client
     client.close()
 
 
 @pytest.fixture(autouse=True)
-def _settings(client: QdrantClient, qdrant: Place, collection: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nine passages in Qdrant, and Cohere at an address where nobody answers."""
+def _settings(
+    client: QdrantClient, qdrant: Endpoint, collection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nine passages in Qdrant, and Cohere at an unreachable address."""
     size = models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE)
     client.create_collection(collection, size)
     points = [models.PointStruct(id=n, vector=vector(n), payload=payload(n)) for n in range(9)]
@@ -63,7 +65,7 @@ def _settings(client: QdrantClient, qdrant: Place, collection: str, monkeypatch:
     monkeypatch.setenv("PERTINENT_COHERE_BASE_URL", "http://127.0.0.1:9")
 
 
-def test_seed_002_its_own_payload_is_read_with_all_fields() -> None:
+def test_seed_002_payload_of_the_seed_is_read_with_all_fields() -> None:
     best = pertinent.retrieve_content_chunks(QUERY, limit=1)
     assert best == [
         RetrievalResult(
@@ -77,7 +79,7 @@ def test_seed_002_its_own_payload_is_read_with_all_fields() -> None:
     ]
 
 
-def test_seed_002_the_limit_is_5_by_default_and_from_1_to_100() -> None:
+def test_seed_002_limit_is_5_by_default_and_from_1_to_100() -> None:
     assert [len(pertinent.retrieve_content_chunks(QUERY, limit=limit)) for limit in (1, 9, 100)] == [1, 9, 9]
     assert len(pertinent.retrieve_content_chunks(QUERY)) == 5
     for limit in (0, -1, 101, True, None, "5", 1.5):
@@ -85,20 +87,20 @@ def test_seed_002_the_limit_is_5_by_default_and_from_1_to_100() -> None:
             pertinent.retrieve_content_chunks(QUERY, limit)  # type: ignore[arg-type]
 
 
-def test_seed_002_the_relevance_score_is_the_cosine_and_orders_the_list() -> None:
+def test_seed_002_relevance_score_is_the_cosine_and_orders_the_list() -> None:
     results = pertinent.retrieve_content_chunks(QUERY, limit=9)
     assert [result.chunk_id for result in results] == [f"chunk-{number}" for number in range(9)]
     expected = [cosine(QUERY, vector(number)) for number in range(9)]
     assert [result.relevance_score for result in results] == pytest.approx(expected, abs=1e-5)
 
 
-def test_seed_002_a_negative_cosine_is_a_score_of_0() -> None:
+def test_seed_002_negative_cosine_is_a_score_of_0() -> None:
     results = pertinent.retrieve_content_chunks([-value for value in QUERY], limit=9)
     assert [result.relevance_score for result in results] == [0.0] * 9
 
 
 @pytest.mark.parametrize("length", [384, 1023, 1025])
-def test_seed_002_a_vector_has_exactly_1024_elements(length: int) -> None:
+def test_seed_002_vector_has_exactly_1024_elements(length: int) -> None:
     with pytest.raises(ValueError, match=rf"^query_embedding: .*{length}.*1024"):
         pertinent.retrieve_content_chunks([0.1] * length)
 
@@ -107,7 +109,7 @@ def test_seed_002_a_vector_has_exactly_1024_elements(length: int) -> None:
     "embedding",
     [[], None, "x", [None] * 1024, [True] * 1024, [math.nan] * 1024, [math.inf] * 1024, [0.0] * 1024],
 )
-def test_seed_002_what_is_no_vector_is_a_value_error(embedding: Any) -> None:
+def test_seed_002_invalid_vector_is_a_value_error(embedding: Any) -> None:
     with pytest.raises(ValueError, match=r"^query_embedding: "):
         pertinent.retrieve_content_chunks(embedding)
 
@@ -119,20 +121,20 @@ def test_seed_002_title_position_and_hash_may_be_missing(client: QdrantClient, c
     assert [(result.title, result.position) for result in results] == [("", 0)] * 5
 
 
-def test_seed_002_a_failed_call_of_cohere_is_an_exception_without_the_key() -> None:
+def test_seed_002_failed_cohere_call_is_an_exception_without_the_key() -> None:
     with pytest.raises(PertinentError, match="Cohere") as error:
         pertinent.generate_query_embedding("What is a joint?")
     assert KEY not in str(error.value)
     assert not isinstance(error.value, ValueError)
 
 
-def test_seed_002_an_invalid_query_is_refused_before_cohere_is_called() -> None:
+def test_seed_002_invalid_query_is_refused_before_cohere_is_called() -> None:
     for query in ("", " ", "x" * 1001):
         with pytest.raises(ValueError, match=r"^query: "):
             pertinent.generate_query_embedding(query)
 
 
-def test_seed_002_a_failed_search_is_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seed_002_failed_search_is_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QDRANT_URL", "http://127.0.0.1:9")
     with pytest.raises(PertinentError):
         pertinent.retrieve_content_chunks(QUERY)

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from starlette.testclient import TestClient
@@ -20,7 +21,7 @@ from pertinent.testing.embedder import HashedWords
 from pertinent.validation.report import ValidationReport
 from pertinent.workspace import migrate as migrating
 
-from ..servers.fixtures import Place
+from ..servers.fixtures import Endpoint
 from ..servers.qdrant import Cluster
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
@@ -29,7 +30,7 @@ FAST = {"embedder": "testing:hashed-words", "query_cache": 0}
 QUESTIONS = ("How do ROS 2 nodes communicate?", "What is a URDF joint?", "inflation radius of a costmap")
 
 
-def found(pertinent: Pertinent, **options: Any) -> list[tuple[str, Any]]:
+def search_all(pertinent: Pertinent, **options: Any) -> list[tuple[str, Any]]:
     return [
         (hit.chunk.chunk_id, pytest.approx(hit.score, abs=1e-5))
         for text in QUESTIONS
@@ -51,44 +52,36 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_server_and_postgresql_answer_as_embedded_stores_do(
-    embedded: Path, tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
-) -> None:
-    servers = {
-        "qdrant_url": qdrant.url,
-        "qdrant_api_key": qdrant.key,
-        "qdrant_collection": collection,
-        "database_url": postgres_url,
-    }
+@pytest.fixture
+def servers(qdrant: Endpoint, collection: str, postgres_url: str) -> dict[str, Any]:
+    """The settings of a Qdrant server and a PostgreSQL database."""
+    server = {"qdrant_url": qdrant.url, "qdrant_api_key": qdrant.key, "qdrant_collection": collection}
+    return server | {"database_url": postgres_url}
+
+
+def test_servers_answer_as_embedded_stores(embedded: Path, tmp_path: Path, servers: dict[str, Any]) -> None:
     with (
-        Pertinent.open(embedded, **FAST) as here,
-        Pertinent.open(tmp_path / "none", **FAST, **servers) as there,
+        Pertinent.open(embedded, **FAST) as local,
+        Pertinent.open(tmp_path / "none", **FAST, **servers) as remote,
     ):
-        there.index(HANDBOOK)
-        for options in (
-            {},
-            {"ranking": "dense"},
-            {"ranking": "lexical"},
-            {"filters": {"section": "Pitfalls"}},
-        ):
-            assert found(here, **options) == found(there, **options)
-        assert figures(here.validate(GOLDEN, audit=True)) == figures(there.validate(GOLDEN, audit=True))
-        assert there.index(HANDBOOK).chunks_added == 0
+        remote.index(HANDBOOK)
+        filters = {"section": "Pitfalls"}
+        for options in ({}, {"ranking": "dense"}, {"ranking": "lexical"}, {"filters": filters}):
+            assert search_all(local, **options) == search_all(remote, **options)
+        assert figures(local.validate(GOLDEN, audit=True)) == figures(remote.validate(GOLDEN, audit=True))
+        assert remote.index(HANDBOOK).chunks_added == 0
     assert not (tmp_path / "none").exists()
 
 
-def test_a_process_that_runs_on_writes_to_the_build_that_another_has_made(
-    tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
-) -> None:
+def test_running_process_writes_to_the_new_build(tmp_path: Path, servers: dict[str, Any]) -> None:
     book = tmp_path / "book"
     book.mkdir()
     (book / "joints.md").write_text("# Joints\n\nA revolute joint turns.\n", encoding="utf-8")
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
     with Pertinent.open(tmp_path / "a", **FAST, **servers) as running:
         running.index(book, base_url="https://book.example")
         assert running.search("revolute joint").hits
-        with Pertinent.open(tmp_path / "b", **FAST, **servers) as other:
-            other.reindex()
+        with Pertinent.open(tmp_path / "b", **FAST, **servers) as second:
+            second.reindex()
         (book / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
         running.index(book, base_url="https://book.example")
         assert running.search("planetary gear").hits[0].chunk.title == "Gears"
@@ -97,71 +90,64 @@ def test_a_process_that_runs_on_writes_to_the_build_that_another_has_made(
         assert later.workspace.index().count() == 2
 
 
-def test_an_embedded_index_is_taken_to_servers_without_embedding_again(
-    embedded: Path,
-    tmp_path: Path,
-    qdrant: Place,
-    collection: str,
-    postgres_url: str,
-    monkeypatch: pytest.MonkeyPatch,
+def test_migration_to_servers_does_not_embed(
+    embedded: Path, tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("something was embedded")
-
-    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as here:
-        usual = found(here)
+    qdrant_url, postgres_url = servers["qdrant_url"], servers["database_url"]
+    refuse = Mock(side_effect=AssertionError("something was embedded"))
+    with Pertinent.open(embedded, **FAST, qdrant_collection=servers["qdrant_collection"]) as local:
+        usual = search_all(local)
         with monkeypatch.context() as patch:
             patch.setattr("pertinent.testing.embedder.HashedWords.embed_documents", refuse)
-            copied = here.migrate_to(qdrant.url, postgres_url)
-        assert copied == here.workspace.index().count()
+            copied = local.migrate_to(qdrant_url, postgres_url)
+        assert copied == local.workspace.index().count()
         with pytest.raises(IndexFailure, match="belongs to another catalog"):
-            here.migrate_to(qdrant.url)
-        assert found(here) == usual
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
-    with Pertinent.open(tmp_path / "none", **FAST, **servers) as there:
-        assert found(there) == usual
-        assert there.validate(GOLDEN, audit=True, together=False).audit == []
+            local.migrate_to(qdrant_url)
+        assert search_all(local) == usual
+    with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
+        assert search_all(remote) == usual
+        assert remote.validate(GOLDEN, audit=True, together=False).audit == []
         # A sync after it finds nothing to do.
-        assert there.index(HANDBOOK).chunks_added == 0
+        assert remote.index(HANDBOOK).chunks_added == 0
 
 
-def test_a_catalog_that_holds_pages_is_not_overwritten(
-    embedded: Path, tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
+def test_migration_refuses_a_catalog_with_pages(
+    embedded: Path, tmp_path: Path, qdrant: Endpoint, collection: str, postgres_url: str
 ) -> None:
     book = tmp_path / "book"
     book.mkdir()
     (book / "page.md").write_text("# A page\n\nIt was here before.\n")
-    with Pertinent.open(tmp_path / "other", **FAST, database_url=postgres_url) as other:
-        other.index(book)
-    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as here:
+    with Pertinent.open(tmp_path / "other", **FAST, database_url=postgres_url) as filled:
+        filled.index(book)
+    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as local:
         with pytest.raises(SyncRefused, match="already holds pages"):
-            here.migrate_to(qdrant.url, postgres_url)
+            local.migrate_to(qdrant.url, postgres_url)
         # Nothing is left of the attempt.
-        assert here.migrate_to(qdrant.url) > 0
+        assert local.migrate_to(qdrant.url) > 0
         with pytest.raises(InvalidInput, match="already exists"):
-            here.migrate_to(qdrant.url)
+            local.migrate_to(qdrant.url)
 
 
-def in_use(qdrant: Place, collection: str) -> int | None:
+def in_use(qdrant: Endpoint, collection: str) -> int | None:
     return QdrantBuilds(qdrant.connect, collection).in_use()
 
 
 @pytest.mark.parametrize(
     "breaks", ["QdrantIndex.put", "QdrantIndex.finish", "copy_catalog", "QdrantBuilds.use"]
 )
-def test_a_migration_that_dies_is_begun_again(
+def test_interrupted_migration_can_be_repeated(
     embedded: Path,
     tmp_path: Path,
-    qdrant: Place,
-    collection: str,
-    postgres_url: str,
+    qdrant: Endpoint,
+    servers: dict[str, Any],
     breaks: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    collection, postgres_url = servers["qdrant_collection"], servers["database_url"]
     monkeypatch.setattr(migrating, "COPY_BATCH", 100)
-    place, _, name = breaks.rpartition(".")
-    places: dict[str, Any] = {"QdrantIndex": QdrantIndex, "QdrantBuilds": QdrantBuilds, "": migrating}
-    broken = places[place]
+    owner, _, name = breaks.rpartition(".")
+    owners: dict[str, Any] = {"QdrantIndex": QdrantIndex, "QdrantBuilds": QdrantBuilds, "": migrating}
+    broken = owners[owner]
     usual, calls = getattr(broken, name), []
 
     def dying(*arguments: Any) -> Any:
@@ -170,52 +156,48 @@ def test_a_migration_that_dies_is_begun_again(
             raise KeyboardInterrupt
         return usual(*arguments)
 
-    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as here:
+    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as local:
         with monkeypatch.context() as patch:
             patch.setattr(broken, name, dying)
             with pytest.raises(KeyboardInterrupt):
-                here.migrate_to(qdrant.url, postgres_url)
+                local.migrate_to(qdrant.url, postgres_url)
         # The alias never shows a part.
         assert in_use(qdrant, collection) is None
-        assert here.migrate_to(qdrant.url, postgres_url) == here.workspace.index().count()
-        expected = found(here)
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
-    with Pertinent.open(tmp_path / "none", **FAST, **servers) as there:
-        assert found(there) == expected
+        assert local.migrate_to(qdrant.url, postgres_url) == local.workspace.index().count()
+        expected = search_all(local)
+    with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
+        assert search_all(remote) == expected
     assert in_use(qdrant, collection) == 1
 
 
-def test_a_migration_to_the_same_catalog_that_dies_is_begun_again(
-    embedded: Path, qdrant: Place, collection: str, monkeypatch: pytest.MonkeyPatch
+def test_interrupted_migration_with_the_same_catalog_can_be_repeated(
+    embedded: Path, qdrant: Endpoint, collection: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as here:
+    with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as local:
         with monkeypatch.context() as patch:
             patch.setattr(QdrantIndex, "finish", lambda _: 1 / 0)
             with pytest.raises(ZeroDivisionError):
-                here.migrate_to(qdrant.url)
+                local.migrate_to(qdrant.url)
         assert in_use(qdrant, collection) is None
-        assert here.migrate_to(qdrant.url) == here.workspace.index().count()
+        assert local.migrate_to(qdrant.url) == local.workspace.index().count()
         assert in_use(qdrant, collection) == 1
 
 
-def test_a_sync_that_broke_off_before_a_migration_is_mended_after_it(
-    embedded: Path, tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
-) -> None:
+def test_interrupted_sync_survives_migration(embedded: Path, tmp_path: Path, servers: dict[str, Any]) -> None:
     shutil.copytree(embedded, tmp_path / "copy")
-    with Pertinent.open(tmp_path / "copy", **FAST, qdrant_collection=collection) as here:
-        page, whole = here.pages()[0], here.workspace.index().count()
-        here.workspace.writable_catalog().begin([page.document_id])
-        here.workspace.writable_index().delete_stale_points(page.document_id, keep=[])
-        assert here.migrate_to(qdrant.url, postgres_url) == whole - page.chunks
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
-    with Pertinent.open(tmp_path / "none", **FAST, **servers) as there:
-        assert there.workspace.writable_catalog().pending() == [page.document_id]
-        there.index(HANDBOOK)
-        assert there.workspace.index().count() == whole
-        assert there.workspace.writable_catalog().pending() == []
+    with Pertinent.open(tmp_path / "copy", **FAST, qdrant_collection=servers["qdrant_collection"]) as local:
+        page, total = local.pages()[0], local.workspace.index().count()
+        local.workspace.writable_catalog().begin([page.document_id])
+        local.workspace.writable_index().delete_stale_points(page.document_id, keep=[])
+        assert local.migrate_to(servers["qdrant_url"], servers["database_url"]) == total - page.chunks
+    with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
+        assert remote.workspace.writable_catalog().pending() == [page.document_id]
+        remote.index(HANDBOOK)
+        assert remote.workspace.index().count() == total
+        assert remote.workspace.writable_catalog().pending() == []
 
 
-def test_two_catalogs_do_not_share_a_collection(tmp_path: Path, qdrant: Place, collection: str) -> None:
+def test_collection_is_not_shared_by_two_catalogs(tmp_path: Path, qdrant: Endpoint, collection: str) -> None:
     for name in ("gears", "feet"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "page.md").write_text(f"# The {name}\n\nAll about the {name}.\n")
@@ -224,7 +206,7 @@ def test_two_catalogs_do_not_share_a_collection(tmp_path: Path, qdrant: Place, c
         Pertinent.open(tmp_path / "a", **FAST, **server) as first,
         Pertinent.open(tmp_path / "b", **FAST, **server) as second,
     ):
-        # Whoever only looks claims nothing.
+        # A plan does not claim the collection.
         assert second.plan(tmp_path / "feet").chunks_to_embed == 1
         first.index(tmp_path / "gears", name="book")
         with pytest.raises(IndexFailure, match=r"another catalog.*QDRANT_COLLECTION_NAME"):
@@ -236,8 +218,8 @@ def test_two_catalogs_do_not_share_a_collection(tmp_path: Path, qdrant: Place, c
         assert [hit.chunk.title for hit in second.search("feet").hits] == ["The feet"]
 
 
-def test_a_reindex_on_a_server_that_dies_goes_on_where_it_was(
-    tmp_path: Path, qdrant: Place, collection: str, monkeypatch: pytest.MonkeyPatch
+def test_interrupted_reindex_on_a_server_is_resumed(
+    tmp_path: Path, qdrant: Endpoint, collection: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = {"qdrant_url": qdrant.url, "qdrant_collection": collection}
     with Pertinent.open(tmp_path / "a", **FAST, **server) as pertinent:
@@ -264,17 +246,14 @@ def test_a_reindex_on_a_server_that_dies_goes_on_where_it_was(
         made_by: Any = pertinent.workspace.embedder()
         # What was embedded and not written yet when it died is lost.
         assert made_by.embedded + paid - chunks < WRITE_BATCH
-        assert found(pertinent)
+        assert search_all(pertinent)
     assert in_use(qdrant, collection) == 2
 
 
-def test_what_another_process_indexes_is_seen_by_a_service_without_a_restart(
-    tmp_path: Path, qdrant: Place, collection: str, postgres_url: str
-) -> None:
+def test_service_sees_what_another_process_indexes(tmp_path: Path, servers: dict[str, Any]) -> None:
     book = tmp_path / "book"
     book.mkdir()
     (book / "page.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n")
-    servers = {"qdrant_url": qdrant.url, "qdrant_collection": collection, "database_url": postgres_url}
     with Pertinent.open(tmp_path / "a", **FAST, **servers) as writer:
         writer.index(book, name="book")
         with (
@@ -283,7 +262,7 @@ def test_what_another_process_indexes_is_seen_by_a_service_without_a_restart(
         ):
             ask = {"query": "rubber sole"}
             before = client.post("/search", json=ask).json()["results"]
-            assert [one["title"] for one in before] == ["Gears"]
+            assert [hit["title"] for hit in before] == ["Gears"]
             (book / "feet.md").write_text("# Feet\n\nA rubber sole grips the floor.\n")
             writer.index(book, name="book")
             best = client.post("/search", json=ask).json()["results"][0]
@@ -292,20 +271,20 @@ def test_what_another_process_indexes_is_seen_by_a_service_without_a_restart(
 
 
 @pytest.mark.slow
-def test_the_handbook_has_the_same_verdict_on_a_cluster(
+def test_cluster_gives_the_same_verdict(
     tmp_path: Path, qdrant_cluster: Cluster, collection: str, postgres_url: str
 ) -> None:
     """With the real model, and each shard on two of three peers."""
-    with Pertinent.open(tmp_path / "here") as here:
-        here.index(HANDBOOK)
-        usual = figures(here.validate(GOLDEN))
+    with Pertinent.open(tmp_path / "here") as local:
+        local.index(HANDBOOK)
+        usual = figures(local.validate(GOLDEN))
     servers = {
         "qdrant_url": ",".join(node.url for node in qdrant_cluster.nodes),
         "qdrant_collection": collection,
         "qdrant_replicas": 2,
         "database_url": postgres_url,
     }
-    with Pertinent.open(tmp_path / "there", **servers) as there:
-        there.index(HANDBOOK)
-        assert figures(there.validate(GOLDEN, audit=True)) == usual
+    with Pertinent.open(tmp_path / "there", **servers) as remote:
+        remote.index(HANDBOOK)
+        assert figures(remote.validate(GOLDEN, audit=True)) == usual
     assert usual[0] == "PASS"

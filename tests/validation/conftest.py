@@ -15,6 +15,7 @@ from pertinent.settings import Settings
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Answer, Page, SearchOptions
+from pertinent.validation.acceptance_checks import AcceptanceCheck
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import TestCase, ValidationReport
@@ -86,6 +87,10 @@ def find_case(report: ValidationReport, query_id: str) -> TestCase:
     return case
 
 
+def find_check(report: ValidationReport, name: str) -> AcceptanceCheck:
+    return next(check for check in report.checks if check.name == name)
+
+
 def find_diagnosis(report: ValidationReport, query_id: str) -> Diagnosis:
     case = find_case(report, query_id)
     assert case.diagnosis is not None, case.complaints
@@ -105,9 +110,7 @@ def add_pages(stored: Workspace, *pages: Page) -> None:
 def copy_of_knee() -> Page:
     """The page about the knee at another address."""
     (knee,) = (page for page in book() if page.slug == "knee")
-    return replace(
-        knee, document_id="copy-1", url="https://book.example/docs/copy", source_path="docs/copy.md"
-    )
+    return replace(knee, document_id="copy", url="https://book.example/docs/copy", source_path="docs/copy.md")
 
 
 class FailingPipeline:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from pertinent.errors import InvalidInput
 from pertinent.types import Answer, Chunk, Hit, Scores
 from pertinent.validation.calibration import RULE, Calibration, auc, best_plateau, calibrate
-from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, QueryType
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet
 from pertinent.validation.labels.resolve import ResolvedQuery
 from pertinent.validation.runner import QueryOutcome
 from pertinent.validation.statistics import Column
@@ -29,18 +30,11 @@ def hit(chunk_id: str, score: float) -> Hit:
     return Hit(chunk, score, Scores(score, None), 0)
 
 
-def outcome(
-    name: str,
-    scores: Sequence[float],
-    *,
-    answerable: bool = True,
-    query_type: QueryType = "specific",
-    top_k: int = 5,
-) -> QueryOutcome:
+def outcome(name: str, scores: Sequence[float], **fields: Any) -> QueryOutcome:
     """A query whose results are called by its name and their rank, `name-1` first."""
-    query = GoldenQuery(id=name, text=name, answerable=answerable, query_type=query_type, top_k=top_k)
+    query = GoldenQuery(id=name, text=name, **fields)
     hits = tuple(hit(f"{name}-{rank}", score) for rank, score in enumerate(scores, start=1))
-    return QueryOutcome(query, 1.0, Answer(name, "hybrid", hits, top_k, 0.0, "", {}))
+    return QueryOutcome(query, 1.0, Answer(name, "hybrid", hits, query.top_k, 0.0, "", {}))
 
 
 def run(
@@ -49,23 +43,31 @@ def run(
     threshold: float = 0.5,
     resamples: int = 20,
 ) -> Calibration:
-    golden = GoldenSet(queries=tuple(one.query for one in outcomes), answer_threshold=threshold)
-    given_ = judgments or {}
+    golden = GoldenSet(queries=tuple(outcome.query for outcome in outcomes), answer_threshold=threshold)
+    relevance = judgments or {}
     resolved = {
-        one.query.id: ResolvedQuery(one.query.id, (), given_.get(one.query.id, {}), (), {})
-        for one in outcomes
+        outcome.query.id: ResolvedQuery(outcome.query.id, (), relevance.get(outcome.query.id, {}), (), {})
+        for outcome in outcomes
     }
     return calibrate(golden, outcomes, resolved, resamples=resamples)
+
+
+def outcomes_of(answerable: Sequence[float], unanswerable: Sequence[float]) -> list[QueryOutcome]:
+    """Queries `a0`, `a1`… with an answer and `n0`, `n1`… without, each with one result of the score."""
+    outcomes = [outcome(f"a{number}", [score]) for number, score in enumerate(answerable)]
+    return outcomes + [outcome(f"n{n}", [score], answerable=False) for n, score in enumerate(unanswerable)]
 
 
 def of_scores(
     answerable: Sequence[float], unanswerable: Sequence[float], threshold: float = 0.5, resamples: int = 20
 ) -> Calibration:
     """Where the first result of each answerable query is the relevant one."""
-    outcomes = [outcome(f"a{place}", [score]) for place, score in enumerate(answerable)]
-    outcomes += [outcome(f"n{p}", [score], answerable=False) for p, score in enumerate(unanswerable)]
-    known = {f"a{place}": {f"a{place}-1": 2} for place in range(len(answerable))}
-    return run(outcomes, known, threshold, resamples)
+    outcomes = outcomes_of(answerable, unanswerable)
+    relevance = {f"a{position}": {f"a{position}-1": 2} for position in range(len(answerable))}
+    return run(outcomes, relevance, threshold, resamples)
+
+
+NO_ANSWER = outcome("n", [0.1], answerable=False)
 
 
 def column(scores: Sequence[float]) -> Column:
@@ -75,103 +77,93 @@ def column(scores: Sequence[float]) -> Column:
 SCORES = st.lists(
     st.one_of(st.floats(0, 1), st.integers(0, 20).map(lambda part: part / 20)), min_size=1, max_size=15
 )
+Floats = list[float]
 few = hypothesis_settings(max_examples=40)
 
 
-def test_two_kinds_that_are_apart_are_separated_in_the_middle() -> None:
-    found = of_scores([0.6, 0.7, 0.9], [0.1, 0.2, 0.4])
-    assert found.threshold == 0.5
-    assert found.plateau == (0.4, 0.6)
-    assert found.auc == 1.0
-    assert (found.proposed.answered, found.proposed.kept, found.proposed.false_answers) == (1, 1, 0)
-    assert (found.proposed.youden, found.proposed.balanced_accuracy) == (1, 1)
-    assert found.rule == RULE
+def test_separable_scores_get_the_middle_as_threshold() -> None:
+    calibration = of_scores([0.6, 0.7, 0.9], [0.1, 0.2, 0.4])
+    proposed = calibration.proposed
+    assert (calibration.threshold, calibration.plateau, calibration.rule) == (0.5, (0.4, 0.6), RULE)
+    assert (proposed.answered, proposed.kept, proposed.false_answers) == (1, 1, 0)
+    assert calibration.auc == proposed.youden == proposed.balanced_accuracy == 1
 
 
-def test_a_case_by_hand_where_they_overlap() -> None:
+def test_overlapping_scores_match_a_hand_computed_case() -> None:
     """At 0.4 three of four stay and one of four gets through; everywhere else it is worse."""
-    found = of_scores([0.2, 0.5, 0.6, 0.8], [0.1, 0.3, 0.35, 0.7])
-    assert found.plateau == (0.35, 0.5)
-    assert found.threshold == 0.42
-    assert found.proposed.answered == 0.75
-    assert found.proposed.false_answers == 0.25
-    assert found.proposed.balanced_accuracy == 0.75
-    assert found.auc == 11 / 16
+    calibration = of_scores([0.2, 0.5, 0.6, 0.8], [0.1, 0.3, 0.35, 0.7])
+    proposed = calibration.proposed
+    assert (calibration.plateau, calibration.threshold, calibration.auc) == ((0.35, 0.5), 0.42, 11 / 16)
+    assert (proposed.answered, proposed.false_answers, proposed.balanced_accuracy) == (0.75, 0.25, 0.75)
 
 
-def test_what_the_present_threshold_costs_is_told() -> None:
-    found = of_scores([0.45, 0.55, 0.9], [0.1, 0.3], threshold=0.5)
-    assert found.present.threshold == 0.5
-    assert found.present.answered == pytest.approx(2 / 3)
-    assert found.present.false_answers == 0
-    assert found.proposed.answered == 1
+def test_present_threshold_has_its_costs() -> None:
+    calibration = of_scores([0.45, 0.55, 0.9], [0.1, 0.3], threshold=0.5)
+    assert calibration.present.threshold == 0.5
+    assert calibration.present.answered == pytest.approx(2 / 3)
+    assert calibration.present.false_answers == 0
+    assert calibration.proposed.answered == 1
 
 
-def test_a_score_at_the_threshold_is_an_answer() -> None:
-    found = of_scores([0.5], [0.2], threshold=0.5)
-    assert found.present.answered == 1
-    assert found.point_at(0.2).false_answers == 1
-    assert found.point_at(math.nextafter(0.2, 1)).false_answers == 0
+def test_score_at_the_threshold_is_an_answer() -> None:
+    calibration = of_scores([0.5], [0.2], threshold=0.5)
+    assert calibration.present.answered == 1
+    assert calibration.at(0.2).false_answers == 1
+    assert calibration.at(math.nextafter(0.2, 1)).false_answers == 0
 
 
-def test_of_two_plateaus_the_wider_one_is_taken_and_of_equal_ones_the_lower() -> None:
+def test_wider_plateau_wins_and_the_lower_of_equal_ones() -> None:
     # J is 1/2 above 0.1 and up to 0.2, and again above 0.3.
     assert best_plateau(column([0.2, 0.9]), column([0.1, 0.3])) == (0.3, 0.9)
     assert best_plateau(column([0.25, 0.75]), column([0.125, 0.625])) == (0.125, 0.25)
 
 
-def test_the_proposal_has_few_decimals_but_stays_on_its_plateau() -> None:
+def test_proposal_is_rounded_within_its_plateau() -> None:
     assert of_scores([0.4567], [0.4561]).threshold == 0.4564
     assert of_scores([0.46], [0.45]).threshold == 0.46  # the middle, 0.455, to two decimals
     near = math.nextafter(0.5, 1)
     assert of_scores([near], [0.5]).threshold == near
 
 
-def test_a_query_that_found_nothing_is_never_answered() -> None:
+def test_query_without_results_is_never_answered() -> None:
     outcomes = [outcome("a", []), outcome("b", [0.8]), outcome("n", [], answerable=False)]
-    found = run(outcomes, {"a": {"a-1": 2}, "b": {"b-1": 2}})
-    assert found.point_at(0.0).answered == 0.5
-    assert found.point_at(0.0).kept == 0.5
-    assert all(point.false_answers == 0 for point in found.curve)
+    calibration = run(outcomes, {"a": {"a-1": 2}, "b": {"b-1": 2}})
+    assert calibration.at(0.0).answered == 0.5
+    assert calibration.at(0.0).kept == 0.5
+    assert all(point.false_answers == 0 for point in calibration.curve)
 
 
-def test_the_best_relevant_result_counts_not_the_best() -> None:
-    found = run(
-        [outcome("a", [0.9, 0.7, 0.6]), outcome("n", [0.1], answerable=False)],
-        {"a": {"a-1": 0, "a-2": 1, "a-3": 2}},
-    )
-    assert (found.point_at(0.8).answered, found.point_at(0.8).kept) == (1, 0)
-    assert (found.point_at(0.7).answered, found.point_at(0.7).kept) == (1, 1)
+def test_best_relevant_result_counts() -> None:
+    calibration = run([outcome("a", [0.9, 0.7, 0.6]), NO_ANSWER], {"a": {"a-1": 0, "a-2": 1, "a-3": 2}})
+    assert (calibration.at(0.8).answered, calibration.at(0.8).kept) == (1, 0)
+    assert (calibration.at(0.7).answered, calibration.at(0.7).kept) == (1, 1)
 
 
-def test_what_lies_beyond_top_k_is_not_seen() -> None:
-    found = run([outcome("a", [0.9, 0.7], top_k=1), outcome("n", [0.1], answerable=False)], {"a": {"a-2": 2}})
-    assert found.point_at(0.0).kept == 0
+def test_results_beyond_top_k_are_ignored() -> None:
+    assert run([outcome("a", [0.9, 0.7], top_k=1), NO_ANSWER], {"a": {"a-2": 2}}).at(0.0).kept == 0
 
 
-def test_a_query_without_a_known_answer_is_no_miss() -> None:
-    outcomes = [outcome("a", [0.9]), outcome("b", [0.8]), outcome("n", [0.1], answerable=False)]
-    found = run(outcomes, {"a": {"a-1": 1}, "b": {"b-1": 0}})
-    assert (found.answerable, found.judged) == (2, 1)
-    assert found.point_at(0.85).kept == 1
-    assert run(outcomes).point_at(0.5).kept is None
+def test_query_without_a_known_answer_is_not_a_miss() -> None:
+    outcomes = [outcome("a", [0.9]), outcome("b", [0.8]), NO_ANSWER]
+    calibration = run(outcomes, {"a": {"a-1": 1}, "b": {"b-1": 0}})
+    assert (calibration.answerable, calibration.judged) == (2, 1)
+    assert calibration.at(0.85).kept == 1
+    assert run(outcomes).at(0.5).kept is None
 
 
 def test_pages_are_known_by_their_document() -> None:
-    outcomes = [outcome("a", [0.9, 0.7]), outcome("n", [0.1], answerable=False)]
-    golden = GoldenSet(queries=tuple(one.query for one in outcomes), unit="page")
-    resolved = {
-        "a": ResolvedQuery("a", (), {"page-of-a-2": 2}, (), {}),
-        "n": ResolvedQuery("n", (), {}, (), {}),
-    }
-    found = calibrate(golden, outcomes, resolved)
-    assert (found.point_at(0.7).kept, found.point_at(0.8).kept) == (1, 0)
+    outcomes = [outcome("a", [0.9, 0.7]), NO_ANSWER]
+    golden = GoldenSet(queries=tuple(outcome.query for outcome in outcomes), unit="page")
+    judgments: dict[str, dict[str, int]] = {"a": {"page-of-a-2": 2}, "n": {}}
+    resolved = {name: ResolvedQuery(name, (), grades, (), {}) for name, grades in judgments.items()}
+    calibration = calibrate(golden, outcomes, resolved)
+    assert (calibration.at(0.7).kept, calibration.at(0.8).kept) == (1, 0)
 
 
-def test_answerable_edge_cases_are_left_aside_and_refusals_and_errors_left_out() -> None:
+def test_edge_cases_refusals_and_errors_are_left_out() -> None:
     refused = GoldenQuery(id="empty", text="", answerable=False)
     failed = GoldenQuery(id="down", text="x")
-    found = run(
+    calibration = run(
         [
             outcome("a", [0.9]),
             outcome("odd", [0.2], query_type="edge"),
@@ -180,117 +172,112 @@ def test_answerable_edge_cases_are_left_aside_and_refusals_and_errors_left_out()
             QueryOutcome(failed, 1.0, error="the store is down"),
         ]
     )
-    assert (found.answerable, found.unanswerable) == (1, 1)
-    assert found.left_out == {"empty": "must not be empty", "down": "the store is down"}
-    assert any("down" in warning and "empty" not in warning for warning in found.warnings)
+    assert (calibration.answerable, calibration.unanswerable) == (1, 1)
+    assert calibration.left_out == {"empty": "must not be empty", "down": "the store is down"}
+    assert any("down" in warning and "empty" not in warning for warning in calibration.warnings)
 
 
-def test_few_queries_are_warned_of() -> None:
+def test_few_queries_give_a_warning() -> None:
     many, nine, ten = [0.8] * 12, [0.1] * 9, [0.1] * 10
     (warning,) = of_scores(many, nine).warnings
     assert "only 9 queries have no answer" in warning
     assert of_scores(many, ten).warnings == []
 
 
-def test_kinds_that_can_not_be_told_apart_are_warned_of() -> None:
-    same = [place / 20 for place in range(20)]
-    found = of_scores(same, same)
-    assert found.auc == 0.5
-    assert any("no threshold separates" in warning for warning in found.warnings)
+def test_inseparable_scores_give_a_warning() -> None:
+    same = [position / 20 for position in range(20)]
+    calibration = of_scores(same, same)
+    assert calibration.auc == 0.5
+    assert any("no threshold separates" in warning for warning in calibration.warnings)
 
 
 @pytest.mark.parametrize("answerable", [True, False])
-def test_a_golden_set_of_one_kind_is_refused(answerable: bool) -> None:
+def test_golden_set_of_one_kind_is_refused(answerable: bool) -> None:
     with pytest.raises(InvalidInput, match="golden: a threshold needs"):
         run([outcome("a", [0.5], answerable=answerable)])
 
 
-def test_where_every_search_failed_the_first_error_is_told() -> None:
+def test_calibration_raises_the_first_error_when_all_searches_fail() -> None:
     with pytest.raises(InvalidInput, match="the store is down"):
         run([QueryOutcome(GoldenQuery(id="a", text="a"), 1.0, error="the store is down")])
 
 
 @pytest.mark.parametrize("score", [1.5, -0.2, float("nan")])
-def test_a_score_that_is_none_is_refused(score: float) -> None:
+def test_score_that_is_not_finite_is_refused(score: float) -> None:
     with pytest.raises(InvalidInput, match=r"between 0\.0 and 1\.0"):
         of_scores([score], [0.1])
 
 
 @given(SCORES, SCORES)
 @few
-def test_no_share_rises_with_the_threshold(answerable: list[float], unanswerable: list[float]) -> None:
+def test_no_share_rises_with_the_threshold(answerable: Floats, unanswerable: Floats) -> None:
     curve = of_scores(answerable, unanswerable).curve
     thresholds = [point.threshold for point in curve]
     assert thresholds == sorted(set(thresholds))
     assert (thresholds[0], thresholds[-1]) == (0, 1)
-    for one, other in pairwise(curve):
-        assert one.answered >= other.answered
-        assert (one.kept or 0) >= (other.kept or 0)
-        assert one.false_answers >= other.false_answers
+    for lower, higher in pairwise(curve):
+        assert lower.answered >= higher.answered
+        assert (lower.kept or 0) >= (higher.kept or 0)
+        assert lower.false_answers >= higher.false_answers
 
 
 @given(SCORES, SCORES)
 @few
-def test_no_threshold_is_better_than_the_proposed_one(
-    answerable: list[float], unanswerable: list[float]
-) -> None:
-    found = of_scores(answerable, unanswerable)
-    low, high = found.plateau
-    assert low < found.threshold <= high or low == high == found.threshold == 0
-    assert found.proposed.youden == pytest.approx(max(point.youden for point in found.curve))
-    assert found.proposed.threshold == found.threshold
-    assert 0 <= found.low <= found.high <= 1
+def test_no_threshold_is_better_than_the_proposed_one(answerable: Floats, unanswerable: Floats) -> None:
+    calibration = of_scores(answerable, unanswerable)
+    low, high = calibration.plateau
+    assert low < calibration.threshold <= high or low == high == calibration.threshold == 0
+    assert calibration.proposed.youden == pytest.approx(max(point.youden for point in calibration.curve))
+    assert calibration.proposed.threshold == calibration.threshold
+    assert 0 <= calibration.low <= calibration.high <= 1
     for threshold in [*answerable, *unanswerable, high, 0.0, 0.33, 1.0]:
-        kept = sum(score >= threshold for score in answerable) / len(answerable)
+        recall = sum(score >= threshold for score in answerable) / len(answerable)
         through = sum(score >= threshold for score in unanswerable) / len(unanswerable)
-        point = found.point_at(threshold)
-        assert (point.answered, point.false_answers) == (kept, through)
-        assert kept - through <= found.proposed.youden + 1e-9
+        point = calibration.at(threshold)
+        assert (point.answered, point.false_answers) == (recall, through)
+        assert recall - through <= calibration.proposed.youden + 1e-9
 
 
 @given(SCORES, SCORES)
 @few
-def test_scores_that_are_apart_are_separated_perfectly(first: list[float], second: list[float]) -> None:
+def test_separable_scores_are_separated_perfectly(first: Floats, second: Floats) -> None:
     answerable, unanswerable = [0.55 + score * 0.45 for score in first], [score * 0.45 for score in second]
-    found = of_scores(answerable, unanswerable)
-    assert found.proposed.youden == found.auc == 1
-    assert max(unanswerable) < found.threshold <= min(answerable)
+    calibration = of_scores(answerable, unanswerable)
+    assert calibration.proposed.youden == calibration.auc == 1
+    assert max(unanswerable) < calibration.threshold <= min(answerable)
 
 
 @given(SCORES, SCORES, st.randoms(use_true_random=False))
 @few
-def test_the_order_of_the_queries_has_no_effect(
-    answerable: list[float], unanswerable: list[float], random: Random
-) -> None:
-    outcomes = [outcome(f"a{place}", [score]) for place, score in enumerate(answerable)]
-    outcomes += [outcome(f"n{p}", [score], answerable=False) for p, score in enumerate(unanswerable)]
-    found = run(outcomes)
+def test_order_of_queries_has_no_effect(answerable: Floats, unanswerable: Floats, random: Random) -> None:
+    outcomes = outcomes_of(answerable, unanswerable)
+    calibration = run(outcomes)
     random.shuffle(outcomes)
-    assert run(outcomes) == found
+    assert run(outcomes) == calibration
 
 
 @given(SCORES, SCORES)
-def test_the_auc_is_scipys(answerable: list[float], unanswerable: list[float]) -> None:
+def test_auc_matches_scipy(answerable: Floats, unanswerable: Floats) -> None:
     ranked = stats.mannwhitneyu(answerable, unanswerable, method="asymptotic")
     pairs = len(answerable) * len(unanswerable)
     assert auc(column(answerable), column(unanswerable)) == pytest.approx(ranked.statistic / pairs)
 
 
 @given(SCORES, SCORES)
-def test_swapping_the_kinds_turns_the_auc_around(answerable: list[float], unanswerable: list[float]) -> None:
-    one, other = column(answerable), column(unanswerable)
-    assert auc(one, other) + auc(other, one) == pytest.approx(1)
+def test_auc_is_mirrored_by_swapping_the_kinds(answerable: Floats, unanswerable: Floats) -> None:
+    first, second = column(answerable), column(unanswerable)
+    assert auc(first, second) + auc(second, first) == pytest.approx(1)
 
 
 @given(SCORES, SCORES)
-def test_every_query_twice_is_the_same_plateau(answerable: list[float], unanswerable: list[float]) -> None:
+def test_doubled_queries_give_the_same_plateau(answerable: Floats, unanswerable: Floats) -> None:
     once = best_plateau(column(answerable), column(unanswerable))
     assert best_plateau(column(answerable * 2), column(unanswerable * 2)) == once
 
 
 @given(SCORES, SCORES)
 def test_halving_every_score_halves_a_plateau_that_separates(
-    answerable: list[float], unanswerable: list[float]
+    answerable: Floats, unanswerable: Floats
 ) -> None:
     low, high = best_plateau(column(answerable), column(unanswerable))
     assume(high <= max([*answerable, *unanswerable]) and low > 0)
@@ -304,17 +291,14 @@ def test_more_queries_make_the_interval_narrower() -> None:
     drawn = np.random.default_rng(2)
 
     def width(n: int) -> float:
-        found = of_scores(
-            drawn.normal(0.6, 0.08, n).clip(0, 1).tolist(),
-            drawn.normal(0.3, 0.08, n).clip(0, 1).tolist(),
-            resamples=200,
-        )
-        return found.high - found.low
+        answerable, unanswerable = (drawn.normal(mean, 0.08, n).clip(0, 1).tolist() for mean in (0.6, 0.3))
+        calibration = of_scores(answerable, unanswerable, resamples=200)
+        return calibration.high - calibration.low
 
     assert width(400) < width(10)
 
 
-def test_the_same_scores_give_the_same_proposal_as_json_too() -> None:
-    found = of_scores([0.4, 0.6, 0.9], [0.1, 0.5])
-    assert of_scores([0.4, 0.6, 0.9], [0.1, 0.5]) == found
-    assert Calibration.model_validate(json.loads(found.model_dump_json())) == found
+def test_calibration_is_deterministic_and_round_trips_through_json() -> None:
+    calibration = of_scores([0.4, 0.6, 0.9], [0.1, 0.5])
+    assert of_scores([0.4, 0.6, 0.9], [0.1, 0.5]) == calibration
+    assert Calibration.model_validate(json.loads(calibration.model_dump_json())) == calibration

@@ -15,7 +15,7 @@ from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import load, save
 from pertinent.workspace.workspace import Workspace
 
-from .conftest import PARTS, Judge, change_query, find_diagnosis, golden, has_issue, labels_on
+from .conftest import PARTS, Judge, change_query, find_check, find_diagnosis, golden, has_issue, labels_on
 
 
 def shard(stored: Workspace) -> Any:
@@ -25,8 +25,9 @@ def shard(stored: Workspace) -> Any:
 
 
 def passage(stored: Workspace, name: str, part: str) -> Chunk:
-    (record,) = (one for one in stored.catalog().pages() if one.source_path == f"docs/{name}.md")
-    (chunk,) = (one for one in stored.catalog().chunks(record.document_id) if one.anchor == f"the-{part}")
+    (record,) = (page for page in stored.catalog().pages() if page.source_path == f"docs/{name}.md")
+    chunks = stored.catalog().chunks(record.document_id)
+    (chunk,) = (chunk for chunk in chunks if chunk.anchor == f"the-{part}")
     return chunk
 
 
@@ -48,50 +49,29 @@ def test_changed_text_fails_hash_validation_and_is_named(stored: Workspace, judg
     assert has_issue(report, chunk.chunk_id, "hash")
 
 
-def test_seed_000_a_missing_time_fails_completeness_and_is_named(stored: Workspace, judged: Judge) -> None:
+def test_seed_000_missing_time_fails_completeness_and_is_named(stored: Workspace, judged: Judge) -> None:
     chunk = passage(stored, "knee", "hinge")
     set_payload(stored, chunk, created_at=None)
     report = judged()
     assert report.verdict == "FAIL"
     assert report.metadata_completeness_rate < 1.0
     assert has_issue(report, chunk.chunk_id, "lacks timestamp")
-    times = {
-        result.timestamp
-        for case in report.test_cases
-        for result in case.actual_results
-        if result.chunk_id == chunk.chunk_id
-    }
-    assert times == {None}
+    results = [result for case in report.test_cases for result in case.actual_results]
+    assert {result.timestamp for result in results if result.chunk_id == chunk.chunk_id} == {None}
 
 
 DAMAGE: list[tuple[str, object]] = [
-    ("position", "x"),
-    ("position", None),
-    ("position", -1),
-    ("created_at", 12345),
-    ("created_at", "yesterday"),
-    ("created_at", ""),
-    ("url", "not a url"),
-    ("url", None),
-    ("url", ["https://book.example"]),
-    ("content_hash", None),
-    ("content_hash", "abc"),
-    ("text", None),
-    ("text", {"a": 1}),
-    ("text", " "),
-    ("title", 5),
-    ("section", ["a"]),
-    ("chunk_id", "another-chunk"),
-    ("chunk_id", None),
-    ("document_id", 5),
-    ("start", "0"),
-    ("headings", "The hinge"),
+    ("position", "x"), ("position", None), ("position", -1), ("created_at", 12345),
+    ("created_at", "yesterday"), ("created_at", ""), ("url", "not a url"), ("url", None),
+    ("url", ["https://book.example"]), ("content_hash", None), ("content_hash", "abc"), ("text", None),
+    ("text", {"a": 1}), ("text", " "), ("title", 5), ("section", ["a"]), ("chunk_id", "another-chunk"),
+    ("chunk_id", None), ("document_id", 5), ("start", "0"), ("headings", "The hinge"),
     ("url_parents", [1]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("field", "value"), DAMAGE)
-def test_rule_29_a_damaged_point_that_a_query_would_have_found_fails_and_is_named(
+def test_rule_29_damaged_point_that_a_query_would_find_fails_and_is_named(
     stored: Workspace, judged: Judge, field: str, value: object
 ) -> None:
     chunk = passage(stored, "knee", "hinge")
@@ -101,23 +81,21 @@ def test_rule_29_a_damaged_point_that_a_query_would_have_found_fails_and_is_name
     assert report.verdict == "FAIL"
     assert "damaged points: 1 (target: 0)" in report.summary
     assert has_issue(report, f"damaged point {point}", f"{field} is ")
-    shown = {result.chunk_id for case in report.test_cases for result in case.actual_results}
-    assert chunk.chunk_id not in shown
+    chunk_ids = {result.chunk_id for case in report.test_cases for result in case.actual_results}
+    assert chunk.chunk_id not in chunk_ids
     assert all(len(case.actual_results) == 5 for case in report.test_cases if case.query.answerable)
 
 
-def test_rule_29_a_damaged_point_that_no_query_meets_is_found_by_the_audit(
-    stored: Workspace, judged: Judge
-) -> None:
+def test_rule_29_audit_finds_a_damaged_point_that_no_query_finds(stored: Workspace, judged: Judge) -> None:
     chunk = passage(stored, "knee", "hinge")
     set_payload(stored, chunk, position="x")
     data = golden().model_dump(mode="json")
     data["queries"] = [query for query in data["queries"] if query["id"].startswith("gripper")]
     for query in data["queries"]:
         query["filters"] = {"url": "https://book.example/docs/gripper"}
-    other = GoldenSet.model_validate(data)
-    assert not any("damaged" in issue for issue in judged(other).issues)
-    report = judged(other, audit=True)
+    golden_set = GoldenSet.model_validate(data)
+    assert not any("damaged" in issue for issue in judged(golden_set).issues)
+    report = judged(golden_set, audit=True)
     assert report.audit is not None
     assert any(chunk.chunk_id in fault and "position is 'x'" in fault for fault in report.audit)
     assert not any("not in the index" in fault for fault in report.audit)
@@ -125,9 +103,7 @@ def test_rule_29_a_damaged_point_that_no_query_meets_is_found_by_the_audit(
     assert report.verdict == "FAIL"
 
 
-def test_seed_000_a_report_over_damaged_results_names_them_and_can_be_read_again(
-    stored: Workspace, judged: Judge, tmp_path: Path
-) -> None:
+def test_seed_000_report_names_damaged_results(stored: Workspace, judged: Judge, tmp_path: Path) -> None:
     chunk = passage(stored, "knee", "hinge")
     set_payload(stored, chunk, content_hash="0" * 64, created_at=None)
     report = judged()
@@ -171,7 +147,7 @@ def test_audit_finds_a_deleted_chunk(stored: Workspace, judged: Judge) -> None:
     report = judged(audit=True)
     assert report.verdict == "FAIL"
     assert report.audit is not None
-    assert any("not in the index" in one and chunk.chunk_id in one for one in report.audit)
+    assert any("not in the index" in line and chunk.chunk_id in line for line in report.audit)
 
 
 def test_audit_finds_shuffled_vectors(stored: Workspace, judged: Judge) -> None:
@@ -180,14 +156,9 @@ def test_audit_finds_shuffled_vectors(stored: Workspace, judged: Judge) -> None:
     records, _ = shard(stored).scroll(request)
     vectors = [record.vector for record in records]
     moved = [*vectors[7:], *vectors[:7]]
-    shard(stored).update(
-        qdrant.UpdateOperation.upsert_points(
-            [
-                qdrant.Point(record.id, vector, record.payload)
-                for record, vector in zip(records, moved, strict=True)
-            ]
-        )
-    )
+    pairs = zip(records, moved, strict=True)
+    points = [qdrant.Point(record.id, vector, record.payload) for record, vector in pairs]
+    shard(stored).update(qdrant.UpdateOperation.upsert_points(points))
     report = judged(audit=True)
     assert report.verdict == "FAIL"
     assert report.criteria[0].value < 0.8
@@ -201,12 +172,10 @@ def test_chunk_positions_with_a_gap_are_named(stored: Workspace, judged: Judge) 
     chunk = passage(stored, "knee", "motor")
     catalog: Any = stored.catalog()
     with catalog._engine.begin() as connection:
-        connection.execute(
-            sa.text("UPDATE documents SET order_index = 99 WHERE chunk_id = :chunk_id"),
-            {"chunk_id": chunk.chunk_id},
-        )
+        statement = "UPDATE documents SET order_index = 99 WHERE chunk_id = :chunk_id"
+        connection.execute(sa.text(statement), {"chunk_id": chunk.chunk_id})
     report = judged()
-    sequence = next(check for check in report.checks if check.name == "chunk indices")
+    sequence = find_check(report, "chunk indices")
     assert not sequence.passed
     assert sequence.detail == ["docs/knee.md"]
 

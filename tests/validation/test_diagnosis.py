@@ -30,6 +30,8 @@ from .conftest import (
 )
 from .test_damage import passage, shard
 
+COPIES = [page(f"copy-{n}", {"": "The hinge of the knee, the hinge of the knee."}) for n in range(4)]
+
 
 class RepeatingPipeline(LocalPipeline):
     """A pipeline that shows a text as often as it is stored."""
@@ -39,9 +41,8 @@ class RepeatingPipeline(LocalPipeline):
 
 
 def test_crowded_out_is_diagnosed(stored: Workspace) -> None:
-    copies = [page(f"copy-{n}", {"": "The hinge of the knee, the hinge of the knee."}) for n in range(4)]
-    add_pages(stored, *copies)
-    report = validate(RepeatingPipeline(stored), golden(), ValidationOptions(together=False))
+    add_pages(stored, *COPIES)
+    report = validate(RepeatingPipeline(stored), golden(), Options(together=False))
     diagnosis = find_diagnosis(report, "knee")
     assert diagnosis.kind == "crowded_out"
     assert diagnosis.detail == "3 of the first 5 results repeat another one"
@@ -49,22 +50,20 @@ def test_crowded_out_is_diagnosed(stored: Workspace) -> None:
 
 
 def test_distinct_search_is_not_crowded_out(stored: Workspace, judged: Judge) -> None:
-    add_pages(
-        stored, *(page(f"copy-{n}", {"": "The hinge of the knee, the hinge of the knee."}) for n in range(4))
-    )
+    add_pages(stored, *COPIES)
     assert find_case(judged(), "knee").status == "passed"
 
 
 def test_changed_is_diagnosed(stored: Workspace, judged: Judge) -> None:
-    """The index was written anew, and the catalog does not know of it."""
+    """The index was rewritten, but not the catalog."""
     chunks = [passage(stored, "knee", part) for part in PARTS[:3]]
     vectors = {point_id(passage(stored, "battery", part).chunk_id): part for part in PARTS[:3]}
     records, _ = shard(stored).scroll(qdrant.ScrollRequest(limit=1000, with_payload=True, with_vector=True))
     by_id = {str(record.id): record for record in records}
-    others = [by_id[str(point)].vector for point in vectors]
+    neighbours = [by_id[str(point)].vector for point in vectors]
     points = [
         qdrant.Point(record.id, vector, {**record.payload, "text": "Something else stands here now."})
-        for record, vector in zip((by_id[str(point_id(c.chunk_id))] for c in chunks), others, strict=True)
+        for record, vector in zip((by_id[str(point_id(c.chunk_id))] for c in chunks), neighbours, strict=True)
     ]
     shard(stored).update(qdrant.UpdateOperation.upsert_points(points))
     report = judged()
@@ -109,25 +108,20 @@ def test_lost_labels_is_diagnosed(judged: Judge) -> None:
 
 
 @pytest.mark.parametrize("query_id", ["knee", "taxes"])
-def test_unmet_expected_criteria_are_the_reason_where_enough_is_relevant(
-    judged: Judge, query_id: str
-) -> None:
-    """Enough of the first five answer, or nothing should: what stands lower is no reason then."""
-    diagnosis = find_diagnosis(
-        judged(change_query(query_id, expected_criteria={"min_score": 0.999})), query_id
-    )
+def test_unmet_expected_criteria_are_the_reason_if_enough_is_relevant(judged: Judge, query_id: str) -> None:
+    """Enough of the first five answer, or none should: lower results are not the reason."""
+    report = judged(change_query(query_id, expected_criteria={"min_score": 0.999}))
+    diagnosis = find_diagnosis(report, query_id)
     assert diagnosis.kind == "other"
     assert "min_score 0.999" in diagnosis.detail
     assert diagnosis.misses == []
 
 
 def test_copy_of_a_text_is_missed_once(stored: Workspace, judged: Judge) -> None:
-    """A text that stands on two pages is shown once, and explained once."""
+    """A text on two pages is shown once, and explained once."""
     add_pages(stored, copy_of_knee())
-    diagnosis = find_diagnosis(
-        judged(change_query("gripper", labels=[*labels_on("knee"), *labels_on("gripper", grade=0)])),
-        "gripper",
-    )
+    labels = [*labels_on("knee"), *labels_on("gripper", grade=0)]
+    diagnosis = find_diagnosis(judged(change_query("gripper", labels=labels)), "gripper")
     assert diagnosis.kind == "outranked"
     assert {miss.kind for miss in diagnosis.misses} == {"outranked"}
     titles = [miss.title for miss in diagnosis.misses]

@@ -36,38 +36,17 @@ from .conftest import Judge
 QUERY: dict[str, Any] = {"text": "What is a URDF joint?", "query_type": "specific", "id": "joint"}
 CONTENT = "ROS 2 nodes communicate over topics."
 RESULT: dict[str, Any] = {
-    "similarity_score": 0.89,
-    "content": CONTENT,
-    "url": "https://book.example/docs/nodes",
-    "title": "Nodes",
-    "chunk_index": 0,
-    "timestamp": "2025-12-15T10:00:00Z",
-    "content_hash": content_hash(CONTENT),
-    "chunk_id": "nodes-0",
-    "document_id": "nodes",
-    "section": "",
-    "anchor": "",
-    "start": 0,
-    "end": len(CONTENT),
-    "cosine": 0.9,
-    "lexical": None,
-}
+    "similarity_score": 0.89, "content": CONTENT, "url": "https://book.example/docs/nodes",
+    "title": "Nodes", "chunk_index": 0, "timestamp": "2025-12-15T10:00:00Z",
+    "content_hash": content_hash(CONTENT), "chunk_id": "nodes-0", "document_id": "nodes", "section": "",
+    "anchor": "", "start": 0, "end": len(CONTENT), "cosine": 0.9, "lexical": None,
+}  # fmt: skip
 CASE: dict[str, Any] = {
-    "query": QUERY,
-    "expected_criteria": {"min_score": 0.7},
-    "actual_results": [RESULT, RESULT],
-    "relevance_labels": [2, 0],
-    "precision_at_k": 0.2,
-    "rank_of_best": 1,
-    "judged": [True, True],
-    "metrics": {"p@5": 0.2},
-    "latency_ms": 4.5,
-    "status": "passed",
-    "complaints": [],
-    "relevant": 1,
-    "labels": [],
-    "further": [],
-}
+    "query": QUERY, "expected_criteria": {"min_score": 0.7}, "actual_results": [RESULT, RESULT],
+    "relevance_labels": [2, 0], "precision_at_k": 0.2, "rank_of_best": 1, "judged": [True, True],
+    "metrics": {"p@5": 0.2}, "latency_ms": 4.5, "status": "passed", "complaints": [], "relevant": 1,
+    "labels": [], "further": [],
+}  # fmt: skip
 WHITE_SPACE = ("", " ", "\t\n", "\u3000")
 NO_SHARE = (-0.01, 1.01, math.nan, math.inf, True, "0.5", None)
 NO_COUNT = (-1, 1.5, True, "1", None)
@@ -116,18 +95,18 @@ SEED_REPORT: dict[str, Any] = {
 }
 
 
-def test_seed_000_a_query_needs_the_seeds_fields_alone() -> None:
+def test_seed_000_query_needs_only_the_seeds_fields() -> None:
     query = Query(**SEED_QUERY)
     assert (query.id, query.answerable) == ("how-do-ros-2-nodes-communicate", True)
     refused(Query, {"text": None, "query_type": "specific"}, "text")
 
 
-def test_seed_000_a_search_result_needs_the_seeds_fields_alone() -> None:
+def test_seed_000_search_result_needs_only_the_seeds_fields() -> None:
     result = SearchResult(**SEED_RESULT)
     assert (result.chunk_id, result.start, result.cosine, result.damaged) == ("", None, None, [])
 
 
-def test_seed_000_a_test_case_needs_the_seeds_fields_alone() -> None:
+def test_seed_000_test_case_needs_only_the_seeds_fields() -> None:
     passed, failed = (TestCase(**fields) for fields in SEED_REPORT["test_cases"])
     assert (passed.status, failed.status) == ("passed", "failed")
     assert (passed.judged, passed.relevant) == ([True] * 5, 4)
@@ -138,7 +117,7 @@ def test_seed_000_a_test_case_needs_the_seeds_fields_alone() -> None:
     refused(TestCase, SEED_CASE | {"rank_of_best": 0}, "rank_of_best")
 
 
-def test_seed_000_a_report_needs_the_seeds_fields_alone(tmp_path: Path) -> None:
+def test_seed_000_report_needs_only_the_seeds_fields(tmp_path: Path) -> None:
     report = ValidationReport(**SEED_REPORT)
     assert report.verdict == "FAIL"
     assert report.avg_precision_at_5_answerable == pytest.approx(0.6)
@@ -150,7 +129,7 @@ def test_seed_000_a_report_needs_the_seeds_fields_alone(tmp_path: Path) -> None:
     assert load(save(report, tmp_path)) == report
 
 
-def test_a_file_of_the_seeds_fields_alone_is_read_unless_it_names_a_version(tmp_path: Path) -> None:
+def test_file_with_only_the_seeds_fields_is_read_unless_it_has_a_version(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(json.dumps(SEED_REPORT))
     assert load(path) == ValidationReport(**SEED_REPORT)
@@ -160,17 +139,17 @@ def test_a_file_of_the_seeds_fields_alone_is_read_unless_it_names_a_version(tmp_
 
 
 @pytest.mark.parametrize("render", [render_html, render_markdown, render_junit])
-def test_a_report_of_the_seeds_fields_alone_can_be_shown(render: Callable[[ValidationReport], str]) -> None:
-    shown = render(ValidationReport(**SEED_REPORT))
-    assert "FAIL" in shown
-    assert "What is a URDF joint?" in shown
+def test_report_with_only_the_seeds_fields_can_be_rendered(render: Callable[[ValidationReport], str]) -> None:
+    html = render(ValidationReport(**SEED_REPORT))
+    assert "FAIL" in html
+    assert "What is a URDF joint?" in html
 
 
 def test_seed_000_top_k_of_a_query_defaults_to_5() -> None:
     assert Query(**QUERY).top_k == 5
 
 
-def test_seed_000_the_text_of_a_query_may_be_empty() -> None:
+def test_seed_000_query_text_may_be_empty() -> None:
     assert Query(**QUERY | {"text": ""}).text == ""
 
 
@@ -182,12 +161,12 @@ def test_seed_000_the_text_of_a_query_may_be_empty() -> None:
         ("query_type", ["odd", "", None, "SPECIFIC"]),
     ],
 )
-def test_seed_000_a_query_refuses_what_the_seed_forbids(field: str, values: list[Any]) -> None:
+def test_seed_000_query_refuses_what_the_seed_forbids(field: str, values: list[Any]) -> None:
     for value in values:
         refused(Query, QUERY | {field: value}, field)
 
 
-def test_seed_000_a_refusal_names_the_range() -> None:
+def test_seed_000_refusal_names_the_range() -> None:
     assert refused(Query, QUERY | {"top_k": 101}, "top_k") == "top_k: must be between 1 and 100, not 101"
     message = refused(Query, QUERY | {"query_type": "odd"}, "query_type")
     assert all(name in message for name in ("specific", "broad", "paraphrase", "edge"))
@@ -207,12 +186,12 @@ def test_seed_000_a_refusal_names_the_range() -> None:
         ("content_hash", [*WHITE_SPACE, "abc123", "g" * 64, "a" * 63, "a" * 65, None]),
     ],
 )
-def test_seed_000_a_search_result_refuses_what_the_seed_forbids(field: str, values: list[Any]) -> None:
+def test_seed_000_search_result_refuses_what_the_seed_forbids(field: str, values: list[Any]) -> None:
     for value in values:
         refused(SearchResult, RESULT | {field: value}, field)
 
 
-def test_a_damaged_field_is_null_only_where_it_is_named() -> None:
+def test_damaged_field_is_null_only_where_it_is_named() -> None:
     damaged = SearchResult(**RESULT | {"timestamp": None, "damaged": ["timestamp"]})
     assert damaged.timestamp is None
     refused(SearchResult, RESULT | {"damaged": ["timestamp"]}, "timestamp")
@@ -237,7 +216,7 @@ def test_a_damaged_field_is_null_only_where_it_is_named() -> None:
         ({"actual_results": [RESULT, RESULT | {"title": None}]}, "actual_results.1.title"),
     ],
 )
-def test_seed_000_a_test_case_refuses_what_the_seed_forbids(changes: dict[str, Any], field: str) -> None:
+def test_seed_000_test_case_refuses_what_the_seed_forbids(changes: dict[str, Any], field: str) -> None:
     refused(TestCase, CASE | changes, field)
 
 
@@ -254,7 +233,7 @@ RATES = ("avg_precision_at_5", "mrr", "metadata_completeness_rate", "hash_valida
 LATENCIES = ("avg_latency_ms", "p95_latency_ms", "p99_latency_ms")
 
 
-def test_seed_000_a_report_refuses_what_the_seed_forbids(report_fields: dict[str, Any]) -> None:
+def test_seed_000_report_refuses_what_the_seed_forbids(report_fields: dict[str, Any]) -> None:
     for name in RATES:
         for value in NO_SHARE:
             refused(ValidationReport, report_fields | {name: value}, name)
@@ -272,7 +251,7 @@ def test_seed_000_total_queries_is_the_number_of_test_cases(report_fields: dict[
     refused(ValidationReport, report_fields | {"test_cases": []}, "total_queries")
 
 
-def test_seed_000_a_summary_names_the_verdict(report_fields: dict[str, Any]) -> None:
+def test_seed_000_summary_names_the_verdict(report_fields: dict[str, Any]) -> None:
     assert report_fields["verdict"] == "PASS"
     for summary in ("", "All is well.", "PASSED", "FAIL: nothing was found", "INVALID"):
         refused(ValidationReport, report_fields | {"summary": summary}, "summary")
@@ -281,7 +260,7 @@ def test_seed_000_a_summary_names_the_verdict(report_fields: dict[str, Any]) -> 
         assert ValidationReport(**report_fields | changes).verdict == verdict
 
 
-def test_seed_000_to_dict_is_plain_data_that_the_reader_of_files_takes(judged: Judge, tmp_path: Path) -> None:
+def test_seed_000_to_dict_is_plain_data_that_can_be_read_back(judged: Judge, tmp_path: Path) -> None:
     report = judged(audit=True)
     text = json.dumps(report.to_dict(), allow_nan=False)
     path = tmp_path / "report.json"
@@ -294,7 +273,7 @@ def test_seed_000_to_dict_is_plain_data_that_the_reader_of_files_takes(judged: J
         json.dumps(part.to_dict(), allow_nan=False)
 
 
-def test_a_file_with_a_forbidden_value_is_refused_with_the_path_of_its_field(
+def test_file_with_a_forbidden_value_is_refused_with_the_path_of_its_field(
     report_fields: dict[str, Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "report.json"

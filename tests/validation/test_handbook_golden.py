@@ -41,7 +41,7 @@ def report(indexed: Pertinent, golden: GoldenSet) -> ValidationReport:
     return indexed.validate(golden, audit=True)
 
 
-def test_it_is_as_rich_as_a_golden_set_should_be(golden: GoldenSet) -> None:
+def test_handbook_golden_set_is_rich_enough(golden: GoldenSet) -> None:
     queries = golden.queries
     assert sum(query.scored for query in queries) >= 40
     assert {query.query_type for query in queries} == {"specific", "broad", "paraphrase", "edge"}
@@ -53,7 +53,7 @@ def test_it_is_as_rich_as_a_golden_set_should_be(golden: GoldenSet) -> None:
     assert {label.grade for query in queries for label in query.labels} == {0, 1, 2}
 
 
-def test_it_holds_the_edge_cases_of_seed_000(golden: GoldenSet) -> None:
+def test_handbook_golden_set_has_the_edge_cases_of_seed_000(golden: GoldenSet) -> None:
     edges = [query for query in golden.queries if query.query_type == "edge"]
     texts = [query.text for query in edges]
     assert "" in texts
@@ -64,9 +64,7 @@ def test_it_holds_the_edge_cases_of_seed_000(golden: GoldenSet) -> None:
     assert any(not query.answerable and text.strip() for query, text in zip(edges, texts, strict=True))
 
 
-def test_more_results_than_there_are_give_those_that_there_are(
-    indexed: Pertinent, report: ValidationReport
-) -> None:
+def test_top_k_beyond_the_index_gives_all_results(indexed: Pertinent, report: ValidationReport) -> None:
     (case,) = (case for case in report.test_cases if case.query.id == "edge-top-k-beyond")
     (page,) = (page for page in indexed.pages() if page.source_path.endswith("/02-joints.md"))
     assert case.query.top_k == 100
@@ -76,21 +74,19 @@ def test_more_results_than_there_are_give_those_that_there_are(
 
 
 @pytest.mark.parametrize("name", ["golden.yaml", "golden-hard.yaml"])
-def test_its_labels_are_found_by_address_where_the_index_knows_no_paths(
-    name: str, indexed: Pertinent
-) -> None:
+def test_handbook_labels_resolve_by_url_without_paths(name: str, indexed: Pertinent) -> None:
     """As in an index of the live site, which has its own ids and the paths of its addresses."""
     from_source = list(LocalPipeline(indexed.workspace).pages())
     from_site = [replace(page, source_path=urlsplit(page.url).path) for page in from_source]
-    asked = load_golden_file(HANDBOOK / name)
-    labels = [label for one in resolve_labels(asked, from_site).values() for label in one.labels]
+    golden_set = load_golden_file(HANDBOOK / name)
+    labels = [label for query in resolve_labels(golden_set, from_site).values() for label in query.labels]
     assert {label.status for label in labels} == {"exact"}
-    known = {page.source_path: page.url for page in from_source}
-    assert asked.pages.items() <= known.items()
-    assert {label.label.page for label in labels} == asked.pages.keys()
+    urls = {page.source_path: page.url for page in from_source}
+    assert golden_set.pages.items() <= urls.items()
+    assert {label.label.page for label in labels} == golden_set.pages.keys()
 
 
-def test_it_passes_with_the_default_settings(report: ValidationReport) -> None:
+def test_handbook_passes_with_the_default_settings(report: ValidationReport) -> None:
     assert report.verdict == "PASS", report.summary
     assert report.label_faults == []
     assert report.audit == []
@@ -103,18 +99,18 @@ def test_every_criterion_can_be_met(report: ValidationReport) -> None:
 
 @pytest.mark.parametrize("name", ["golden.yaml", "golden-hard.yaml"])
 @pytest.mark.parametrize("tokens", [100, 400])
-def test_its_labels_outlive_another_chunk_size(name: str, tokens: int, tmp_path: Path) -> None:
-    asked = load_golden_file(HANDBOOK / name)
+def test_handbook_labels_resolve_with_another_chunk_size(name: str, tokens: int, tmp_path: Path) -> None:
+    golden_set = load_golden_file(HANDBOOK / name)
     settings = {"embedder": "testing:hashed-words", "chunk_tokens": tokens}
     with Pertinent.open(tmp_path / "data", **settings) as pertinent:
         pertinent.index(HANDBOOK)
-        resolved = resolve_labels(asked, LocalPipeline(pertinent.workspace).pages())
-        statuses = Counter(label.status for one in resolved.values() for label in one.labels)
+        resolved = resolve_labels(golden_set, LocalPipeline(pertinent.workspace).pages())
+        statuses = Counter(label.status for query in resolved.values() for label in query.labels)
         assert set(statuses) == {"exact"}
-        assert all(resolved[query.id].relevant_spans for query in asked.queries if query.scored)
+        assert all(resolved[query.id].relevant_spans for query in golden_set.queries if query.scored)
 
 
-def test_the_hard_set_is_harder_and_says_why(indexed: Pertinent, report: ValidationReport) -> None:
+def test_hard_set_fails_and_says_why(indexed: Pertinent, report: ValidationReport) -> None:
     hard = validate(
         LocalPipeline(indexed.workspace),
         load_golden_file(HANDBOOK / "golden-hard.yaml"),

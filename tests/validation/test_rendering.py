@@ -48,22 +48,12 @@ CATEGORIES: tuple[Category, ...] = ("factual", "conceptual", "contextual")
 
 def result(position: int, score: float = 0.7, **changes: Any) -> SearchResult:
     fields: dict[str, Any] = {
-        "similarity_score": score,
-        "content": f"Passage {position}: a joint connects two links.",
-        "url": "https://book.example/joints",
-        "title": "Joints",
-        "chunk_index": position,
-        "timestamp": "2026-11-16T03:22:23Z",
-        "content_hash": "ab" * 32,
-        "chunk_id": f"joints-{position}",
-        "document_id": "joints",
-        "section": f"Part {position}",
-        "anchor": f"part-{position}",
-        "start": 0,
-        "end": 40,
-        "cosine": score,
-        "lexical": 0.4,
-    }
+        "similarity_score": score, "content": f"Passage {position}: a joint connects two links.",
+        "url": "https://book.example/joints", "title": "Joints", "chunk_index": position,
+        "timestamp": "2026-11-16T03:22:23Z", "content_hash": "ab" * 32, "chunk_id": f"joints-{position}",
+        "document_id": "joints", "section": f"Part {position}", "anchor": f"part-{position}", "start": 0,
+        "end": 40, "cosine": score, "lexical": 0.4,
+    }  # fmt: skip
     return SearchResult(**fields | changes)
 
 
@@ -91,11 +81,8 @@ def case(number: int, status: str = "passed", **changes: Any) -> TestCase:
     )
     fields: dict[str, Any] = {
         "query": Query(
-            text=f"How does joint number {number} move?",
-            top_k=5,
-            query_type=TYPES[number % 3],
-            id=f"joint-{number}",
-            category=CATEGORIES[number % 3],
+            text=f"How does joint number {number} move?", top_k=5, query_type=TYPES[number % 3],
+            id=f"joint-{number}", category=CATEGORIES[number % 3],
         ),
         "expected_criteria": ExpectedCriteria(min_score=0.2, expected_topic="joint, link"),
         "actual_results": [result(position) for position in range(3)],
@@ -112,13 +99,13 @@ def case(number: int, status: str = "passed", **changes: Any) -> TestCase:
         "relevant": 4,
         "labels": [],
         "further": [],
-    }
+    }  # fmt: skip
     return TestCase(**fields | changes)
 
 
 def criterion(name: str, target: float, value: float, n: int, detail: str, **interval: float) -> Criterion:
     passed = value < target if name.startswith("p95") else value >= target
-    return Criterion(name=name, target=target, value=value, passed=passed, n=n, detail=detail, **interval)
+    return Criterion(name=name, wanted=target, value=value, passed=passed, n=n, detail=detail, **interval)
 
 
 CRITERIA = [
@@ -173,12 +160,7 @@ def report(cases: list[TestCase] | None = None, **changes: Any) -> ValidationRep
         if times
         else None,
         "golden": GoldenSummary(
-            name="book",
-            queries=len(cases),
-            scored=3,
-            labels=30,
-            unit="passage",
-            answer_threshold=0.5,
+            name="book", queries=len(cases), scored=3, labels=30, unit="passage", answer_threshold=0.5,
             ceiling=1.0,
         ),
         "preflight": ["nine queries are few"],
@@ -191,7 +173,7 @@ def report(cases: list[TestCase] | None = None, **changes: Any) -> ValidationRep
         "label_locations": {},
         "passages": {},
         "pages": {},
-    }
+    }  # fmt: skip
     return ValidationReport(**fields | changes)
 
 
@@ -302,10 +284,10 @@ def test_html_escapes_any_text(calm: Markup, hostile_text: str) -> None:
     page = render_html(spoil(report(), hostile_text))
     page.encode("utf-8")
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", page)
-    found = Markup(page)
-    assert not hostile_text or shape(found) == shape(calm)
-    assert safe_text.make_printable(hostile_text) in "".join(found.words)
-    for tag, name, value in found.attributes:
+    markup = Markup(page)
+    assert not hostile_text or shape(markup) == shape(calm)
+    assert safe_text.make_printable(hostile_text) in "".join(markup.words)
+    for tag, name, value in markup.attributes:
         assert not name.startswith("on")
         assert name not in {"src", "srcset", "action", "formaction", "data", "xlink:href", "background"}
         if name == "href":
@@ -321,45 +303,45 @@ def test_rendering_is_deterministic() -> None:
 
 
 def test_html_shows_every_part_of_the_report() -> None:
-    made = report()
-    page = Markup(render_html(made)).text
-    assert made.summary.removeprefix("FAIL: ") in page
-    target = [
-        *(one.name for one in made.criteria),
-        *(one.detail for one in made.criteria),
-        *(one.name for one in made.checks),
-        *(one.target for one in made.checks),
-        *(one.replace("`", "") for one in made.issues),
-        *made.preflight,
-        *(made.audit or ()),
-        *(one.location for one in made.label_faults),
+    sample = report()
+    page = Markup(render_html(sample)).text
+    assert sample.summary.removeprefix("FAIL: ") in page
+    texts = [
+        *(criterion.name for criterion in sample.criteria),
+        *(criterion.detail for criterion in sample.criteria),
+        *(check.name for check in sample.checks),
+        *(check.wanted for check in sample.checks),
+        *(issue.replace("`", "") for issue in sample.issues),
+        *sample.preflight,
+        *(sample.audit or ()),
+        *(fault.location for fault in sample.label_faults),
         "local:small",
     ]
-    for one in made.test_cases:
-        target += [one.query.id, one.query.text.strip() or "(empty)", one.status, *one.complaints]
-        target += [f"Joints › {found.section}" for found in one.actual_results]
-        target += [found.content for found in one.actual_results]
-        if one.diagnosis:
-            target.append(one.diagnosis.detail)
-            target += [miss.title for miss in one.diagnosis.misses]
-            target += [rival.title for rival in one.diagnosis.rivals]
-    assert [one for one in target if " ".join(one.split()) not in page] == []
+    for case in sample.test_cases:
+        texts += [case.query.id, case.query.text.strip() or "(empty)", case.status, *case.complaints]
+        texts += [f"Joints › {result.section}" for result in case.actual_results]
+        texts += [result.content for result in case.actual_results]
+        if case.diagnosis:
+            texts.append(case.diagnosis.detail)
+            texts += [miss.title for miss in case.diagnosis.misses]
+            texts += [rival.title for rival in case.diagnosis.rivals]
+    assert [text for text in texts if " ".join(text.split()) not in page] == []
     for title in ("P@5 of each query", "Rank of the best answer", "Latency", "P@5 by type and category"):
         assert title in page
 
 
-def test_every_form_names_both_kinds_of_means() -> None:
-    """Rule 12 in docs/seeds.md."""
-    made = report()
-    page = Markup(render_html(made)).text
+def test_every_format_names_both_kinds_of_means() -> None:
+    """CONTRACTS 12."""
+    sample = report()
+    page = Markup(render_html(sample)).text
     assert "mean P@5, answerable0.81 0.70 over all" in page
     assert "MRR, answerable0.92 0.87 over all" in page
     assert "MRR, first relevant, answerable0.95 0.90 over all" in page
-    summary = render_markdown(made)
+    summary = render_markdown(sample)
     assert "| Mean | Answerable (3) | All (5) |" in summary
     assert "| mean P@5 | 0.810 | 0.700 |" in summary
     assert "| MRR | 0.920 | 0.870 |" in summary
-    properties = {one.get("name"): one.get("value") for one in parsed(made).iter("property")}
+    properties = {element.get("name"): element.get("value") for element in parsed(sample).iter("property")}
     assert (properties["mrr"], properties["mrr_answerable"]) == ("0.87", "0.92")
     assert properties["avg_precision_at_5"] == "0.7"
     assert properties["avg_precision_at_5_answerable"] == "0.81"
@@ -374,17 +356,17 @@ def test_html_lists_failed_queries_first_and_links_bars() -> None:
 
 
 def test_html_links_passages_to_web_addresses_only() -> None:
-    found = [
+    results = [
         result(0, url="https://a.example/x#old", anchor="new part"),
         result(1, url="javascript:alert(1)"),
         result(2, url="HTTP://a.example/y", anchor=""),
     ]
     links = [
         value
-        for _, name, value in Markup(render_html(report([case(0, actual_results=found)]))).attributes
+        for _, name, value in Markup(render_html(report([case(0, actual_results=results)]))).attributes
         if name == "href"
     ]
-    assert [one for one in links if not one.startswith("#")] == [
+    assert [link for link in links if not link.startswith("#")] == [
         "https://a.example/x#new%20part",
         "HTTP://a.example/y",
     ]
@@ -399,8 +381,8 @@ def test_html_title_has_the_verdict_and_hashes_are_shortened() -> None:
 def test_rendering_accepts_empty_and_extreme_reports() -> None:
     bare = report([], criteria=[], checks=[], metrics={}, issues=[], preflight=[], label_faults=[])
     bare = bare.model_copy(update={"audit": None, "fingerprints": {}, "options": {"criteria": "gone"}})
-    for shown in (render_html(bare), render_markdown(bare), render_junit(bare)):
-        assert "FAIL" in shown
+    for output in (render_html(bare), render_markdown(bare), render_junit(bare)):
+        assert "FAIL" in output
     scores = [result(1).model_copy(update={"similarity_score": score}) for score in (math.nan, math.inf)]
     changes: dict[str, Any] = {"actual_results": [damaged_result(), *scores], "judged": []}
     wild = case(0).model_copy(update=changes | {"latency_ms": math.inf, "metrics": {}, "rank_of_best": 37})
@@ -414,13 +396,13 @@ def test_rendering_accepts_empty_and_extreme_reports() -> None:
 
 def test_rendering_accepts_damaged_results() -> None:
     nothing = report([case(0, "failed", actual_results=[damaged_result()] * 3)])
-    some = report([case(0, "failed", actual_results=[result(0), damaged_result(), result(2)])])
-    for made in (nothing, some):
-        shown = Markup(render_html(made)).text
-        assert "(no text)" in shown
-        assert "None" not in shown
-        assert render_markdown(made)
-        assert render_junit(made)
+    with_results = report([case(0, "failed", actual_results=[result(0), damaged_result(), result(2)])])
+    for sample in (nothing, with_results):
+        text = Markup(render_html(sample)).text
+        assert "(no text)" in text
+        assert "None" not in text
+        assert render_markdown(sample)
+        assert render_junit(sample)
 
 
 @pytest.mark.slow
@@ -428,12 +410,12 @@ def test_html_of_ten_thousand_queries_stays_small() -> None:
     cases = [case(number, "failed" if number % 5 else "passed") for number in range(10_000)]
     page = render_html(report(cases))
     assert len(page) < 12_000_000
-    found = Markup(page)
+    markup = Markup(page)
     assert page.count('<details class="query failed') == FULL_FAILED
     assert page.count('<details class="query') == FULL
-    assert "600 of 10,000 queries are shown in full" in found.text
-    assert found.tags["rect"] < 500
-    assert all(one.query.id in found.text for one in cases[::997])
+    assert "600 of 10,000 queries are shown in full" in markup.text
+    assert markup.tags["rect"] < 500
+    assert all(case.query.id in markup.text for case in cases[::997])
 
 
 # ── Markdown ────────────────────────────────────────────────────────────────
@@ -442,11 +424,11 @@ READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 def structure(source: str) -> list[str]:
-    found = []
+    types = []
     for token in READER.parse(source):
-        found.append(token.type)
-        found += sorted({child.type for child in token.children or ()} - {"text"})
-    return found
+        types.append(token.type)
+        types += sorted({child.type for child in token.children or ()} - {"text"})
+    return types
 
 
 @patient
@@ -464,24 +446,24 @@ def test_markdown_escapes_read_as_the_original_text(hostile_text: str) -> None:
     tokens = READER.parse(f"- {escape_markdown(hostile_text)}")
     read = "".join(token.children[0].content for token in tokens if token.children)
     unseen = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-    shown = safe_text.shorten_line(unseen.sub("", safe_text.make_printable(hostile_text)), 300)
-    assert unseen.sub("", read) == shown
+    output = safe_text.shorten_line(unseen.sub("", safe_text.make_printable(hostile_text)), 300)
+    assert unseen.sub("", read) == output
 
 
 def test_markdown_has_no_mentions_and_no_links() -> None:
-    shown = escape_markdown("@someone and me@a.example at http://a.example or www.a.example, see #12")
-    assert not re.search(r"@(?!5)|://|www\.|#12", shown)
+    output = escape_markdown("@someone and me@a.example at http://a.example or www.a.example, see #12")
+    assert not re.search(r"@(?!5)|://|www\.|#12", output)
     assert escape_markdown("P@5 is 0.40, below 0.80") == "P@5 is 0.40, below 0.80"
 
 
 def test_markdown_has_verdict_criteria_checks_and_failures() -> None:
-    made = report([case(number, "failed") for number in range(30)])
-    page = render_markdown(made)
+    sample = report([case(number, "failed") for number in range(30)])
+    page = render_markdown(sample)
     assert page.startswith("## ✕ FAIL\n")
     assert "| queries with P@5 ≥ 0.80 | ≥ 80% | 55.0% | 47 to 63% | 9 | ✕ **not met** |" in page
     assert "| hash validation | ≥ 100% | 99.99% |" in page
-    for one in made.checks:
-        assert f"| {one.name} |" in page
+    for check in sample.checks:
+        assert f"| {check.name} |" in page
     assert page.count("| The answer ranks too low: ") == 20
     assert "And 10 more in the report." in page
     assert "And 2 more in the report." in page
@@ -491,46 +473,39 @@ def test_markdown_has_verdict_criteria_checks_and_failures() -> None:
 # ── JUnit ───────────────────────────────────────────────────────────────────
 
 
-def parsed(made: ValidationReport) -> ET.Element:
-    return ET.fromstring(render_junit(made).encode("utf-8"))  # noqa: S314 - it is our own
+def parsed(sample: ValidationReport) -> ET.Element:
+    return ET.fromstring(render_junit(sample).encode("utf-8"))  # noqa: S314 - it is our own
 
 
 @patient
 @given(hostile)
 @example("]]><x/>\x00\ud800\uffff")
 def test_junit_is_valid_xml_with_correct_counts_for_any_text(hostile_text: str) -> None:
-    made = spoil(report(), hostile_text)
-    root = parsed(made)
+    sample = spoil(report(), hostile_text)
+    root = parsed(sample)
     assert [suite.get("name") for suite in root] == ["criteria", "acceptance", "queries"]
-    sizes = [len(made.criteria), len(made.checks), len(made.test_cases)]
+    sizes = [
+        len(sample.criteria),
+        len(sample.checks),
+        len(sample.test_cases),
+    ]
     assert [len(suite.findall("testcase")) for suite in root] == sizes
     for group in (root, *root):
         assert group.get("tests") == str(len(list(group.iter("testcase"))))
         for count, flaw in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             assert group.get(count) == str(len(list(group.iter(flaw))))
     assert {element.tag for element in root.iter()} == {
-        "testsuites",
-        "testsuite",
-        "testcase",
-        "properties",
-        "property",
-        "failure",
-        "error",
-        "skipped",
-    }
+        "testsuites", "testsuite", "testcase", "properties", "property", "failure", "error", "skipped",
+    }  # fmt: skip
 
 
 def test_junit_cases_have_their_outcomes() -> None:
     root = parsed(report())
     assert dict(root.items()) == {
-        "name": "pertinent validate",
-        "tests": "13",
-        "failures": "4",
-        "errors": "1",
-        "skipped": "1",
+        "name": "pertinent validate", "tests": "13", "failures": "4", "errors": "1", "skipped": "1",
         "time": root.get("time"),
-    }
-    queries = {one.get("name"): one for one in root[2]}
+    }  # fmt: skip
+    queries = {element.get("name"): element for element in root[2]}
     assert queries["joint-1"].get("time") == "0.006000"
     assert queries["joint-1"].get("classname") == "pertinent.queries.broad"
     failure = queries["joint-1"].find("failure")
@@ -539,8 +514,8 @@ def test_junit_cases_have_their_outcomes() -> None:
     assert "How does joint number 1 move?" in (failure.text or "")
     assert queries["joint-2"].find("error") is not None
     assert not list(queries["blank"])
-    flaws = [one.find("failure") for one in root[0].findall("testcase")]
-    assert [one.get("message") for one in flaws if one is not None] == [
+    flaws = [match.find("failure") for match in root[0].findall("testcase")]
+    assert [flaw.get("message") for flaw in flaws if flaw is not None] == [
         "55.0%, target: ≥ 80%",
         "99.99%, target: ≥ 100%",
     ]
@@ -548,8 +523,8 @@ def test_junit_cases_have_their_outcomes() -> None:
 
 
 def test_junit_invalid_verdict_is_an_error() -> None:
-    made = report([case(0)], criteria=[], checks=[], verdict="INVALID", summary="INVALID: labels are lost")
-    root = parsed(made)
+    sample = report([case(0)], criteria=[], checks=[], verdict="INVALID", summary="INVALID: labels are lost")
+    root = parsed(sample)
     assert (root.get("failures"), root.get("errors")) == ("0", "1")
     error = root[0].find("testcase/error")
     assert error is not None
@@ -561,19 +536,16 @@ def test_junit_invalid_verdict_is_an_error() -> None:
 
 def test_rendering_public_names() -> None:
     assert rendering.__all__ == [
-        "render_html",
-        "render_junit",
-        "render_markdown",
-        "render_markdown_comparison",
-    ]
+        "render_html", "render_junit", "render_markdown", "render_markdown_comparison",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("value", "target", "shown"),
+    ("value", "target", "expected"),
     [(0.7996, 0.8, "0.7996"), (0.8, 0.8, "0.800"), (0.79999, 0.8, "0.79999"), (0.1, 0.8, "0.100")],
 )
-def test_value_is_not_rounded_to_the_target_that_it_missed(value: float, target: float, shown: str) -> None:
-    assert CriterionDisplay.from_criterion(criterion("ndcg@10", target, value, 9, "")).value == shown
+def test_value_is_not_rounded_onto_a_missed_target(value: float, target: float, expected: str) -> None:
+    assert CriterionDisplay.of(criterion("ndcg@10", target, value, 9, "")).value == expected
 
 
 def test_interval_that_includes_the_target_is_noted() -> None:
@@ -584,10 +556,10 @@ def test_interval_that_includes_the_target_is_noted() -> None:
 
 @given(st.floats(min_value=1e-6, max_value=1e9))
 def test_ticks_are_few_and_within_the_scale(end: float) -> None:
-    found = ticks(end)
-    assert 2 <= len(found) <= 6
-    assert found[0] == 0
-    assert found[-1] <= end * (1 + 1e-6)
+    values = ticks(end)
+    assert 2 <= len(values) <= 6
+    assert values[0] == 0
+    assert values[-1] <= end * (1 + 1e-6)
 
 
 @given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=20))
@@ -595,9 +567,9 @@ def test_ticks_are_few_and_within_the_scale(end: float) -> None:
 def test_time_scale_is_monotone(times: list[float]) -> None:
     if max(times) > 0:
         scale = TimeScale(sorted(times))
-        places = [scale.x(time) for time in sorted(times)]
-        assert places == sorted(places)
-        assert all(38 <= place <= 348.01 for place in places)
+        xs = [scale.x(time) for time in sorted(times)]
+        assert xs == sorted(xs)
+        assert all(38 <= x <= 348.01 for x in xs)
         assert list(scale.ticks) == sorted(scale.ticks)
 
 
@@ -610,7 +582,7 @@ def test_shortened_line_is_one_short_line(hostile_text: str, limit: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("stamp", "shown"),
+    ("stamp", "expected"),
     [
         ("2026-11-16T03:57:03Z", "2026-11-16 03:57 UTC"),
         ("2026-11-16T03:57:03+02:00", "2026-11-16 01:57 UTC"),
@@ -619,5 +591,5 @@ def test_shortened_line_is_one_short_line(hostile_text: str, limit: int) -> None
         ("yesterday", "yesterday"),
     ],
 )
-def test_time_is_formatted_in_utc_and_other_text_unchanged(stamp: str, shown: str) -> None:
-    assert format_time(stamp) == shown
+def test_time_is_formatted_in_utc_and_other_text_unchanged(stamp: str, expected: str) -> None:
+    assert format_time(stamp) == expected

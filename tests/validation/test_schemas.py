@@ -21,32 +21,32 @@ ROOT = Path(__file__).parents[2]
 
 
 def published(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((ROOT / "docs" / "schemas" / f"{name}.schema.json").read_text())
-    return found
+    schema: dict[str, Any] = json.loads((ROOT / "docs" / "schemas" / f"{name}.schema.json").read_text())
+    return schema
 
 
 @pytest.mark.parametrize(("name", "module"), [("golden", golden), ("report", report)])
-def test_what_is_published_is_what_the_code_says(name: str, module: ModuleType) -> None:
+def test_published_schemas_match_the_models(name: str, module: ModuleType) -> None:
     assert published(name) == module.json_schema(), f"write docs/schemas/{name}.schema.json anew"
 
 
 @pytest.mark.parametrize("name", ["golden.yaml", "golden-hard.yaml"])
-def test_the_handbooks_golden_sets_obey_it(name: str) -> None:
+def test_golden_schema_accepts_the_handbook_sets(name: str) -> None:
     data = yaml.safe_load((ROOT / "examples" / "handbook" / name).read_text(encoding="utf-8"))
     jsonschema_rs.validate(published("golden"), data)
 
 
 @pytest.mark.parametrize("page", ["validation.md", "first-verdict.md"])
-def test_the_golden_sets_of_the_documentation_obey_it(page: str) -> None:
+def test_golden_schema_accepts_the_sets_in_the_docs(page: str) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    sets = [shown for shown in re.findall(r"```yaml\n(.*?)```", text, re.S) if "queries:" in shown]
+    sets = [example for example in re.findall(r"```yaml\n(.*?)```", text, re.S) if "queries:" in example]
     assert sets
-    for shown in sets:
-        jsonschema_rs.validate(published("golden"), yaml.safe_load(shown))
-        assert len(golden.parse_golden(shown, "shown.yaml").queries) >= 2
+    for example in sets:
+        jsonschema_rs.validate(published("golden"), yaml.safe_load(example))
+        assert len(golden.parse_golden(example, "shown.yaml").queries) >= 2
 
 
-def test_the_short_form_obeys_it_and_needs_a_text() -> None:
+def test_golden_schema_accepts_the_short_form_with_a_text() -> None:
     short = {
         "queries": [
             {"text": "a", "labels": "docs/a.md#b"},
@@ -61,11 +61,11 @@ def test_the_short_form_obeys_it_and_needs_a_text() -> None:
     assert not jsonschema_rs.is_valid(published("golden"), {"queries": [{"text": "a", "labels": 7}]})
 
 
-def test_a_grade_of_3_does_not_obey_it() -> None:
+def test_golden_schema_refuses_grade_3() -> None:
     label = {"page": "docs/x.md", "grade": 3}
     data = {"version": 1, "queries": [{"id": "x", "text": "y", "labels": [label]}]}
     assert not jsonschema_rs.is_valid(published("golden"), data)
 
 
-def test_a_report_obeys_it(judged: Judge) -> None:
+def test_report_schema_accepts_a_report(judged: Judge) -> None:
     jsonschema_rs.validate(published("report"), json.loads(judged(audit=True).model_dump_json()))

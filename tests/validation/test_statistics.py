@@ -49,112 +49,106 @@ def interval(values: ArrayLike, **options: Any) -> Interval:
 def on_the_line(times: list[float], q: float) -> float:
     """A percentile by its definition: on the line between its two neighbours."""
     ordered = sorted(times)
-    place = (len(ordered) - 1) * q / 100
-    below, above = ordered[math.floor(place)], ordered[math.ceil(place)]
-    return below + (above - below) * (place - math.floor(place))
+    position = (len(ordered) - 1) * q / 100
+    below, above = ordered[math.floor(position)], ordered[math.ceil(position)]
+    return below + (above - below) * (position - math.floor(position))
 
 
-def test_no_times_have_no_summary() -> None:
+def test_latency_summary_of_nothing_is_none() -> None:
     assert latency_summary([]) is None
 
 
-def test_a_summary_states_its_method_and_its_count() -> None:
-    found = latency_summary([40.0, 10.0, 20.0, 30.0, 50.0])
-    assert found is not None
-    assert (found.n, found.method) == (5, "linear")
-    assert (found.mean, found.p50, found.max) == (30.0, 30.0, 50.0)
-    assert [found.p95, found.p99] == pytest.approx([48.0, 49.6])
+def test_latency_summary_has_method_and_count() -> None:
+    summary = latency_summary([40.0, 10.0, 20.0, 30.0, 50.0])
+    assert summary is not None
+    assert (summary.n, summary.method) == (5, "linear")
+    assert (summary.mean, summary.p50, summary.max) == (30.0, 30.0, 50.0)
+    assert [summary.p95, summary.p99] == pytest.approx([48.0, 49.6])
 
 
-def test_seed_000_a_percentile_of_few_times_is_interpolated_and_not_the_maximum() -> None:
+def test_seed_000_percentile_of_few_times_is_interpolated() -> None:
     summary = latency_summary([*range(10), 1000.0])
     assert summary is not None
     assert [summary.p95, summary.max] == pytest.approx([(9 + 1000) / 2, 1000.0])
 
 
 @given(TIMES)
-def test_the_summary_is_in_order_and_its_percentiles_lie_on_the_line(times: list[float]) -> None:
-    found = latency_summary(times)
-    assert found is not None
-    assert found.p50 <= found.p95 <= found.p99 <= found.max == max(times)
-    assert [found.p50, found.p95, found.p99] == pytest.approx([on_the_line(times, q) for q in (50, 95, 99)])
+def test_latency_percentiles_are_ordered_and_interpolated(times: list[float]) -> None:
+    summary = latency_summary(times)
+    assert summary is not None
+    assert summary.p50 <= summary.p95 <= summary.p99 <= summary.max == max(times)
+    expected = [on_the_line(times, q) for q in (50, 95, 99)]
+    assert [summary.p50, summary.p95, summary.p99] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_an_interval_is_scipys_percentile_bootstrap(confidence: float) -> None:
-    found = interval(SKEWED, resamples=20_000, confidence=confidence)
+def test_interval_matches_scipy_percentile_bootstrap(confidence: float) -> None:
+    bounds = interval(SKEWED, resamples=20_000, confidence=confidence)
     expected = stats.bootstrap(
         (SKEWED,), np.mean, n_resamples=20_000, confidence_level=confidence, method="percentile", rng=1
     ).confidence_interval
     noise = 0.1 * float(SKEWED.std()) / math.sqrt(len(SKEWED))
-    assert found is not None
-    assert found.mean == pytest.approx(SKEWED.mean())
-    assert [found.low, found.high] == pytest.approx([*expected], abs=noise)
+    assert bounds.mean == pytest.approx(SKEWED.mean())
+    assert [bounds.low, bounds.high] == pytest.approx([*expected], abs=noise)
 
 
-def test_the_same_seed_gives_the_same_interval_and_another_seed_another() -> None:
+def test_interval_depends_on_the_seed() -> None:
     assert interval(SKEWED, seed=3) == interval(SKEWED, seed=3)
     assert interval(SKEWED, seed=3) != interval(SKEWED, seed=4)
 
 
 @given(MEASURED)
 @settings(max_examples=50)
-def test_an_interval_never_leaves_the_values(values: list[float]) -> None:
-    found = interval(values, resamples=200)
-    assert found is not None
-    assert min(values) <= found.low <= found.high <= max(values)
-    assert found.n == len(values)
+def test_interval_stays_within_the_values(values: list[float]) -> None:
+    bounds = interval(values, resamples=200)
+    assert min(values) <= bounds.low <= bounds.high <= max(values)
+    assert bounds.n == len(values)
 
 
 @given(st.floats(0, 1), st.integers(1, 40))
 @settings(max_examples=50)
-def test_an_interval_of_equal_values_is_that_value(value: float, n: int) -> None:
+def test_interval_of_equal_values_is_that_value(value: float, n: int) -> None:
     assert interval([value] * n, resamples=50) == Interval(value, value, value, n)
 
 
-def test_no_values_have_no_interval() -> None:
+def test_interval_of_nothing_is_none() -> None:
     assert intervals({}) == {}
     assert intervals({"p@5": [], "rr": []}) == {}
 
 
 @given(st.integers(1, 400), st.data())
-def test_the_interval_of_a_share_is_wilsons(n: int, data: st.DataObject) -> None:
+def test_wilson_interval_matches_scipy(n: int, data: st.DataObject) -> None:
     hits = data.draw(st.integers(0, n))
-    found = wilson_interval(hits, n)
+    bounds = wilson_interval(hits, n)
     expected = stats.binomtest(hits, n).proportion_ci(method="wilson")
-    assert (found.mean, found.n) == (hits / n, n)
-    assert [found.low, found.high] == pytest.approx([expected.low, expected.high], abs=1e-6)
-    assert 0.0 <= found.low <= found.mean <= found.high <= 1.0
+    assert (bounds.mean, bounds.n) == (hits / n, n)
+    assert [bounds.low, bounds.high] == pytest.approx([expected.low, expected.high], abs=1e-6)
+    assert 0.0 <= bounds.low <= bounds.mean <= bounds.high <= 1.0
 
 
-def test_the_interval_of_a_share_has_a_width_where_the_bootstrap_has_none() -> None:
+def test_wilson_interval_of_equal_values_has_a_width() -> None:
     assert interval([1.0] * 8).low == 1.0
     assert wilson_interval(8, 8).low == pytest.approx(0.676, abs=1e-3)
     assert wilson_interval(0, 8).high == pytest.approx(0.324, abs=1e-3)
 
 
-def test_columns_that_share_the_drawing_get_the_interval_that_each_gets_alone() -> None:
+def test_intervals_of_a_table_equal_single_intervals() -> None:
     table = {"skewed": SKEWED, "squared": SKEWED**2}
-    found = intervals(table)
-    assert list(found) == ["skewed", "squared"]
+    bounds = intervals(table)
+    assert list(bounds) == ["skewed", "squared"]
     for name, column in table.items():
         alone = interval(column)
-        assert alone is not None
-        assert found[name].n == alone.n
-        assert (found[name].mean, found[name].low, found[name].high) == pytest.approx(
+        assert bounds[name].n == alone.n
+        assert (bounds[name].mean, bounds[name].low, bounds[name].high) == pytest.approx(
             (alone.mean, alone.low, alone.high)
         )
 
 
-def test_the_interval_does_not_depend_on_how_the_drawing_is_cut_into_blocks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    whole = interval(SKEWED)
+def test_interval_does_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = interval(SKEWED)
     monkeypatch.setattr(statistics, "BLOCK", 7 * len(SKEWED) + 1)
     in_blocks = interval(SKEWED)
-    assert whole is not None
-    assert in_blocks is not None
-    assert (in_blocks.low, in_blocks.high) == pytest.approx((whole.low, whole.high))
+    assert (in_blocks.low, in_blocks.high) == pytest.approx((expected.low, expected.high))
 
 
 def test_ten_thousand_queries_are_resampled_in_little_memory() -> None:
@@ -172,7 +166,7 @@ def test_columns_of_different_lengths_are_refused() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_a_value_that_is_no_number_is_refused_rather_than_called_significant(value: float) -> None:
+def test_permutation_test_refuses_nan(value: float) -> None:
     with pytest.raises(InvalidInput, match="finite"):
         permutation_test([0.1, value])
     with pytest.raises(InvalidInput, match="finite"):
@@ -180,18 +174,18 @@ def test_a_value_that_is_no_number_is_refused_rather_than_called_significant(val
 
 
 @given(EIGHTHS)
-def test_few_differences_are_tested_exactly_as_scipy_does(differences: list[float]) -> None:
-    found = permutation_test(differences)
+def test_exact_permutation_test_matches_scipy(differences: list[float]) -> None:
+    p = permutation_test(differences)
     if not any(differences):
-        assert found == 1.0
+        assert p == 1.0
     else:
         expected = stats.permutation_test(
             (differences,), np.sum, permutation_type="samples", n_resamples=math.inf, vectorized=True
         )
-        assert found == pytest.approx(min(1.0, expected.pvalue))
+        assert p == pytest.approx(min(1.0, expected.pvalue))
 
 
-def test_many_differences_are_tested_as_scipy_does_up_to_chance() -> None:
+def test_sampled_permutation_test_matches_scipy() -> None:
     expected = stats.permutation_test(
         (SHIFTED,), np.mean, permutation_type="samples", n_resamples=20_000, rng=1, vectorized=True
     )
@@ -214,49 +208,45 @@ def test_up_to_fourteen_differences_every_combination_of_signs_is_tried() -> Non
     assert [permutation_test([0.2] * n) for n in (1, 2, 3)] == [1.0, 0.5, 0.25]
 
 
-def test_a_sampled_test_counts_what_was_observed_and_so_is_never_0(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_permutation_test_is_never_0(monkeypatch: pytest.MonkeyPatch) -> None:
     assert permutation_test([0.2] * 60, resamples=999) == 1 / 1000
     monkeypatch.setattr(statistics, "BLOCK", 1000)
     assert permutation_test([0.2] * 60, resamples=999) == 1 / 1000
 
 
 @given(EIGHTHS, st.integers(0, 20))
-def test_the_test_knows_no_direction_no_scale_and_no_query_that_did_not_change(
-    differences: list[float], unchanged: int
-) -> None:
-    found = permutation_test(differences)
-    assert permutation_test([-4 * one for one in differences]) == found
-    assert permutation_test(differences + [0.0] * unchanged) == found
+def test_permutation_test_is_symmetric_and_scale_free(differences: list[float], unchanged: int) -> None:
+    p = permutation_test(differences)
+    assert permutation_test([-4 * difference for difference in differences]) == p
+    assert permutation_test(differences + [0.0] * unchanged) == p
 
 
-def test_the_same_seed_gives_the_same_p_and_another_seed_another() -> None:
+def test_permutation_test_depends_on_the_seed() -> None:
     assert permutation_test(SHIFTED, seed=3) == permutation_test(SHIFTED, seed=3)
     assert len({permutation_test(SHIFTED, seed=seed) for seed in range(5)}) > 1
 
 
 @pytest.mark.parametrize(("weights", "kappa"), [("quadratic", Fraction(3, 4)), ("linear", Fraction(5, 8))])
-def test_kappa_by_hand(weights: Weights, kappa: Fraction) -> None:
+def test_kappa_matches_a_hand_computed_case(weights: Weights, kappa: Fraction) -> None:
     # The two pairs that differ are one apart. Chance: 48/36 (quadratic) and 32/36 (linear), against 2/6.
-    found = weighted_kappa([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 2, 2], weights=weights)
-    assert found == Agreement(float(kappa), 6)
+    value = weighted_kappa([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 2, 2], weights=weights)
+    assert value == Agreement(float(kappa), 6)
 
 
-def test_judges_who_say_the_opposite_are_at_minus_1_and_those_who_agree_at_1() -> None:
+def test_kappa_is_minus_1_for_opposite_and_1_for_equal_labels() -> None:
     assert weighted_kappa([0, 2], [2, 0]) == Agreement(-1.0, 2)
     assert weighted_kappa([0, 1, 2], [0, 1, 2]) == Agreement(1.0, 3)
 
 
 @given(PAIRS, st.sampled_from(["quadratic", "linear"]))
-def test_kappa_is_1_minus_the_disagreement_over_that_of_all_ways_to_pair_the_labels(
-    pairs: list[tuple[int, int]], weights: Weights
-) -> None:
+def test_kappa_is_1_minus_observed_over_chance(pairs: list[tuple[int, int]], weights: Weights) -> None:
     power = 2 if weights == "quadratic" else 1
-    first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    observed = sum(abs(one - other) ** power for one, other in pairs)
-    by_chance = sum(abs(one - other) ** power for one, other in product(first, second))
-    found = weighted_kappa(first, second, weights=weights)
-    assert found.n == len(pairs)
-    assert found.kappa == (pytest.approx(1 - observed * len(pairs) / by_chance) if by_chance else None)
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    observed = sum(abs(a - b) ** power for a, b in pairs)
+    by_chance = sum(abs(a - b) ** power for a, b in product(first, second))
+    kappa = weighted_kappa(first, second, weights=weights)
+    assert kappa.n == len(pairs)
+    assert kappa.kappa == (pytest.approx(1 - observed * len(pairs) / by_chance) if by_chance else None)
 
 
 @pytest.mark.parametrize("labels", [[], [2], [2, 2, 2]], ids=["none", "one", "many"])
@@ -280,8 +270,7 @@ def test_twenty_queries_give_about_fifteen_hundredths_either_way() -> None:
     assert half_width(0) == half_width(1, sd=0.9) == 1.0
 
 
-def test_the_expected_width_is_about_the_width_that_comes_out() -> None:
+def test_expected_width_is_close_to_the_actual_width() -> None:
     values = np.random.default_rng(9).beta(2, 2, 200)
-    found = interval(values)
-    assert found is not None
-    assert half_width(200, float(values.std())) == pytest.approx((found.high - found.low) / 2, rel=0.1)
+    bounds = interval(values)
+    assert half_width(200, float(values.std())) == pytest.approx((bounds.high - bounds.low) / 2, rel=0.1)

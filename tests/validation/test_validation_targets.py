@@ -27,9 +27,8 @@ from .conftest import golden
 def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
     """The service on a port of its own."""
     workspace.settings = Settings.model_validate({**workspace.settings.model_dump(), **settings})
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(Pertinent(workspace)), port=0, log_config=None, access_log=False)
-    )
+    app = create_app(Pertinent(workspace))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -42,30 +41,29 @@ def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
 
 
 def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> None:
-    here = validate(LocalPipeline(stored), golden(), ValidationOptions(audit=True))
+    local = validate(LocalPipeline(stored), golden(), Options(audit=True))
     with running(stored) as url:
         remote = RemoteService.connect(url + "/")
         with remote.client:
-            there = validate(remote, golden(), ValidationOptions(audit=True, concurrency=4))
-    assert there.verdict == here.verdict == "PASS"
-    assert there.metrics == here.metrics
-    assert there.audit == here.audit == []
-    assert [case.actual_results for case in there.test_cases] == [
-        case.actual_results for case in here.test_cases
-    ]
-    assert there.fingerprints["corpus"] == here.fingerprints["corpus"]
-    assert there.fingerprints["golden"] == here.fingerprints["golden"]
-    assert there.fingerprints["subject"].rstrip("/") == url
+            over_http = validate(remote, golden(), Options(audit=True, concurrency=4))
+    assert over_http.verdict == local.verdict == "PASS"
+    assert over_http.metrics == local.metrics
+    assert over_http.audit == local.audit == []
+    for case, expected in zip(over_http.test_cases, local.test_cases, strict=True):
+        assert case.actual_results == expected.actual_results
+    for name in ("corpus", "golden"):
+        assert over_http.fingerprints[name] == local.fingerprints[name]
+    assert over_http.fingerprints["subject"].rstrip("/") == url
 
 
 def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
     data = golden().model_dump(mode="json")
     data["queries"][2]["filters"] = {"section": "The motor"}
-    asked = golden().model_validate(data)
+    golden_set = golden().model_validate(data)
     with running(stored) as url:
         remote = RemoteService.connect(url)
         with remote.client:
-            report = validate(remote, asked, ValidationOptions(ranking="lexical"))
+            report = validate(remote, golden_set, Options(ranking="lexical"))
     (case,) = (case for case in report.test_cases if case.query.id == "knee")
     assert {result.section for result in case.actual_results} == {"The motor"}
     assert all(result.similarity_score == result.lexical for result in case.actual_results)
@@ -73,23 +71,18 @@ def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
 
 def test_service_requires_the_api_key(stored: Workspace) -> None:
     with running(stored, api_keys=["a-secret-key"]) as url:
-        for key, accepted in (("a-secret-key", True), (None, False), ("another-key", False)):
-            remote = RemoteService.connect(url, key)
-            with remote.client:
-                if accepted:
-                    assert remote.search("knee", SearchOptions(top_k=1)).hits
-                else:
-                    with pytest.raises(SettingsError, match="requires an API key"):
-                        remote.search("knee", SearchOptions(top_k=1))
+        remote = RemoteService.at(url, "a-secret-key")
+        with remote.client:
+            assert remote.search("knee", SearchOptions(top_k=1)).hits
+        for key in (None, "another-key"):
+            remote = RemoteService.at(url, key)
+            with remote.client, pytest.raises(SettingsError, match="requires an API key"):
+                remote.search("knee", SearchOptions(top_k=1))
 
 
 def test_request_is_retried_after_a_rate_limit(stored: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", sleep)
+    monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", waited.append)
     with running(stored, rate_limit=1) as url:
         remote = RemoteService.connect(url)
         with remote.client:
@@ -127,13 +120,13 @@ def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPReq
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "said"),
+    ("body", "status", "message"),
     [(b"<html>", 200, "not JSON"), (b"[]", 200, "failed with 200"), (b'{"message": "boom"}', 500, "boom")],
 )
-def test_unexpected_response_is_an_index_failure(body: bytes, status: int, said: str) -> None:
+def test_unexpected_response_is_an_index_failure(body: bytes, status: int, message: str) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        remote = RemoteService.connect(f"http://127.0.0.1:{server.server_port}")
-        with remote.client, pytest.raises(IndexFailure, match=said):
+        remote = RemoteService.at(f"http://127.0.0.1:{server.server_port}")
+        with remote.client, pytest.raises(IndexFailure, match=message):
             list(remote.pages())
         server.shutdown()

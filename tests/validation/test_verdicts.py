@@ -47,7 +47,7 @@ def proposed_flags(summary: str) -> dict[str, float]:
 class TestUnreachableCriteria:
     """Rule 25 in docs/seeds.md."""
 
-    def test_seed_000_they_are_invalid_and_the_first_line_says_what_to_set(self, judged: Judge) -> None:
+    def test_seed_000_unreachable_criteria_are_invalid_and_name_the_setting(self, judged: Judge) -> None:
         report = judged(few_labels())
         assert report.verdict == "INVALID"
         assert report.summary.startswith(
@@ -55,13 +55,10 @@ class TestUnreachableCriteria:
             "and 80% must. What can be judged: success@5 1.00, MRR (answerable) 1.00."
         )
         assert proposed_flags(report.summary) == {"queries_reaching": 0, "success@5": 0.8, "mrr": 0.7}
-        assert proposed_criteria(report.summary) == {
-            "queries_reaching": 0,
-            "mrr": 0.7,
-            "at_least": {"success@5": 0.8},
-        }
+        proposed = {"queries_reaching": 0, "mrr": 0.7, "at_least": {"success@5": 0.8}}
+        assert proposed_criteria(report.summary) == proposed
 
-    def test_the_proposed_criteria_give_a_verdict_that_names_them(self, judged: Judge) -> None:
+    def test_proposed_criteria_give_a_verdict(self, judged: Judge) -> None:
         summary = judged(few_labels()).summary
         by_file = judged(few_labels(criteria=proposed_criteria(summary)))
         assert by_file.summary == (
@@ -72,20 +69,20 @@ class TestUnreachableCriteria:
         assert by_flag == Criteria.model_validate(proposed_criteria(summary))
 
     @pytest.mark.parametrize(("able", "verdict"), [(6, "INVALID"), (7, "PASS")])
-    def test_the_share_that_must_reach_it_decides(self, judged: Judge, able: int, verdict: str) -> None:
+    def test_unreachable_depends_on_the_required_share(self, judged: Judge, able: int, verdict: str) -> None:
         """Six of eight are 75 %, seven are 87.5 %, and 80 % are wanted."""
         report = judged(few_labels(3, queries=8 - able))
         assert report.golden.ceiling == able / 8
         assert report.verdict == verdict, report.summary
 
-    def test_a_top_k_below_four_does_not_allow_it_either(self, judged: Judge) -> None:
+    def test_top_k_below_four_makes_precision_unreachable(self, judged: Judge) -> None:
         data = golden().model_dump(mode="json")
         for query in data["queries"]:
             query["top_k"] = 3
         report = judged(GoldenSet.model_validate(data))
         assert (report.verdict, report.golden.ceiling) == ("INVALID", 0.0)
 
-    def test_the_criterion_is_not_judged_and_queries_pass_by_what_can_be(self, judged: Judge) -> None:
+    def test_unreachable_criterion_is_not_judged_per_query(self, judged: Judge) -> None:
         report = judged(change_query("knee", few_labels(), labels=labels_on("camera", "motor", grade=2)))
         share = criterion(report, "queries with P@5")
         assert (share.passed, share.value) == (None, 0.0)
@@ -110,7 +107,7 @@ class TestUnreachableCriteria:
 
 
 class TestHeadline:
-    def test_it_names_seed_000s_criteria_over_the_answerable_queries(self, judged: Judge) -> None:
+    def test_headline_names_the_criteria_of_seed_000_over_answerable_queries(self, judged: Judge) -> None:
         assert judged().summary == (
             "PASS: 8/8 answerable queries (100%) achieved precision@5 >= 0.80. "
             "MRR (answerable) 1.00 reaches the target 0.70."
@@ -119,7 +116,7 @@ class TestHeadline:
     @pytest.mark.parametrize(
         "criteria", [{"queries_reaching": 0}, {"precision_at_5": 0}, {"queries_reaching": 0, "mrr": 0}]
     )
-    def test_it_does_not_name_what_was_not_judged(self, judged: Judge, criteria: dict[str, Any]) -> None:
+    def test_headline_leaves_out_unjudged_criteria(self, judged: Judge, criteria: dict[str, Any]) -> None:
         report = judged(golden(criteria={"at_least": {"success@5": 0.5}, **criteria}))
         assert report.verdict == "PASS"
         assert "precision@5" not in report.summary
@@ -127,10 +124,13 @@ class TestHeadline:
         assert "success@5 (answerable) 1.00 reaches the target 0.50." in report.summary
         assert not any(criterion.name.startswith("queries with P@5") for criterion in report.criteria)
 
-    def test_a_figure_is_not_rounded_onto_the_target_that_it_missed(self, judged: Judge) -> None:
+    def test_headline_does_not_round_onto_a_missed_target(self, judged: Judge) -> None:
         report = judged(golden(criteria={"at_least": {"recall@5": 0.834}}))
         assert report.verdict == "FAIL"
         assert "recall@5 (answerable) 0.833 misses the target 0.834." in report.summary
+
+
+NUMBERS = ("precision_at_5", "queries_reaching", "mrr", "metadata_completeness", "hash_validation")
 
 
 class TestEmptyCriteria:
@@ -139,17 +139,10 @@ class TestEmptyCriteria:
         [
             {"precision_at_5": 0, "mrr": 0},
             {"queries_reaching": 0, "mrr": 0, "at_least": {"success@5": 0}},
-            {
-                "precision_at_5": 0,
-                "queries_reaching": 0,
-                "mrr": 0,
-                "metadata_completeness": 0,
-                "hash_validation": 0,
-                "p95_latency_ms": 1e9,
-            },
+            {**dict.fromkeys(NUMBERS, 0), "p95_latency_ms": 1e9},
         ],
     )
-    def test_they_are_invalid_with_the_reason(self, judged: Judge, criteria: dict[str, Any]) -> None:
+    def test_empty_criteria_are_invalid_with_a_reason(self, judged: Judge, criteria: dict[str, Any]) -> None:
         report = judged(golden(criteria=criteria))
         assert report.verdict == "INVALID"
         assert report.summary.startswith("INVALID: no criterion depends on the ranking")
@@ -157,18 +150,15 @@ class TestEmptyCriteria:
         assert judged(golden(criteria=proposal)).verdict == "PASS"
 
     @pytest.mark.parametrize(("allowed", "verdict"), [(4, "PASS"), (5, "INVALID"), (1000, "INVALID")])
-    def test_lost_labels_may_not_allow_most_queries_to_be_lost(
-        self, judged: Judge, allowed: int, verdict: str
-    ) -> None:
+    def test_lost_labels_must_not_allow_most_queries(self, judged: Judge, allowed: int, verdict: str) -> None:
         """Eight queries with a label each: five lost labels are most of them, though none is lost."""
-        criteria = {"lost_labels": allowed, "queries_reaching": 0}
-        report = judged(few_labels(criteria=criteria))
+        report = judged(few_labels(criteria={"lost_labels": allowed, "queries_reaching": 0}))
         assert report.verdict == verdict
         if verdict == "INVALID":
             assert f"`lost_labels: {allowed}` allows most of the 8 answerable queries" in report.summary
             assert "set it below 5" in report.summary
 
-    def test_one_lost_label_of_most_queries_is_invalid_too(self, judged: Judge) -> None:
+    def test_lost_labels_of_most_queries_are_invalid(self, judged: Judge) -> None:
         """A label that several queries share is lost once."""
         data = golden(criteria={"lost_labels": 1, "queries_reaching": 0}).model_dump(mode="json")
         for query in data["queries"][:5]:
@@ -179,11 +169,11 @@ class TestEmptyCriteria:
 
 
 class TestRequire:
-    def test_a_criterion_is_set_by_its_own_name_and_a_measure_is_added(self) -> None:
+    def test_require_sets_a_criterion_and_adds_a_measure(self) -> None:
         criteria = merge_criteria({"mrr": 0.9}, Criteria(queries_reaching=0.5), {"mrr": 0.2, "p@3": 0.4})
         assert (criteria.mrr, criteria.queries_reaching, criteria.at_least) == (0.2, 0.5, {"p@3": 0.4})
 
-    def test_a_criterion_out_of_range_is_refused_by_its_name(self) -> None:
+    def test_require_refuses_a_value_out_of_range_by_name(self) -> None:
         with pytest.raises(InvalidInput, match=r"criteria\.mrr"):
             merge_criteria({}, Criteria(), {"mrr": 2})
 
@@ -195,19 +185,19 @@ class TestNothingToCheck:
     def report(self, judged: Judge) -> ValidationReport:
         return judged(few_labels(), together=False)
 
-    def test_it_is_none_in_the_report(self, report: ValidationReport) -> None:
+    def test_rate_without_results_is_none_in_the_report(self, report: ValidationReport) -> None:
         checks = {check.name: check for check in report.checks}
         assert (checks["broad queries"].value, checks["broad queries"].passed) == (None, None)
         assert checks["specific queries"].passed is True
 
-    def test_a_rate_of_no_results_is_1_and_not_judged(self, judged: Judge) -> None:
+    def test_rate_of_no_results_is_1_and_not_judged(self, judged: Judge) -> None:
         """Seed 000's formulas give 1.0 for no results."""
         report = judged(threshold=1.0, together=False)
         assert not any(case.actual_results for case in report.test_cases)
         for name in ("metadata completeness", "hash validation"):
             assert (criterion(report, name).value, criterion(report, name).passed) == (1.0, None)
 
-    def test_it_is_told_so_in_every_form(self, report: ValidationReport) -> None:
+    def test_rate_without_results_is_named_in_every_format(self, report: ValidationReport) -> None:
         rows = re.findall(r'<tr role="row" class="(\w+)">\s*<th[^>]*><bdi>([^<]+)</bdi>', render_html(report))
         states = {name: state for state, name in rows}
         assert (states["broad queries"], states["specific queries"]) == ("unjudged", "met")
@@ -222,22 +212,22 @@ class TestNothingToCheck:
             assert cases[name].find("skipped") is not None
             assert cases[name].find("failure") is None
 
-    def test_it_fails_no_strict_run(self, judged: Judge) -> None:
+    def test_rate_without_results_does_not_fail_a_strict_run(self, judged: Judge) -> None:
         assert judged(golden(criteria={"strict": True})).verdict == "PASS"
 
 
 class TestNextSteps:
-    def test_every_reason_has_one(self) -> None:
+    def test_every_reason_has_a_next_step(self) -> None:
         assert NEXT_STEPS.keys() == display_names.REASONS.keys() == set(get_args(FailureKind))
 
-    def test_each_failed_query_says_what_to_do_next(self, judged: Judge) -> None:
+    def test_failed_query_has_a_next_step(self, judged: Judge) -> None:
         report = judged(change_query("knee", labels=labels_on("knee", *PARTS[:2])), together=False)
         assert [case.query.id for case in report.test_cases if case.status == "failed"] == ["knee"]
         step = NEXT_STEPS[find_diagnosis(report, "knee").kind]
         (row,) = (line for line in render_markdown(report).splitlines() if line.startswith("| knee |"))
         assert step.replace("`", "&#96;") in row
-        shown = step.replace("`pertinent label`", "<code>pertinent label</code>")
-        assert f'<span class="meta"><b>Next:</b> {shown}</span>' in render_html(report)
+        html = step.replace("`pertinent label`", "<code>pertinent label</code>")
+        assert f'<span class="meta"><b>Next:</b> {html}</span>' in render_html(report)
         assert f"next: {step}" in render_junit(report)
 
     def test_too_few_labels_are_a_reason_of_their_own(self, judged: Judge) -> None:
@@ -249,7 +239,7 @@ class TestNextSteps:
         assert diagnosis.kind == "few_labels"
         assert diagnosis.detail == "2 passages are labelled as relevant, and 4 are needed"
 
-    def test_an_unjudged_list_says_where_the_labelled_passage_stands(self, judged: Judge) -> None:
+    def test_unjudged_results_give_the_rank_of_the_labelled_passage(self, judged: Judge) -> None:
         golden_set = change_query("knee", few_labels(), labels=labels_on("camera", "motor", grade=2))
         diagnosis = find_diagnosis(judged(golden_set, together=False), "knee")
         rank = diagnosis.misses[0].rank

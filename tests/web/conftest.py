@@ -35,15 +35,9 @@ from ..conftest import FAST
 from .book import PAGES, SITE
 
 CHROMIUM = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 
 ORIGIN = "http://127.0.0.1"
 
@@ -98,11 +92,8 @@ class Reader:
             self.problems.append(f"a request to {request.url}")
 
     def unexpected_problems(self) -> list[str]:
-        return [
-            problem
-            for problem in self.problems
-            if not any(message in problem for message in self.expected_errors)
-        ]
+        expected = self.expected_errors
+        return [problem for problem in self.problems if not any(part in problem for part in expected)]
 
 
 Visit = Callable[..., Reader]

@@ -129,11 +129,11 @@ def test_tab_reaches_every_control_with_a_visible_focus(reader: Reader) -> None:
     for _ in range(9):
         reader.page.keyboard.press("Tab")
         seen.append(str(reader.js("document.activeElement.textContent.trim() || document.activeElement.id")))
-        shown = reader.js(
+        outline = reader.js(
             "((one) => getComputedStyle(one.matches('.chip input') ? one.nextSibling : one).outlineStyle)"
             "(document.activeElement)"
         )
-        assert shown == "solid", seen
+        assert outline == "solid", seen
     assert seen[0] == "Skip to the results"
     assert {"query", "Context", "Copy citation", "Joints › Friction"} <= set(seen)
 

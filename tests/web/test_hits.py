@@ -24,7 +24,7 @@ def test_hit_links_to_its_section_and_shows_both_parts_of_its_score(reader: Read
     assert shares == [f"{round(meaning * 100)}%", f"{round(words * 100)}%"]
 
 
-def test_seed_003_a_page_without_a_title_is_shown_by_its_address(reader: Reader) -> None:
+def test_seed_003_page_without_title_is_shown_by_its_address(reader: Reader) -> None:
     def remove_titles(route: Route) -> None:
         response = route.fetch()
         body = response.json()
@@ -152,12 +152,8 @@ def test_copy_citation_falls_back_to_a_text_field(visit: Visit) -> None:
 
 def test_hit_without_scores_and_section_is_shown(reader: Reader) -> None:
     metadata = {
-        "url": "notes:robots",
-        "section": "",
-        "anchor": "",
-        "document_id": "n",
-        "document_title": "Notes",
-    }
+        "url": "notes:robots", "section": "", "anchor": "", "document_id": "n", "document_title": "Notes",
+    }  # fmt: skip
     bare = {"chunk_id": "n-1", "content": "Robots.", "similarity_score": 0.5, "metadata": metadata}
     bare["scores"] = {"cosine": None, "lexical": None}
     answer = {"results": [bare], "nearest": [], "warnings": [], "status": "success", "query_time_ms": 0.4}

@@ -34,7 +34,7 @@ class Labelling:
         return JudgmentLog.for_golden_file(self.golden)
 
     def grades(self) -> list[int | None]:
-        return [one.label.grade if one.label else None for one in self.log.read_effective()]
+        return [judgment.label.grade if judgment.label else None for judgment in self.log.read_effective()]
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +130,9 @@ def test_note_is_saved_with_the_judgment_and_restored_by_undo(judge: Reader, lab
     expect(passage(judge)).to_be_focused()
     press(judge, "1", "^1 of ")
     expect(note).to_have_value("")
-    (said,) = labelling.log.read_effective()
-    assert said.label is not None
-    assert said.label.note == "02su? not sure"
+    (judgment,) = labelling.log.read_effective()
+    assert judgment.label is not None
+    assert judgment.label.note == "02su? not sure"
     press(judge, "u", "^0 of ")
     expect(note).to_have_value("02su? not sure")
     judge.page.keyboard.press("n")
@@ -169,7 +169,7 @@ def test_judge_name_is_stored_and_has_its_own_queue(sit: Visit, labelling: Label
     judge = sit()
     name(judge, "ann")
     press(judge, "2", "^1 of ")
-    assert [one.judge for one in labelling.log.read_effective()] == ["ann"]
+    assert [judgment.judge for judgment in labelling.log.read_effective()] == ["ann"]
     judge.page.reload()
     expect(judge.page.get_by_role("textbox", name="Judge")).to_have_value("ann")
     expect(count(judge)).to_have_text(re.compile("^1 of "))
@@ -179,7 +179,7 @@ def test_judge_name_is_stored_and_has_its_own_queue(sit: Visit, labelling: Label
     expect(count(judge)).to_have_text(re.compile("^1 of "))
 
 
-def test_two_judges_at_once_and_their_agreement(sit: Visit, labelling: Labelling) -> None:
+def test_two_judges_work_at_once_and_see_their_agreement(sit: Visit, labelling: Labelling) -> None:
     seats = {}
     for who in ("ann", "ben"):
         seats[who] = sit()
@@ -208,10 +208,8 @@ def test_two_judges_at_once_and_their_agreement(sit: Visit, labelling: Labelling
     expect(ann.get_by_text("Everything is judged.").first).to_be_hidden()
 
 
-def test_failed_judgment_keeps_passage_and_note_and_can_be_retried(
-    judge: Reader, labelling: Labelling
-) -> None:
-    shown = passage(judge).inner_text()
+def test_failed_judgment_keeps_its_note_and_can_be_retried(judge: Reader, labelling: Labelling) -> None:
+    passage_text = passage(judge).inner_text()
     judge.expected_errors.append("503")
 
     def fail(route: Route) -> None:
@@ -223,16 +221,16 @@ def test_failed_judgment_keeps_passage_and_note_and_can_be_retried(
     judge.page.keyboard.press("2")
     alert = judge.page.get_by_role("alert")
     expect(alert).to_contain_text("Your judgment was not saved. The disk is full.")
-    assert passage(judge).inner_text() == shown
+    assert passage(judge).inner_text() == passage_text
     expect(judge.page.get_by_role("textbox", name="Note on this passage")).to_have_value("kept")
     assert labelling.grades() == []
     judge.page.unroute("**/api/v1/labels")
     alert.get_by_role("button", name="Try again").click()
     expect(count(judge)).to_have_text(re.compile("^1 of "))
     expect(alert).to_have_count(0)
-    (said,) = labelling.log.read_effective()
-    assert said.label is not None
-    assert (said.label.grade, said.label.note) == (2, "kept")
+    (judgment,) = labelling.log.read_effective()
+    assert judgment.label is not None
+    assert (judgment.label.grade, judgment.label.note) == (2, "kept")
 
 
 def test_retry_after_a_broken_connection_saves_the_judgment_once(judge: Reader, labelling: Labelling) -> None:
@@ -261,9 +259,7 @@ def test_removed_passage_offers_to_continue(judge: Reader) -> None:
     expect(passage(judge)).to_be_focused()
 
 
-def test_label_page_waits_until_the_session_is_ready(
-    sit: Visit, labelling: Labelling, browser: Browser
-) -> None:
+def test_label_page_waits_for_the_session(sit: Visit, labelling: Labelling, browser: Browser) -> None:
     with open_readers(labelling.address, browser) as open_reader:
         judge = open_reader()
         judge.expected_errors.append("503")
@@ -273,7 +269,9 @@ def test_label_page_waits_until_the_session_is_ready(
         }
         route = "**/api/v1/labels/next"
         judge.page.route(
-            route, lambda one: one.fulfill(status=503, json=early, headers={"retry-after": "1"}), times=1
+            route,
+            lambda early_route: early_route.fulfill(status=503, json=early, headers={"retry-after": "1"}),
+            times=1,
         )
         judge.page.goto(f"{labelling.address}/label")
         expect(judge.page.locator("#notice")).to_contain_text("are being collected: 1 of 2.")
@@ -291,11 +289,11 @@ def test_label_page_explains_how_to_switch_labelling_on(visit: Visit) -> None:
 
 
 def test_held_keys_and_browser_shortcuts_do_not_judge(judge: Reader, labelling: Labelling) -> None:
-    for held in ({"repeat": True}, {"ctrlKey": True}, {"metaKey": True}, {"altKey": True}):
+    for modifiers in ({"repeat": True}, {"ctrlKey": True}, {"metaKey": True}, {"altKey": True}):
         judge.js(
             "(held) => document.activeElement.dispatchEvent("
             "new KeyboardEvent('keydown', {key: '2', bubbles: true, ...held}))",
-            held,
+            modifiers,
         )
     for key in ("3", "x", "Enter", "Tab"):
         judge.page.keyboard.press(key)
@@ -318,9 +316,9 @@ def test_fast_key_presses_judge_one_passage(judge: Reader, labelling: Labelling)
 
 
 def test_rank_and_score_are_not_sent_to_the_browser(labelling: Labelling) -> None:
-    told = httpx.get(f"{labelling.address}/api/v1/labels/next").text
+    response = httpx.get(f"{labelling.address}/api/v1/labels/next").text
     for secret in ("rank", "score", "similarity", "broad", "hybrid", "cosine"):
-        assert secret not in told
+        assert secret not in response
 
 
 def test_label_page_shows_html_as_text(sit: Visit, labelling: Labelling) -> None:

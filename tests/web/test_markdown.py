@@ -19,9 +19,9 @@ DRAW = """async ([text, words]) => {
 
 
 def blocks(bench: Reader, text: str) -> list[dict[str, Any]]:
-    found = bench.js(CALL, ["markdown", "parseBlocks", text])
-    assert isinstance(found, list)
-    return found
+    parsed = bench.js(CALL, ["markdown", "parseBlocks", text])
+    assert isinstance(parsed, list)
+    return parsed
 
 
 def drawn(bench: Reader, text: str, words: str = "") -> str:
@@ -37,9 +37,9 @@ def test_cut_code_fences_are_rendered_as_code(bench: Reader) -> None:
         "        feedback.steps = step\n        result.walked = 1\n    return result\n\n    def next(self):"
     )
     assert [b["kind"] for b in blocks(bench, middle)] == ["code"]
-    whole = blocks(bench, "````md\n```py\nx\n```\n````\n\nAfter.")
-    assert [b["kind"] for b in whole] == ["code", "prose"]
-    assert whole[0]["lines"] == ["```py", "x", "```"]
+    full = blocks(bench, "````md\n```py\nx\n```\n````\n\nAfter.")
+    assert [b["kind"] for b in full] == ["code", "prose"]
+    assert full[0]["lines"] == ["```py", "x", "```"]
 
 
 def test_code_keeps_its_indentation_and_language(bench: Reader) -> None:
@@ -58,9 +58,9 @@ def test_lists_are_nested_by_their_indentation(bench: Reader) -> None:
 
 
 def test_table_without_head_is_rendered(bench: Reader) -> None:
-    whole = drawn(bench, "| a | b |\n| --- | :-: |\n| `x\\|y` | 2 |")
-    assert '<thead><tr><th scope="col">a</th>' in whole
-    assert '<td><code>x|y</code></td><td class="centre">2</td>' in whole
+    full = drawn(bench, "| a | b |\n| --- | :-: |\n| `x\\|y` | 2 |")
+    assert '<thead><tr><th scope="col">a</th>' in full
+    assert '<td><code>x|y</code></td><td class="centre">2</td>' in full
     cut = drawn(bench, "| x | 1 |\n| y | 2 |")
     assert "thead" not in cut
     assert cut.count("<tr>") == 2
@@ -104,8 +104,8 @@ def test_query_words_are_highlighted(bench: Reader, query: str, text: str, marke
 def test_parts_are_derived_from_urls_in_book_order(bench: Reader) -> None:
     def parts(*urls: str) -> list[tuple[str, str, str]]:
         documents = [{"url": url, "title": "Using URDF with Nav2"} for url in urls]
-        found = bench.js(CALL, ["parts", "findParts", documents])
-        return [(part["key"], part["name"], part["url"]) for part in found]
+        parsed = bench.js(CALL, ["parts", "findParts", documents])
+        return [(part["key"], part["name"], part["url"]) for part in parsed]
 
     site = "https://a.example/docs"
     assert parts(

@@ -50,8 +50,8 @@ def read(browser: Browser, tmp_path: Path) -> Iterator[Read]:
 def mixed() -> ValidationReport:
     """Queries of every kind and status."""
     states = ("failed", "passed", "error", "passed", "failed")
-    some = [case(number, states[number % 5]) for number in range(40)]
-    return report([*some, *report().test_cases[-2:]])
+    cases = [case(number, states[number % 5]) for number in range(40)]
+    return report([*cases, *report().test_cases[-2:]])
 
 
 @pytest.mark.parametrize("served", [False, True])
@@ -66,16 +66,17 @@ def test_report_opens_from_a_file_and_under_a_strict_policy(read: Read, served: 
 
 
 @pytest.mark.parametrize(
-    ("told", "served"), [*((told, False) for told in HOSTILE_TEXTS[:6]), (HOSTILE_TEXTS[0], True)]
+    ("hostile_text", "served"),
+    [*((hostile_text, False) for hostile_text in HOSTILE_TEXTS[:6]), (HOSTILE_TEXTS[0], True)],
 )
-def test_report_texts_run_and_load_nothing(read: Read, told: str, served: bool) -> None:
-    reader = read(spoil(mixed(), told), served=served)
+def test_report_texts_run_and_load_nothing(read: Read, hostile_text: str, served: bool) -> None:
+    reader = read(spoil(mixed(), hostile_text), served=served)
     reader.js(OPEN_ALL)
     page = reader.page
-    expect(page.locator(".query .text").first).to_have_text(told)
+    expect(page.locator(".query .text").first).to_have_text(hostile_text)
     assert page.locator("script, img, iframe, object, embed, link, base, form").count() == 0
     links = page.locator("a").evaluate_all("all => all.map((one) => one.href.baseVal ?? one.href)")
-    assert all(re.match(r"(file|https?):|#", one) for one in links)
+    assert all(re.match(r"(file|https?):|#", link) for link in links)
     for link in page.locator(".result a").all()[:2]:
         link.hover()
 
@@ -112,15 +113,15 @@ def test_tab_reaches_the_queries_with_a_visible_focus(read: Read) -> None:
 
 def test_report_filters_queries_without_scripts(read: Read) -> None:
     page = read(mixed(), java_script_enabled=False).page
-    shown = page.locator("details.query:visible")
-    expect(shown).to_have_count(42)
+    queries = page.locator("details.query:visible")
+    expect(queries).to_have_count(42)
     page.get_by_label("error 8").check()
-    expect(shown).to_have_count(8)
+    expect(queries).to_have_count(8)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_label("passed 17")).to_be_checked()
-    expect(shown).to_have_count(17)
+    expect(queries).to_have_count(17)
     page.get_by_label("all 42").check()
-    expect(shown).to_have_count(42)
+    expect(queries).to_have_count(42)
 
 
 def test_bars_and_checks_link_to_their_query(read: Read) -> None:
@@ -141,8 +142,8 @@ def test_bars_and_checks_link_to_their_query(read: Read) -> None:
 )
 def test_nothing_scrolls_sideways(read: Read, width: int, scheme: str) -> None:
     options = {"viewport": {"width": width, "height": 740}, "color_scheme": scheme, "is_mobile": width < 500}
-    for made in (mixed(), spoil(report(), LONG), spoil(report(), "word " * 300)):
-        reader = read(made, **options)
+    for validation_report in (mixed(), spoil(report(), LONG), spoil(report(), "word " * 300)):
+        reader = read(validation_report, **options)
         assert not reader.js(SIDEWAYS)
         reader.js(OPEN_ALL)
         assert not reader.js(SIDEWAYS)
@@ -176,9 +177,9 @@ def test_heatmap_text_has_enough_contrast(read: Read, scheme: str) -> None:
 
 
 def luminance(colour: list[Any]) -> float:
-    parts = [one / 255 for one in colour]
+    parts = [channel / 255 for channel in colour]
     red, green, blue = (
-        one / 12.92 if one <= 0.04045 else float(((one + 0.055) / 1.055) ** 2.4) for one in parts
+        part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4) for part in parts
     )
     return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
@@ -197,8 +198,8 @@ def test_report_has_landmarks_headings_captions_and_names(read: Read) -> None:
     assert page.locator("figure > svg:not([role=img][aria-label])").count() == 0
     ids = page.locator("[id]").evaluate_all("all => all.map((one) => one.id)")
     assert len(ids) == len(set(ids))
-    here = page.locator("a[href^='#']").evaluate_all("all => all.map((one) => one.getAttribute('href'))")
-    assert {one[1:] for one in here} <= set(ids)
+    fragments = page.locator("a[href^='#']").evaluate_all("all => all.map((one) => one.getAttribute('href'))")
+    assert {fragment[1:] for fragment in fragments} <= set(ids)
 
 
 def test_printed_report_is_dark_on_white_without_controls(read: Read) -> None:
@@ -211,8 +212,8 @@ def test_printed_report_is_dark_on_white_without_controls(read: Read) -> None:
 
 
 def test_right_to_left_text_is_isolated(read: Read) -> None:
-    found = [result(0, title="\u202eevil", content="שלום עולם")]
-    reader = read(report([case(0, actual_results=found, relevance_labels=[2], judged=[True])]))
+    results = [result(0, title="\u202eevil", content="שלום עולם")]
+    reader = read(report([case(0, actual_results=results, relevance_labels=[2], judged=[True])]))
     reader.js(OPEN_ALL)
     page = reader.page
     assert page.locator(".text").first.evaluate("(one) => getComputedStyle(one).direction") == "rtl"

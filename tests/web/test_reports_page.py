@@ -33,7 +33,7 @@ def golden(name: str) -> GoldenSet:
         "harm": "<script>window.harmed = 1</script> in the wiki?",
         "lifecycle": "Who shuts down a managed node?",
     }
-    queries = tuple(GoldenQuery(id=one, text=text, labels=tuple(labels)) for one, text in texts.items())
+    queries = tuple(GoldenQuery(id=name, text=text, labels=tuple(labels)) for name, text in texts.items())
     return GoldenSet(name=name, queries=queries, criteria=Criteria(precision_at_5=0.2))
 
 
@@ -57,18 +57,18 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with open_book(book, reports=folder) as pertinent:
         subject = LocalPipeline(pertinent.workspace)
         for day, ranking in enumerate(RANKINGS):
-            found = validate(subject, golden("robots"), ValidationOptions(ranking=ranking, together=False))
-            _save(folder, found.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)
+            validated = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
+            _save(folder, validated.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)
         query = golden("x").queries[0].model_copy(update={"text": "policies"})
-        other = GoldenSet(name="another <b>set</b>", queries=(query,))
-        _save(folder, validate(subject, other, ValidationOptions(together=False)), 3)
-        _save(folder, validate(subject, relabelled(), ValidationOptions(together=False)), 4)
+        other_set = GoldenSet(name="another <b>set</b>", queries=(query,))
+        _save(folder, validate(subject, other_set, Options(together=False)), 3)
+        _save(folder, validate(subject, relabelled(), Options(together=False)), 4)
         with serve(pertinent) as served_at:
             yield served_at
 
 
-def _save(folder: Path, found: report.ValidationReport, day: int) -> None:
-    report.save(found.model_copy(update={"timestamp": f"2026-01-{10 + day}T12:00:00Z"}), folder)
+def _save(folder: Path, source: report.ValidationReport, day: int) -> None:
+    report.save(source.model_copy(update={"timestamp": f"2026-01-{10 + day}T12:00:00Z"}), folder)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_trend_has_a_dot_for_each_comparable_report(look: Visit) -> None:
     expect(page.get_by_role("heading", level=2, name="robots, hybrid ranking")).to_be_visible()
     plots = page.get_by_role("figure")
     expect(plots).to_have_count(3)
-    assert [one.split("\n")[0] for one in plots.all_inner_texts()] == [
+    assert [text.split("\n")[0] for text in plots.all_inner_texts()] == [
         "Queries with P@5 ≥ 0.20",
         "MRR (answerable)",
         "p95 latency",
@@ -124,10 +124,11 @@ def test_trend_has_a_dot_for_each_comparable_report(look: Visit) -> None:
     for plot in plots.all():
         expect(plot.locator("circle")).to_have_count(2)
         expect(plot.get_by_role("img")).to_have_accessible_name(re.compile(r": first .+, latest .+"))
-    across = [float(one.get_attribute("cx") or 0) for one in plots.nth(1).locator("circle").all()]
+    across = [float(element.get_attribute("cx") or 0) for element in plots.nth(1).locator("circle").all()]
     assert all(before < after for before, after in pairwise(across))
     values = page.locator("td[data-name='MRR, answerable']").all_inner_texts()[2:4]
-    heights = [float(one.get_attribute("cy") or 0) for one in plots.nth(1).locator("circle").all()][::-1]
+    circles = plots.nth(1).locator("circle").all()
+    heights = [float(circle.get_attribute("cy") or 0) for circle in circles][::-1]
     ordered = sorted(zip(map(float, values), heights, strict=True))
     assert [height for _, height in ordered] == sorted(heights, reverse=True)
 
@@ -167,7 +168,7 @@ def test_reports_without_a_common_query_are_shown_but_not_compared(look: Visit) 
     expect(page.get_by_role("table")).to_have_count(0)
 
 
-def test_a_new_label_and_a_removed_query_are_said_before_the_figures(look: Visit) -> None:
+def test_compare_lists_changed_labels_and_queries_before_the_figures(look: Visit) -> None:
     page = look(RELABELLED).page
     expect(page.get_by_role("main").locator("p").first).to_have_text(
         "Scored with the labels of AFTER (golden set changed: 1 label added; queries removed: harm)."

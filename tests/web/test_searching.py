@@ -121,7 +121,7 @@ def test_more_passages_focuses_the_first_new_hit_below(reader: Reader) -> None:
     expect(reader.page.locator(".hit :focus")).to_have_count(1)
     after = reader.hits.evaluate_all("hits => hits.map(hit => hit.dataset.chunk)")
     focused = reader.page.evaluate("document.activeElement.closest('.hit').dataset.chunk")
-    assert after.index(focused) == 1 + max(after.index(one) for one in before if one in after)
+    assert after.index(focused) == 1 + max(after.index(request) for request in before if request in after)
 
 
 def test_part_filters_the_search_by_url(reader: Reader) -> None:
@@ -151,8 +151,8 @@ def test_options_change_ranking_and_minimum_score(reader: Reader) -> None:
     expect(options).to_have_attribute("aria-expanded", "true")
     reader.page.get_by_role("radio", name="Words only").check()
     expect(reader.page.get_by_text("changed")).to_be_visible()
-    # The address changes at once, the request goes out when the hand has come to rest.
-    with reader.page.expect_request(lambda one: '"similarity_threshold":0.05' in (one.post_data or "")):
+    # The address changes at once; the request is sent when the slider has stopped.
+    with reader.page.expect_request(lambda sent: '"similarity_threshold":0.05' in (sent.post_data or "")):
         reader.page.get_by_role("slider").fill("0.05")
     expect(reader.status).to_contain_text("passage")
     expect(reader.page).to_have_url(re.compile("least=0.05"))

@@ -145,10 +145,10 @@ def test_unreachable_service_is_distinguished_from_offline(reader: Reader) -> No
 
 
 def test_slow_search_shows_progress_and_then_a_message(reader: Reader) -> None:
-    held: list[Route] = []
+    routes: list[Route] = []
 
     def hold(route: Route) -> None:
-        held.append(route)
+        routes.append(route)
 
     reader.open("/?q=friction")
     before = reader.hits.first.bounding_box()
@@ -161,7 +161,7 @@ def test_slow_search_shows_progress_and_then_a_message(reader: Reader) -> None:
     assert reader.hits.first.bounding_box() == before
     expect(reader.status).to_have_text(re.compile("Still searching"), timeout=5000)
     assert reader.hits.first.bounding_box() == before
-    held[0].continue_()
+    routes[0].continue_()
     expect(reader.hits.first).to_contain_text("executor")
     expect(form).not_to_have_class("busy")
 

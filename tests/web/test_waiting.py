@@ -15,13 +15,13 @@ LOST = ["/nope", "/reports/report_20260101_120000.json", "/a/b/c/"]
 def test_label_page_shows_that_it_is_loading(visit: Visit) -> None:
     reader = visit(**PHONE)
     reader.expected_errors.append("404")  # labelling is off in this service
-    held: list[Route] = []
-    reader.page.route("**/api/v1/labels/next*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright looks at the name of what it is given
+    routes: list[Route] = []
+    reader.page.route("**/api/v1/labels/next*", lambda route: routes.append(route))  # noqa: PLW0108 - Playwright looks at the name of what it is given
     reader.page.goto(f"{reader.home}/label")
     loading = reader.page.get_by_text("Loading the next passage")
     expect(loading).to_be_visible()
     assert not reader.js(SIDEWAYS)
-    (waiting,) = held
+    (waiting,) = routes
     waiting.continue_()
     expect(reader.page.get_by_text("Labelling is switched off")).to_be_visible()
     expect(loading).to_have_count(0)
@@ -32,7 +32,7 @@ def test_label_page_without_javascript_shows_no_loading_message(visit: Visit) ->
     reader.page.goto(f"{reader.home}/label")
     expect(reader.page.get_by_role("heading", name="Label")).to_be_visible()
     expect(reader.page.get_by_text("Loading the next passage")).to_be_hidden()
-    reader.page.close()  # it can't be asked about violations
+    reader.page.close()  # a closed page has no violations to check
 
 
 def lost(reader: Reader, path: str) -> None:

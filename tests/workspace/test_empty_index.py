@@ -22,7 +22,7 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 
 from ..conftest import FAST
-from ..servers.fixtures import Place
+from ..servers.fixtures import Endpoint
 
 VECTOR = [0.1] * 64
 WIDER = "onnx:wider"
@@ -83,23 +83,23 @@ def run(*arguments: str | Path) -> Result:
 
 
 @pytest.mark.usefixtures("empty")
-def test_seed_002_an_index_without_points_gives_an_empty_list() -> None:
+def test_seed_002_empty_index_gives_an_empty_list() -> None:
     assert pertinent.retrieve_content_chunks(VECTOR) == []
 
 
 @pytest.mark.usefixtures("empty")
-def test_seed_002_a_vector_of_another_length_is_an_error_on_an_empty_index() -> None:
+def test_seed_002_vector_of_another_length_is_an_error_on_an_empty_index() -> None:
     with pytest.raises(ValueError, match="1024 elements"):
         pertinent.retrieve_content_chunks([0.1] * 1024)
 
 
-def test_seed_002_a_folder_where_nothing_was_ever_indexed_is_an_error() -> None:
+def test_seed_002_folder_without_an_index_is_an_error() -> None:
     with pytest.raises(NotFound, match=r"nothing is indexed in .pertinent yet; run `pertinent index PATH`"):
         pertinent.retrieve_content_chunks(VECTOR)
     assert not Path(".pertinent").exists()
 
 
-def test_seed_002_an_index_that_lost_its_points_is_an_error(tmp_path: Path) -> None:
+def test_seed_002_index_that_lost_its_points_is_an_error(tmp_path: Path) -> None:
     index_page(tmp_path / "docs", "# Joints\n\nA revolute joint has limits.\n")
     shutil.rmtree(".pertinent/index")
     with pytest.raises(IndexFailure, match="`pertinent reindex`"):
@@ -107,7 +107,7 @@ def test_seed_002_an_index_that_lost_its_points_is_an_error(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("empty")
-def test_seed_001_an_index_without_chunks_gives_no_results_and_says_why() -> None:
+def test_seed_001_empty_index_gives_no_results_and_says_why() -> None:
     response = pertinent.retrieve("joints")
     assert response["results"] == []
     assert response["metadata"]["total_results"] == 0
@@ -116,10 +116,10 @@ def test_seed_001_an_index_without_chunks_gives_no_results_and_says_why() -> Non
 
 @pytest.mark.usefixtures("empty")
 def test_search_command_on_an_empty_index_says_why() -> None:
-    shown = run("search", "joints")
-    assert shown.exit_code == 0
-    assert shown.stdout == "No passage was found.\n"
-    assert shown.stderr == f"pertinent: {NO_CHUNKS}\n"
+    result = run("search", "joints")
+    assert result.exit_code == 0
+    assert result.stdout == "No passage was found.\n"
+    assert result.stderr == f"pertinent: {NO_CHUNKS}\n"
     assert "`pertinent index PATH` adds some" in NO_CHUNKS
     as_json = run("search", "joints", "--json")
     assert as_json.exit_code == 0
@@ -127,7 +127,7 @@ def test_search_command_on_an_empty_index_says_why() -> None:
     assert "no chunks yet" in run("search", "joints", "--explain").stdout
 
 
-def test_a_filter_that_matches_nothing_is_not_an_empty_index(tmp_path: Path) -> None:
+def test_filter_that_matches_nothing_is_not_an_empty_index(tmp_path: Path) -> None:
     index_page(tmp_path / "docs", "# Joints\n\nA revolute joint has limits.\n")
     with Pertinent.open() as opened:
         assert opened.search("joints", filters={"section": "Nowhere"}).notes == ()
@@ -135,7 +135,7 @@ def test_a_filter_that_matches_nothing_is_not_an_empty_index(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("empty")
-def test_the_other_commands_work_on_an_empty_index() -> None:
+def test_commands_work_on_an_empty_index() -> None:
     assert "0 chunks" in run("list").stdout
     assert run("reindex").exit_code == 0
     refusal = run("show", "no-such-chunk")
@@ -158,7 +158,7 @@ class TestAnotherEmbedder:
             index_page_without_text(tmp_path / "docs")
         return tmp_path / "docs"
 
-    def test_is_indexed_with(self, empty: Path) -> None:
+    def test_other_embedder_can_index_an_empty_index(self, empty: Path) -> None:
         (empty / "page.md").write_text("# Joints\n\nA revolute joint has limits.\n")
         with Pertinent.open() as opened:
             assert opened.index(empty, name="docs").chunks_added == 1
@@ -169,21 +169,21 @@ class TestAnotherEmbedder:
         with pytest.raises(FingerprintMismatch, match="pertinent reindex"):
             Pertinent.open(embedder=FAST, chunk_tokens=50).search("joint")
 
-    def test_is_searched_with(self) -> None:
+    def test_other_embedder_can_search_an_empty_index(self) -> None:
         assert pertinent.retrieve("joints")["metadata"]["notes"] == [NO_CHUNKS]
         assert pertinent.retrieve_content_chunks([0.1] * 96) == []
         assert len(pertinent.generate_query_embedding("joints").vector) == 96
         with pytest.raises(ValueError, match="made for 96"):
             pertinent.retrieve_content_chunks(VECTOR)
 
-    def test_leaves_one_build(self) -> None:
+    def test_other_embedder_leaves_one_build(self) -> None:
         pertinent.retrieve("joints")
         seed_functions.close_shared()
         assert [folder.name for folder in Path(".pertinent/index").iterdir()] == ["002"]
         assert run("reindex", "--rollback").exit_code == 2
         assert run("doctor").exit_code == 0
 
-    def test_is_refused_while_another_process_writes(self) -> None:
+    def test_other_embedder_is_refused_while_another_process_writes(self) -> None:
         with Pertinent.open() as writer, writer.workspace.writable_catalog().write_lock(lambda: None):
             with Pertinent.open() as reader, pytest.raises(FingerprintMismatch):
                 reader.search("joints")
@@ -193,7 +193,7 @@ class TestAnotherEmbedder:
         assert json.loads(made_with)["embedder"] == FAST
 
 
-def test_a_dry_run_leaves_the_settings_of_an_empty_index(tmp_path: Path) -> None:
+def test_dry_run_leaves_the_settings_of_an_empty_index(tmp_path: Path) -> None:
     remove_every_source(tmp_path / "docs")
     before = Path(".pertinent/catalog.sqlite3").read_bytes()
     with Pertinent.open(chunk_tokens=50) as opened:
@@ -202,40 +202,40 @@ def test_a_dry_run_leaves_the_settings_of_an_empty_index(tmp_path: Path) -> None
 
 
 class TestQdrantServer:
-    """The same on a real Qdrant, for a collection of ours and for one of another pipeline."""
+    """The same on a real Qdrant, for an own collection and for one of another pipeline."""
 
     @pytest.fixture(autouse=True)
-    def _settings(self, qdrant: Place, collection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def _settings(self, qdrant: Endpoint, collection: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("QDRANT_URL", qdrant.url)
         monkeypatch.setenv("QDRANT_COLLECTION_NAME", collection)
 
     @pytest.fixture
-    def client(self, qdrant: Place) -> Iterator[QdrantClient]:
+    def client(self, qdrant: Endpoint) -> Iterator[QdrantClient]:
         client = QdrantClient(url=qdrant.url, api_key=qdrant.key)
         yield client
         client.close()
 
-    def test_seed_002_our_collection_without_points_gives_an_empty_list(self, tmp_path: Path) -> None:
+    def test_seed_002_own_collection_without_points_gives_an_empty_list(self, tmp_path: Path) -> None:
         remove_every_source(tmp_path / "docs")
         assert pertinent.retrieve_content_chunks(VECTOR) == []
         assert pertinent.retrieve("joints")["metadata"]["notes"] == [NO_CHUNKS]
 
-    def test_another_embedder_replaces_our_empty_collection(
+    def test_other_embedder_replaces_an_empty_collection(
         self, tmp_path: Path, request: pytest.FixtureRequest, client: QdrantClient, collection: str
     ) -> None:
         remove_every_source(tmp_path / "docs")
         request.getfixturevalue("wider")
         assert pertinent.retrieve_content_chunks([0.1] * 96) == []
-        names = [found.name for found in client.get_collections().collections]
+        names = [collection.name for collection in client.get_collections().collections]
         assert [name for name in names if name.startswith(collection)] == [f"{collection}_002"]
 
-    def test_seed_002_a_collection_that_is_missing_is_an_error_that_names_it(self, collection: str) -> None:
+    def test_seed_002_missing_collection_is_an_error_that_names_it(self, collection: str) -> None:
         with pytest.raises(NotFound, match="pertinent index") as error:
             pertinent.retrieve_content_chunks(VECTOR)
         assert f"check its name, '{collection}' (QDRANT_COLLECTION_NAME)" in str(error.value)
 
     @pytest.mark.parametrize("fields", ["", '{"text": "content", "url": "url"}'])
-    def test_seed_002_an_external_collection_without_points_gives_an_empty_list(
+    def test_seed_002_external_collection_without_points_gives_an_empty_list(
         self, client: QdrantClient, collection: str, monkeypatch: pytest.MonkeyPatch, fields: str
     ) -> None:
         if fields:

@@ -1,4 +1,4 @@
-"""Another model or chunk size without a gap: judged before it is taken, and a way back."""
+"""Reindex with another model or chunk size: the gate, activation, rollback and resuming."""
 
 from __future__ import annotations
 
@@ -107,24 +107,22 @@ def hits(pertinent: Pertinent, text: str = "the hinge of the knee") -> list[str]
 
 
 def builds(tmp_path: Path) -> list[str]:
-    return sorted(one.name for one in (tmp_path / "data" / "index").iterdir())
+    return sorted(folder.name for folder in (tmp_path / "data" / "index").iterdir())
 
 
 def test_reindex_gate_activates_a_model_that_is_no_worse(
     indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Other)
-    said: list[str] = []
+    messages: list[str] = []
     with opened(indexed, embedder=OTHER) as pertinent:
-        assert pertinent.reindex(golden=golden, notify=said.append) == 24
+        assert pertinent.reindex(golden=golden, notify=messages.append) == 24
         assert hits(pertinent)
-    assert [line.partition(":")[0] for line in said] == ["new", "old"]
-    assert all("PASS" in line for line in said)
+    assert [line.partition(":")[0] for line in messages] == ["new", "old"]
+    assert all("PASS" in line for line in messages)
 
 
-def test_reindex_gate_refuses_a_model_that_fails(
-    indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gate_refuses_a_failing_model(indexed: Path, golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, Noise)
     with opened(indexed) as before:
         usual = hits(before)
@@ -221,14 +219,14 @@ def test_old_build_answers_during_a_reindex(indexed: Path, monkeypatch: pytest.M
                     yield vector
 
         use(monkeypatch, Watching)
-        other = pertinent.workspace.settings.model_copy(update={"embedder": OTHER})
+        other_settings = pertinent.workspace.settings.model_copy(update={"embedder": OTHER})
         engine = pertinent.workspace.engine()
-        pertinent.workspace.settings = other
+        pertinent.workspace.settings = other_settings
         pertinent.workspace._embedder = Watching()
         assert engine is pertinent.workspace.engine()
         pertinent.reindex()
     assert len(seen) == 24
-    assert all(one == usual for one in seen)
+    assert all(result == usual for result in seen)
 
 
 def test_sync_after_a_rollback_repeats_added_text(indexed: Path, docs: Path) -> None:
@@ -278,9 +276,7 @@ def test_rollback_refuses_a_build_of_other_pages(indexed: Path, docs: Path) -> N
         assert (hits(pertinent), bool(usual)) == (usual, True)
 
 
-def test_interruption_after_activation_keeps_the_new_build(
-    indexed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interruption_keeps_the_activated_build(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(indexed, chunk_tokens=20) as pertinent:
         catalog: Any = pertinent.workspace.catalog()
         activate_build = type(catalog).activate_build
@@ -337,7 +333,7 @@ def test_interrupted_reindex_is_resumed(indexed: Path, paid: type[Paid]) -> None
     with opened(indexed, embedder=OTHER, chunk_tokens=20) as pertinent:
         chunks = pertinent.reindex()
         assert builds(indexed) == ["001", "002"]
-        assert pertinent.workspace.index().count() == chunks == sum(one.chunks for one in pertinent.pages())
+        assert pertinent.workspace.index().count() == chunks == sum(page.chunks for page in pertinent.pages())
         assert hits(pertinent)
     assert len(set(paid.texts)) == chunks
     # What was embedded and not written yet when it died is lost: 70 are two batches and 6, then 5 more.

@@ -8,19 +8,13 @@ from string import Template
 SNIPPETS = Path(__file__).parent / "docusaurus"
 NAVIGATION = [
     *(
-        "Skip to main content",
-        "Announced",
-        "Handbook",
-        "Docs",
-        "GitHub",
-        "Sidebar link",
-        "Crumb",
+        "Skip to main content", "Announced", "Handbook", "Docs", "GitHub", "Sidebar link", "Crumb",
         "Version: 2.0",
     ),
     *("On this page", "Outdated version", "Tags:", "alpha", "Edit this page", "Last updated", "Jan 1, 2025"),
     *("Previous", "Next", "Toc link", "Copyright"),
-]
-"""Words of which each stands in a page that `docusaurus` makes, outside the article."""
+]  # fmt: skip
+"""Words outside of the article in each page that `docusaurus` makes."""
 
 _SHELL = Template((SNIPPETS / "shell.html").read_text(encoding="utf-8"))
 

@@ -36,15 +36,15 @@ class Pair(NamedTuple):
 
 @pytest.fixture(scope="module")
 def pairs(built_handbook: Path) -> list[Pair]:
-    found = []
+    pages = []
     for page in open_source(str(BOOK)).read():
         assert isinstance(page, Page)
         file = built_handbook / page.url.removeprefix(SITE).strip("/") / "index.html"
         assert file.exists(), f"{page.source_path} should be at {page.url}"
         article = parse_html(file.read_bytes(), page.url)
         text, sections = assemble(article.pieces, article.title)
-        found.append(Pair(page, replace(page, title=article.title, text=text, sections=sections), article))
-    return found
+        pages.append(Pair(page, replace(page, title=article.title, text=text, sections=sections), article))
+    return pages
 
 
 def test_built_pages_have_the_titles_of_the_source(pairs: list[Pair]) -> None:

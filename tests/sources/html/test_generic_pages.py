@@ -86,35 +86,20 @@ def test_name_of_the_book_does_not_become_a_heading() -> None:
     assert shown(article.pieces) == "## Owners {#o}\n\nx\n"
 
 
-@pytest.mark.parametrize(
-    "noise",
-    [
-        "<nav>n</nav>",
-        "<aside>n</aside>",
-        "<form>n</form>",
-        "<script>n</script>",
-        "<style>n</style>",
-        "<noscript>n</noscript>",
-        "<template>n</template>",
-        "<iframe>n</iframe>",
-        "<p hidden>n</p>",
-        '<p aria-hidden="true">n</p>',
-        '<p style="DISPLAY: none">n</p>',
-        '<div role="navigation">n</div>',
-        '<div class="cookie-consent">n</div>',
-        '<div class="VPDocFooter">n</div>',
-        '<ul id="breadcrumbs">n</ul>',
-        '<div class="edit-this-page">n</div>',
-        "<select><option>n</select>",
-        "<button>n</button>",
-    ],
-)
+@pytest.mark.parametrize("noise", [
+    "<nav>n</nav>", "<aside>n</aside>", "<form>n</form>", "<script>n</script>", "<style>n</style>",
+    "<noscript>n</noscript>", "<template>n</template>", "<iframe>n</iframe>", "<p hidden>n</p>",
+    '<p aria-hidden="true">n</p>', '<p style="DISPLAY: none">n</p>', '<div role="navigation">n</div>',
+    '<div class="cookie-consent">n</div>', '<div class="VPDocFooter">n</div>',
+    '<ul id="breadcrumbs">n</ul>', '<div class="edit-this-page">n</div>', "<select><option>n</select>",
+    "<button>n</button>",
+])  # fmt: skip
 def test_boilerplate_is_ignored(noise: str) -> None:
     assert pieces(f"<main><h1>T</h1><p>x</p>{noise}<p>y</p></main>") == "# T\n\nx\n\ny\n"
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "content",
     [
         '<aside class="admonition note"><p>n</p></aside>',
         '<aside role="note" class="starlight-aside">n</aside>',
@@ -123,8 +108,8 @@ def test_boilerplate_is_ignored(noise: str) -> None:
         '<details class="note"><summary>n</summary></details>',
     ],
 )
-def test_content_like_boilerplate_is_read(kept: str) -> None:
-    assert pieces(f"<main><h1>T</h1><p>x</p>{kept}</main>") == "# T\n\nx\n\nn\n"
+def test_content_like_boilerplate_is_read(content: str) -> None:
+    assert pieces(f"<main><h1>T</h1><p>x</p>{content}</main>") == "# T\n\nx\n\nn\n"
 
 
 @pytest.mark.parametrize(
@@ -176,22 +161,10 @@ def test_nested_tables_are_cells() -> None:
 
 
 EVERYDAY = [
-    "cookies",
-    "pagination",
-    "using-tags",
-    "the-navigation-menu",
-    "related",
-    "comments",
-    "sharing-a-channel",
-    "skip-a-step",
-    "social-login",
-    "last-updated",
-    "source-file",
-    "newsletter",
-    "table-of-contents",
-    "skip(long)",
-    "method.skip",
-]
+    "cookies", "pagination", "using-tags", "the-navigation-menu", "related", "comments",
+    "sharing-a-channel", "skip-a-step", "social-login", "last-updated", "source-file", "newsletter",
+    "table-of-contents", "skip(long)", "method.skip",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -235,12 +208,12 @@ def test_code_is_read_without_line_numbers(code: str) -> None:
     ],
 )
 def test_sphinx_admonitions_and_topics_are_read(block: str) -> None:
-    said = "Batteries are charged at night."
-    assert said in pieces(f"<main><h1>T</h1><p>{LONG}</p>{block.format(said)}<p>After.</p></main>")
+    text = "Batteries are charged at night."
+    assert text in pieces(f"<main><h1>T</h1><p>{LONG}</p>{block.format(text)}<p>After.</p></main>")
     contents = '<nav class="contents topic"><p>Contents</p></nav><aside class="sidebar">Menu</aside>'
-    left = pieces(f"<main><h1>T</h1><p>{LONG}</p>{contents}</main>")
-    assert "Contents" not in left
-    assert "Menu" not in left
+    remaining = pieces(f"<main><h1>T</h1><p>{LONG}</p>{contents}</main>")
+    assert "Contents" not in remaining
+    assert "Menu" not in remaining
 
 
 def test_tab_labels_outside_of_a_list_are_read() -> None:

@@ -56,3 +56,10 @@ def crawl(
         elif isinstance(result, Unreadable):
             unreadable.append(result)
     return pages, unreadable
+
+
+def check_incomplete(unreadable: list[Unreadable], reason: str) -> None:
+    """The only problem is about the crawl, not about a page."""
+    (problem,) = unreadable
+    assert reason in problem.reason
+    assert not problem.path_identifies_page

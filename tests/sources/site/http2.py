@@ -22,13 +22,13 @@ def served(pages: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(CERTIFICATE)
     context.set_alpn_protocols(["h2"])
-    requested_paths: list[str] = []
+    requested: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
         accepting = threading.Thread(
-            target=_accept, args=(listening, context, pages, requested_paths), daemon=True
+            target=_accept, args=(listening, context, pages, requested), daemon=True
         )
         accepting.start()
-        yield f"https://127.0.0.1:{listening.getsockname()[1]}", requested_paths
+        yield f"https://127.0.0.1:{listening.getsockname()[1]}", requested
 
 
 def tls_context() -> ssl.SSLContext:
@@ -37,7 +37,7 @@ def tls_context() -> ssl.SSLContext:
 
 
 def _accept(
-    listening: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], requested_paths: list[str]
+    listening: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], requested: list[str]
 ) -> None:
     while True:
         try:
@@ -45,12 +45,12 @@ def _accept(
         except OSError:
             return
         threading.Thread(
-            target=_serve, args=(connection, context, pages, requested_paths), daemon=True
+            target=_serve, args=(connection, context, pages, requested), daemon=True
         ).start()
 
 
 def _serve(
-    plain: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], requested_paths: list[str]
+    plain: socket.socket, context: ssl.SSLContext, pages: Mapping[str, str], requested: list[str]
 ) -> None:
     protocol = H2Connection(config=H2Configuration(client_side=False))
     try:
@@ -60,18 +60,18 @@ def _serve(
             while data := connection.recv(65536):
                 for event in protocol.receive_data(data):
                     if isinstance(event, RequestReceived):
-                        _answer(protocol, event, pages, requested_paths)
+                        _answer(protocol, event, pages, requested)
                 connection.sendall(protocol.data_to_send())
     except OSError:
         return
 
 
 def _answer(
-    protocol: H2Connection, event: RequestReceived, pages: Mapping[str, str], requested_paths: list[str]
+    protocol: H2Connection, event: RequestReceived, pages: Mapping[str, str], requested: list[str]
 ) -> None:
     sent = {_text(name): _text(value) for name, value in event.headers or []}
     path = sent[":path"]
-    requested_paths.append(path)
+    requested.append(path)
     html = pages.get(path)
     stream = event.stream_id
     assert stream is not None

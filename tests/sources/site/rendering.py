@@ -21,16 +21,16 @@ def pieces_of(page: Page) -> list[Piece]:
 
 
 def _headings(text: str, anchor: str) -> list[Piece]:
-    found = re.findall(r"^(#{1,6}) (.*)$", text, re.MULTILINE)
-    last = len(found) - 1
+    headings = re.findall(r"^(#{1,6}) (.*)$", text, re.MULTILINE)
+    last = len(headings) - 1
     return [
         HeadingPiece(len(marks), words, anchor if at == last else "")
-        for at, (marks, words) in enumerate(found)
+        for at, (marks, words) in enumerate(headings)
     ]
 
 
 def article(page: Page) -> str:
-    """What stands in the article of the built page."""
+    """The content of the article of the built page."""
     out: list[str] = []
     for piece in pieces_of(page):
         if isinstance(piece, HeadingPiece):
@@ -77,9 +77,9 @@ def _code(text: str) -> str:
 
 def _table(text: str) -> str:
     rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.split("\n")]
-    head, *rest = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
+    head, *body_rows = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
     cells = "".join(f"<th>{_inline(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{_inline(cell)}</td>" for cell in row) + "</tr>" for row in rest)
+    body = "".join("<tr>" + "".join(f"<td>{_inline(cell)}</td>" for cell in row) + "</tr>" for row in body_rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 

@@ -28,17 +28,11 @@ def test_check_links_fetches_each_page_once() -> None:
         return anchors[url]
 
     cited = [
-        ("https://x.example/a", "one"),
-        ("https://x.example/a", "one"),
-        ("https://x.example/a", "caf%C3%A9"),
-        ("https://x.example/a", "two"),
-        ("https://x.example/b", ""),
-        ("https://x.example/gone", "x"),
-        ("https://x.example/down", "x"),
-        ("https://x.example/down", "y"),
-        ("file:///home/me/a.md", "x"),
-        ("beir://scifact/1", ""),
-    ]
+        ("https://x.example/a", "one"), ("https://x.example/a", "one"),
+        ("https://x.example/a", "caf%C3%A9"), ("https://x.example/a", "two"), ("https://x.example/b", ""),
+        ("https://x.example/gone", "x"), ("https://x.example/down", "x"), ("https://x.example/down", "y"),
+        ("file:///home/me/a.md", "x"), ("beir://scifact/1", ""),
+    ]  # fmt: skip
     ticks: list[int] = []
     assert find_broken_links(group_web_citations(cited), anchors_of, on_page=lambda: ticks.append(1)) == [
         BrokenLink("https://x.example/a", "two", "anchor missing", "the page has no #two"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -13,41 +15,46 @@ import pytest
 
 from pertinent.errors import SourceError
 from pertinent.sources.site import SiteSource, crawl_cache, parsing
-from pertinent.types import LazyPage
+from pertinent.types import LazyPage, Page, Unreadable
 
 from .conftest import FAST_LIMITS, crawl
 from .server import Behaviour, LocalSite, Request, doc, links, page, served
 
 
-def statuses(site: LocalSite) -> dict[str, int]:
-    return {path: site.requested_paths.count(path) for path in site.requested_paths}
+Crawl = Callable[[], tuple[dict[str, Page], list[Unreadable]]]
 
 
-def test_unchanged_page_is_not_downloaded_again(site: LocalSite, cache_file: Path) -> None:
+@pytest.fixture
+def cached_crawl(site: LocalSite, cache_file: Path) -> Crawl:
+    return partial(crawl, site, cache_file=cache_file)
+
+
+def database(cache_file: Path) -> closing[sqlite3.Connection]:
+    return closing(sqlite3.connect(cache_file, isolation_level=None))
+
+
+def test_unchanged_page_is_not_downloaded_again(site: LocalSite, cached_crawl: Crawl) -> None:
     site.book(*"abc")
     site.pages["/docs/b"] = doc("b", "B", body="<h2 id='x'>X</h2><p>Text.</p><pre><code>code</code></pre>")
-    first = crawl(site, cache_file=cache_file)
+    first = cached_crawl()
     site.clear_requests()
-    second = crawl(site, cache_file=cache_file)
+    second = cached_crawl()
     assert second == first
     assert list(second[0]) == list(first[0])
-    conditions = {
-        path: sent.get("if-none-match")
-        for path, sent in zip(site.requested_paths, site.request_headers, strict=True)
-    }
-    assert all(conditions[f"/docs/{name}"] for name in "abc")
+    sent = dict(zip(site.requested_paths, site.request_headers, strict=True))
+    assert all(sent[f"/docs/{name}"]["if-none-match"] for name in "abc")
 
 
-def test_changed_page_is_parsed_again(site: LocalSite, cache_file: Path) -> None:
+def test_changed_page_is_parsed_again(site: LocalSite, cached_crawl: Crawl) -> None:
     site.book("a", "b")
-    crawl(site, cache_file=cache_file)
+    cached_crawl()
     site.pages["/docs/a"] = page("A", "<p>Rewritten.</p>")
-    pages, _ = crawl(site, cache_file=cache_file)
+    pages, _ = cached_crawl()
     assert "Rewritten." in pages["/docs/a"].text
-    assert crawl(site, cache_file=cache_file)[0] == pages
+    assert cached_crawl()[0] == pages
 
 
-def test_page_without_etag_is_requested_by_last_modified(site: LocalSite, cache_file: Path) -> None:
+def test_page_without_etag_is_requested_by_last_modified(site: LocalSite, cached_crawl: Crawl) -> None:
     site.book("a")
     date = "Wed, 21 Oct 2026 07:28:00 GMT"
 
@@ -57,54 +64,53 @@ def test_page_without_etag_is_requested_by_last_modified(site: LocalSite, cache_
         request.send("" if matches else page("A"), status=304 if matches else 200, headers=headers)
 
     site.pages["/docs/a"] = dated
-    assert crawl(site, cache_file=cache_file) == crawl(site, cache_file=cache_file)
+    assert cached_crawl() == cached_crawl()
 
 
-def test_same_body_is_not_parsed_again(
-    site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
+def test_same_body_is_parsed_once(
+    site: LocalSite, cached_crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a")
     site.pages["/docs/a"] = lambda request: request.send(page("A"), headers={"ETag": ""})
-    first = crawl(site, cache_file=cache_file)
-    monkeypatch.setattr(
-        "pertinent.sources.site.visit.parse_page", lambda *_, **__: pytest.fail("was read again")
-    )
-    assert crawl(site, cache_file=cache_file) == first
+    first = cached_crawl()
+    fail = partial(pytest.fail, "was parsed again")
+    monkeypatch.setattr("pertinent.sources.site.visit.parse_page", lambda *_, **__: fail())
+    assert cached_crawl() == first
 
 
-def test_unconditional_304_is_a_failure(site: LocalSite, cache_file: Path) -> None:
+def test_unconditional_304_is_a_failure(site: LocalSite, cached_crawl: Crawl) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = lambda request: request.send(status=304)
-    pages, unreadable = crawl(site, cache_file=cache_file)
+    pages, unreadable = cached_crawl()
     assert (list(pages), [problem.reason for problem in unreadable]) == (["/docs/b"], ["answers HTTP 304"])
 
 
-def test_skipped_pages_are_cached_with_their_links(site: LocalSite, cache_file: Path) -> None:
+def test_skipped_pages_are_cached_with_their_links(site: LocalSite, cached_crawl: Crawl) -> None:
     home = page("Home", links("/a", "/b"), head='<meta name="robots" content="noindex">')
     site.pages |= {"/": home, "/a": page("A"), "/b": page("B")}
-    first = crawl(site, cache_file=cache_file)
-    assert crawl(site, cache_file=cache_file) == first
+    first = cached_crawl()
+    assert cached_crawl() == first
     assert list(first[0]) == ["/a", "/b"]
 
 
-def test_cache_without_links_is_not_used_to_follow_links(site: LocalSite, cache_file: Path) -> None:
+def test_cache_without_links_is_not_used_to_follow_links(site: LocalSite, cached_crawl: Crawl) -> None:
     site.pages |= {"/": page("Home", links("/a")), "/a": page("A")}
     site.sitemap("/")
-    assert list(crawl(site, cache_file=cache_file)[0]) == ["/"]
+    assert list(cached_crawl()[0]) == ["/"]
     del site.pages["/sitemap.xml"]
-    assert list(crawl(site, cache_file=cache_file)[0]) == ["/", "/a"]
+    assert list(cached_crawl()[0]) == ["/", "/a"]
 
 
-def test_redirects_are_cached(site: LocalSite, cache_file: Path) -> None:
+def test_redirects_are_cached(site: LocalSite, cached_crawl: Crawl) -> None:
     site.pages["/new/"] = page("New")
     site.pages["/old"] = lambda request: request.send(status=301, headers={"Location": "/new/"})
     site.sitemap("/old")
-    first = crawl(site, cache_file=cache_file)
+    first = cached_crawl()
     assert list(first[0]) == ["/new"]
-    assert crawl(site, cache_file=cache_file) == first
+    assert cached_crawl() == first
     site.pages["/old"] = lambda request: request.send(status=500)
-    _, unreadable = crawl(site, cache_file=cache_file)
-    # The page that it led to is the one that is known, and the one that must stay.
+    _, unreadable = cached_crawl()
+    # The indexed page is the target of the redirect; it must stay.
     assert [(problem.source_path, problem.path_identifies_page) for problem in unreadable] == [("/new", True)]
 
 
@@ -121,18 +127,15 @@ def test_interrupted_crawl_is_resumed(site: LocalSite, cache_file: Path) -> None
     site.clear_requests()
     pages, unreadable = crawl(site, cache_file=cache_file, limits=limits)
     assert (len(pages), unreadable) == (30, [])
-    refetched = {path for path in site.requested_paths if "/docs/" in path} & {
-        f"/docs/{name}" for name in names[:10]
-    }
-    assert refetched == set()
+    assert not {f"/docs/{name}" for name in names[:10]} & set(site.requested_paths)
     site.clear_requests()
-    # That one came to its end: the next begins at the beginning.
+    # The crawl was completed, so the next one fetches everything.
     crawl(site, cache_file=cache_file, limits=limits)
     assert len([path for path in site.requested_paths if "/docs/" in path]) == 30
 
 
 def test_old_interrupted_crawl_is_not_resumed(
-    site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
+    site: LocalSite, cached_crawl: Crawl, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a", "b")
     results = SiteSource(site.address, cache_file=cache_file, limits=FAST_LIMITS).read()
@@ -140,56 +143,56 @@ def test_old_interrupted_crawl_is_not_resumed(
     results.close()  # type: ignore[attr-defined]
     monkeypatch.setattr(crawl_cache, "RESUMABLE_SECONDS", -1.0)
     site.clear_requests()
-    crawl(site, cache_file=cache_file)
+    cached_crawl()
     assert {"/docs/a", "/docs/b"} <= set(site.requested_paths)
 
 
 def test_another_parser_version_fetches_all_pages_again(
-    site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
+    site: LocalSite, cached_crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book("a")
-    crawl(site, cache_file=cache_file)
+    cached_crawl()
     monkeypatch.setattr(crawl_cache, "PARSER_VERSION", parsing.PARSER_VERSION + 1)
     site.clear_requests()
-    crawl(site, cache_file=cache_file)
+    cached_crawl()
     assert not any("if-none-match" in sent for sent in site.request_headers)
 
 
-def test_removed_pages_are_deleted_from_the_cache(site: LocalSite, cache_file: Path) -> None:
+def test_removed_pages_are_deleted_from_the_cache(site: LocalSite, cached_crawl: Crawl, cache_file: Path) -> None:
     site.book("a", "b")
-    crawl(site, cache_file=cache_file)
+    cached_crawl()
     site.book("a")
     del site.pages["/docs/b"]
-    crawl(site, cache_file=cache_file)
-    with closing(sqlite3.connect(cache_file, isolation_level=None)) as database:
+    cached_crawl()
+    with database(cache_file) as cache:
         for table in ("responses", "pages"):
-            assert database.execute(f"select url from {table}").fetchall() == [(f"{site.address}/docs/a",)]  # noqa: S608
+            assert cache.execute(f"select url from {table}").fetchall() == [(f"{site.address}/docs/a",)]  # noqa: S608
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\0" + b"x" * 5000])
-def test_damaged_cache_is_replaced(site: LocalSite, cache_file: Path, damage: bytes) -> None:
+def test_damaged_cache_is_replaced(site: LocalSite, cached_crawl: Crawl, cache_file: Path, damage: bytes) -> None:
     site.book("a")
-    first = crawl(site, cache_file=cache_file)
+    first = cached_crawl()
     cache_file.with_name(cache_file.name + "-wal").unlink(missing_ok=True)
     cache_file.write_bytes(damage)
-    assert crawl(site, cache_file=cache_file) == first
-    assert crawl(site, cache_file=cache_file) == first
+    assert cached_crawl() == first
+    assert cached_crawl() == first
 
 
-def test_damaged_cached_page_is_fetched_again(site: LocalSite, cache_file: Path) -> None:
+def test_damaged_cached_page_is_fetched_again(site: LocalSite, cached_crawl: Crawl, cache_file: Path) -> None:
     site.book("a", "b")
-    first = crawl(site, cache_file=cache_file)
-    with closing(sqlite3.connect(cache_file, isolation_level=None)) as database:
-        database.execute("update pages set page = x'00' where url like '%/a'")
-    assert crawl(site, cache_file=cache_file) == first
+    first = cached_crawl()
+    with database(cache_file) as cache:
+        cache.execute("update pages set page = x'00' where url like '%/a'")
+    assert cached_crawl() == first
 
 
-def test_cache_of_another_format_is_replaced(site: LocalSite, cache_file: Path) -> None:
+def test_cache_of_another_format_is_replaced(site: LocalSite, cached_crawl: Crawl, cache_file: Path) -> None:
     site.book("a")
-    first = crawl(site, cache_file=cache_file)
-    with closing(sqlite3.connect(cache_file, isolation_level=None)) as database:
-        database.execute("pragma user_version = 99")
-    assert crawl(site, cache_file=cache_file) == first
+    first = cached_crawl()
+    with database(cache_file) as cache:
+        cache.execute("pragma user_version = 99")
+    assert cached_crawl() == first
 
 
 def test_unwritable_cache_is_a_clear_error(site: LocalSite, tmp_path: Path) -> None:
@@ -241,11 +244,10 @@ def test_slow_crawl_writes_the_cache_regularly(
 ) -> None:
     monkeypatch.setattr(crawl_cache, "_FLUSH_SECONDS", 0.0)
     site.book(*"abcdef")
-    results = SiteSource(
-        site.address, cache_file=cache_file, limits=replace(FAST_LIMITS, connections=1)
-    ).read()
+    limits = replace(FAST_LIMITS, connections=1)
+    results = SiteSource(site.address, cache_file=cache_file, limits=limits).read()
     list(islice(results, 4))
-    with closing(sqlite3.connect(cache_file)) as database:
-        (cached,) = database.execute("select count(*) from responses").fetchone()
+    with database(cache_file) as cache:
+        (cached,) = cache.execute("select count(*) from responses").fetchone()
     results.close()  # type: ignore[attr-defined]
     assert cached >= 3

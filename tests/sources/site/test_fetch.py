@@ -20,10 +20,10 @@ from pertinent.types import LazyPage
 
 from . import http2
 from .conftest import FAST_LIMITS, crawl
-from .server import LocalSite, Request, page
+from .server import Behaviour, LocalSite, Request, page
 
 
-def failing(times: int, status: int, **headers: str) -> object:
+def failing(times: int, status: int, **headers: str) -> Behaviour:
     numbers = count()
 
     def behaviour(request: Request) -> None:
@@ -38,7 +38,7 @@ def failing(times: int, status: int, **headers: str) -> object:
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 520])
 def test_fetch_retries_temporary_failures(site: LocalSite, status: int) -> None:
     site.book("a")
-    site.pages["/docs/a"] = failing(1, status)  # type: ignore[assignment]
+    site.pages["/docs/a"] = failing(1, status)
     pages, unreadable = crawl(site)
     assert (list(pages), unreadable) == (["/docs/a"], [])
 
@@ -46,7 +46,7 @@ def test_fetch_retries_temporary_failures(site: LocalSite, status: int) -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 405, 418, 451, 204])
 def test_fetch_does_not_retry_permanent_failures(site: LocalSite, status: int) -> None:
     site.book("a", "b")
-    site.pages["/docs/a"] = failing(9, status)  # type: ignore[assignment]
+    site.pages["/docs/a"] = failing(9, status)
     _, unreadable = crawl(site)
     assert [problem.reason for problem in unreadable] == [f"answers HTTP {status}"]
     assert site.requested_paths.count("/docs/a") == 1
@@ -54,7 +54,7 @@ def test_fetch_does_not_retry_permanent_failures(site: LocalSite, status: int) -
 
 def test_fetch_limits_and_reports_attempts(site: LocalSite) -> None:
     site.book("a", "b")
-    site.pages["/docs/a"] = failing(9, 500)  # type: ignore[assignment]
+    site.pages["/docs/a"] = failing(9, 500)
     _, unreadable = crawl(site, limits=replace(FAST_LIMITS, attempts=3))
     assert [problem.reason for problem in unreadable] == ["answers HTTP 500; tried 3 times"]
     assert site.requested_paths.count("/docs/a") == 3
@@ -62,7 +62,7 @@ def test_fetch_limits_and_reports_attempts(site: LocalSite) -> None:
 
 def test_fetch_respects_retry_after(site: LocalSite) -> None:
     site.book("a")
-    site.pages["/docs/a"] = failing(1, 429, **{"Retry-After": "1"})  # type: ignore[assignment]
+    site.pages["/docs/a"] = failing(1, 429, **{"Retry-After": "1"})
     start = time.monotonic()
     assert list(crawl(site)[0]) == ["/docs/a"]
     assert time.monotonic() - start >= 1
@@ -70,7 +70,7 @@ def test_fetch_respects_retry_after(site: LocalSite) -> None:
 
 def test_long_retry_after_is_a_failure(site: LocalSite) -> None:
     site.book("a", "b")
-    site.pages["/docs/a"] = failing(9, 429, **{"Retry-After": "3600"})  # type: ignore[assignment]
+    site.pages["/docs/a"] = failing(9, 429, **{"Retry-After": "3600"})
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, connections=1))
     assert [problem.reason for problem in unreadable] == ["answers HTTP 429 and asks to wait 3600 s"]
     assert list(pages) == ["/docs/b"]
@@ -78,8 +78,8 @@ def test_long_retry_after_is_a_failure(site: LocalSite) -> None:
 
 def test_busy_site_gets_more_attempts(site: LocalSite) -> None:
     site.book("a", "b")
-    site.pages["/docs/a"] = failing(4, 429)  # type: ignore[assignment]
-    site.pages["/docs/b"] = failing(5, 503)  # type: ignore[assignment]
+    site.pages["/docs/a"] = failing(4, 429)
+    site.pages["/docs/b"] = failing(5, 503)
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, attempts=2))
     assert list(pages) == ["/docs/a"]
     assert [problem.reason for problem in unreadable] == ["answers HTTP 503; tried 5 times"]
@@ -89,7 +89,7 @@ def test_occasional_refusals_do_not_end_the_crawl(site: LocalSite) -> None:
     names = [f"p{number}" for number in range(8)]
     site.book(*names)
     for name in names:
-        site.pages[f"/docs/{name}"] = failing(1, 503)  # type: ignore[assignment]
+        site.pages[f"/docs/{name}"] = failing(1, 503)
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, connections=1, failures=4))
     assert (len(pages), unreadable) == (8, [])
 
@@ -188,13 +188,13 @@ def test_redirect_to_https_suggests_that_address(site: LocalSite) -> None:
 def test_http2_is_used_where_the_server_has_it() -> None:
     pages = {f"/{name}": page(name) for name in "abcdefgh"}
     with (
-        http2.served(pages) as (address, asked),
+        http2.served(pages) as (address, requests),
         Fetcher(open_scope(address), FAST_LIMITS, tls_context=http2.tls_context()) as on,
     ):
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda path: on.get(address + path), pages))
         assert [answer.body.decode() for answer in answers] == list(pages.values())
-        assert sorted(asked) == sorted(pages)
+        assert sorted(requests) == sorted(pages)
         with pytest.raises(PageGone):
             on.get(f"{address}/nowhere")
 
@@ -227,9 +227,7 @@ def test_proxy_gets_its_password(site: LocalSite, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("http_proxy", f"me:p%40ss@{host}")
     site.pages["http://book.example/docs"] = page("Through a proxy")
     source = SiteSource("http://book.example/docs", limits=FAST_LIMITS)
-    assert [offer.page().title for offer in source.read() if isinstance(offer, LazyPage)] == [
-        "Through a proxy"
-    ]
+    assert [lazy.page().title for lazy in source.read() if isinstance(lazy, LazyPage)] == ["Through a proxy"]
     sent = {headers.get("proxy-authorization") for headers in site.request_headers}
     assert sent == {f"Basic {b64encode(b'me:p@ss').decode()}"}
 
@@ -248,7 +246,7 @@ def test_unreachable_proxy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:1", "http://", "http://me:secret@host:port"])
-def test_invalid_proxy_is_refused_without_showing_its_password(
+def test_invalid_proxy_error_hides_its_password(
     proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_proxy", "")

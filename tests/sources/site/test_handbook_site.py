@@ -55,12 +55,12 @@ def from_site(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield pertinent
 
 
-def test_built_site_has_the_ids_urls_and_titles_of_the_source(
+def test_built_site_has_ids_urls_and_titles_of_the_source(
     from_source: Pertinent, from_site: Pertinent
 ) -> None:
     source, site = (
-        {(page.document_id, page.url, page.title) for page in one.workspace.catalog().pages()}
-        for one in (from_source, from_site)
+        {(page.document_id, page.url, page.title) for page in pertinent.workspace.catalog().pages()}
+        for pertinent in (from_source, from_site)
     )
     assert source == site
 
@@ -68,14 +68,14 @@ def test_built_site_has_the_ids_urls_and_titles_of_the_source(
 def test_built_site_has_the_passages_of_the_source(from_source: Pertinent, from_site: Pertinent) -> None:
     for question in ("How do ROS 2 nodes communicate?", "What limits a joint?", "inflation radius"):
         source, site = (
-            [(hit.chunk.chunk_id, hit.chunk.url, hit.chunk.anchor) for hit in one.search(question).hits]
-            for one in (from_source, from_site)
+            [(hit.chunk.chunk_id, hit.chunk.url, hit.chunk.anchor) for hit in pertinent.search(question).hits]
+            for pertinent in (from_source, from_site)
         )
         assert source == site
 
 
 def test_built_site_gets_the_same_verdict(from_source: Pertinent, from_site: Pertinent) -> None:
-    source, site = (one.validate(GOLDEN, audit=True) for one in (from_source, from_site))
+    source, site = (pertinent.validate(GOLDEN, audit=True) for pertinent in (from_source, from_site))
     assert site.verdict == source.verdict == "PASS"
     assert not site.label_faults
     assert site.mrr == pytest.approx(source.mrr, abs=0.02)

@@ -86,7 +86,7 @@ def test_scope_maps_a_copy_to_its_public_address() -> None:
     for address in ("http://127.0.0.1:3000/docs/a/", "https://handbook.example/docs/a/"):
         assert scope.public_url(address) == "https://handbook.example/docs/a"
         assert scope.served_address(address) == "http://127.0.0.1:3000/docs/a/"
-    # Both end in the same path, so what lies beside it is told too: a sitemap does.
+    # Both end in the same path, so paths beside it are mapped too, such as a sitemap.
     assert scope.served_address("https://handbook.example/sitemap.xml") == "http://127.0.0.1:3000/sitemap.xml"
 
 

@@ -66,8 +66,8 @@ def test_parse_sitemap_gives_none_for_something_else(body: bytes) -> None:
 
 
 def test_parse_sitemap_reads_up_to_an_error() -> None:
-    whole = sitemap("https://x.example/a", "https://x.example/b")
-    parsed = read(whole[: whole.index("<url><loc>https://x.example/b")] + "<url><loc>")
+    document = sitemap("https://x.example/a", "https://x.example/b")
+    parsed = read(document[: document.index("<url><loc>https://x.example/b")] + "<url><loc>")
     assert parsed is not None
     assert [page.address for page in parsed.pages] == ["https://x.example/a"]
     assert "broken XML" in parsed.problem

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -24,73 +25,86 @@ from .server import LocalSite, doc, links, page, sitemap, sitemap_index
 
 HANDBOOK = Path(__file__).parents[3] / "examples" / "handbook"
 NAMES = [f"p{number}" for number in range(8)]
+PATHS = [f"/docs/{name}" for name in NAMES]
+BASE_URL = "https://handbook.example"
 
 
-def sync(workspace: Workspace, source: Source, *, allow_shrink: bool = False) -> SyncSummary:
-    indexer = workspace.create_indexer(NoProgress())
-    return indexer.apply(indexer.plan(source), allow_shrink=allow_shrink)
+def sync_source(workspace: Workspace, source: Source) -> Summary:
+    indexer = workspace.indexer(Silent())
+    return indexer.apply(indexer.plan(source))
 
 
-def crawled(
-    workspace: Workspace, site: LocalSite, cache_file: Path | None, limits: CrawlLimits = FAST_LIMITS
-) -> SyncSummary:
-    return sync(workspace, SiteSource(site.address, cache_file=cache_file, limits=limits))
+@dataclass
+class SiteIndex:
+    """The index of a site, with its crawl cache."""
+
+    site: LocalSite
+    workspace: Workspace
+    cache_file: Path
+
+    def sync(self, path: str = "", *, limits: CrawlLimits = FAST_LIMITS, base_url: str | None = None) -> Summary:
+        start, cache_file = self.site.address + path, self.cache_file
+        source = SiteSource(start, base_url=base_url, cache_file=cache_file, limits=limits)
+        return sync_source(self.workspace, source)
+
+    def paths(self) -> set[str]:
+        return {record.source_path for record in self.workspace.catalog().pages()}
 
 
-def paths(workspace: Workspace) -> set[str]:
-    return {record.source_path for record in workspace.catalog().pages()}
+@pytest.fixture
+def index(site: LocalSite, workspace: Workspace, cache_file: Path) -> SiteIndex:
+    return SiteIndex(site, workspace, cache_file)
 
 
-def test_second_sync_writes_nothing(workspace: Workspace, site: LocalSite, cache_file: Path) -> None:
+def unreadable_files(summary: Summary) -> list[str]:
+    """The paths that could not be read and that identify no page."""
+    assert not any(problem.path_identifies_page for problem in summary.unreadable)
+    return [problem.source_path for problem in summary.unreadable]
+
+
+def test_second_sync_writes_nothing(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
-    assert crawled(workspace, site, cache_file).pages_added == 8
-    second = crawled(workspace, site, cache_file)
-    assert (second.pages_unchanged, second.pages_added, second.pages_changed, second.chunks_added) == (
-        8,
-        0,
-        0,
-        0,
-    )
+    assert index.sync().pages_added == 8
+    second = index.sync()
+    assert (second.pages_unchanged, second.pages_added, second.pages_changed) == (8, 0, 0)
+    assert second.chunks_added == 0
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_gone_page_is_removed(workspace: Workspace, site: LocalSite, cache_file: Path, status: int) -> None:
+def test_gone_page_is_removed(site: LocalSite, index: SiteIndex, status: int) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, cache_file)
+    index.sync()
     site.pages["/docs/p3"] = lambda request: request.send(status=status)
-    summary = crawled(workspace, site, cache_file)
+    summary = index.sync()
     assert (summary.pages_removed, summary.unreadable) == (1, ())
-    assert "/docs/p3" not in paths(workspace)
+    assert "/docs/p3" not in index.paths()
 
 
 @pytest.mark.parametrize("status", [403, 500])
-def test_failing_page_stays_indexed(
-    workspace: Workspace, site: LocalSite, cache_file: Path, status: int
+def test_failing_page_stays_indexed(site: LocalSite, index: SiteIndex, status: int
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, cache_file)
-    paths_before = paths(workspace)
+    index.sync()
+    paths_before = index.paths()
     site.pages["/docs/p3"] = lambda request: request.send(status=status)
     del site.pages["/docs/p4"]
-    summary = crawled(workspace, site, cache_file)
+    summary = index.sync()
     assert [problem.source_path for problem in summary.unreadable] == ["/docs/p3"]
-    assert paths(workspace) == paths_before - {"/docs/p4"}
-    # And the next time, when it has been failing for a while.
-    assert crawled(workspace, site, cache_file).pages_removed == 0
-    assert paths(workspace) == paths_before - {"/docs/p4"}
+    assert index.paths() == paths_before - {"/docs/p4"}
+    # And at the next sync.
+    assert index.sync().pages_removed == 0
+    assert index.paths() == paths_before - {"/docs/p4"}
 
 
-def test_page_that_is_no_longer_html_stays_indexed(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_page_that_is_no_longer_html_stays_indexed(site: LocalSite, index: SiteIndex
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, cache_file)
+    index.sync()
     site.pages["/docs/p3"] = lambda r: r.send("{}", headers={"Content-Type": "application/json"})
-    assert crawled(workspace, site, cache_file).pages_removed == 0
+    assert index.sync().pages_removed == 0
 
 
-def test_pages_linked_only_from_a_failing_page_stay_indexed(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_pages_linked_only_from_a_failing_page_stay_indexed(site: LocalSite, index: SiteIndex
 ) -> None:
     site.pages |= {
         "/": page("Home", links("/a", "/b", "/c", "/d")),
@@ -98,80 +112,69 @@ def test_pages_linked_only_from_a_failing_page_stay_indexed(
         "/a/x": page("X"),
         **{f"/{name}": page(name) for name in "bcd"},
     }
-    crawled(workspace, site, cache_file)
+    index.sync()
     site.pages["/a"] = lambda request: request.send(status=500)
-    summary = crawled(workspace, site, cache_file)
+    summary = index.sync()
     assert (summary.pages_removed, [problem.source_path for problem in summary.unreadable]) == (0, ["/a"])
-    # Even where nothing is remembered of it.
-    cache_file.unlink()
-    assert crawled(workspace, site, cache_file).pages_removed == 0
-    assert "/a/x" in paths(workspace)
+    # Also without the cache.
+    index.cache_file.unlink()
+    assert index.sync().pages_removed == 0
+    assert "/a/x" in index.paths()
 
 
-def test_shrunk_site_is_refused(workspace: Workspace, site: LocalSite, cache_file: Path) -> None:
+def test_shrunk_site_is_refused(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, cache_file)
-    paths_before = paths(workspace)
+    index.sync()
+    paths_before = index.paths()
     site.book(*NAMES[:3])
     with pytest.raises(SyncRefused, match="--allow-shrink"):
-        crawled(workspace, site, cache_file)
-    assert paths(workspace) == paths_before
+        index.sync()
+    assert index.paths() == paths_before
 
 
-def test_site_under_maintenance_changes_nothing(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_site_under_maintenance_changes_nothing(site: LocalSite, index: SiteIndex
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, cache_file)
-    pages_before = {
-        record.document_id: workspace.catalog().page(record.document_id)
-        for record in workspace.catalog().pages()
-    }
+    index.sync()
+    catalog = index.workspace.catalog()
+    pages_before = [catalog.page(record.document_id) for record in catalog.pages()]
     for name in NAMES[1:]:
         site.pages[f"/docs/{name}"] = page("Down", "<p>We will be back soon.</p>")
     with pytest.raises(SourceError, match=r"7 of 8 pages .* the same, word for word.*nothing was changed"):
-        crawled(workspace, site, cache_file)
-    pages_after = {
-        record.document_id: workspace.catalog().page(record.document_id)
-        for record in workspace.catalog().pages()
-    }
-    assert pages_after == pages_before
+        index.sync()
+    assert [catalog.page(record.document_id) for record in catalog.pages()] == pages_before
     site.book(*NAMES)
-    assert crawled(workspace, site, cache_file).pages_unchanged == len(NAMES)
+    assert index.sync().pages_unchanged == len(NAMES)
 
 
-def test_crawl_that_cannot_begin_removes_nothing(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_crawl_that_cannot_begin_removes_nothing(site: LocalSite, index: SiteIndex
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, cache_file)
-    paths_before = paths(workspace)
+    index.sync()
+    paths_before = index.paths()
     site.pages["/robots.txt"] = lambda request: request.send(status=503)
     with pytest.raises(SourceError, match=r"robots\.txt"):
-        crawled(workspace, site, cache_file)
+        index.sync()
     del site.pages["/robots.txt"]
     site.pages["/sitemap.xml"] = lambda request: request.send(status=500)
     site.pages["/"] = page("Home")
-    summary = crawled(workspace, site, cache_file)
+    summary = index.sync()
     assert (summary.pages_removed, summary.unreadable[0].path_identifies_page) == (0, False)
-    assert paths_before <= paths(workspace)
+    assert paths_before <= index.paths()
 
 
-def test_failing_sitemap_part_removes_nothing(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_failing_sitemap_part_removes_nothing(site: LocalSite, index: SiteIndex
 ) -> None:
     site.book(*NAMES)
     site.sitemap("/docs/p0", at="/one.xml")
     site.pages["/two.xml"] = site.pages["/sitemap.xml"]
     site.pages["/sitemap.xml"] = sitemap_index(f"{site.address}/one.xml", f"{site.address}/two.xml")
-    crawled(workspace, site, cache_file)
-    paths_before = paths(workspace)
+    index.sync()
+    paths_before = index.paths()
     del site.pages["/two.xml"]
-    summary = crawled(workspace, site, cache_file)
-    assert [(problem.source_path, problem.path_identifies_page) for problem in summary.unreadable] == [
-        ("/two.xml", False)
-    ]
-    assert paths(workspace) == paths_before
+    summary = index.sync()
+    assert unreadable_files(summary) == ["/two.xml"]
+    assert index.paths() == paths_before
 
 
 NO_SITEMAP = {
@@ -184,87 +187,77 @@ NO_SITEMAP = {
 }
 
 
-@pytest.mark.parametrize("named_in_robots_txt", [False, True])
+@pytest.mark.parametrize("in_robots_txt", [False, True])
 @pytest.mark.parametrize("now", NO_SITEMAP)
-def test_lost_sitemap_removes_nothing(
-    workspace: Workspace, site: LocalSite, cache_file: Path, now: str, named_in_robots_txt: bool
-) -> None:
-    at = "/listed.xml" if named_in_robots_txt else "/sitemap.xml"
-    site.book(*(f"p{number}" for number in range(8)))
-    site.pages["/"] = page("Start", links(*(f"/docs/p{number}" for number in range(7))))
+def test_lost_sitemap_removes_nothing(site: LocalSite, index: SiteIndex, now: str, in_robots_txt: bool) -> None:
+    at = "/listed.xml" if in_robots_txt else "/sitemap.xml"
+    site.book(*NAMES)
+    site.pages["/"] = page("Start", links(*PATHS[:7]))
     site.pages[at] = site.pages.pop("/sitemap.xml")
-    if named_in_robots_txt:
+    if in_robots_txt:
         site.pages["/robots.txt"] = f"Sitemap: {site.address}/listed.xml"
-    crawled(workspace, site, cache_file)
-    paths_before = paths(workspace)
+    index.sync()
+    paths_before = index.paths()
     listed = site.pages[at]
     site.pages[at] = NO_SITEMAP[now]  # type: ignore[assignment]
     for _ in range(2):
-        summary = crawled(workspace, site, cache_file)
-        assert paths(workspace) >= paths_before
-        assert [(problem.source_path, problem.path_identifies_page) for problem in summary.unreadable] == [
-            (at, False)
-        ]
+        summary = index.sync()
+        assert index.paths() >= paths_before
+        assert unreadable_files(summary) == [at]
     site.pages[at] = listed
     site.pages["/docs/p0"] = lambda request: request.send(status=404)
-    assert crawled(workspace, site, cache_file).unreadable == ()
-    assert paths(workspace) == paths_before - {"/docs/p0"}
+    assert index.sync().unreadable == ()
+    assert index.paths() == paths_before - {"/docs/p0"}
 
 
-def test_sitemap_dropped_from_robots_txt_removes_nothing(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_sitemap_dropped_from_robots_txt_removes_nothing(site: LocalSite, index: SiteIndex
 ) -> None:
     site.book(*NAMES)
-    site.pages["/"] = page("Start", links(*(f"/docs/{name}" for name in NAMES[1:])))
+    site.pages["/"] = page("Start", links(*PATHS[1:]))
     site.pages["/parts.xml"] = sitemap_index(f"{site.address}/part.xml")
     site.pages["/part.xml"] = site.pages.pop("/sitemap.xml")
     site.pages["/robots.txt"] = f"Sitemap: {site.address}/parts.xml"
-    crawled(workspace, site, cache_file)
-    paths_before = paths(workspace)
+    index.sync()
+    paths_before = index.paths()
     del site.pages["/robots.txt"]
-    summary = crawled(workspace, site, cache_file)
-    assert [(problem.source_path, problem.path_identifies_page) for problem in summary.unreadable] == [
-        ("/parts.xml", False)
-    ]
-    assert paths(workspace) >= paths_before
+    summary = index.sync()
+    assert unreadable_files(summary) == ["/parts.xml"]
+    assert index.paths() >= paths_before
 
 
-def test_lost_sitemap_counts_as_gone_after_a_week(
-    workspace: Workspace, site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
+def test_lost_sitemap_counts_as_gone_after_a_week(site: LocalSite, index: SiteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    site.book(*(f"p{number}" for number in range(8)))
-    site.pages["/"] = page("Start", links(*(f"/docs/p{number}" for number in range(7))))
-    crawled(workspace, site, cache_file)
+    site.book(*NAMES)
+    site.pages["/"] = page("Start", links(*PATHS[:7]))
+    index.sync()
     del site.pages["/sitemap.xml"]
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + SITEMAP_GRACE_SECONDS + 1)
-    assert crawled(workspace, site, cache_file).unreadable == ()
-    assert "/docs/p7" not in paths(workspace)
+    assert index.sync().unreadable == ()
+    assert "/docs/p7" not in index.paths()
 
 
-def test_replaced_sitemap_is_not_expected_back(
-    workspace: Workspace, site: LocalSite, cache_file: Path
-) -> None:
-    site.book(*(f"p{number}" for number in range(8)))
-    crawled(workspace, site, cache_file)
-    del site.pages["/sitemap.xml"]
-    site.sitemap(*(f"/docs/p{number}" for number in range(7)), at="/new.xml")
-    site.pages["/robots.txt"] = f"Sitemap: {site.address}/new.xml"
-    assert crawled(workspace, site, cache_file).unreadable == ()
-    assert "/docs/p7" not in paths(workspace)
-
-
-def test_crawl_that_ends_early_removes_nothing(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_replaced_sitemap_is_not_expected_back(site: LocalSite, index: SiteIndex
 ) -> None:
     site.book(*NAMES)
-    crawled(workspace, site, cache_file)
-    paths_before = paths(workspace)
+    index.sync()
+    del site.pages["/sitemap.xml"]
+    site.sitemap(*PATHS[:7], at="/new.xml")
+    site.pages["/robots.txt"] = f"Sitemap: {site.address}/new.xml"
+    assert index.sync().unreadable == ()
+    assert "/docs/p7" not in index.paths()
+
+
+def test_crawl_that_ends_early_removes_nothing(site: LocalSite, index: SiteIndex
+) -> None:
+    site.book(*NAMES)
+    index.sync()
+    paths_before = index.paths()
     for name in NAMES[2:]:
         site.pages[f"/docs/{name}"] = lambda request: request.send_late(page("Slow"), 1)
-    summary = crawled(workspace, site, cache_file, replace(FAST_LIMITS, crawl_seconds=0.5, connections=1))
+    summary = index.sync(limits=replace(FAST_LIMITS, crawl_seconds=0.5, connections=1))
     assert "stopped after 0.5 s" in summary.unreadable[0].reason
-    assert (summary.pages_removed, paths(workspace)) == (0, paths_before)
+    assert (summary.pages_removed, index.paths()) == (0, paths_before)
 
 
 def handbook(site: LocalSite) -> list[Page]:
@@ -272,7 +265,7 @@ def handbook(site: LocalSite) -> list[Page]:
     pages = [page for page in open_source(str(HANDBOOK)).read() if isinstance(page, Page)]
     ids = {"docs/intro.md": "intro"}
     for source_page in pages:
-        path = source_page.url.removeprefix("https://handbook.example")
+        path = source_page.url.removeprefix(BASE_URL)
         # The id that Docusaurus has for a doc is its path without numbers; here the slug's will do.
         name = ids.get(source_page.source_path, path.removeprefix("/docs/"))
         site.pages[path] = doc(name, source_page.title, body=article(source_page)).replace(
@@ -284,59 +277,32 @@ def handbook(site: LocalSite) -> list[Page]:
 
 def test_book_from_source_and_from_site_has_the_same_pages(site: LocalSite) -> None:
     source = {page.url: page for page in handbook(site)}
-    read = SiteSource(f"{site.address}/docs/", base_url="https://handbook.example/docs", limits=FAST_LIMITS)
+    read = SiteSource(f"{site.address}/docs/", base_url=f"{BASE_URL}/docs", limits=FAST_LIMITS)
     assert read.name == open_source(str(HANDBOOK)).name
-    crawled = {
-        page.url: page for offer in read.read() if isinstance(offer, LazyPage) for page in [offer.page()]
-    }
+    crawled = {page.url: page for page in (lazy.page() for lazy in read.read() if isinstance(lazy, LazyPage))}
     assert crawled.keys() == source.keys()
-    for url, crawled_page in crawled.items():
-        expected = source[url]
-        assert (
-            crawled_page.document_id,
-            crawled_page.slug,
-            crawled_page.title,
-            crawled_page.source_type,
-        ) == (
-            expected.document_id,
-            expected.slug,
-            expected.title,
-            expected.source_type,
-        )
+    identity = attrgetter("document_id", "slug", "title", "source_type")
+    assert {url: identity(page) for url, page in crawled.items()} == {
+        url: identity(page) for url, page in source.items()
+    }
 
 
-def test_switch_from_source_to_site_embeds_little(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_switch_from_source_to_site_embeds_little(site: LocalSite, index: SiteIndex
 ) -> None:
     handbook(site)
-    chunks = sync(workspace, open_source(str(HANDBOOK))).chunks_added
-    site_source = SiteSource(
-        f"{site.address}/docs/",
-        base_url="https://handbook.example/docs",
-        cache_file=cache_file,
-        limits=FAST_LIMITS,
-    )
-    switched = sync(workspace, site_source)
+    chunks = sync_source(index.workspace, open_source(str(HANDBOOK))).chunks_added
+    switched = index.sync("/docs/", base_url=f"{BASE_URL}/docs")
     assert (switched.pages_added, switched.pages_removed, switched.unreadable) == (0, 0, ())
     assert switched.chunks_kept >= 0.9 * chunks
     assert switched.chunks_added + switched.chunks_changed <= 0.1 * chunks
 
 
-def test_failing_page_stays_indexed_at_the_switch_to_the_site(
-    workspace: Workspace, site: LocalSite, cache_file: Path
+def test_failing_page_stays_indexed_at_the_switch_to_the_site(site: LocalSite, index: SiteIndex
 ) -> None:
     pages = handbook(site)
-    sync(workspace, open_source(str(HANDBOOK)))
-    bad = pages[0].url.removeprefix("https://handbook.example")
+    sync_source(index.workspace, open_source(str(HANDBOOK)))
+    bad = pages[0].url.removeprefix(BASE_URL)
     site.pages[bad] = lambda request: request.send(status=500)
-    switched = sync(
-        workspace,
-        SiteSource(
-            f"{site.address}/docs/",
-            base_url="https://handbook.example/docs",
-            cache_file=cache_file,
-            limits=FAST_LIMITS,
-        ),
-    )
+    switched = index.sync("/docs/", base_url=f"{BASE_URL}/docs")
     assert (switched.pages_removed, len(switched.unreadable)) == (0, 1)
-    assert pages[0].document_id in {record.document_id for record in workspace.catalog().pages()}
+    assert pages[0].document_id in {record.document_id for record in index.workspace.catalog().pages()}

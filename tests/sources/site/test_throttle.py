@@ -13,24 +13,9 @@ from hypothesis import strategies as st
 
 from pertinent.sources.site.throttle import Throttle
 
+from ...clock import Clock
 from .conftest import FAST_LIMITS, crawl
 from .server import LocalSite, Request, page
-
-
-class Clock(threading.Event):
-    """Time that passes only while somebody waits."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def wait(self, timeout: float | None = None) -> bool:
-        assert timeout is not None
-        self.now += timeout
-        return False
 
 
 class Bucket:
@@ -156,10 +141,8 @@ def test_crawl_ends_when_the_site_is_always_busy(site: LocalSite) -> None:
     let_in(site, [f"p{number}" for number in range(60)], lambda: False)
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=4, connections=1))
     assert pages == {}
-    assert [problem.reason for problem in unreadable[:-1]] == [
-        "answers HTTP 503; tried 4 times",
-        *["answers HTTP 503"] * 3,
-    ]
+    reasons = [problem.reason for problem in unreadable[:-1]]
+    assert reasons == ["answers HTTP 503; tried 4 times", *["answers HTTP 503"] * 3]
     assert "no longer answers: 4 pages in a row" in unreadable[-1].reason
 
 

@@ -16,14 +16,8 @@ def kept(*paths: str, scope: str = "", **filters: tuple[str, ...]) -> list[str]:
 
 
 VERSIONED = (
-    "/docs/a",
-    "/docs/b",
-    "/docs/next/a",
-    "/docs/next/b",
-    "/docs/next/new",
-    "/docs/1.x/a",
-    "/docs/1.x",
-)
+    "/docs/a", "/docs/b", "/docs/next/a", "/docs/next/b", "/docs/next/new", "/docs/1.x/a", "/docs/1.x",
+)  # fmt: skip
 
 
 def test_unnamed_version_is_preferred() -> None:

@@ -98,7 +98,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def plain(url: str) -> Iterator[sa.Engine]:
-    """The same database without us, as another program sees it."""
+    """The same database, as another program sees it."""
     engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
     yield engine
     engine.dispose()
@@ -136,23 +136,21 @@ def waited() -> None:
     raise Waited
 
 
-def test_one_process_writes_at_a_time_and_one_that_dies_does_so_no_longer(
-    catalog: SqlCatalog, url: str
-) -> None:
-    with run(HOLDS, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "alone\n"
+def test_write_lock_is_exclusive_and_released_by_a_dead_process(catalog: SqlCatalog, url: str) -> None:
+    with run(HOLDS, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "alone\n"
         with pytest.raises(Waited), catalog.write_lock(waited):
             pytest.fail("two write at once")
-        catalog.commit("s", [page_write("a", ["one"])])  # nobody is kept from reading, or by force
-        other.kill()
-        other.wait()
-        looks = iter(range(100))  # a server may take a moment to see that the other is gone
+        catalog.commit("s", [page_write("a", ["one"])])  # the lock is advisory
+        process.kill()
+        process.wait()
+        looks = iter(range(100))  # a server needs a moment to notice a dead process
         with catalog.write_lock(lambda: None if next(looks) < 99 else waited()):
             assert [page.document_id for page in catalog.pages()] == ["a"]
 
 
-def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> None:
+def test_waiting_writer_is_notified(url: str) -> None:
     first, second = SqlCatalog.open(url), SqlCatalog.open(url)
     turn = ExitStack()
     turn.enter_context(first.write_lock(waited))
@@ -171,7 +169,7 @@ def test_a_writer_is_told_that_it_waits_until_the_other_has_ended(url: str) -> N
     second.close()
 
 
-def test_what_fails_while_writing_is_no_failure_of_the_catalog(catalog: SqlCatalog) -> None:
+def test_error_under_the_write_lock_is_raised_unchanged(catalog: SqlCatalog) -> None:
     with pytest.raises(FileNotFoundError), catalog.write_lock(waited):
         raise FileNotFoundError("a page")
     with catalog.write_lock(waited):
@@ -179,45 +177,33 @@ def test_what_fails_while_writing_is_no_failure_of_the_catalog(catalog: SqlCatal
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
-def test_the_lock_of_a_server_is_outside_of_any_transaction(catalog: SqlCatalog, plain: sa.Engine) -> None:
-    with catalog.write_lock(waited), plain.connect() as other:
-        states = other.scalars(
+def test_postgres_lock_is_held_outside_of_transactions(catalog: SqlCatalog, plain: sa.Engine) -> None:
+    with catalog.write_lock(waited), plain.connect() as connection:
+        states = connection.scalars(
             sa.text("SELECT state FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory%'")
         ).all()
     assert states == ["idle"]
 
 
-def test_what_was_committed_is_there_after_opening_again(url: str) -> None:
+def test_commit_is_there_after_reopening(url: str) -> None:
     write = page_write("a", ["one", "two"])
-    chunks = write.chunks
-    first = SqlCatalog.open(url)
-    first.commit("s", [write])
-    first.close()
-    second = SqlCatalog.open(url)
-    assert second.page("a") == write.page
-    assert second.chunks("a") == chunks
-    second.close()
+    with closing(SqlCatalog.open(url)) as catalog:
+        catalog.commit("s", [write])
+    with closing(SqlCatalog.open(url)) as catalog:
+        assert (catalog.page("a"), catalog.chunks("a")) == (write.page, write.chunks)
 
 
-def test_the_documents_table_is_that_of_the_seed(catalog: SqlCatalog, plain: sa.Engine) -> None:
+def test_documents_table_has_the_columns_of_the_seed(catalog: SqlCatalog, plain: sa.Engine) -> None:
     write = page_write("a", ["one", "two"])
     catalog.commit("s", [write])
     columns = {column["name"]: column for column in sa.inspect(plain).get_columns("documents")}
     assert {name: (str(column["type"]), column["nullable"]) for name, column in columns.items()} == {
-        "chunk_id": ("VARCHAR(50)", plain.dialect.name == "sqlite"),
-        "source_path": ("TEXT", False),
-        "slug": ("VARCHAR(100)", False),
-        "title": ("VARCHAR(255)", True),
-        "order_index": ("INTEGER", False),
-        "snippet": ("TEXT", False),
-        "created_at": ("TIMESTAMP", True),
-        "document_id": ("TEXT", True),
-        "start_char": ("INTEGER", True),
-        "end_char": ("INTEGER", True),
-        "section": ("TEXT", True),
-        "anchor": ("TEXT", True),
-        "content_hash": ("TEXT", True),
-    }
+        "chunk_id": ("VARCHAR(50)", plain.dialect.name == "sqlite"), "source_path": ("TEXT", False),
+        "slug": ("VARCHAR(100)", False), "title": ("VARCHAR(255)", True),
+        "order_index": ("INTEGER", False), "snippet": ("TEXT", False), "created_at": ("TIMESTAMP", True),
+        "document_id": ("TEXT", True), "start_char": ("INTEGER", True), "end_char": ("INTEGER", True),
+        "section": ("TEXT", True), "anchor": ("TEXT", True), "content_hash": ("TEXT", True),
+    }  # fmt: skip
     assert columns["created_at"]["default"] in ("now()", "CURRENT_TIMESTAMP")
     assert sa.inspect(plain).get_pk_constraint("documents")["constrained_columns"] == ["chunk_id"]
     with plain.connect() as connection:
@@ -225,15 +211,14 @@ def test_the_documents_table_is_that_of_the_seed(catalog: SqlCatalog, plain: sa.
         assert [tuple(row) for row in rows] == [(1, "one"), (2, "two")]
 
 
-def test_the_statement_of_the_seed_runs_as_it_is_written(postgres_url: str) -> None:
+def test_statement_of_the_seed_runs_unchanged(postgres_url: str) -> None:
     import psycopg
 
     catalog = SqlCatalog.open(postgres_url)
     write = page_write("a", ["one", "two"])
-    chunks = write.chunks
     catalog.commit("s", [write])
     catalog.close()
-    ids = [chunk.chunk_id for chunk in chunks]
+    ids = [chunk.chunk_id for chunk in write.chunks]
     with psycopg.connect(postgres_url, cursor_factory=psycopg.RawCursor) as connection:
         rows = connection.execute(
             "SELECT chunk_id, source_path, slug, title FROM documents WHERE chunk_id = ANY($1)", [ids]
@@ -250,16 +235,15 @@ def watched_statements(catalog: SqlCatalog) -> list[str]:
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "checkout", lambda raw, *_: raw.set_trace_callback(statements.append))
     else:
-        sa.event.listen(engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+        sa.event.listen(engine, "before_cursor_execute", lambda *event: statements.append(event[2]))
     return statements
 
 
 def test_describe_is_one_statement_that_uses_the_key(catalog: SqlCatalog, url: str) -> None:
     write = page_write("a", [str(number) for number in range(20)])
-    chunks = write.chunks
     catalog.commit("s", [write])
     statements = watched_statements(catalog)
-    assert len(catalog.describe([chunk.chunk_id for chunk in chunks])) == 20
+    assert len(catalog.describe([chunk.chunk_id for chunk in write.chunks])) == 20
     (statement,) = statements
     if url.startswith("postgresql"):
         assert "WHERE chunk_id = ANY(" in statement
@@ -295,9 +279,8 @@ def test_lookups_of_one_page_are_one_statement_each(catalog: SqlCatalog, url: st
 
 def test_describe_works_again_after_a_failure(catalog: SqlCatalog) -> None:
     write = page_write("a", ["one"])
-    chunks = write.chunks
     catalog.commit("s", [write])
-    (chunk,) = chunks
+    (chunk,) = write.chunks
     statement, catalog._describe = catalog._describe, "SELECT chunk_id FROM nowhere"
     with pytest.raises(CatalogFailure):
         catalog.describe([chunk.chunk_id])
@@ -305,7 +288,7 @@ def test_describe_works_again_after_a_failure(catalog: SqlCatalog) -> None:
     assert list(catalog.describe([chunk.chunk_id])) == [chunk.chunk_id]
 
 
-def test_a_table_of_another_pipeline_is_adopted_with_its_rows(url: str, plain: sa.Engine) -> None:
+def test_table_of_another_pipeline_is_adopted_with_its_rows(url: str, plain: sa.Engine) -> None:
     with plain.begin() as connection:
         connection.execute(sa.text(SEED_TABLE))
         connection.execute(sa.text(SEED_ROWS))
@@ -331,16 +314,18 @@ def test_a_table_of_another_pipeline_is_adopted_with_its_rows(url: str, plain: s
     catalog.close()
 
 
-@pytest.mark.parametrize("made", ["CREATE TABLE documents (id INTEGER)", "CREATE TABLE pages (id INTEGER)"])
-def test_tables_of_another_kind_are_left_alone(url: str, plain: sa.Engine, made: str) -> None:
+@pytest.mark.parametrize(
+    "statement", ["CREATE TABLE documents (id INTEGER)", "CREATE TABLE pages (id INTEGER)"]
+)
+def test_tables_of_another_schema_are_refused(url: str, plain: sa.Engine, statement: str) -> None:
     with plain.begin() as connection:
-        connection.execute(sa.text(made))
+        connection.execute(sa.text(statement))
     with pytest.raises(CatalogFailure, match="schema of its own"):
         SqlCatalog.open(url)
     assert len(sa.inspect(plain).get_table_names()) == 1
 
 
-def test_a_catalog_of_a_newer_version_is_refused(url: str, plain: sa.Engine) -> None:
+def test_catalog_of_a_newer_version_is_refused(url: str, plain: sa.Engine) -> None:
     SqlCatalog.open(url).close()
     with plain.begin() as connection:
         connection.execute(
@@ -350,9 +335,7 @@ def test_a_catalog_of_a_newer_version_is_refused(url: str, plain: sa.Engine) -> 
         SqlCatalog.open(url)
 
 
-def test_a_migration_that_fails_leaves_nothing(
-    url: str, plain: sa.Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_migration_is_rolled_back(url: str, plain: sa.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(connection: sa.Connection) -> None:
         connection.execute(sa.text("CREATE TABLE half (id INTEGER)"))
         connection.execute(sa.text("SELECT * FROM nowhere"))
@@ -365,7 +348,7 @@ def test_a_migration_that_fails_leaves_nothing(
         assert connection.scalars(sa.text("SELECT number FROM pertinent_migrations")).all() == [1]
 
 
-def test_processes_that_start_at_once_migrate_once(url: str, plain: sa.Engine) -> None:
+def test_concurrent_processes_migrate_once(url: str, plain: sa.Engine) -> None:
     children = [run(OPENS, url, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
     for child in children:
         assert child.stdin is not None
@@ -378,7 +361,7 @@ def test_processes_that_start_at_once_migrate_once(url: str, plain: sa.Engine) -
         assert connection.scalar(sa.text("SELECT count(*) FROM pertinent_migrations")) == len(MIGRATIONS)
 
 
-def test_a_new_catalog_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
+def test_new_catalog_can_be_opened_concurrently(tmp_path: Path) -> None:
     barrier = Barrier(8)
 
     def open_at_once(url: str) -> None:
@@ -391,7 +374,7 @@ def test_a_new_catalog_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_any_statement_a_commit_is_all_or_nothing(url: str) -> None:
+def test_commit_killed_at_any_statement_is_all_or_nothing(url: str) -> None:
     for last in range(1, 20):
         child = run(DIES_AT, url, str(last))
         code = child.wait(timeout=60)
@@ -410,11 +393,11 @@ def test_killed_at_any_statement_a_commit_is_all_or_nothing(url: str) -> None:
     assert (texts, pending) == ({"2"}, [])
 
 
-@pytest.mark.parametrize("after", [1, 7, 20])
-def test_killed_at_any_moment_nothing_acknowledged_is_lost(url: str, after: int) -> None:
+@pytest.mark.parametrize("commits", [1, 7, 20])
+def test_acknowledged_commits_survive_a_kill(url: str, commits: int) -> None:
     child = run(NEVER_ENDS, url, stdout=subprocess.PIPE)
     assert child.stdout is not None
-    for _ in range(after):
+    for _ in range(commits):
         acknowledged = child.stdout.readline()
     child.kill()
     child.wait(timeout=60)
@@ -430,14 +413,14 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost(url: str, after: int)
 
 
 class TestFailures:
-    def test_a_file_that_is_no_database(self, tmp_path: Path) -> None:
+    def test_file_that_is_not_a_database_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "catalog.sqlite3"
         path.write_text("not a database " * 100)
         with pytest.raises(CatalogFailure, match=r"catalog\.sqlite3 failed: file is not.*pertinent index"):
             SqlCatalog.open(f"sqlite:///{path}")
         assert path.read_text().startswith("not a database")
 
-    def test_a_damaged_file(self, tmp_path: Path) -> None:
+    def test_damaged_file_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "catalog.sqlite3"
         catalog = SqlCatalog.open(f"sqlite:///{path}")
         catalog.commit("s", [page_write("a", ["text " * 5000])])
@@ -449,43 +432,41 @@ class TestFailures:
             SqlCatalog.open(f"sqlite:///{path}")
 
     @pytest.mark.parametrize("name", ["folder", "file/catalog.sqlite3"])
-    def test_a_place_that_cannot_be_written(self, tmp_path: Path, name: str) -> None:
+    def test_unwritable_path_is_refused(self, tmp_path: Path, name: str) -> None:
         (tmp_path / "folder").mkdir()
         (tmp_path / "file").touch()
         with pytest.raises(CatalogFailure, match=f"{name} failed: .*check that its folder") as caught:
             SqlCatalog.open(f"sqlite:///{tmp_path}/{name}")
         assert caught.value.__cause__ is not None
 
-    def test_a_folder_that_is_missing_is_made(self, tmp_path: Path) -> None:
+    def test_missing_folder_is_created(self, tmp_path: Path) -> None:
         SqlCatalog.open(f"sqlite:///{tmp_path}/new/deep/catalog.sqlite3").close()
         assert (tmp_path / "new/deep/catalog.sqlite3").exists()
 
-    def test_a_writer_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_lock_timeout_names_a_writer(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "_WAIT_SECONDS", 0)
         catalog = SqlCatalog.open(f"sqlite:///{tmp_path}/catalog.sqlite3")
-        other = sqlite3.connect(tmp_path / "catalog.sqlite3", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
+        writer = sqlite3.connect(tmp_path / "catalog.sqlite3", isolation_level=None)
+        writer.execute("BEGIN IMMEDIATE")
         with pytest.raises(CatalogFailure, match="another process is writing"):
             catalog.begin(["a"])
         assert catalog.pending() == []
         SqlCatalog.open(f"sqlite:///{tmp_path}/catalog.sqlite3").close()
-        other.close()
+        writer.close()
         catalog.close()
 
     @pytest.mark.parametrize("form", ["s3cret", "s3cret?password=s3cret"])
-    def test_a_server_that_does_not_answer_and_a_password_that_stays_secret(
-        self, postgres_server: str, form: str
-    ) -> None:
+    def test_unreachable_server_error_hides_the_password(self, postgres_server: str, form: str) -> None:
         password, _, query = form.partition("?")
         with pytest.raises(CatalogFailure, match=r"me:\*\*\*@127.0.0.1:1/db.*DATABASE_URL") as caught:
             SqlCatalog.open(f"postgres://me:{password}@127.0.0.1:1/db?{query}")
         assert "s3cret" not in f"{caught.value}{caught.value.__cause__}"
 
-    def test_a_database_that_does_not_exist(self, postgres_server: str) -> None:
+    def test_missing_database_error_names_createdb(self, postgres_server: str) -> None:
         with pytest.raises(CatalogFailure, match=r"does not exist.*createdb"):
             SqlCatalog.open(postgres_server.replace("/postgres?", "/nowhere?"))
 
-    def test_a_failed_statement_shows_no_values(self, url: str) -> None:
+    def test_failed_statement_error_hides_the_values(self, url: str) -> None:
         catalog = SqlCatalog.open(url)
         with catalog._engine.begin() as connection:
             connection.execute(sa.text("DROP TABLE pending"))
@@ -494,15 +475,13 @@ class TestFailures:
         assert "private" not in f"{caught.value}{caught.value.__cause__}"
         catalog.close()
 
-    def test_a_time_that_is_none(self, tmp_path: Path) -> None:
+    def test_invalid_timestamp_is_a_catalog_failure(self, tmp_path: Path) -> None:
         catalog = SqlCatalog.open(f"sqlite:///{tmp_path}/catalog.sqlite3")
-        with sqlite3.connect(tmp_path / "catalog.sqlite3") as other:
-            other.execute(SEED_ROWS)
-            other.execute("UPDATE documents SET created_at = 'yesterday' WHERE order_index = 1")
-            other.execute(
-                "UPDATE documents SET created_at = '2025-12-14T13:00:00+01:00' WHERE order_index = 2"
-            )
-        other.close()
+        with closing(sqlite3.connect(tmp_path / "catalog.sqlite3")) as connection, connection:
+            connection.execute(SEED_ROWS)
+            for position, time in ((1, "yesterday"), (2, "2025-12-14T13:00:00+01:00")):
+                update = "UPDATE documents SET created_at = ? WHERE order_index = ?"
+                connection.execute(update, (time, position))
         with pytest.raises(CatalogFailure, match="yesterday"):
             catalog.chunk("doc-001-0001")
         chunk = catalog.chunk("doc-001-0002")
@@ -510,7 +489,7 @@ class TestFailures:
         assert chunk.created_at == "2025-12-14T12:00:00Z"
         catalog.close()
 
-    def test_a_server_that_dropped_its_connections(self, postgres_url: str, postgres_server: str) -> None:
+    def test_dropped_connections_are_reopened(self, postgres_url: str, postgres_server: str) -> None:
         import psycopg
 
         catalog = SqlCatalog.open(postgres_url)
@@ -523,7 +502,7 @@ class TestFailures:
         assert len(catalog.pages()) == 1
         catalog.close()
 
-    def test_a_missing_driver_names_its_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_driver_names_its_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "psycopg", None)
         with pytest.raises(SettingsError, match=r"pip install 'pertinent\[postgres\]'"):
             SqlCatalog.open("postgresql://localhost/db")
@@ -532,24 +511,24 @@ class TestFailures:
         "url",
         ["", "catalog.sqlite3", "postgresql://u:s3cret/x@h:port/db", "mysql://u:s3cret@h/db", "sqlite://"],
     )
-    def test_an_address_that_cannot_be_used(self, url: str) -> None:
+    def test_invalid_url_is_refused_without_the_password(self, url: str) -> None:
         with pytest.raises(SettingsError) as caught:
             SqlCatalog.open(url)
         assert "s3cret" not in str(caught.value)
         assert caught.value.__cause__ is None
 
-    def test_the_password_is_not_shown(self, postgres_url: str) -> None:
+    def test_repr_hides_the_password(self, postgres_url: str) -> None:
         catalog = SqlCatalog.open(postgres_url.replace("postgres:@", "postgres:s3cret@"))
         assert "postgres:***@" in repr(catalog)
         catalog.close()
 
 
-def test_the_driver_of_postgresql_is_loaded_only_when_asked_for() -> None:
+def test_psycopg_is_imported_lazily() -> None:
     script = "import sys, pertinent.stores.catalog; sys.exit('psycopg' in sys.modules)"
     assert run(script).wait(timeout=60) == 0
 
 
-def test_a_deleted_sqlite_file_is_neither_written_nor_created_again(tmp_path: Path) -> None:
+def test_deleted_sqlite_file_is_not_created_again(tmp_path: Path) -> None:
     file = tmp_path / "catalog.sqlite3"
     catalog = SqlCatalog.open(f"sqlite:///{file}")
     catalog.register("docs", "docs/")

@@ -68,14 +68,13 @@ Fill = Callable[[QdrantClient, str], None]
 
 
 def vector(text: str) -> list[float]:
-    return [float(one) for one in EMBEDDER.embed_queries([text])[0]]
+    return [float(embed_query) for embed_query in EMBEDDER.embed_queries([text])[0]]
 
 
 def write(client: QdrantClient, name: str, payloads: Sequence[dict[str, Any]], texts: Sequence[str]) -> None:
     """Points by hand: one unnamed vector, and numbers for ids."""
-    client.create_collection(
-        name, models.VectorParams(size=EMBEDDER.dimension, distance=models.Distance.COSINE)
-    )
+    params = models.VectorParams(size=EMBEDDER.dimension, distance=models.Distance.COSINE)
+    client.create_collection(name, params)
     points = [
         models.PointStruct(id=number, vector=vector(text), payload=payload)
         for number, (payload, text) in enumerate(zip(payloads, texts, strict=True), start=1)
@@ -86,69 +85,51 @@ def write(client: QdrantClient, name: str, payloads: Sequence[dict[str, Any]], t
 
 def by_hand(payload: Callable[[Passage], dict[str, Any]]) -> Fill:
     def fill(client: QdrantClient, name: str) -> None:
-        write(client, name, [payload(one) for one in PASSAGES], [one.text for one in PASSAGES])
+        write(client, name, [*map(payload, PASSAGES)], [passage.text for passage in PASSAGES])
 
     return fill
 
 
-def _seed_000(one: Passage) -> dict[str, Any]:
+def _seed_000(passage: Passage) -> dict[str, Any]:
     return {
-        "content": one.text,
-        "url": one.url,
-        "title": one.title,
-        "chunk_index": one.position,
-        "timestamp": WHEN,
-        "content_hash": content_hash(one.text),
-    }
+        "content": passage.text, "url": passage.url, "title": passage.title,
+        "chunk_index": passage.position, "timestamp": WHEN, "content_hash": content_hash(passage.text),
+    }  # fmt: skip
 
 
-def _seed_001(one: Passage) -> dict[str, Any]:
+def _seed_001(passage: Passage) -> dict[str, Any]:
     return {
-        "content": one.text,
-        "url": one.url,
-        "position": one.position,
-        "chunk_id": f"{one.slug}-{one.position}",
-        "created_at": WHEN,
-    }
+        "content": passage.text, "url": passage.url, "position": passage.position,
+        "chunk_id": f"{passage.slug}-{passage.position}", "created_at": WHEN,
+    }  # fmt: skip
 
 
-def _seed_002(one: Passage) -> dict[str, Any]:
+def _seed_002(passage: Passage) -> dict[str, Any]:
     return {
-        "text": one.text,
-        "url": one.url,
-        "chunk_id": f"{one.slug}-{one.position}",
-        "position": one.position,
-        "title": one.title,
-        "content_hash": content_hash(one.text),
-    }
+        "text": passage.text, "url": passage.url, "chunk_id": f"{passage.slug}-{passage.position}",
+        "position": passage.position, "title": passage.title, "content_hash": content_hash(passage.text),
+    }  # fmt: skip
 
 
-def _seed_003(one: Passage) -> dict[str, Any]:
+def _seed_003(passage: Passage) -> dict[str, Any]:
     return {
-        "chunk_id": f"doc-{one.slug}-{one.position + 1:04}",
-        "text": one.text,
-        "source_path": f"docs/{one.slug}.md",
-        "slug": one.slug.replace("/", "-"),
-        "title": one.title,
-        "order_index": one.position + 1,
-    }
+        "chunk_id": f"doc-{passage.slug}-{passage.position + 1:04}", "text": passage.text,
+        "source_path": f"docs/{passage.slug}.md", "slug": passage.slug.replace("/", "-"),
+        "title": passage.title, "order_index": passage.position + 1,
+    }  # fmt: skip
 
 
-def _seed_004(one: Passage) -> dict[str, Any]:
-    chunk_id = f"{one.slug}-{one.position}"
+def _seed_004(passage: Passage) -> dict[str, Any]:
+    chunk_id = f"{passage.slug}-{passage.position}"
     return {
-        "content": one.text,
+        "content": passage.text,
         "chunk_id": chunk_id,
-        "position": one.position,
+        "position": passage.position,
         "metadata": {
-            "url": one.url,
-            "section": f"Part {one.position + 1}",
-            "chunk_id": chunk_id,
-            "document_id": one.slug,
-            "document_title": one.title,
-            "source_type": "docusaurus-page",
+            "url": passage.url, "section": f"Part {passage.position + 1}", "chunk_id": chunk_id,
+            "document_id": passage.slug, "document_title": passage.title, "source_type": "docusaurus-page",
         },
-    }
+    }  # fmt: skip
 
 
 @contextmanager
@@ -172,8 +153,11 @@ def langchain(client: QdrantClient, name: str) -> None:
         from langchain_qdrant import QdrantVectorStore
 
         documents = [
-            Document(one.text, metadata={"source": one.url, "title": one.title, "start_index": one.start})
-            for one in PASSAGES
+            Document(
+                passage.text,
+                metadata={"source": passage.url, "title": passage.title, "start_index": passage.start},
+            )
+            for passage in PASSAGES
         ]
         QdrantVectorStore.from_documents(
             documents, _langchain_embeddings(), collection_name=name, **place(client)
@@ -194,18 +178,16 @@ def langchain_hybrid(client: QdrantClient, name: str) -> None:
                 return SparseVector(indices=[len(text)], values=[1.0])
 
         documents = [
-            Document(one.text, metadata={"source": f"docs/{one.slug}.md", "chunk_index": one.position})
-            for one in PASSAGES
+            Document(
+                passage.text, metadata={"source": f"docs/{passage.slug}.md", "chunk_index": passage.position}
+            )
+            for passage in PASSAGES
         ]
         QdrantVectorStore.from_documents(
-            documents,
-            _langchain_embeddings(),
-            sparse_embedding=Sparse(),
-            retrieval_mode=RetrievalMode.HYBRID,
-            vector_name="meaning",
-            collection_name=name,
+            documents, _langchain_embeddings(), sparse_embedding=Sparse(),
+            retrieval_mode=RetrievalMode.HYBRID, vector_name="meaning", collection_name=name,
             **place(client),
-        )
+        )  # fmt: skip
 
 
 def _langchain_embeddings() -> Any:
@@ -222,7 +204,7 @@ def _langchain_embeddings() -> Any:
 
 
 def llama_index(client: QdrantClient, name: str) -> None:
-    """`llama-index-vector-stores-qdrant`: documents, nodes that know theirs, and the store's own `add`."""
+    """`llama-index-vector-stores-qdrant`: documents, nodes that refer to them, and the store's own `add`."""
     with _quiet():
         from llama_index.core.schema import BaseNode, Document, NodeRelationship, TextNode
         from llama_index.vector_stores.qdrant import QdrantVectorStore
@@ -233,15 +215,15 @@ def llama_index(client: QdrantClient, name: str) -> None:
         }
         nodes: list[BaseNode] = [
             TextNode(
-                text=one.text,
-                id_=str(uuid5(UUID(int=0), f"{one.slug} {one.position}")),
-                metadata=dict(documents[one.slug].metadata),
-                relationships={NodeRelationship.SOURCE: documents[one.slug].as_related_node_info()},
-                start_char_idx=one.start,
-                end_char_idx=one.start + len(one.text),
-                embedding=vector(one.text),
+                text=passage.text,
+                id_=str(uuid5(UUID(int=0), f"{passage.slug} {passage.position}")),
+                metadata=dict(documents[passage.slug].metadata),
+                relationships={NodeRelationship.SOURCE: documents[passage.slug].as_related_node_info()},
+                start_char_idx=passage.start,
+                end_char_idx=passage.start + len(passage.text),
+                embedding=vector(passage.text),
             )
-            for one in PASSAGES
+            for passage in PASSAGES
         ]
         QdrantVectorStore(client=client, collection_name=name).add(nodes)
 
@@ -254,13 +236,13 @@ def haystack(client: QdrantClient, name: str) -> None:
         from haystack.utils import Secret
         from haystack_integrations.document_stores.qdrant import QdrantDocumentStore
 
-        whole = [
+        documents = [
             Document(content="\n\n".join(texts), meta={"url": f"{SITE}/{slug}", "title": title})
             for slug, (title, texts) in PAGES.items()
         ]
-        split = DocumentSplitter(split_by="passage", split_length=1).run(documents=whole)["documents"]
-        for one in split:
-            one.embedding = vector(one.content or "")
+        split = DocumentSplitter(split_by="passage", split_length=1).run(documents=documents)["documents"]
+        for document in split:
+            document.embedding = vector(document.content or "")
         store = QdrantDocumentStore(
             url=place(client)["url"],
             api_key=Secret.from_token(key) if (key := place(client)["api_key"]) else None,

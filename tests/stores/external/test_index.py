@@ -16,13 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from qdrant_client import QdrantClient, models
 
-from pertinent.errors import (
-    DimensionMismatch,
-    IndexFailure,
-    InvalidInput,
-    NotFound,
-    SettingsError,
-)
+from pertinent.errors import DimensionMismatch, IndexFailure, InvalidInput, NotFound, SettingsError
 from pertinent.identity import content_hash
 from pertinent.ports import Fingerprint
 from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbors
@@ -44,7 +38,7 @@ from pertinent.validation.target import PageView
 from pertinent.validation.validate import validate
 
 from ...servers.binary import require
-from ...servers.fixtures import Place
+from ...servers.fixtures import Endpoint
 from ...servers.qdrant import Node
 from .pipelines import EMBEDDER, PAGES, PASSAGES, PIPELINES, SITE, Pipeline, vector, write
 
@@ -54,7 +48,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection"),
 ]
 
-ASKED = {
+Filled = tuple[Pipeline, str]
+ANSWERS = {
     "revolute joint limit": "A revolute joint turns between a lower and an upper limit.",
     "lost messages resends": "Reliable delivery resends lost messages; best effort does not.",
     "client waits for the response": "A client sends a request and waits for the response of the server.",
@@ -62,24 +57,28 @@ ASKED = {
 
 
 @pytest.fixture(scope="module")
-def client(qdrant: Place) -> Iterator[QdrantClient]:
+def client(qdrant: Endpoint) -> Iterator[QdrantClient]:
     opened = QdrantClient(url=qdrant.url, api_key=qdrant.key)
     yield opened
     opened.close()
 
 
 @contextmanager
-def filled(client: QdrantClient, fill: Callable[[QdrantClient, str], None]) -> Iterator[str]:
+def filled(client: QdrantClient, content: Callable[[QdrantClient, str], None] | list[Any]) -> Iterator[str]:
+    """A collection that a pipeline fills, or one with a payload for each passage."""
     name = f"theirs-{uuid4().hex[:12]}"
     try:
-        fill(client, name)
+        if isinstance(content, list):
+            write(client, name, content, [passage.text for passage in PASSAGES])
+        else:
+            content(client, name)
         yield name
     finally:
         client.delete_collection(name)
 
 
 @pytest.fixture(scope="module", params=PIPELINES)
-def theirs(request: pytest.FixtureRequest, client: QdrantClient) -> Iterator[tuple[Pipeline, str]]:
+def theirs(request: pytest.FixtureRequest, client: QdrantClient) -> Iterator[Filled]:
     """A collection of each pipeline; nothing here changes it."""
     pipeline = PIPELINES[request.param]
     with filled(client, pipeline.fill) as name:
@@ -93,10 +92,11 @@ def seed_000(client: QdrantClient) -> Iterator[str]:
 
 
 Open = Callable[..., ExternalIndex]
+Make = Callable[..., str]
 
 
 @pytest.fixture
-def opened(qdrant: Place) -> Iterator[Open]:
+def opened(qdrant: Endpoint) -> Iterator[Open]:
     """Opens collections, and closes them at the end."""
     indexes = []
 
@@ -105,8 +105,8 @@ def opened(qdrant: Place) -> Iterator[Open]:
         return indexes[-1]
 
     yield connect
-    for one in indexes:
-        one.close()
+    for index in indexes:
+        index.close()
 
 
 def engine(index: ExternalIndex) -> Engine:
@@ -114,8 +114,8 @@ def engine(index: ExternalIndex) -> Engine:
 
 
 @pytest.mark.parametrize("hashed", [True, False])
-def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
-    client: QdrantClient, qdrant: Place, *, hashed: bool
+def test_seed_004_expected_chunk_is_found_by_any_chunk_with_its_text(
+    client: QdrantClient, qdrant: Endpoint, *, hashed: bool
 ) -> None:
     text = PASSAGES[0].text
     payloads: list[dict[str, Any]] = [
@@ -137,8 +137,8 @@ def test_seed_004_an_expected_chunk_is_found_by_any_chunk_with_its_text(
     assert [[result.expected for result in test.actual_results] for test in run.tests] == [[True], [True]]
 
 
-class Collected:
-    """A collection as something to be validated."""
+class CollectionTarget:
+    """A collection as a validation target."""
 
     def __init__(self, index: ExternalIndex) -> None:
         self._engine = engine(index)
@@ -150,11 +150,11 @@ class Collected:
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         answer = self._engine.search(text, options)
-        return replace(answer, hits=tuple(replace(hit, chunk=self._placed(hit.chunk)) for hit in answer.hits))
+        return replace(answer, hits=tuple(replace(hit, chunk=self._locate(hit.chunk)) for hit in answer.hits))
 
-    def _placed(self, chunk: Chunk) -> Chunk:
-        there = self._catalog.chunk(chunk.chunk_id)
-        return replace(chunk, start=there.start, end=there.end) if there else chunk
+    def _locate(self, chunk: Chunk) -> Chunk:
+        stored = self._catalog.chunk(chunk.chunk_id)
+        return replace(chunk, start=stored.start, end=stored.end) if stored else chunk
 
     def pages(self) -> Iterator[PageView]:
         for record in self._catalog.pages():
@@ -171,23 +171,21 @@ class Collected:
 
 
 class TestEveryPipeline:
-    def test_its_payload_format_is_recognised(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_payload_format_is_recognised(self, theirs: Filled, opened: Open) -> None:
         pipeline, name = theirs
         index = opened(name)
         assert index.payload_format.name == pipeline.payload_format
         assert index.count() == len(PASSAGES)
 
-    def test_a_search_finds_the_passage_and_says_that_it_went_by_meaning(
-        self, theirs: tuple[Pipeline, str], opened: Open
-    ) -> None:
+    def test_search_is_dense_and_says_so(self, theirs: Filled, opened: Open) -> None:
         pipeline, name = theirs
         searching = engine(opened(name))
-        for text, passage in ASKED.items():
+        for text, passage in ANSWERS.items():
             answer = searching.search(text)
             assert (answer.ranking, answer.notes) == ("dense", (NO_LEXICAL,))
             best = answer.hits[0]
             assert best.chunk.text.strip() == passage
-            expected = next(one for one in PASSAGES if one.text == passage)
+            expected = next(candidate for candidate in PASSAGES if candidate.text == passage)
             if pipeline.named_by == "url":
                 assert best.chunk.url == expected.url
             else:
@@ -195,22 +193,19 @@ class TestEveryPipeline:
         asked_for = searching.search("messages", SearchOptions(ranking="dense"))
         assert (asked_for.ranking, asked_for.notes) == ("dense", ())
 
-    def test_a_score_is_the_cosine(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_score_is_the_cosine(self, theirs: Filled, opened: Open) -> None:
         _, name = theirs
         index = opened(name)
         query = EMBEDDER.embed_queries(["messages over topics"])[0]
-        found = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
-        texts = {
-            point: chunk.text
-            for point, chunk in index.chunks(found.point_ids).items()
-            if isinstance(chunk, Chunk)
-        }
-        assert found.bm25 is None
-        assert found.cosine is not None
-        for point, cosine in zip(found.point_ids, found.cosine, strict=True):
+        candidates = index.candidates(query, None, by=["dense"], limit=100, filters=Filters())
+        stored = index.chunks(candidates.point_ids)
+        texts = {point: chunk.text for point, chunk in stored.items() if isinstance(chunk, Chunk)}
+        assert candidates.bm25 is None
+        assert candidates.cosine is not None
+        for point, cosine in zip(candidates.point_ids, candidates.cosine, strict=True):
             assert cosine == pytest.approx(float(EMBEDDER.embed_queries([texts[point]])[0] @ query), abs=1e-5)
 
-    def test_its_pages_are_put_together_in_order(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_pages_are_assembled_in_order(self, theirs: Filled, opened: Open) -> None:
         _, name = theirs
         catalog = ExternalCatalog(opened(name))
         pages = [catalog.page(record.document_id) for record in catalog.pages()]
@@ -223,11 +218,11 @@ class TestEveryPipeline:
             assert all(page.text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
             assert all(catalog.chunk(chunk.chunk_id) == chunk for chunk in chunks)
 
-    def test_a_golden_set_with_quotes_judges_it(self, theirs: tuple[Pipeline, str], opened: Open) -> None:
+    def test_golden_set_with_quotes_is_validated(self, theirs: Filled, opened: Open) -> None:
         pipeline, name = theirs
-        report = validate(Collected(opened(name)), golden(pipeline.named_by))
+        report = validate(CollectionTarget(opened(name)), golden(pipeline.named_by))
         assert report.mrr == 1.0
-        assert report.total_queries == len(ASKED)
+        assert report.total_queries == len(ANSWERS)
         assert report.label_faults == []
         assert report.metadata_completeness_rate == (1.0 if pipeline.complete else 0.0)
         assert report.hash_validation_pass_rate == (1.0 if pipeline.hashed else 0.0)
@@ -235,9 +230,9 @@ class TestEveryPipeline:
 
     def test_reading_and_validating_write_nothing(
         self,
-        theirs: tuple[Pipeline, str],
+        theirs: Filled,
         opened: Open,
-        qdrant: Place,
+        qdrant: Endpoint,
         client: QdrantClient,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
@@ -248,10 +243,10 @@ class TestEveryPipeline:
         catalog = ExternalCatalog(index)
         with qdrant.connect() as server:
             examine_collection(server, name)
-        validate(Collected(index), golden(pipeline.named_by))
+        validate(CollectionTarget(index), golden(pipeline.named_by))
         catalog.pages()
         list(index.scan())
-        assert {one for one in sent if one not in READS} == set()
+        assert {request for request in sent if request not in READS} == set()
         assert ("POST", "points/query") in sent
         assert everything(client, name) == before
 
@@ -264,7 +259,7 @@ READS = {
     ("POST", "points/query"),
     ("POST", "points/scroll"),
 }
-"""All that is asked of a server; `POST points` reads points by their ids."""
+"""All requests to a server; `POST points` reads points by their ids."""
 
 
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
@@ -291,15 +286,16 @@ def everything(client: QdrantClient, name: str) -> tuple[Any, ...]:
 def golden(named_by: str) -> GoldenSet:
     """Each question with the words that answer it, on the page as the collection names it."""
     queries = []
-    for number, (text, passage) in enumerate(ASKED.items()):
-        slug = next(one.slug for one in PASSAGES if one.text == passage)
-        place = {"url": f"{SITE}/{slug}"} if named_by == "url" else {"page": f"docs/{slug}.md"}
+    for number, (text, passage) in enumerate(ANSWERS.items()):
+        slug = next(candidate.slug for candidate in PASSAGES if candidate.text == passage)
+        location = {"url": f"{SITE}/{slug}"} if named_by == "url" else {"page": f"docs/{slug}.md"}
         quote = " ".join(passage.split()[1:6])
-        queries.append({"id": f"q{number}", "text": text, "labels": [{"grade": 2, "quote": quote, **place}]})
+        label = {"grade": 2, "quote": quote, **location}
+        queries.append({"id": f"q{number}", "text": text, "labels": [label]})
     return GoldenSet.model_validate({"name": "quotes", "queries": queries})
 
 
-def test_a_server_that_allows_reading_alone_is_enough(tmp_path: Path) -> None:
+def test_read_only_key_is_enough(tmp_path: Path) -> None:
     """The server itself refuses every change that this key asks for."""
     node = ReadOnly(require(), tmp_path, key="all-may-change")
     node.start()
@@ -309,7 +305,7 @@ def test_a_server_that_allows_reading_alone_is_enough(tmp_path: Path) -> None:
         PIPELINES["seed 000"].fill(writer, "theirs")
         writer.close()
         index = ExternalIndex.open(Server(node.url, ReadOnly.READING), "theirs", dimension=EMBEDDER.dimension)
-        report = validate(Collected(index), golden("url"))
+        report = validate(CollectionTarget(index), golden("url"))
         assert report.mrr == 1.0
         index.close()
         with Server(node.url, ReadOnly.READING) as server:
@@ -331,21 +327,19 @@ class ReadOnly(Node):
 
 class TestVectors:
     @pytest.fixture
-    def made(self, client: QdrantClient) -> Iterator[Callable[..., str]]:
+    def make_collection(self, client: QdrantClient) -> Iterator[Make]:
         """Makes collections of seed 000's points with other vectors."""
         names = []
 
-        def make(vectors: Any, give: Callable[[list[float]], Any] = lambda one: one, **options: Any) -> str:
+        def make(vectors: Any, convert: Callable[[list[float]], Any] = list, **options: Any) -> str:
             names.append(f"theirs-{uuid4().hex[:12]}")
             client.create_collection(names[-1], vectors, **options)
-            points = [
-                models.PointStruct(
-                    id=str(UUID(int=number)),
-                    vector=give(vector(one.text)),
-                    payload={"content": one.text, "url": one.url, "title": one.title, "chunk_index": number},
-                )
-                for number, one in enumerate(PASSAGES)
-            ]
+            points = []
+            for number, passage in enumerate(PASSAGES):
+                page: dict[str, Any] = {"url": passage.url, "title": passage.title}
+                payload = {**page, "content": passage.text, "chunk_index": number}
+                stored = convert(vector(passage.text))
+                points.append(models.PointStruct(id=str(UUID(int=number)), vector=stored, payload=payload))
             client.upsert(names[-1], points, wait=True)
             return names[-1]
 
@@ -354,61 +348,57 @@ class TestVectors:
             client.delete_collection(name)
 
     @pytest.mark.parametrize("distance", [models.Distance.DOT, models.Distance.EUCLID])
-    def test_other_distances_between_unit_vectors_are_cosines(
-        self, made: Callable[..., str], opened: Open, distance: models.Distance
+    def test_dot_and_euclid_of_unit_vectors_are_converted_to_cosines(
+        self, make_collection: Make, opened: Open, distance: models.Distance
     ) -> None:
-        index = opened(made(models.VectorParams(size=64, distance=distance)))
+        index = opened(make_collection(models.VectorParams(size=64, distance=distance)))
         answer = engine(index).search("revolute joint limit", SearchOptions(ranking="dense", top_k=6))
         query = EMBEDDER.embed_queries(["revolute joint limit"])[0]
-        expected = [
-            max(0.0, float(EMBEDDER.embed_queries([hit.chunk.text])[0] @ query)) for hit in answer.hits
-        ]
-        assert [hit.score for hit in answer.hits] == pytest.approx(expected, abs=1e-5)
+        for hit in answer.hits:
+            cosine = float(EMBEDDER.embed_queries([hit.chunk.text])[0] @ query)
+            assert hit.score == pytest.approx(max(0.0, cosine), abs=1e-5)
         assert answer.hits[0].chunk.title == "Joints"
 
     @pytest.mark.parametrize("distance", [models.Distance.DOT, models.Distance.EUCLID])
-    def test_they_are_refused_between_others(
-        self, made: Callable[..., str], opened: Open, distance: models.Distance
+    def test_dot_and_euclid_need_unit_vectors(
+        self, make_collection: Make, opened: Open, distance: models.Distance
     ) -> None:
-        name = made(
-            models.VectorParams(size=64, distance=distance), lambda one: [2 * element for element in one]
-        )
+        params = models.VectorParams(size=64, distance=distance)
+        name = make_collection(params, lambda values: [2 * element for element in values])
         with pytest.raises(
             SettingsError, match=f"with {distance.value} only vectors of length 1 .* length 2"
         ):
             opened(name)
 
-    def test_a_distance_that_is_no_cosine_is_refused(self, made: Callable[..., str], opened: Open) -> None:
-        name = made(models.VectorParams(size=64, distance=models.Distance.MANHATTAN))
+    def test_manhattan_distance_is_refused(self, make_collection: Make, opened: Open) -> None:
+        name = make_collection(models.VectorParams(size=64, distance=models.Distance.MANHATTAN))
         with pytest.raises(SettingsError, match="Manhattan distance can't be converted to a cosine"):
             opened(name)
 
-    def test_several_vectors_for_a_point_are_refused(self, made: Callable[..., str], opened: Open) -> None:
+    def test_multivectors_are_refused(self, make_collection: Make, opened: Open) -> None:
         many = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
         params = models.VectorParams(size=64, distance=models.Distance.COSINE, multivector_config=many)
-        name = made(params, lambda one: [one, one])
+        name = make_collection(params, lambda values: [values, values])
         with pytest.raises(SettingsError, match="several vectors for each point"):
             opened(name)
 
-    def test_an_embedder_of_another_dimension_is_refused_with_both_numbers(
-        self, seed_000: str, opened: Open
-    ) -> None:
+    def test_other_dimension_is_refused_with_both_numbers(self, seed_000: str, opened: Open) -> None:
         with pytest.raises(DimensionMismatch, match=r"384 .* 64"):
             opened(seed_000, 384)
         index = opened(seed_000)
         with pytest.raises(DimensionMismatch, match=r"3 .* 64"):
             index.candidates(np.ones(3, dtype=np.float32), None, by=["dense"], limit=5, filters=Filters())
 
-    def test_of_several_vectors_the_one_that_fits_is_taken_and_another_must_be_named(
-        self, made: Callable[..., str], opened: Open
+    def test_vector_that_fits_the_embedder_is_chosen_and_ties_need_a_name(
+        self, make_collection: Make, opened: Open
     ) -> None:
         cosine = models.Distance.COSINE
         params = {
             name: models.VectorParams(size=size, distance=cosine)
             for name, size in (("meaning", 64), ("image", 8), ("other", 64))
         }
-        give = lambda one: {"meaning": one, "image": one[:8], "other": one[::-1]}  # noqa: E731
-        name = made(params, give)
+        every = lambda values: {"meaning": values, "image": values[:8], "other": values[::-1]}  # noqa: E731
+        name = make_collection(params, every)
         with pytest.raises(SettingsError, match=r"several dense vectors, 'meaning' .*'other' .*vector = "):
             opened(name)
         with pytest.raises(SettingsError, match="no dense vector 'sound'; there are 'image'"):
@@ -419,23 +409,17 @@ class TestVectors:
         assert best.chunk.title == "Joints"
         assert opened(name, 8).dense.name == "image"
 
-    def test_a_collection_without_a_dense_vector_is_refused(
-        self, made: Callable[..., str], opened: Open
-    ) -> None:
+    def test_collection_without_a_dense_vector_is_refused(self, make_collection: Make, opened: Open) -> None:
         sparse = {"words": models.SparseVectorParams()}
         words = {"words": models.SparseVector(indices=[1], values=[1.0])}
-        name = made({}, lambda _: words, sparse_vectors_config=sparse)
+        name = make_collection({}, lambda _: words, sparse_vectors_config=sparse)
         with pytest.raises(SettingsError, match="no dense vector"):
             opened(name)
 
-    def test_scores_stay_exact_where_vectors_are_quantised(
-        self, made: Callable[..., str], opened: Open
-    ) -> None:
+    def test_quantised_vectors_have_exact_scores(self, make_collection: Make, opened: Open) -> None:
         scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
-        name = made(
-            models.VectorParams(size=64, distance=models.Distance.COSINE),
-            quantization_config=models.ScalarQuantization(scalar=scalar),
-        )
+        params = models.VectorParams(size=64, distance=models.Distance.COSINE)
+        name = make_collection(params, quantization_config=models.ScalarQuantization(scalar=scalar))
         hit = engine(opened(name)).search(PASSAGES[0].text).hits[0]
         assert hit.score == pytest.approx(1.0, abs=1e-6)
 
@@ -461,7 +445,7 @@ class TestFilters:
     def test_filters_use_the_fields_of_the_payload_format(
         self, client: QdrantClient, opened: Open, indexed: models.PayloadSchemaType | None
     ) -> None:
-        """However its pipeline has indexed the address: not, whole, or by its words."""
+        """Whether its pipeline has indexed the url: not at all, as a keyword, or as text."""
         with filled(client, PIPELINES["seed 004"].fill) as name:
             if indexed:
                 client.create_payload_index(name, "metadata.url", indexed, wait=True)
@@ -470,38 +454,38 @@ class TestFilters:
                 answer = searching.search("messages", SearchOptions(top_k=20, filters=filters))
                 assert {hit.chunk.document_id for hit in answer.hits} == expected, filters
 
-    def test_an_address_is_found_among_many_that_share_its_words(
+    def test_url_filter_is_exact_on_a_text_index(
         self, client: QdrantClient, opened: Open, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """An index by words lets through more than the filter admits, so more is asked for."""
+        """A text index matches more than the filter allows, so further points are requested."""
         urls = [f"{SITE}/guides/a-{number}" for number in range(100)]
         payloads = [{"content": "same", "url": url, "title": "t"} for url in [*urls, f"{SITE}/guide/a"]]
 
         def fill(client: QdrantClient, name: str) -> None:
             write(client, name, payloads, ["same words"] * len(payloads))
-            params = models.TextIndexParams(
-                type=models.TextIndexType.TEXT, tokenizer=models.TokenizerType.PREFIX
-            )
+            kind, tokenizer = models.TextIndexType.TEXT, models.TokenizerType.PREFIX
+            params = models.TextIndexParams(type=kind, tokenizer=tokenizer)
             client.create_payload_index(name, "url", params, wait=True)
 
         with filled(client, fill) as name:
             index = opened(name)
             query = EMBEDDER.embed_queries(["same words"])[0]
             sent = requests(monkeypatch)
-            found = index.candidates(query, None, by=["dense"], limit=5, filters=Filters(url=f"{SITE}/guide"))
-        assert found.point_ids == [101]
+            filters = Filters(url=f"{SITE}/guide")
+            candidates = index.candidates(query, None, by=["dense"], limit=5, filters=filters)
+        assert candidates.point_ids == [101]
         assert sent.count(("POST", "points/query")) > 1
 
-    def test_a_number_is_filtered_by_as_it_is_written(self, client: QdrantClient, opened: Open) -> None:
+    def test_numeric_field_is_filtered_by_its_text(self, client: QdrantClient, opened: Open) -> None:
         payloads = [
-            {"content": one.text, "url": one.url, "title": one.title, "document_id": number}
-            for number, one in enumerate(PASSAGES)
+            {"content": passage.text, "url": passage.url, "title": passage.title, "document_id": number}
+            for number, passage in enumerate(PASSAGES)
         ]
-        with filled(client, lambda c, n: write(c, n, payloads, [one.text for one in PASSAGES])) as name:
+        with filled(client, payloads) as name:
             answer = engine(opened(name)).search("joint", SearchOptions(filters=Filters(document_id="5")))
         assert [hit.chunk.title for hit in answer.hits] == ["Joints"]
 
-    def test_a_filter_without_a_field_is_refused(self, seed_000: str, opened: Open) -> None:
+    def test_filter_without_a_field_is_refused(self, seed_000: str, opened: Open) -> None:
         for filters in (Filters(section="Limits"), Filters(document_id="x"), Filters(source_type="x")):
             with pytest.raises(InvalidInput, match=r"have no .* to filter by"):
                 engine(opened(seed_000)).search("messages", SearchOptions(filters=filters))
@@ -515,15 +499,16 @@ class TestFilters:
 
 
 class TestOpening:
-    def test_a_collection_that_is_not_there_is_told_with_those_that_are(
-        self, seed_000: str, opened: Open
-    ) -> None:
+    def test_missing_collection_error_lists_existing_ones(self, seed_000: str, opened: Open) -> None:
         with pytest.raises(NotFound, match=r"has no collection nowhere; there are .*theirs-"):
             opened("nowhere")
 
-    def test_fields_that_are_not_recognised_can_be_named(self, client: QdrantClient, opened: Open) -> None:
-        payloads = [{"body": {"plain": one.text}, "at": one.url, "nth": one.position + 1} for one in PASSAGES]
-        with filled(client, lambda c, n: write(c, n, payloads, [one.text for one in PASSAGES])) as name:
+    def test_unrecognised_fields_can_be_configured(self, client: QdrantClient, opened: Open) -> None:
+        payloads = [
+            {"body": {"plain": passage.text}, "at": passage.url, "nth": passage.position + 1}
+            for passage in PASSAGES
+        ]
+        with filled(client, payloads) as name:
             with pytest.raises(SettingsError, match=rf"{name}: .* body\.plain \(6 of 6\).*qdrant_fields"):
                 opened(name)
             fields = {"text": "body.plain", "url": "at", "order_index": "nth"}
@@ -532,13 +517,14 @@ class TestOpening:
             assert (hit.chunk.url, hit.chunk.position) == (f"{SITE}/guide/joints", 0)
             assert list(integrity.find_damage(hit.chunk)) == ["title", "timestamp", "content_hash"]
 
-    def test_rule_29_a_point_without_url_and_source_path_is_left_out_and_counted(
-        self, client: QdrantClient, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    def test_rule_29_point_without_url_and_source_path_is_left_out_and_counted(
+        self, client: QdrantClient, qdrant: Endpoint, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         payloads = [
-            {"text": one.text, **({"url": one.url} if number else {})} for number, one in enumerate(PASSAGES)
+            {"text": passage.text, **({"url": passage.url} if number else {})}
+            for number, passage in enumerate(PASSAGES)
         ]
-        with filled(client, lambda c, n: write(c, n, payloads, [one.text for one in PASSAGES])) as name:
+        with filled(client, payloads) as name:
             monkeypatch.setenv("QDRANT_URL", qdrant.url)
             monkeypatch.setenv("QDRANT_COLLECTION_NAME", name)
             monkeypatch.setenv("PERTINENT_EMBEDDER", EMBEDDER.name)
@@ -548,16 +534,18 @@ class TestOpening:
                 results = seed_functions.retrieve_content_chunks(vector, limit=6)
             seed_functions.close_shared()
         assert len(results) == 5
-        # Where a passage stands on its page was not stored.
-        assert {one.position for one in results} == {0}
+        # The position on the page was not stored.
+        assert {result.position for result in results} == {0}
 
-    def test_an_empty_collection_has_no_fields_and_no_hits(self, client: QdrantClient, opened: Open) -> None:
+    def test_empty_collection_has_no_fields_and_no_hits(self, client: QdrantClient, opened: Open) -> None:
         with filled(client, lambda c, n: write(c, n, [], [])) as name:
             assert opened(name).payload_format.fields == {}
             assert engine(opened(name)).search("anything").hits == ()
             assert engine(opened(name, fields={"text": "body"})).search("anything").hits == ()
 
-    def test_ours_are_told_from_others(self, qdrant: Place, collection: str, seed_000: str) -> None:
+    def test_is_external_knows_own_collections(
+        self, qdrant: Endpoint, collection: str, seed_000: str
+    ) -> None:
         made_with = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
         builds = QdrantBuilds(qdrant.connect, collection)
         ours = builds.open(made_with)
@@ -567,25 +555,25 @@ class TestOpening:
             assert not is_external(server, collection)
             assert not is_external(server, "nowhere")
             assert is_external(server, seed_000)
-            found = examine_collection(server, collection)
-        assert found.collection.made_with == made_with
-        assert found.recognition is not None
-        assert found.recognition.payload_format.name == "pertinent"
+            examined = examine_collection(server, collection)
+        assert examined.collection.made_with == made_with
+        assert examined.recognition is not None
+        assert examined.recognition.payload_format.name == "pertinent"
         ours.close()
 
-    def test_a_name_on_a_server_leads_to_index_and_catalog(self, qdrant: Place, seed_000: str) -> None:
-        there = ExternalCollection(qdrant.connect, seed_000)
-        assert there.exists()
+    def test_external_collection_opens_index_and_catalog(self, qdrant: Endpoint, seed_000: str) -> None:
+        external = ExternalCollection(qdrant.connect, seed_000)
+        assert external.exists()
         assert not ExternalCollection(qdrant.connect, "nowhere").exists()
-        assert there.examine().collection.points == len(PASSAGES)
-        index, catalog = there.open(EMBEDDER)
+        assert external.examine().collection.points == len(PASSAGES)
+        index, catalog = external.open(EMBEDDER)
         assert index.count() == sum(page.chunks for page in catalog.pages())
         index.close()
         with pytest.raises(DimensionMismatch):
-            there.open(HashedWords(dimension=8))
+            external.open(HashedWords(dimension=8))
 
-    def test_an_alias_leads_to_their_collection(
-        self, qdrant: Place, client: QdrantClient, seed_000: str, opened: Open
+    def test_alias_is_followed_to_its_collection(
+        self, qdrant: Endpoint, client: QdrantClient, seed_000: str, opened: Open
     ) -> None:
         alias = f"alias-{uuid4().hex[:12]}"
         create = models.CreateAlias(collection_name=seed_000, alias_name=alias)
@@ -617,9 +605,7 @@ class TestCatalog:
         catalog.ping()
         catalog.close()
 
-    def test_find_points_names_the_point_of_each_chunk(
-        self, theirs: tuple[Pipeline, str], opened: Open
-    ) -> None:
+    def test_find_points_maps_chunks_to_points(self, theirs: Filled, opened: Open) -> None:
         index = opened(theirs[1])
         catalog = ExternalCatalog(index)
         chunk_ids = [chunk.chunk_id for page in catalog.pages() for chunk in catalog.chunks(page.document_id)]
@@ -628,12 +614,12 @@ class TestCatalog:
         stored = readable_chunks(index.chunks(list(points.values())).values())
         assert {chunk.chunk_id for chunk in stored} == set(chunk_ids)
 
-    def test_a_passage_is_shown_with_what_stands_around_it(self, seed_000: str, opened: Open) -> None:
+    def test_chunk_has_its_neighbours(self, seed_000: str, opened: Open) -> None:
         catalog = ExternalCatalog(opened(seed_000))
         around = find_neighbors(catalog, "2", around=1)
         assert [chunk.text for chunk in around] == PAGES["topics"][1]
 
-    def test_what_was_read_is_read_again_after_a_while(
+    def test_catalog_is_read_again_after_it_expires(
         self, client: QdrantClient, opened: Open, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with filled(client, PIPELINES["seed 000"].fill) as name:
@@ -662,13 +648,12 @@ def test_every_chunk_is_a_slice_of_its_page(texts: list[str]) -> None:
 
 @given(st.text(min_size=200, max_size=400), st.integers(MIN_OVERLAP, 60))
 def test_chunks_that_overlap_give_back_the_text_that_they_were_cut_from(text: str, overlap: int) -> None:
-    """Or a shorter one, where the text repeats itself so that it can't be told."""
+    """If the text repeats itself, the overlap is ambiguous and the page may be shorter."""
     size = 100
     texts = [text[start : start + size] for start in range(0, len(text) - overlap, size - overlap)]
     assume(all(part.strip() for part in texts))
     page, _ = assemble_page(chunks_of(texts))
     assert len(page.text) <= len(text)
-    repeats = (
-        len({text[n : n + MIN_OVERLAP] for n in range(len(text) - MIN_OVERLAP)}) < len(text) - MIN_OVERLAP
-    )
+    starts = range(len(text) - MIN_OVERLAP)
+    repeats = len({text[start : start + MIN_OVERLAP] for start in starts}) < len(starts)
     assert repeats or page.text == text

@@ -33,41 +33,25 @@ def read_chunk(payload: Payload, point: PointId, payload_format: PayloadFormat) 
 
 
 def llama_index(number: int) -> Payload:
-    node = {
-        "id_": str(UUID(int=number)),
-        "text": TEXT,
-        "metadata": {"url": URL},
-        "start_char_idx": 40 * number,
-    }
+    position = {"id_": str(UUID(int=number)), "start_char_idx": 40 * number}
+    node = {**position, "text": TEXT, "metadata": {"url": URL}}
     return {
-        "url": URL,
-        "title": "Nodes",
-        "_node_content": json.dumps(node),
-        "_node_type": "TextNode",
-        "document_id": "doc-1",
-        "doc_id": "doc-1",
-        "ref_doc_id": "doc-1",
-    }
+        "url": URL, "title": "Nodes", "_node_content": json.dumps(node), "_node_type": "TextNode",
+        "document_id": "doc-1", "doc_id": "doc-1", "ref_doc_id": "doc-1",
+    }  # fmt: skip
 
 
 SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
     "retrieval-validation": (
         lambda n: {
-            "content": TEXT,
-            "url": URL,
-            "title": "Nodes",
-            "chunk_index": n,
-            "timestamp": "2025-12-15T10:00:00Z",
-            "content_hash": content_hash(TEXT),
+            "content": TEXT, "url": URL, "title": "Nodes", "chunk_index": n,
+            "timestamp": "2025-12-15T10:00:00Z", "content_hash": content_hash(TEXT),
         },
         {"text": "content", "url": "url", "position": "chunk_index", "created_at": "timestamp"},
     ),
     "retrieval-testing": (
         lambda n: {
-            "content": TEXT,
-            "url": URL,
-            "position": n,
-            "chunk_id": f"c-{n}",
+            "content": TEXT, "url": URL, "position": n, "chunk_id": f"c-{n}",
             "created_at": "2025-12-15T10:00:00Z",
         },
         {"text": "content", "position": "position", "chunk_id": "chunk_id", "created_at": "created_at"},
@@ -78,12 +62,8 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
     ),
     "retrieval-api": (
         lambda n: {
-            "chunk_id": f"doc-001-{n:04}",
-            "text": TEXT,
-            "source_path": "docs/nodes.md",
-            "slug": "nodes",
-            "title": "Nodes",
-            "order_index": n + 1,
+            "chunk_id": f"doc-001-{n:04}", "text": TEXT, "source_path": "docs/nodes.md", "slug": "nodes",
+            "title": "Nodes", "order_index": n + 1,
         },
         {"text": "text", "source_path": "source_path", "slug": "slug", "position": "order_index"},
     ),
@@ -93,22 +73,14 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
             "chunk_id": f"c-{n}",
             "position": n,
             "metadata": {
-                "url": URL,
-                "section": "Topics",
-                "chunk_id": f"c-{n}",
-                "document_id": "nodes",
-                "document_title": "Nodes",
-                "source_type": "docusaurus-page",
+                "url": URL, "section": "Topics", "chunk_id": f"c-{n}", "document_id": "nodes",
+                "document_title": "Nodes", "source_type": "docusaurus-page",
             },
         },
         {
-            "text": "content",
-            "url": "metadata.url",
-            "section": "metadata.section",
-            "document_id": "metadata.document_id",
-            "title": "metadata.document_title",
-            "source_type": "metadata.source_type",
-            "position": "position",
+            "text": "content", "url": "metadata.url", "section": "metadata.section",
+            "document_id": "metadata.document_id", "title": "metadata.document_title",
+            "source_type": "metadata.source_type", "position": "position",
         },
     ),
     "langchain": (
@@ -132,29 +104,25 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
             "score": None,
         },
         {
-            "text": "content",
-            "url": "meta.url",
-            "chunk_id": "id",
-            "document_id": "meta.source_id",
-            "position": "meta.split_id",
-            "start": "meta.split_idx_start",
+            "text": "content", "url": "meta.url", "chunk_id": "id", "document_id": "meta.source_id",
+            "position": "meta.split_id", "start": "meta.split_idx_start",
         },
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_format_is_recognised_with_its_fields(name: str) -> None:
     make, expected = SHAPES[name]
-    found = recognize_format([make(number) for number in range(20)])
-    assert found.payload_format.name == name
-    assert {field: found.payload_format.fields.get(field) for field in expected} == expected
-    assert found.points == 20
-    usage = {field.name: field for field in found.fields}
+    recognition = recognise_format([make(number) for number in range(20)])
+    assert recognition.payload_format.name == name
+    assert {field: recognition.payload_format.fields.get(field) for field in expected} == expected
+    assert recognition.points == 20
+    usage = {field.name: field for field in recognition.fields}
     assert list(usage) == list(FIELDS)
     assert usage["text"].count == 20
     assert usage["text"].example == TEXT
-    assert not {one.name for one in found.missing} & expected.keys()
+    assert not {field.name for field in recognition.missing} & expected.keys()
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -169,77 +137,77 @@ def test_each_format_gives_its_chunk(name: str) -> None:
     assert chunk.document_id
 
 
-def test_our_own_points_are_known_by_all_their_fields() -> None:
+def test_own_points_are_recognised_with_all_fields() -> None:
     given_entries = entries()
     payloads = [to_payload(entry) for entry in given_entries]
-    found = recognize_format(payloads)
-    assert (found.payload_format.name, found.payload_format.position_base) == ("pertinent", 0)
-    chunk = read_chunk(payloads[0], POINT, found.payload_format)
+    recognition = recognise_format(payloads)
+    payload_format = recognition.payload_format
+    assert (payload_format.name, payload_format.position_base) == ("pertinent", 0)
+    chunk = read_chunk(payloads[0], POINT, recognition.payload_format)
     assert chunk.position == given_entries[0].chunk.position
     assert chunk.chunk_id == given_entries[0].chunk.chunk_id
 
 
-def test_a_position_that_counts_from_one_is_told_from_one_that_does_not() -> None:
+def test_positions_from_one_and_from_zero_are_distinguished() -> None:
     make, _ = SHAPES["retrieval-api"]
     counted_from_one = [make(number) for number in range(3)]
-    assert recognize_format(counted_from_one).payload_format.position_base == 1
-    counted_from_zero = [{**one, "order_index": one["order_index"] - 1} for one in counted_from_one]
-    assert recognize_format(counted_from_zero).payload_format.position_base == 0
+    assert recognise_format(counted_from_one).payload_format.position_base == 1
+    counted_from_zero = [payload | {"order_index": n} for n, payload in enumerate(counted_from_one)]
+    assert recognise_format(counted_from_zero).payload_format.position_base == 0
 
 
-def test_what_is_missing_is_counted_and_not_made_up() -> None:
+def test_missing_fields_are_counted_and_not_invented() -> None:
     make, _ = SHAPES["retrieval-validation"]
     payloads = [make(number) for number in range(10)]
-    for one in payloads[:4]:
-        del one["content_hash"]
-    found = recognize_format(payloads)
-    missing = {one.name: one for one in found.missing}
+    for payload in payloads[:4]:
+        del payload["content_hash"]
+    recognition = recognise_format(payloads)
+    missing = {field.name: field for field in recognition.missing}
     assert (missing["content_hash"].path, missing["content_hash"].count) == ("content_hash", 6)
     assert (missing["section"].path, missing["section"].count) == (None, 0)
-    chunk = read_chunk(payloads[0], POINT, found.payload_format)
+    chunk = read_chunk(payloads[0], POINT, recognition.payload_format)
     assert chunk.content_hash == ""
 
 
-def test_a_chunk_without_ids_has_the_points_and_its_pages() -> None:
+def test_chunk_without_ids_gets_those_of_its_point_and_page() -> None:
     payload_format = PayloadFormat("named", {"text": "t", "url": "u"})
-    one, other, elsewhere = (
+    first, second, elsewhere = (
         read_chunk({"t": TEXT, "u": url}, point, payload_format)
         for point, url in ((1, URL + "#topics"), (2, URL + "/"), (3, "https://book.example/docs/other"))
     )
-    assert (one.chunk_id, other.chunk_id) == ("1", "2")
-    assert one.document_id == other.document_id != elsewhere.document_id
-    assert (one.url, one.anchor) == (URL, "topics")
+    assert (first.chunk_id, second.chunk_id) == ("1", "2")
+    assert first.document_id == second.document_id != elsewhere.document_id
+    assert (first.url, first.anchor) == (URL, "topics")
 
 
-def test_an_id_that_many_points_share_is_not_the_chunks() -> None:
-    payloads = [
-        {"page_content": TEXT, "metadata": {"source": URL, "chunk_id": f"c-{n % 2}"}} for n in range(20)
-    ]
-    assert "chunk_id" not in recognize_format(payloads).payload_format.fields
+def test_id_shared_by_points_is_not_the_chunk_id() -> None:
+    metadata = [{"source": URL, "chunk_id": f"c-{n % 2}"} for n in range(20)]
+    payloads = [{"page_content": TEXT, "metadata": row} for row in metadata]
+    assert "chunk_id" not in recognise_format(payloads).payload_format.fields
 
 
-def test_a_source_is_an_address_or_a_file_as_it_looks() -> None:
+def test_source_field_is_a_url_or_a_path_by_its_form() -> None:
     files = [{"page_content": TEXT, "metadata": {"source": f"docs/{n}.md"}} for n in range(5)]
     fields = recognize_format(files).payload_format.fields
     assert fields["source_path"] == "metadata.source"
     assert "url" not in fields
 
 
-def test_a_node_without_a_document_is_of_the_page_at_its_address() -> None:
+def test_node_without_document_belongs_to_the_page_of_its_url() -> None:
     payload = {**llama_index(1), "document_id": "None", "doc_id": "None"}
     payload_format = recognize_format([llama_index(n) for n in range(3)]).payload_format
     assert read_chunk(payload, POINT, payload_format).document_id.startswith("nodes-")
 
 
-def test_where_a_passage_began_is_read_for_its_order() -> None:
+def test_read_start_orders_passages() -> None:
     payloads = [llama_index(n) for n in range(3)]
-    payload_format = recognize_format(payloads).payload_format
-    assert [read_start(one, payload_format) for one in payloads] == [0, 40, 80]
+    payload_format = recognise_format(payloads).payload_format
+    assert [read_start(payload, payload_format) for payload in payloads] == [0, 40, 80]
     assert read_start({}, payload_format) == -1
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "expected"),
     [
         (1_765_792_800, "2025-12-15T10:00:00Z"),
         (1_765_792_800_000, "2025-12-15T10:00:00Z"),
@@ -255,29 +223,19 @@ def test_where_a_passage_began_is_read_for_its_order() -> None:
     ],
 )
 def test_rule_5_times_of_other_pipelines_are_in_utc_ending_in_z_and_a_missing_one_is_none(
-    value: object, shown: str | None
+    value: object, expected: str | None
 ) -> None:
     payload_format = PayloadFormat("named", {"text": "t", "url": "u", "created_at": "when"})
-    assert read_chunk({"t": TEXT, "u": URL, "when": value}, POINT, payload_format).created_at == shown
+    assert read_chunk({"t": TEXT, "u": URL, "when": value}, POINT, payload_format).created_at == expected
 
 
 ALL = PayloadFormat("same", {name: name for name in FIELDS})
 HEALTHY: Payload = {
-    "text": TEXT,
-    "url": URL,
-    "title": "Nodes",
-    "section": "Topics",
-    "anchor": "topics",
-    "position": 3,
-    "chunk_id": "nodes-3",
-    "document_id": "nodes",
-    "source_path": "docs/nodes.md",
-    "slug": "nodes",
-    "source_type": "page",
-    "created_at": "2025-12-15T10:00:00Z",
-    "content_hash": content_hash(TEXT),
+    "text": TEXT, "url": URL, "title": "Nodes", "section": "Topics", "anchor": "topics", "position": 3,
+    "chunk_id": "nodes-3", "document_id": "nodes", "source_path": "docs/nodes.md", "slug": "nodes",
+    "source_type": "page", "created_at": "2025-12-15T10:00:00Z", "content_hash": content_hash(TEXT),
     "start": 40,
-}
+}  # fmt: skip
 DAMAGE: list[tuple[str, object]] = [
     *((name, value) for name in FIELDS for value in (True, {"a": 1}, [1])),
     ("text", 5),
@@ -303,13 +261,13 @@ DAMAGE: list[tuple[str, object]] = [
 ]
 
 
-def test_a_healthy_point_of_every_field_is_a_chunk() -> None:
+def test_complete_point_is_a_chunk() -> None:
     chunk = read_chunk(HEALTHY, POINT, ALL)
     assert all(getattr(chunk, name) == HEALTHY[name] for name in FIELDS if name != "start")
 
 
 @pytest.mark.parametrize(("field", "value"), DAMAGE)
-def test_rule_29_a_field_of_the_wrong_type_is_damage_that_names_it(field: str, value: object) -> None:
+def test_rule_29_field_of_wrong_type_is_named_as_damage(field: str, value: object) -> None:
     point = to_chunk({**HEALTHY, field: value}, POINT, ALL)
     assert isinstance(point, DamagedPoint)
     assert point.point_id == POINT
@@ -319,7 +277,7 @@ def test_rule_29_a_field_of_the_wrong_type_is_damage_that_names_it(field: str, v
     assert f"point {POINT}" in str(point)
 
 
-def test_rule_29_a_problem_says_where_the_field_stands() -> None:
+def test_rule_29_problem_has_the_path_of_the_field() -> None:
     payload_format = PayloadFormat("named", {"text": "t", "url": "info.link"})
     point = to_chunk({"t": TEXT, "info": {"link": "nowhere"}}, 7, payload_format)
     assert isinstance(point, DamagedPoint)
@@ -341,15 +299,13 @@ def test_rule_29_a_problem_says_where_the_field_stands() -> None:
         ("https://book.example/a#b", "https://other.example", "https://book.example/a"),
     ],
 )
-def test_rule_29_a_point_without_a_url_gets_one_from_its_source_path(
-    path: str, base_url: str, url: str
-) -> None:
+def test_rule_29_point_without_url_gets_one_from_its_path(path: str, base_url: str, url: str) -> None:
     payload_format = PayloadFormat("named", {"text": "t", "url": "u", "source_path": "p"}, base_url=base_url)
     chunk = read_chunk({"t": TEXT, "p": path}, POINT, payload_format)
     assert (chunk.url, chunk.source_path) == (url, path)
 
 
-def test_rule_29_a_stored_url_stands_before_one_made_from_the_path() -> None:
+def test_rule_29_stored_url_precedes_one_built_from_the_path() -> None:
     payload_format = PayloadFormat(
         "named", {"text": "t", "url": "u", "source_path": "p"}, base_url="https://other.example"
     )
@@ -357,13 +313,13 @@ def test_rule_29_a_stored_url_stands_before_one_made_from_the_path() -> None:
 
 
 @pytest.mark.parametrize("payload", [{"t": TEXT}, {"t": TEXT, "p": ""}, {"t": TEXT, "p": "/"}])
-def test_rule_29_a_point_without_url_and_path_is_left_out(payload: Payload) -> None:
+def test_rule_29_point_without_url_and_path_is_left_out(payload: Payload) -> None:
     point = to_chunk(payload, POINT, PayloadFormat("named", {"text": "t", "url": "url", "source_path": "p"}))
     assert isinstance(point, DamagedPoint)
     assert point.problems == ("url is missing",)
 
 
-def test_a_document_keeps_its_id_under_another_base_url() -> None:
+def test_document_keeps_its_id_under_another_base_url() -> None:
     fields = {"text": "t", "source_path": "p"}
     formats = [PayloadFormat("named", fields, base_url=base) for base in ("", "https://book.example")]
     assert (
@@ -377,7 +333,7 @@ def test_a_document_keeps_its_id_under_another_base_url() -> None:
     )
 
 
-def test_one_field_may_hold_addresses_and_files() -> None:
+def test_field_may_hold_urls_and_paths() -> None:
     payloads = [
         {"page_content": TEXT, "metadata": {"source": URL if number % 2 else f"docs/{number}.md"}}
         for number in range(10)
@@ -388,31 +344,31 @@ def test_one_field_may_hold_addresses_and_files() -> None:
     assert (page.url, page.source_path) == (URL, "")
 
 
-def test_another_hash_than_sha_256_is_no_content_hash() -> None:
+def test_other_hash_than_sha_256_is_not_a_content_hash() -> None:
     md5 = {**HEALTHY, "content_hash": "5d41402abc4b2a76b9719d911017c592"}
     assert read_chunk(md5, POINT, ALL).content_hash == ""
 
 
-def test_a_passage_that_was_not_found_in_its_page_is_no_damage() -> None:
+def test_passage_missing_in_its_page_is_not_damage() -> None:
     assert isinstance(to_chunk({**HEALTHY, "start": -1}, POINT, ALL), Chunk)
 
 
-def test_unknown_fields_are_an_error_that_shows_them_and_how_to_name_them() -> None:
-    with pytest.raises(SettingsError) as told:
-        recognize_format([{"body": TEXT, "info": {"href": URL}}, {"body": TEXT}])
-    message = str(told.value)
+def test_unknown_fields_error_lists_them_and_the_setting() -> None:
+    with pytest.raises(SettingsError) as caught:
+        recognise_format([{"body": TEXT, "info": {"href": URL}}, {"body": TEXT}])
+    message = str(caught.value)
     assert "body (2 of 2)" in message
     assert "info.href (1 of 2)" in message
     assert "[qdrant_fields]" in message
 
 
-def test_two_fields_that_may_be_the_text_are_an_error_that_names_both() -> None:
+def test_ambiguous_text_field_error_names_both() -> None:
     both = {"text": TEXT, "content": TEXT, "url": URL, "chunk_id": "c", "position": 0, "created_at": "now"}
     with pytest.raises(SettingsError, match=r"'content' .*'text' "):
         recognize_format([both])
 
 
-def test_no_points_are_an_error_unless_the_fields_are_named() -> None:
+def test_no_points_is_an_error_unless_fields_are_configured() -> None:
     with pytest.raises(SettingsError, match="no points"):
         recognize_format([])
     assert recognize_format([], {"text": "body"}).payload_format == PayloadFormat("named", {"text": "body"})
@@ -423,18 +379,18 @@ def test_empty_payloads_are_told() -> None:
         recognize_format([{}, {}, {}])
 
 
-def test_named_fields_are_taken_as_they_are_and_nothing_is_guessed_beside_them() -> None:
+def test_configured_fields_are_used_and_none_guessed() -> None:
     payload = {"body": {"plain": TEXT}, "at": URL, "title": "Nodes", "nth": 1}
-    found = recognize_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
-    assert found.payload_format == PayloadFormat(
+    recognition = recognise_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
+    assert recognition.payload_format == PayloadFormat(
         "named", {"text": "body.plain", "url": "at", "position": "nth"}, 1
     )
-    chunk = read_chunk(payload, POINT, found.payload_format)
+    chunk = read_chunk(payload, POINT, recognition.payload_format)
     assert (chunk.text, chunk.url, chunk.title, chunk.position) == (TEXT, URL, "", 0)
 
 
 @pytest.mark.parametrize(
-    ("named", "said"),
+    ("named", "message"),
     [
         ({"text": "body", "colour": "c"}, r"colour is none of text, url"),
         ({"url": "at"}, "text must be named"),
@@ -442,14 +398,14 @@ def test_named_fields_are_taken_as_they_are_and_nothing_is_guessed_beside_them()
         ({"text": "body", "position": "a", "order_index": "b"}, "name only one of them"),
     ],
 )
-def test_names_that_can_not_be_are_refused(named: dict[str, str], said: str) -> None:
-    with pytest.raises(SettingsError, match=said):
-        recognize_format([{"body": TEXT}], named)
+def test_invalid_field_names_are_refused(named: dict[str, str], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        recognise_format([{"body": TEXT}], named)
 
 
-def test_keys_are_listed_by_how_many_points_have_them() -> None:
-    found = list_paths([{"a": {"b": 1, "c": None}, "d": "x"}, {"a": {"b": 2}, "e": [1]}])
-    assert [(one.name, one.count, one.example) for one in found] == [
+def test_list_paths_counts_points_by_key() -> None:
+    paths = list_paths([{"a": {"b": 1, "c": None}, "d": "x"}, {"a": {"b": 2}, "e": [1]}])
+    assert [(path.name, path.count, path.example) for path in paths] == [
         ("a.b", 2, "1"),
         ("d", 1, "x"),
         ("e", 1, "[1]"),
@@ -462,9 +418,8 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 PATHS = ("a", "a.b", "c", "_node_content.text", "d.e.f")
-PAYLOADS = st.dictionaries(
-    st.sampled_from(["a", "b", "c", "d", "_node_content"]) | st.text(), VALUES, max_size=5
-)
+KEYS = st.sampled_from(["a", "b", "c", "d", "_node_content"]) | st.text()
+PAYLOADS = st.dictionaries(KEYS, VALUES, max_size=5)
 FIELDS_ANYWHERE = st.fixed_dictionaries({name: st.sampled_from(PATHS) for name in FIELDS})
 ANY_TEXT = st.text(st.characters())
 STRANGE = ANY_TEXT | st.sampled_from(
@@ -499,7 +454,7 @@ def test_strange_texts_give_a_chunk_or_name_what_is_wrong(payload: Payload) -> N
 def test_any_points_are_recognised_or_refused_with_a_reason(payloads: list[Payload]) -> None:
     refusal = ""
     try:
-        found = recognize_format(payloads)
+        recognition = recognise_format(payloads)
     except SettingsError as error:
         refusal = str(error)
-    assert "qdrant_fields" in refusal or all(0 <= one.count <= len(payloads) for one in found.fields)
+    assert "qdrant_fields" in refusal or all(0 <= use.count <= len(payloads) for use in recognition.fields)

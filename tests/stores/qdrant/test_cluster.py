@@ -53,8 +53,8 @@ def test_each_shard_is_at_two_peers(qdrant_cluster: Cluster, collection: str) ->
     assert sorted(shard["shard_id"] for peer in peers for shard in peer["local_shards"]) == [0, 0, 1, 1, 2, 2]
 
 
-@pytest.mark.parametrize("asked", [True, False], ids=["the peer that is asked", "another peer"])
-def test_searches_go_on_when_a_peer_dies(fragile_cluster: Cluster, collection: str, asked: bool) -> None:
+@pytest.mark.parametrize("is_first", [True, False], ids=["the peer that is asked", "another peer"])
+def test_searches_go_on_when_a_peer_dies(fragile_cluster: Cluster, collection: str, is_first: bool) -> None:
     index = opened(fragile_cluster.urls, collection)
     fill(index)
     index.finish()
@@ -63,9 +63,11 @@ def test_searches_go_on_when_a_peer_dies(fragile_cluster: Cluster, collection: s
 
     def search() -> tuple[set[object], float]:
         began = time.monotonic()
-        found = index.candidates(vector, "messages", by=["dense", "lexical"], limit=50, filters=Filters())
-        assert index.chunks(found.point_ids).keys() == set(found.point_ids)
-        return set(by_point(found)), time.monotonic() - began
+        candidates = index.candidates(
+            vector, "messages", by=["dense", "lexical"], limit=50, filters=Filters()
+        )
+        assert index.chunks(candidates.point_ids).keys() == set(candidates.point_ids)
+        return set(by_point(candidates)), time.monotonic() - began
 
     def keep_searching(_: int) -> list[tuple[set[object], float]]:
         answers = []
@@ -74,16 +76,16 @@ def test_searches_go_on_when_a_peer_dies(fragile_cluster: Cluster, collection: s
         return answers
 
     expected, _ = search()
-    first, *others = fragile_cluster.nodes
+    first, *peers = fragile_cluster.nodes
     with ThreadPoolExecutor(4) as pool:
         searches = pool.map(keep_searching, range(4))
         time.sleep(0.5)
-        (first if asked else others[0]).kill()
+        (first if is_first else peers[0]).kill()
         time.sleep(3)
         stop.set()
-        answers = [answer for some in searches for answer in some]
+        answers = [answer for batch in searches for answer in batch]
     assert len(answers) > 20
-    assert all(found == expected for found, _ in answers)
+    assert all(points == expected for points, _ in answers)
     assert max(seconds for _, seconds in answers) < TIMEOUT
     index.close()
 
@@ -103,9 +105,9 @@ PAGES = [
 class Killer:
     """Kills a peer in the middle of an indexing run."""
 
-    def __init__(self, victim: Node, after: int) -> None:
+    def __init__(self, victim: Node, steps_left: int) -> None:
         self.victim = victim
-        self.left = after
+        self.left = steps_left
 
     def stage(self, name: str, total: int | None) -> None: ...
 
@@ -125,8 +127,8 @@ def test_nothing_is_lost_when_a_peer_dies_while_indexing(
     dying = cluster.nodes[victim]
     run(Indexer(lambda: EMBEDDER, index, catalog, 60), InMemorySource(*PAGES[:20]))
     # What the dead peer does not hear of: new pages, and the removal of old ones.
-    run(Indexer(lambda: EMBEDDER, index, catalog, 60, Killer(dying, after=120)), InMemorySource(*PAGES[5:]))
-    expected = {chunk.chunk_id: chunk for one in PAGES[5:] for chunk in catalog.chunks(one.document_id)}
+    run(Indexer(lambda: EMBEDDER, index, catalog, 60, Killer(dying, steps_left=120)), Shelf(*PAGES[5:]))
+    expected = {chunk.chunk_id: chunk for page in PAGES[5:] for chunk in catalog.chunks(page.document_id)}
     assert len(expected) > 200
     assert {chunk.chunk_id: chunk for chunk in index.scan()} == expected
 

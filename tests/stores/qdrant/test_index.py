@@ -27,7 +27,7 @@ from pertinent.testing.index_suite import EMBEDDER, IndexSuite, by_point, entrie
 from pertinent.types import Filters, readable_chunks
 
 from ...servers.faulty import GREETING, faulty, reply
-from ...servers.fixtures import Place
+from ...servers.fixtures import Endpoint
 from ...servers.qdrant import Node, free_ports
 
 pytestmark = pytest.mark.xdist_group("qdrant")
@@ -39,20 +39,20 @@ class TestQdrantIndex(IndexSuite):
     """A server is an index."""
 
     @pytest.fixture
-    def index(self, qdrant: Place, collection: str) -> Iterator[QdrantIndex]:
+    def index(self, qdrant: Endpoint, collection: str) -> Iterator[QdrantIndex]:
         opened = QdrantBuilds(qdrant.connect, collection).open(MADE_WITH)
         yield opened
         opened.close()
 
 
 @pytest.fixture
-def builds(qdrant: Place, collection: str) -> QdrantBuilds:
+def builds(qdrant: Endpoint, collection: str) -> QdrantBuilds:
     return QdrantBuilds(qdrant.connect, collection)
 
 
 @pytest.fixture
-def plain(qdrant: Place) -> Iterator[QdrantClient]:
-    """The same server without us, as another program sees it."""
+def plain(qdrant: Endpoint) -> Iterator[QdrantClient]:
+    """A client of the same server, like another program."""
     client = QdrantClient(url=qdrant.url, api_key=qdrant.key, timeout=30)
     yield client
     client.close()
@@ -63,53 +63,53 @@ def search(index: QdrantIndex, query: str = "messages over topics") -> dict[Any,
     return by_point(index.candidates(vector, query, by=["dense", "lexical"], limit=50, filters=Filters()))
 
 
-def kept_with(qdrant: Place, name: str) -> Fingerprint | None:
-    """What a collection was made with, as the server keeps it."""
+def stored_fingerprint(qdrant: Endpoint, name: str) -> Fingerprint | None:
+    """The fingerprint of a collection, as the server stores it."""
     with qdrant.connect() as server:
         info = read_info(server, name)
         return None if info is None else read_fingerprint(info)
 
 
-def many(number: int) -> list[Any]:
-    """As many entries, each of another document."""
-    one = entries()[0]
+def make_entries(number: int) -> list[Any]:
+    """Entries of so many documents."""
+    entry = entries()[0]
     return [
-        replace(one, chunk=replace(one.chunk, chunk_id=f"chunk-{n}", document_id=f"page-{n}", position=n))
+        replace(entry, chunk=replace(entry.chunk, chunk_id=f"chunk-{n}", document_id=f"page-{n}", position=n))
         for n in range(number)
     ]
 
 
-def test_more_than_fits_a_page_or_a_batch(builds: QdrantBuilds) -> None:
+def test_calls_beyond_one_page_or_batch_are_complete(builds: QdrantBuilds) -> None:
     index = builds.open(MADE_WITH)
-    given = fill(index, many(1100))
-    points = [point_id(entry.chunk.chunk_id) for entry in given]
+    written = fill(index, make_entries(1100))
+    points = [point_id(entry.chunk.chunk_id) for entry in written]
     assert index.count() == 1100
     assert {chunk.position for chunk in readable_chunks(index.scan())} == set(range(1100))
     assert len(index.chunks(points)) == len(index.embedding_keys(points)) == 1100
-    index.describe([replace(entry, chunk=replace(entry.chunk, title="New")) for entry in given])
+    index.describe([replace(entry, chunk=replace(entry.chunk, title="New")) for entry in written])
     assert {chunk.title for chunk in readable_chunks(index.scan())} == {"New"}
     index.close()
 
 
-def test_only_what_is_there_can_be_described(builds: QdrantBuilds) -> None:
+def test_describe_of_a_missing_point_fails(builds: QdrantBuilds) -> None:
     index = builds.open(MADE_WITH)
     with pytest.raises(IndexFailure, match="No point"):
-        index.describe(many(1))
+        index.describe(make_entries(1))
     index.close()
 
 
-def test_a_vector_of_another_length_is_not_written(builds: QdrantBuilds) -> None:
+def test_put_refuses_another_dimension(builds: QdrantBuilds) -> None:
     index = builds.open(MADE_WITH)
     with pytest.raises(DimensionMismatch, match=r"3 elements.*64"):
-        index.put(many(1), [np.ones(3, dtype=np.float32)])
+        index.put(make_entries(1), [np.ones(3, dtype=np.float32)])
     index.close()
 
 
 class TestBuilds:
-    def test_they_live_beside_each_other(self, builds: QdrantBuilds) -> None:
+    def test_builds_coexist(self, builds: QdrantBuilds) -> None:
         first, second = builds.open(MADE_WITH), builds.open(replace(MADE_WITH, build=2))
-        given = fill(first)
-        assert (first.count(), second.count()) == (len(given), 0)
+        written = fill(first)
+        assert (first.count(), second.count()) == (len(written), 0)
         assert builds.numbers() == [1, 2]
         first.close()
         builds.remove(1)
@@ -117,83 +117,77 @@ class TestBuilds:
         assert builds.numbers() == [2]
         second.close()
 
-    def test_the_alias_points_at_the_one_in_use(
-        self, builds: QdrantBuilds, plain: QdrantClient, collection: str
-    ) -> None:
+    def test_active_build_has_alias(self, builds: QdrantBuilds, plain: QdrantClient, collection: str) -> None:
         first = builds.open(MADE_WITH)
-        given = fill(first)
-        # One that is being filled is nobody's yet.
+        written = fill(first)
+        # A build that is being filled is not in use.
         assert builds.in_use() is None
         builds.use(1)
         builds.open(replace(MADE_WITH, build=2)).close()
         assert builds.in_use() == 1
-        assert plain.count(collection).count == len(given)
+        assert plain.count(collection).count == len(written)
         builds.use(2)
         assert builds.in_use() == 2
         assert plain.count(collection).count == 0
         first.close()
 
     @pytest.mark.parametrize("number", [1, 2])
-    def test_another_catalog_is_kept_out(self, qdrant: Place, collection: str, number: int) -> None:
+    def test_other_catalog_is_refused(self, qdrant: Endpoint, collection: str, number: int) -> None:
         ours = QdrantBuilds(qdrant.connect, collection, catalog=lambda: "ours")
         theirs = QdrantBuilds(qdrant.connect, collection, catalog=lambda: "theirs")
         index = ours.open(MADE_WITH)
-        given = fill(index)
+        written = fill(index)
         ours.use(1)
         with pytest.raises(IndexFailure, match=r"another catalog.*QDRANT_COLLECTION_NAME.*DATABASE_URL"):
             theirs.open(replace(MADE_WITH, build=number))
         with pytest.raises(IndexFailure, match="another catalog"):
             theirs.remove(1)
         assert (ours.numbers(), theirs.numbers()) == ([1], [])
-        assert index.count() == len(given)
+        assert index.count() == len(written)
         index.close()
         ours.open(MADE_WITH).close()
 
-    def test_a_collection_belongs_to_the_catalog_that_writes_first(
-        self, qdrant: Place, collection: str
-    ) -> None:
+    def test_collection_belongs_to_the_first_writer(self, qdrant: Endpoint, collection: str) -> None:
         first, second = (
             QdrantBuilds(qdrant.connect, collection, catalog=lambda name=name: name).open(MADE_WITH)  # type: ignore[misc]
-            for name in ("one that only looks", "one that writes")
+            for name in ("reader", "writer")
         )
-        given = fill(second)
+        written = fill(second)
         for call in (
             fill,
             lambda index: index.delete_stale_points("page-1", keep=[]),
-            lambda index: index.describe(given),
+            lambda index: index.describe(written),
         ):
             with pytest.raises(IndexFailure, match="another catalog"):
                 call(first)
-        assert second.count() == len(given)
-        assert kept_with(qdrant, f"{collection}_001") == MADE_WITH
+        assert second.count() == len(written)
+        assert stored_fingerprint(qdrant, f"{collection}_001") == MADE_WITH
         first.close()
         second.close()
 
-    def test_what_was_written_is_there_when_opened_again(
-        self, builds: QdrantBuilds, qdrant: Place, collection: str
+    def test_writes_are_there_after_reopening(
+        self, builds: QdrantBuilds, qdrant: Endpoint, collection: str
     ) -> None:
         first = builds.open(MADE_WITH)
-        given = fill(first)
+        written = fill(first)
         first.close()
-        again = builds.open(MADE_WITH)
-        assert again.count() == len(given)
-        assert kept_with(qdrant, f"{collection}_001") == MADE_WITH
-        again.close()
+        reopened = builds.open(MADE_WITH)
+        assert reopened.count() == len(written)
+        assert stored_fingerprint(qdrant, f"{collection}_001") == MADE_WITH
+        reopened.close()
 
     @pytest.mark.parametrize("changed", [{"embedder": "other:model"}, {"chunker": "x"}, {"lexical": "x"}])
-    def test_one_made_with_other_things_is_refused(
-        self, builds: QdrantBuilds, changed: dict[str, Any]
-    ) -> None:
+    def test_other_fingerprint_is_refused(self, builds: QdrantBuilds, changed: dict[str, Any]) -> None:
         builds.open(MADE_WITH).close()
         with pytest.raises(FingerprintMismatch, match=f"{next(iter(changed))} .*QDRANT_COLLECTION_NAME"):
             builds.open(replace(MADE_WITH, **changed))
 
-    def test_another_dimension_is_refused_with_both_numbers(self, builds: QdrantBuilds) -> None:
+    def test_build_with_another_dimension_is_refused(self, builds: QdrantBuilds) -> None:
         builds.open(MADE_WITH).close()
         with pytest.raises(DimensionMismatch, match=r"384 elements.*64"):
             builds.open(replace(MADE_WITH, dimension=384))
 
-    def test_the_collection_of_another_program_is_left_alone(
+    def test_collection_of_another_program_is_unchanged(
         self, builds: QdrantBuilds, plain: QdrantClient, collection: str
     ) -> None:
         theirs = models.VectorParams(size=EMBEDDER.dimension, distance=models.Distance.COSINE)
@@ -204,7 +198,7 @@ class TestBuilds:
         assert builds.numbers() == []
         assert plain.get_collection(f"{collection}_001").payload_schema == {}
 
-    def test_a_name_that_a_collection_has_is_refused(
+    def test_alias_named_like_a_collection_is_refused(
         self, builds: QdrantBuilds, plain: QdrantClient, collection: str
     ) -> None:
         plain.create_collection(collection, vectors_config={})
@@ -212,7 +206,7 @@ class TestBuilds:
             builds.open(MADE_WITH)
         assert builds.numbers() == []
 
-    def test_many_may_open_a_new_one_at_once(self, builds: QdrantBuilds) -> None:
+    def test_new_build_can_be_opened_concurrently(self, builds: QdrantBuilds) -> None:
         with ThreadPoolExecutor(4) as pool:
             opened = list(pool.map(builds.open, [MADE_WITH] * 4))
         fill(opened[0])
@@ -220,7 +214,7 @@ class TestBuilds:
         for index in opened:
             index.close()
 
-    def test_a_build_that_was_removed_says_how_to_make_it_anew(self, builds: QdrantBuilds) -> None:
+    def test_removed_build_error_names_reindex(self, builds: QdrantBuilds) -> None:
         index = builds.open(MADE_WITH)
         builds.remove(1)
         for call in (index.count, lambda: search(index), lambda: fill(index)):
@@ -230,14 +224,14 @@ class TestBuilds:
 
 
 @pytest.mark.parametrize("options", [{"shards": 0}, {"replicas": 0}, {"replicas": 2, "write_consistency": 3}])
-def test_options_that_contradict_each_other_are_refused(options: dict[str, int]) -> None:
+def test_contradictory_options_are_refused(options: dict[str, int]) -> None:
     with pytest.raises(SettingsError, match="replicas"):
         CollectionOptions(**options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("quantization", ["none", "scalar", "binary"])
-def test_finished_on_disk_and_quantised_scores_are_still_exact(
-    qdrant: Place, collection: str, plain: QdrantClient, quantization: Any
+def test_scores_on_disk_and_quantised_are_exact(
+    qdrant: Endpoint, collection: str, plain: QdrantClient, quantization: Any
 ) -> None:
     options = CollectionOptions(on_disk=True, quantization=quantization)
     index = QdrantBuilds(qdrant.connect, collection, options).open(replace(MADE_WITH, dimension=128))
@@ -248,15 +242,15 @@ def test_finished_on_disk_and_quantised_scores_are_still_exact(
     rng = np.random.default_rng(7)
     vectors = rng.normal(size=(2000, 128)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    given = many(2000)
-    index.put(given, list(vectors))
+    written = make_entries(2000)
+    index.put(written, list(vectors))
     index.finish()
     info = plain.get_collection(f"{collection}_001")
     assert info.status == models.CollectionStatus.GREEN
     assert (info.indexed_vectors_count or 0) > 2000
     assert (info.config.quantization_config is not None) == (quantization != "none")
-    exact = {point_id(entry.chunk.chunk_id): vector for entry, vector in zip(given, vectors, strict=True)}
-    found = 0
+    exact = {point_id(entry.chunk.chunk_id): vector for entry, vector in zip(written, vectors, strict=True)}
+    recalled = 0
     for number in range(20):
         query = vectors[number] + 0.05 * rng.normal(size=128).astype(np.float32)
         query /= np.linalg.norm(query)
@@ -264,14 +258,14 @@ def test_finished_on_disk_and_quantised_scores_are_still_exact(
         for point, (cosine, _) in cosines.items():
             assert cosine == pytest.approx(float(exact[point] @ query), abs=1e-5)  # type: ignore[index]
         nearest = np.argsort(-(vectors @ query))[:10]
-        found += sum(point_id(f"chunk-{n}") in cosines for n in nearest)
+        recalled += sum(point_id(f"chunk-{n}") in cosines for n in nearest)
     # One bit for each dimension is too little for vectors without any pattern.
-    assert found / 200 >= (0.5 if quantization == "binary" else 0.97)
+    assert recalled / 200 >= (0.5 if quantization == "binary" else 0.97)
     index.close()
 
 
 class TestKey:
-    def test_the_right_one_opens(self, qdrant_node: Node, collection: str) -> None:
+    def test_valid_key_is_accepted(self, qdrant_node: Node, collection: str) -> None:
         connect = partial(Server, qdrant_node.url, f"{qdrant_node.key}\n")
         builds = QdrantBuilds(connect, collection)
         index = builds.open(MADE_WITH)
@@ -281,53 +275,40 @@ class TestKey:
         builds.remove(1)
 
     @pytest.mark.parametrize("key", ["s3cret-key", None])
-    def test_a_wrong_one_is_an_error_that_does_not_show_it(self, qdrant_node: Node, key: str | None) -> None:
+    def test_invalid_key_is_not_shown_in_the_error(self, qdrant_node: Node, key: str | None) -> None:
         with Server(qdrant_node.url, key) as server:
             index = QdrantIndex(server, "any", MADE_WITH)
             builds = QdrantBuilds(lambda: Server(qdrant_node.url, key), "any")
-            for call in (
-                index.count,
-                lambda: search(index),
-                lambda: fill(index),
-                lambda: builds.open(MADE_WITH),
-            ):
+            opening = partial(builds.open, MADE_WITH)
+            for call in (index.count, partial(search, index), partial(fill, index), opening):
                 with pytest.raises(IndexFailure, match="QDRANT_API_KEY") as caught:
                     call()
-                told = "".join(traceback.format_exception(caught.value)) + repr(server)
-                assert "s3cret" not in told
-                assert str(qdrant_node.key) not in told
+                output = "".join(traceback.format_exception(caught.value)) + repr(server)
+                assert "s3cret" not in output
+                assert str(qdrant_node.key) not in output
 
     @pytest.mark.parametrize("key", ["ключ", "two\nlines", "nul\0"])
-    def test_one_that_no_header_can_carry_is_refused(self, key: str) -> None:
+    def test_key_that_is_no_header_value_is_refused(self, key: str) -> None:
         with pytest.raises(SettingsError, match="QDRANT_API_KEY") as caught:
             Server("http://127.0.0.1:6333", key)
         assert key not in "".join(traceback.format_exception(caught.value))
 
 
 class TestAddress:
-    @pytest.mark.parametrize(
-        "url",
-        [
-            "",
-            ",",
-            "localhost:6333",
-            "ftp://host",
-            "http://",
-            "http://host:port",
-            "http://ok,no",
-            "http://h:0",
-        ],
-    )
-    def test_one_that_cannot_be_used_is_refused(self, url: str) -> None:
+    @pytest.mark.parametrize("url", [
+        "", ",", "localhost:6333", "ftp://host", "http://", "http://host:port", "http://ok,no",
+        "http://h:0",
+    ])  # fmt: skip
+    def test_invalid_url_is_refused(self, url: str) -> None:
         with pytest.raises(SettingsError, match="qdrant_url"):
             Server(url)
 
-    def test_a_password_in_it_is_refused_and_not_shown(self) -> None:
+    def test_url_with_a_password_is_refused_and_not_shown(self) -> None:
         with pytest.raises(SettingsError, match="QDRANT_API_KEY") as caught:
             Server("http://me:s3cret@127.0.0.1:1", timeout=1)
         assert "s3cret" not in str(caught.value)
 
-    def test_the_next_one_is_asked_when_one_does_not_answer(self, qdrant_node: Node, collection: str) -> None:
+    def test_read_fails_over_to_the_next_address(self, qdrant_node: Node, collection: str) -> None:
         dead = f"http://127.0.0.1:{free_ports(2)}"
         with faulty(None) as mute, Server(f"{mute.url},{dead},{qdrant_node.url}", qdrant_node.key) as server:
             began = time.monotonic()
@@ -361,7 +342,7 @@ FAULTS: dict[str, tuple[Callable[[str], bytes] | None, str]] = {
 
 class TestFailures:
     @pytest.mark.parametrize("fault", FAULTS)
-    def test_a_server_that(self, fault: str) -> None:
+    def test_faulty_server_is_an_index_failure(self, fault: str) -> None:
         answer, message = FAULTS[fault]
         with faulty(answer) as server:
             began = time.monotonic()
@@ -370,7 +351,7 @@ class TestFailures:
             assert time.monotonic() - began < 4
             assert server.url in str(caught.value)
 
-    def test_a_server_that_is_not_there(self) -> None:
+    def test_unreachable_server_is_an_index_failure(self) -> None:
         url = f"http://127.0.0.1:{free_ports(2)}"
         with pytest.raises(IndexFailure, match=f"{url} can't be reached.*QDRANT_URL") as caught:
             QdrantBuilds(lambda: Server(url, timeout=2), "any").open(MADE_WITH)
@@ -385,13 +366,13 @@ class TestFailures:
         ],
         ids=["failed", "overloaded", "hung up"],
     )
-    def test_what_may_pass_is_tried_again(self, failure: bytes) -> None:
+    def test_temporary_failure_is_retried(self, failure: bytes) -> None:
         answers = iter([reply("200 OK", GREETING), failure, reply("200 OK", b'{"result": {"count": 7}}')])
         with faulty(lambda _: next(answers)) as broken, Server(broken.url) as server:
             assert QdrantIndex(server, "any", MADE_WITH).count() == 7
-        assert len(broken.asked) == 3
+        assert len(broken.paths) == 3
 
-    def test_what_will_not_pass_is_not_tried_again(self) -> None:
+    def test_permanent_failure_is_not_retried(self) -> None:
         bad = reply("400 Bad Request", b'{"status": {"error": "Wrong input"}}')
         with (
             faulty(lambda path: reply("200 OK", GREETING) if path == "/" else bad) as broken,
@@ -399,35 +380,35 @@ class TestFailures:
             pytest.raises(IndexFailure, match="400: Wrong input"),
         ):
             QdrantIndex(server, "any", MADE_WITH).count()
-        assert len(broken.asked) == 2
+        assert len(broken.paths) == 2
 
-    def test_a_server_that_freezes_while_it_is_searched(self, qdrant_node: Node, collection: str) -> None:
+    def test_frozen_server_times_out(self, qdrant_node: Node, collection: str) -> None:
         connect = partial(Server, qdrant_node.url, qdrant_node.key, timeout=2)
         index = QdrantBuilds(connect, collection).open(MADE_WITH)
         fill(index)
-        before = search(index)
+        expected = search(index)
         with qdrant_node.frozen():
             began = time.monotonic()
             with pytest.raises(IndexFailure, match="did not answer in time"):
                 search(index)
             assert time.monotonic() - began < 4
-        assert search(index) == before
+        assert search(index) == expected
         index.close()
 
     def test_acknowledged_writes_survive_a_kill(self, qdrant_node: Node, collection: str) -> None:
         connect = partial(Server, qdrant_node.url, qdrant_node.key, timeout=2)
         index = QdrantBuilds(connect, collection).open(MADE_WITH)
-        given = fill(index, many(300))
+        written = fill(index, make_entries(300))
         qdrant_node.kill()
         with pytest.raises(IndexFailure, match="can't be reached"):
             search(index)
         qdrant_node.start()
         qdrant_node.wait()
-        assert index.count() == len(given)
+        assert index.count() == len(written)
         assert len(search(index)) > 0
         index.close()
 
-    def test_one_that_was_closed(self, builds: QdrantBuilds) -> None:
+    def test_closed_index_raises(self, builds: QdrantBuilds) -> None:
         index = builds.open(MADE_WITH)
         index.close()
         index.close()
@@ -435,6 +416,6 @@ class TestFailures:
             index.count()
 
 
-def test_the_client_is_loaded_only_when_asked_for() -> None:
+def test_qdrant_client_is_imported_lazily() -> None:
     script = "import sys, pertinent.build; sys.exit('qdrant_client' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

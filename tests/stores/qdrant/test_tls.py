@@ -18,7 +18,7 @@ from pertinent.testing.index_suite import EMBEDDER, fill
 from pertinent.types import Filters
 
 from ...servers.binary import require
-from ...servers.fixtures import Place
+from ...servers.fixtures import Endpoint
 from ...servers.qdrant import Node, running
 
 pytestmark = pytest.mark.xdist_group("qdrant")
@@ -35,16 +35,16 @@ def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
         yield node
 
 
-def test_a_server_whose_certificate_is_trusted(secure: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trusted_certificate_is_accepted(secure: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     index = QdrantBuilds(lambda: Server(secure.url, "a-key"), "book").open(MADE_WITH)
-    given = fill(index)
-    assert index.count() == len(given)
+    written = fill(index)
+    assert index.count() == len(written)
     assert index.candidates(None, "topics", by=["lexical"], limit=5, filters=Filters()).point_ids
     index.close()
 
 
-def test_a_server_whose_certificate_is_not_trusted(secure: Node) -> None:
+def test_untrusted_certificate_error_names_ssl_cert_file(secure: Node) -> None:
     with (
         Server(secure.url, "a-key") as server,
         pytest.raises(IndexFailure, match=r"certificate that is not trusted here.*SSL_CERT_FILE") as caught,
@@ -53,7 +53,7 @@ def test_a_server_whose_certificate_is_not_trusted(secure: Node) -> None:
     assert "a-key" not in str(caught.value)
 
 
-def test_a_server_without_tls_that_is_asked_for_it(qdrant: Place) -> None:
+def test_https_url_of_an_http_server_is_a_clear_error(qdrant: Endpoint) -> None:
     with (
         Server(qdrant.url.replace("http:", "https:")) as server,
         pytest.raises(IndexFailure, match=r"no secure connection.*write http:// in QDRANT_URL"),

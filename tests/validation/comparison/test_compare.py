@@ -104,11 +104,12 @@ def test_clear_gain_is_better_and_clear_loss_is_worse() -> None:
 
 
 def test_identical_runs_show_no_change() -> None:
-    found = compared([0.2, 0.8, 0.4], [0.2, 0.8, 0.4])
-    for change in found.changes:
+    comparison = compared([0.2, 0.8, 0.4], [0.2, 0.8, 0.4])
+    for change in comparison.changes:
         assert (change.difference, change.low, change.high, change.p, change.ties) == (0, 0, 0, 1, 3)
         assert change.verdict == "no change"
-    assert not any([found.newly_failing, found.newly_passing, found.differences, found.notes])
+    assert comparison.newly_failing == comparison.newly_passing == []
+    assert not any([comparison.differences, comparison.notes])
     rounded_differently = compared([0.3], [0.1 + 0.2])
     assert rounded_differently.changes[0].verdict == "no change"
 
@@ -140,13 +141,9 @@ def test_p_and_interval_match_scipy() -> None:
     before, after = drawn.integers(0, 6, 40) / 5, drawn.integers(1, 6, 40) / 5
     (change, *_) = compared(before.tolist(), after.tolist()).changes
     oracle = stats.permutation_test(
-        (after, before),
-        lambda a, b, axis: np.mean(a - b, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=9999,
-        rng=np.random.default_rng(4),
-    )
+        (after, before), lambda a, b, axis: np.mean(a - b, axis=axis), permutation_type="samples",
+        vectorized=True, n_resamples=9999, rng=np.random.default_rng(4),
+    )  # fmt: skip
     assert change.p == pytest.approx(oracle.pvalue, abs=0.02)
     bounds = stats.bootstrap(
         ((after - before),), np.mean, method="percentile", rng=np.random.default_rng(5)
@@ -171,31 +168,29 @@ def test_answerable_queries_that_are_no_edge_cases_count(cases: list[TestCase], 
 
 
 def test_failed_search_counts_0() -> None:
-    found = compare_reports(report([case("a", 0.8)]), report([case("a", 0.8, status="error")]))
-    assert found.changes[0].current == 0.0
-    assert [turn.current for turn in found.newly_failing] == ["error"]
-    assert any("failed with an error" in note for note in found.notes)
+    comparison = compare_reports(report([case("a", 0.8)]), report([case("a", 0.8, status="error")]))
+    assert comparison.changes[0].current == 0.0
+    assert [turn.current for turn in comparison.newly_failing] == ["error"]
+    assert any("failed with an error" in note for note in comparison.notes)
 
 
 def test_query_with_lost_labels_is_left_out_and_named() -> None:
     before = report([case("a", 0.8), case("b", 0.8)])
     after = report([case("a", 0.8), case("b", 0.0, relevant=0, status="failed")])
-    found = compare_reports(before, after)
-    assert found.unpaired == ["b"]
-    assert found.n == 1
-    assert found.changes[0].verdict == "no change"
-    assert any("lost" in note and "b" in note for note in found.notes)
+    comparison = compare_reports(before, after)
+    assert comparison.unpaired == ["b"]
+    assert comparison.n == 1
+    assert comparison.changes[0].verdict == "no change"
+    assert any("lost" in note and "b" in note for note in comparison.notes)
 
 
 def test_status_changes_have_their_reason() -> None:
     before = report([case("a"), case("b", status="failed", detail="it was outranked"), case("c")])
     after = report([case("a", status="failed", detail="it is gone"), case("b"), case("c", status="error")])
-    found = compare_reports(before, after)
-    assert [(turn.query, turn.reason) for turn in found.newly_failing] == [
-        ("a", "it is gone"),
-        ("c", "c is not good"),
-    ]
-    assert [(turn.query, turn.reason) for turn in found.newly_passing] == [("b", "it was outranked")]
+    comparison = compare_reports(before, after)
+    failing = [(turn.query, turn.reason) for turn in comparison.newly_failing]
+    assert failing == [("a", "it is gone"), ("c", "c is not good")]
+    assert [(turn.query, turn.reason) for turn in comparison.newly_passing] == [("b", "it was outranked")]
 
 
 def test_refused_query_is_not_newly_failing() -> None:
@@ -210,21 +205,22 @@ def test_differences_of_settings_are_listed_without_the_path() -> None:
         fingerprints={"golden": "g", "corpus": "d", "embedder": "e", "ranking": "hybrid", "new": "1"},
         options={"ranking": "dense", "threshold": 0.2, "path": "x", "criteria": {"mrr": 0.6}},
     )
-    found = compare_reports(before, after)
-    assert {entry.name: (entry.baseline, entry.current) for entry in found.differences} == {
+    comparison = compare_reports(before, after)
+    assert {entry.name: (entry.baseline, entry.current) for entry in comparison.differences} == {
         "corpus": ("c", "d"),
         "ranking": ("hybrid", "dense"),
         "threshold": ("0.0", "0.2"),
         "criteria.mrr": ("0.7", "0.6"),
         "new": (None, "1"),
     }
-    assert any("criteria differ" in note for note in found.notes)
+    assert any("criteria differ" in note for note in comparison.notes)
 
 
 def judged(share: float) -> ValidationReport:
     return report([case("a", metrics=dict.fromkeys(MEASURES, 0.5) | {"judged@5": share})])
 
 
+UNANSWERABLE = case("a", answerable=False)
 INVALID = report([case("a")], verdict="INVALID", summary="INVALID: every search failed")
 
 
@@ -237,7 +233,7 @@ INVALID = report([case("a")], verdict="INVALID", summary="INVALID: every search 
         (report([case("a")]), report([case("a", relevant=7)]), "number of passages that answer has changed"),
     ],
 )
-def test_what_blurs_the_comparison_is_noted(
+def test_confounding_differences_are_noted(
     baseline: ValidationReport, current: ValidationReport, expected: str
 ) -> None:
     (note,) = compare_reports(baseline, current).notes
@@ -245,52 +241,44 @@ def test_what_blurs_the_comparison_is_noted(
 
 
 def test_queries_in_only_one_report_are_listed() -> None:
-    found = compare_reports(report([case("a"), case("b")]), report([case("a"), case("c"), case("d")]))
-    assert found.n == 1
-    assert found.scored_with == (
+    comparison = compare_reports(report([case("a"), case("b")]), report([case("a"), case("c"), case("d")]))
+    assert comparison.n == 1
+    assert comparison.scored_with == (
         "Scored with the labels of AFTER (golden set changed: queries added: c, d; removed: b)."
     )
 
 
 def test_golden_set_with_other_notes_alone_is_said_to_have_the_same_labels() -> None:
-    found = compare_reports(report([case("a")]), report([case("a")], fingerprints={"golden": "h"}))
-    assert found.scored_with.endswith("(golden set changed, but no label and no query).")
+    comparison = compare_reports(report([case("a")]), report([case("a")], fingerprints={"golden": "h"}))
+    assert comparison.scored_with.endswith("(golden set changed, but no label and no query).")
 
 
 def test_changed_expectations_are_compared_and_noted() -> None:
     before = report([case("a"), case("b")])
-    other = case("b", status="failed").model_copy(
-        update={"expected_criteria": ExpectedCriteria(min_score=0.9)}
-    )
-    found = compare_reports(before, report([case("a"), other], golden={"answer_threshold": 0.4}))
-    assert found.n == 2
-    assert found.newly_failing == []
-    assert "by other labels or expectations: b" in " ".join(found.notes)
-    assert {"name": "answer_threshold", "baseline": "0.5", "current": "0.4"} in [
-        entry.model_dump() for entry in found.differences
-    ]
+    criteria = ExpectedCriteria(min_score=0.9)
+    changed = case("b", status="failed").model_copy(update={"expected_criteria": criteria})
+    comparison = compare_reports(before, report([case("a"), changed], golden={"answer_threshold": 0.4}))
+    assert comparison.n == 2
+    assert comparison.newly_failing == []
+    assert "by other labels or expectations: b" in " ".join(comparison.notes)
+    difference = {"name": "answer_threshold", "baseline": "0.5", "current": "0.4"}
+    assert difference in [entry.model_dump() for entry in comparison.differences]
 
 
 def test_long_list_of_queries_is_shortened() -> None:
-    found = compare_reports(report([case(f"q{n}") for n in range(26)]), report([case("q0")]))
-    assert "and 15 more" in found.scored_with
-    assert len(found.golden_change.queries_removed) == 25
+    comparison = compare_reports(report([case(f"q{n}") for n in range(26)]), report([case("q0")]))
+    assert "and 15 more" in comparison.scored_with
+    assert len(comparison.golden_change.queries_removed) == 25
 
 
 @pytest.mark.parametrize(
     ("baseline", "current", "message"),
     [
         (case("a"), case("b"), r"no answerable query in common.*removed: a"),
-        (
-            case("a", answerable=False),
-            case("a", answerable=False),
-            "nothing to compare: no query has an answer",
-        ),
+        (UNANSWERABLE, UNANSWERABLE, "nothing to compare: no query has an answer"),
     ],
 )
-def test_reports_with_nothing_to_compare_are_refused(
-    baseline: TestCase, current: TestCase, message: str
-) -> None:
+def test_incomparable_reports_are_refused(baseline: TestCase, current: TestCase, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         compare_reports(report([baseline]), report([current]))
 
@@ -331,19 +319,21 @@ def test_detectable_difference_falls_with_the_number_of_pairs() -> None:
 
 
 def test_comparison_round_trips_through_json() -> None:
-    found = compared([0.2, 0.4], [0.8, 0.4])
-    assert Comparison.model_validate(json.loads(found.model_dump_json())) == found
-    assert compared([0.2, 0.4], [0.8, 0.4]) == found
+    comparison = compared([0.2, 0.4], [0.8, 0.4])
+    assert Comparison.model_validate(json.loads(comparison.model_dump_json())) == comparison
+    assert compared([0.2, 0.4], [0.8, 0.4]) == comparison
 
 
 def test_markdown_escapes_markup() -> None:
     evil = "<img src=x> | @everyone **bold**"
     before = report([case("a"), case(evil)])
     after = report([case("a", status="failed", detail=evil), case("b")])
-    found = render_markdown_comparison(compare_reports(before, after))
-    first, blank, said, *_ = found.splitlines()
+    markdown = render_markdown_comparison(compare_reports(before, after))
+    first, blank, summary, *_ = markdown.splitlines()
     assert (first, blank) == ("### Compared with the baseline", "")
-    assert said.startswith("Scored with the labels of AFTER (golden set changed: queries added: b; removed: ")
-    assert "newly failing: a" in found
+    assert summary.startswith(
+        "Scored with the labels of AFTER (golden set changed: queries added: b; removed: "
+    )
+    assert "newly failing: a" in markdown
     for harm in ("<img", "@everyone", "**bold"):
-        assert harm not in found
+        assert harm not in markdown

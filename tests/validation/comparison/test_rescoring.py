@@ -114,9 +114,9 @@ def open_book(tmp_path: Path) -> Iterator[Callable[..., Book]]:
 
 @pytest.fixture
 def book(open_book: Callable[..., Book]) -> Book:
-    made = open_book()
-    made.index(*map(make_page, NAMES))
-    return made
+    opened = open_book()
+    opened.index(*map(make_page, NAMES))
+    return opened
 
 
 def figures(compared: Comparison, side: str) -> dict[str, float]:
@@ -154,20 +154,21 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(("labels", "said"), CHANGES.values(), ids=CHANGES.keys())
-def test_changed_labels_score_both_runs(book: Book, labels: list[dict[str, Any]], said: str) -> None:
-    found, oracle = book.compare_with_oracle(make_golden(usual_queries()), relabelled(*labels))
-    assert found.scored_with == f"Scored with the labels of AFTER (golden set changed: {said})."
-    assert (found.n, found.rescored, found.unpaired) == (4, ["gripper"], [])
-    assert found.changes == oracle.changes
-    assert [change.measure for change in found.changes] == list(MEASURES)
+@pytest.mark.parametrize(("labels", "message"), CHANGES.values(), ids=CHANGES.keys())
+def test_changed_labels_score_both_runs(book: Book, labels: list[dict[str, Any]], message: str) -> None:
+    comparison, oracle = book.compare_with_oracle(make_golden(usual_queries()), relabelled(*labels))
+    assert comparison.scored_with == f"Scored with the labels of AFTER (golden set changed: {message})."
+    assert (comparison.n, comparison.rescored, comparison.unpaired) == (4, ["gripper"], [])
+    assert comparison.changes == oracle.changes
+    assert [change.measure for change in comparison.changes] == list(MEASURES)
 
 
 def test_changed_labels_are_listed_with_both_grades(book: Book) -> None:
     labels = [make_label("gripper", "hinge", 2), *OLD_LABELS[2:], make_label("knee", "hinge")]
-    found = compare_reports(book.run(make_golden(usual_queries())), book.run(relabelled(*labels)))
+    comparison = compare_reports(book.run(make_golden(usual_queries())), book.run(relabelled(*labels)))
     assert {
-        (label.query, label.location, label.baseline, label.current) for label in found.golden_change.labels
+        (label.query, label.location, label.baseline, label.current)
+        for label in comparison.golden_change.labels
     } == {
         ("gripper", "docs/gripper.md#the-hinge", 1, 2),
         ("gripper", "docs/gripper.md#the-spring", 1, None),
@@ -177,28 +178,28 @@ def test_changed_labels_are_listed_with_both_grades(book: Book) -> None:
 
 def test_same_run_shows_no_change_under_any_new_labels(book: Book) -> None:
     drawn = random.Random(5)  # noqa: S311  no secret
-    places = [(name, part) for name in NAMES for part in PARTS]
+    locations = [(name, part) for name in NAMES for part in PARTS]
     before = book.run(make_golden(usual_queries()))
     for _ in range(15):
         queries = [
             make_query(
                 name,
                 *(
-                    make_label(*place, grade=drawn.randint(0, 2))
-                    for place in drawn.sample(places, drawn.randint(1, 9))
+                    make_label(*location, grade=drawn.randint(0, 2))
+                    for location in drawn.sample(locations, drawn.randint(1, 9))
                 ),
                 make_label(name, "hinge"),
             )
             for name in NAMES
         ]
-        found = compare_reports(before, book.run(make_golden(queries)))
-        assert verdicts(found) == {"no change"}
-        assert (found.n, len(found.changes), found.rescored) == (4, 3, list(NAMES))
+        comparison = compare_reports(before, book.run(make_golden(queries)))
+        assert verdicts(comparison) == {"no change"}
+        assert (comparison.n, len(comparison.changes), comparison.rescored) == (4, 3, list(NAMES))
 
 
 def test_rescored_list_matches_a_run_with_the_new_labels(book: Book) -> None:
     drawn = random.Random(7)  # noqa: S311  no secret
-    places = [(name, part) for name in NAMES for part in PARTS]
+    locations = [(name, part) for name in NAMES for part in PARTS]
     before = book.run(make_golden(usual_queries()), ranking="lexical")
     shared = [name for name in ALL_MEASURES if not name.startswith(("rr", "map", "recall@100"))] + ["rr_best"]
     for _ in range(15):
@@ -206,26 +207,25 @@ def test_rescored_list_matches_a_run_with_the_new_labels(book: Book) -> None:
             make_query(
                 name,
                 *(
-                    make_label(*place, grade=drawn.randint(0, 2), judge=drawn.choice((None, "ann", "ben")))
-                    for place in drawn.sample(places, 8)
+                    make_label(*location, grade=drawn.randint(0, 2), judge=drawn.choice((None, "ann", "ben")))
+                    for location in drawn.sample(locations, 8)
                 ),
             )
             for name in NAMES
         ]
         new = make_golden(queries)
         after, oracle = book.run(new), book.run(new, ranking="lexical")
-        assert (
-            compare_reports(before, after, shared).changes == compare_reports(oracle, after, shared).changes
-        )
+        expected = compare_reports(oracle, after, shared)
+        assert compare_reports(before, after, shared).changes == expected.changes
 
 
 def test_unchanged_labels_keep_the_figures_of_the_reports(book: Book) -> None:
     golden = make_golden(usual_queries())
     before, after = book.run(golden, ranking="lexical"), book.run(golden)
-    found = compare_reports(before, after)
-    assert (found.scored_with, found.rescored) == ("Scored with the same golden set.", [])
+    comparison = compare_reports(before, after)
+    assert (comparison.scored_with, comparison.rescored) == ("Scored with the same golden set.", [])
     for side, run in (("baseline", before), ("current", after)):
-        assert figures(found, side) == pytest.approx(
+        assert figures(comparison, side) == pytest.approx(
             {name: run.metrics["all"][name].mean for name in MEASURES}, abs=1e-12
         )
 
@@ -234,14 +234,14 @@ def test_added_and_removed_queries_are_listed(book: Book) -> None:
     queries = usual_queries()
     before = book.run(make_golden(queries[:3]))
     after = book.run(make_golden(queries[1:]))
-    found = compare_reports(before, after)
-    assert found.n == 2
-    assert (found.golden_change.queries_added, found.golden_change.queries_removed) == (
+    comparison = compare_reports(before, after)
+    assert comparison.n == 2
+    assert (comparison.golden_change.queries_added, comparison.golden_change.queries_removed) == (
         ["battery"],
         ["gripper"],
     )
-    assert "golden set changed: queries added: battery; removed: gripper" in found.scored_with
-    assert verdicts(found) == {"no change"}
+    assert "golden set changed: queries added: battery; removed: gripper" in comparison.scored_with
+    assert verdicts(comparison) == {"no change"}
 
 
 @pytest.mark.parametrize("changed", [{"text": "what a gripper is"}, {"filters": {"section": "The hinge"}}])
@@ -249,30 +249,30 @@ def test_query_with_another_text_or_filter_is_not_compared(book: Book, changed: 
     queries = usual_queries()
     before = book.run(make_golden(queries))
     after = book.run(make_golden([queries[0] | changed, *queries[1:]]))
-    found = compare_reports(before, after)
-    assert found.golden_change.queries_reworded == ["gripper"]
-    assert "asked differently: gripper" in found.scored_with
-    assert found.n == 3
+    comparison = compare_reports(before, after)
+    assert comparison.golden_change.queries_reworded == ["gripper"]
+    assert "asked differently: gripper" in comparison.scored_with
+    assert comparison.n == 3
 
 
 def test_different_top_k_is_noted(book: Book) -> None:
     queries = usual_queries()
     after = make_golden([query | {"top_k": 10} for query in queries])
-    found = compare_reports(book.run(make_golden(queries)), book.run(after))
-    assert found.n == 4
+    comparison = compare_reports(book.run(make_golden(queries)), book.run(after))
+    assert comparison.n == 4
     assert {"name": "top_k", "baseline": "5", "current": "10"} in [
-        entry.model_dump() for entry in found.differences
+        entry.model_dump() for entry in comparison.differences
     ]
-    assert any("it differs for: gripper" in note for note in found.notes)
+    assert any("it differs for: gripper" in note for note in comparison.notes)
 
 
 def test_query_that_became_answerable_is_compared(book: Book) -> None:
     queries = usual_queries()
     unanswerable = make_query("gripper", answerable=False)
     before, after = book.run(make_golden([unanswerable, *queries[1:]])), book.run(make_golden(queries))
-    found = compare_reports(before, after)
-    assert (found.n, found.rescored) == (4, ["gripper"])
-    assert verdicts(found) == {"no change"}
+    comparison = compare_reports(before, after)
+    assert (comparison.n, comparison.rescored) == (4, ["gripper"])
+    assert verdicts(comparison) == {"no change"}
     back = compare_reports(after, before)
     assert back.n == 3
     assert any("have no answer now: gripper" in note for note in back.notes)
@@ -289,29 +289,29 @@ def test_new_labels_are_located_across_chunk_sizes(open_book: Callable[..., Book
     after = recut.run(new)
     assert after.fingerprints["chunker"] != before.fingerprints["chunker"]
     assert {case.relevant for case in after.test_cases} != {case.relevant for case in oracle.test_cases}
-    found, known = compare_reports(before, after), compare_reports(oracle, after)
-    assert (found.n, found.rescored) == (4, ["gripper"])
-    assert found.changes[:2] == known.changes[:2]
-    ndcg = found.changes[2]
+    comparison, expected = compare_reports(before, after), compare_reports(oracle, after)
+    assert (comparison.n, comparison.rescored) == (4, ["gripper"])
+    assert comparison.changes[:2] == expected.changes[:2]
+    ndcg = comparison.changes[2]
     assert (ndcg.measure, ndcg.n) == ("ndcg@10", 3)
     assert any(
         "ndcg@10 is not compared for 1 query" in note and "how many of its passages" in note
-        for note in found.notes
+        for note in comparison.notes
     )
 
 
 def test_labels_in_both_sets_are_scored_on_edited_pages(book: Book) -> None:
     new = relabelled(make_label("gripper", "hinge", 2), *OLD_LABELS[1:])
-    found, oracle = book.compare_with_oracle(make_golden(usual_queries()), new, book.edit_gripper)
-    assert (found.n, found.rescored) == (4, ["gripper"])
-    assert found.changes == oracle.changes
+    comparison, oracle = book.compare_with_oracle(make_golden(usual_queries()), new, book.edit_gripper)
+    assert (comparison.n, comparison.rescored) == (4, ["gripper"])
+    assert comparison.changes == oracle.changes
 
 
 def test_new_label_on_an_edited_page_leaves_the_query_out(book: Book) -> None:
     new = relabelled(*OLD_LABELS, make_label("gripper", "motor"))
-    found, _ = book.compare_with_oracle(make_golden(usual_queries()), new, book.edit_gripper)
-    assert (found.n, found.unpaired) == (3, ["gripper"])
-    assert any("their pages were edited" in note and "gripper" in note for note in found.notes)
+    comparison, _ = book.compare_with_oracle(make_golden(usual_queries()), new, book.edit_gripper)
+    assert (comparison.n, comparison.unpaired) == (3, ["gripper"])
+    assert any("their pages were edited" in note and "gripper" in note for note in comparison.notes)
 
 
 def test_results_on_edited_pages_are_recognised_by_their_text(book: Book) -> None:
@@ -326,9 +326,9 @@ def test_results_on_edited_pages_are_recognised_by_their_text(book: Book) -> Non
         }
         book.index(page("gripper", sections, title="The gripper"), *map(make_page, NAMES[1:]))
 
-    found, oracle = book.compare_with_oracle(make_golden(usual_queries()), new, insert_section)
-    assert (found.n, found.rescored, found.unpaired) == (4, ["gripper"], [])
-    assert found.changes[:2] == oracle.changes[:2]
+    comparison, oracle = book.compare_with_oracle(make_golden(usual_queries()), new, insert_section)
+    assert (comparison.n, comparison.rescored, comparison.unpaired) == (4, ["gripper"], [])
+    assert comparison.changes[:2] == oracle.changes[:2]
 
 
 def test_results_on_removed_pages_are_unjudged(book: Book) -> None:
@@ -337,34 +337,33 @@ def test_results_on_removed_pages_are_unjudged(book: Book) -> None:
     new = make_golden([make_query("gripper", *OLD_LABELS, make_label("gripper", "motor")), camera])
     (case, _) = book.run(make_golden([gripper, camera]), ranking="lexical").test_cases
     assert "knee" in " ".join([*(result.chunk_id for result in case.actual_results), *case.further])
-    found, oracle = book.compare_with_oracle(
+    comparison, oracle = book.compare_with_oracle(
         make_golden([gripper, camera]),
         new,
         lambda: book.index(*(make_page(name) for name in NAMES if name != "knee")),
     )
-    assert (found.n, found.rescored) == (2, ["gripper"])
-    assert found.changes == oracle.changes
+    assert (comparison.n, comparison.rescored) == (2, ["gripper"])
+    assert comparison.changes == oracle.changes
 
 
 def test_status_change_under_other_labels_is_only_noted(book: Book) -> None:
     before = book.run(relabelled(*(make_label("gripper", part) for part in PARTS)))
     after = book.run(relabelled(*(make_label("battery", part) for part in PARTS)))
     assert [case.status for case in (before.test_cases[0], after.test_cases[0])] == ["passed", "failed"]
-    found = compare_reports(before, after)
-    assert found.newly_failing == []
-    assert any("by other labels or expectations: gripper" in note for note in found.notes)
+    comparison = compare_reports(before, after)
+    assert comparison.newly_failing == []
+    assert any("by other labels or expectations: gripper" in note for note in comparison.notes)
 
 
 def test_judged_pages_are_rescored(book: Book) -> None:
     def make_set(*names: str) -> GoldenSet:
         labels = [{"page": f"docs/{name}.md", "grade": 1} for name in names]
-        return make_golden(
-            [make_query("gripper", *labels)], unit="page", criteria={"queries_reaching": 0, "mrr": 0}
-        )
+        criteria = {"queries_reaching": 0, "mrr": 0}
+        return make_golden([make_query("gripper", *labels)], unit="page", criteria=criteria)
 
-    found, oracle = book.compare_with_oracle(make_set("gripper"), make_set("gripper", "knee", "camera"))
-    assert found.rescored == ["gripper"]
-    assert found.changes == oracle.changes
+    comparison, oracle = book.compare_with_oracle(make_set("gripper"), make_set("gripper", "knee", "camera"))
+    assert comparison.rescored == ["gripper"]
+    assert comparison.changes == oracle.changes
 
 
 def test_different_units_are_refused(book: Book) -> None:
@@ -387,9 +386,9 @@ def test_text_on_two_pages_is_found_on_either(open_book: Callable[..., Book]) ->
     copy = "leg" if "docs/arm" in str(first.url) else "arm"
     label = {"page": f"docs/{copy}.md", "anchor": "notice", "grade": 2}
     new = make_golden([make_query("gripper", label)])
-    found = compare_reports(before, book.run(new))
-    assert verdicts(found) == {"no change"}
-    assert figures(found, "baseline")["rr_best"] == 1.0
+    comparison = compare_reports(before, book.run(new))
+    assert verdicts(comparison) == {"no change"}
+    assert figures(comparison, "baseline")["rr_best"] == 1.0
 
 
 def test_comparison_of_rankings_is_symmetric(book: Book) -> None:
@@ -425,6 +424,7 @@ def test_new_label_is_located_where_another_query_had_it(book: Book) -> None:
     label = make_label("gripper", "motor")
     knee = make_query("knee", label)
     new = make_golden([make_query("gripper", *OLD_LABELS, label), knee])
-    found, oracle = book.compare_with_oracle(make_golden([usual_queries()[0], knee]), new, book.edit_gripper)
-    assert found.rescored == ["gripper"]
-    assert found.changes == oracle.changes
+    old = make_golden([usual_queries()[0], knee])
+    comparison, oracle = book.compare_with_oracle(old, new, book.edit_gripper)
+    assert comparison.rescored == ["gripper"]
+    assert comparison.changes == oracle.changes

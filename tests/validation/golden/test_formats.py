@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,24 +127,25 @@ TWO: list[dict[str, Any]] = [{"_id": "q2", "text": "Second?"}, {"_id": 1, "text"
 class TestBeir:
     def test_beir_judges_pages(self, tmp_path: Path) -> None:
         folder = beir(tmp_path / "faq", TWO, "1\tfaq/a b.md#1\t1\nq2\t7\t2\nq2\t8\t0\n")
-        found = formats.read_beir(folder)
-        assert (found.name, found.unit, found.description) == ("faq", "page", None)
-        assert [(query.id, query.text) for query in found.queries] == [("q2", "Second?"), ("1", "First?")]
-        assert found.queries[0].labels == (Label(page="7", grade=2), Label(page="8", grade=0))
-        assert found.queries[1].labels == (Label(page="faq/a b.md#1", grade=1),)
+        golden_set = formats.read_beir(folder)
+        assert (golden_set.name, golden_set.unit, golden_set.description) == ("faq", "page", None)
+        assert [query.id for query in golden_set.queries] == ["q2", "1"]
+        assert [query.text for query in golden_set.queries] == ["Second?", "First?"]
+        assert golden_set.queries[0].labels == (Label(page="7", grade=2), Label(page="8", grade=0))
+        assert golden_set.queries[1].labels == (Label(page="faq/a b.md#1", grade=1),)
 
     def test_beir_grades_are_clipped_to_0_to_2(self, tmp_path: Path) -> None:
         folder = beir(tmp_path, TWO[:1], "q2\ta\t4\nq2\tb\t3\nq2\tc\t-1\nq2\td\t1\n")
-        found = formats.read_beir(folder)
-        assert [label.grade for label in found.queries[0].labels] == [2, 2, 0, 1]
-        assert found.description == "2 grades above 2 counted as 2; 1 grades below 0 counted as 0"
+        golden_set = formats.read_beir(folder)
+        assert [label.grade for label in golden_set.queries[0].labels] == [2, 2, 0, 1]
+        assert golden_set.description == "2 grades above 2 counted as 2; 1 grades below 0 counted as 0"
 
     def test_beir_queries_without_relevant_judgment_are_left_out(self, tmp_path: Path) -> None:
         queries = [{"_id": f"q{number}", "text": "?"} for number in range(5)]
         folder = beir(tmp_path, queries, "q1\ta\t0\nq2\ta\t1\nq4\ta\t1\n")
-        found = formats.read_beir(folder)
-        assert [query.id for query in found.queries] == ["q2", "q4"]
-        assert found.description == "3 queries without a relevant judgment left out"
+        golden_set = formats.read_beir(folder)
+        assert [query.id for query in golden_set.queries] == ["q2", "q4"]
+        assert golden_set.description == "3 queries without a relevant judgment left out"
 
     def test_beir_limit_takes_the_first_queries(self, tmp_path: Path) -> None:
         folder = beir(tmp_path, [{"_id": "none", "text": "?"}, *TWO], "1\ta\t1\nq2\ta\t1\n")
@@ -183,9 +185,7 @@ class TestBeir:
             ("qrels/test.tsv", "q2\ta\t1\nq2\ta\t1\n", "line 2: query q2 has a twice"),
         ],
     )
-    def test_beir_error_names_file_and_line(
-        self, tmp_path: Path, name: str, content: str, fault: str
-    ) -> None:
+    def test_beir_error_has_file_and_line(self, tmp_path: Path, name: str, content: str, fault: str) -> None:
         folder = beir(tmp_path, TWO, "1\ta\t1\n")
         put(folder / name, content)
         assert f"{folder / name}: {fault}" in error_of(formats.read_beir, folder)
@@ -198,24 +198,22 @@ class TestBeir:
         assert "no query with a relevant judgment" in error_of(formats.read_beir, tmp_path)
 
     def test_beir_round_trip(self, tmp_path: Path) -> None:
-        made = formats.read_beir(beir(tmp_path / "one", TWO, "1\ta b\t1\nq2\ta\t2\nq2\tb\t0\n"))
-        formats.write_beir(made, tmp_path / "new" / "one")
-        assert formats.read_beir(tmp_path / "new" / "one") == made
+        golden_set = formats.read_beir(beir(tmp_path / "one", TWO, "1\ta b\t1\nq2\ta\t2\nq2\tb\t0\n"))
+        formats.write_beir(golden_set, tmp_path / "new" / "one")
+        assert formats.read_beir(tmp_path / "new" / "one") == golden_set
 
     def test_write_beir_needs_labels_on_pages(self, tmp_path: Path) -> None:
-        def one(label: Label, **fields: Any) -> GoldenSet:
+        def judging(label: Label, **fields: Any) -> GoldenSet:
             return GoldenSet(queries=(GoldenQuery(id="q", text="?", labels=(label,)),), **fields)
 
-        assert "judges passages" in error_of(formats.write_beir, one(Label(page="a", grade=1)), tmp_path)
-        by_url = one(Label(url="https://a.b/c", grade=1), unit="page")
+        assert "judges passages" in error_of(formats.write_beir, judging(Label(page="a", grade=1)), tmp_path)
+        by_url = judging(Label(url="https://a.b/c", grade=1), unit="page")
         assert "query q: the label on https://a.b/c" in error_of(formats.write_beir, by_url, tmp_path)
-        tabs = one(Label(page="a\tb", grade=1), unit="page")
+        tabs = judging(Label(page="a\tb", grade=1), unit="page")
         assert "by tabs" in error_of(formats.write_beir, tabs, tmp_path)
         assert list(tmp_path.glob("q*")) == []
-        file = put(tmp_path / "file", "")
-        assert "can't be created" in error_of(
-            formats.write_beir, one(Label(page="a", grade=1), unit="page"), file
-        )
+        on_page = judging(Label(page="a", grade=1), unit="page")
+        assert "can't be created" in error_of(formats.write_beir, on_page, put(tmp_path / "file", ""))
 
 
 formula_like = st.builds(
@@ -234,26 +232,25 @@ HEADER = (
 
 class TestTables:
     @IN_ONE_FOLDER
-    @given(made=golden_sets, ending=st.sampled_from(["csv", "tsv"]))
-    def test_table_round_trip(self, tmp_path: Path, made: GoldenSet, ending: str) -> None:
+    @given(golden_set=golden_sets, ending=st.sampled_from(["csv", "tsv"]))
+    def test_table_round_trip(self, tmp_path: Path, golden_set: GoldenSet, ending: str) -> None:
         path = tmp_path / f"set.{ending}"
-        formats.write_table(made, path)
-        assert formats.read_table(path) == made
+        formats.write_table(golden_set, path)
+        assert formats.read_table(path) == golden_set
 
     @IN_ONE_FOLDER
-    @given(made=golden_sets)
-    def test_table_escapes_formulas(self, tmp_path: Path, made: GoldenSet) -> None:
-        formats.write_table(made, tmp_path / "set.csv")
+    @given(golden_set=golden_sets)
+    def test_table_escapes_formulas(self, tmp_path: Path, golden_set: GoldenSet) -> None:
+        formats.write_table(golden_set, tmp_path / "set.csv")
         with (tmp_path / "set.csv").open(encoding="utf-8-sig", newline="") as file:
             for row in csv.reader(file):
                 assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) for cell in row)
 
     def test_table_has_the_address_of_each_page(self, tmp_path: Path) -> None:
-        query = GoldenQuery(
-            id="q", text="?", labels=(Label(page="a.md", grade=1), Label(page="b.md", grade=0))
-        )
-        made = GoldenSet(pages={"a.md": "https://x.org/a"}, queries=(query,))
-        formats.write_table(made, tmp_path / "x.csv")
+        labels = (Label(page="a.md", grade=1), Label(page="b.md", grade=0))
+        query = GoldenQuery(id="q", text="?", labels=labels)
+        golden_set = GoldenSet(pages={"a.md": "https://x.org/a"}, queries=(query,))
+        formats.write_table(golden_set, tmp_path / "x.csv")
         first, second = formats.read_table(tmp_path / "x.csv").queries[0].labels
         assert (first.url, second.url) == ("https://x.org/a", None)
 
@@ -263,17 +260,16 @@ class TestTables:
         text = (tmp_path / "x.csv").read_text("utf-8-sig")
         assert text == f'{HEADER}\nq,What?,specific,,true,,5,a.md,,,"say ""a, b""",1,\n'
         judged = Label(page="a.md", quote="say", span=(3, 6), judge="ada", grade=1)
-        formats.write_table(
-            GoldenSet(queries=(GoldenQuery(id="q", text="?", labels=(judged,)),)), tmp_path / "x.csv"
-        )
+        query = GoldenQuery(id="q", text="?", labels=(judged,))
+        formats.write_table(GoldenSet(queries=(query,)), tmp_path / "x.csv")
         assert (tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[0] == f"{HEADER},span,judge"
 
     def test_table_rows_may_leave_columns_blank(self, tmp_path: Path) -> None:
         rows = "query_id,text,page,grade,answerable\nq,What?,a.md,2,\n\nz,Who?,,,FALSE\nq,,b.md,0,\n,,,,\n"
-        found = formats.read_table(put(tmp_path / "mine.csv", rows))
-        assert found.name == "mine"
-        assert found.queries[0].labels == (Label(page="a.md", grade=2), Label(page="b.md", grade=0))
-        assert (found.queries[1].labels, found.queries[1].answerable) == ((), False)
+        golden_set = formats.read_table(put(tmp_path / "mine.csv", rows))
+        assert golden_set.name == "mine"
+        assert golden_set.queries[0].labels == (Label(page="a.md", grade=2), Label(page="b.md", grade=0))
+        assert (golden_set.queries[1].labels, golden_set.queries[1].answerable) == ((), False)
 
     def test_table_needs_only_text_and_location(self, tmp_path: Path) -> None:
         rows = "text,url,page,anchor\nWhat is it?,https://x.org/a#b,,\nWhy?,,c.md,d\nWhat is it?,,e.md,\n"
@@ -299,9 +295,9 @@ class TestTables:
 
     def test_seed_000_table_keeps_further_expected_criteria(self, tmp_path: Path) -> None:
         expected = ExpectedCriteria.model_validate({"min_score": 0.5, "reviewers": ["ann", "=1"]})
-        made = GoldenSet(name="x", queries=(GoldenQuery(text="?", expected_criteria=expected),))
-        formats.write_table(made, tmp_path / "x.csv")
-        assert formats.read_table(tmp_path / "x.csv") == made
+        golden_set = GoldenSet(name="x", queries=(GoldenQuery(text="?", expected_criteria=expected),))
+        formats.write_table(golden_set, tmp_path / "x.csv")
+        assert formats.read_table(tmp_path / "x.csv") == golden_set
 
     @pytest.mark.parametrize(
         ("rows", "fault"),
@@ -338,72 +334,65 @@ class TestTables:
 
     def test_failed_write_leaves_the_old_table(self, tmp_path: Path) -> None:
         path = put(tmp_path / "x.csv", "before")
-        made = GoldenSet(queries=(GoldenQuery(id="q", text="half \ud800"),))
-        assert "can't be written" in error_of(formats.write_table, made, path)
+        golden_set = GoldenSet(queries=(GoldenQuery(id="q", text="half \ud800"),))
+        assert "can't be written" in error_of(formats.write_table, golden_set, path)
         assert [*tmp_path.iterdir()].count(path) == 1
         assert path.read_text() == "before"
 
 
 def view(name: str, text: str) -> PageView:
-    made = page(name, {"": text})
-    chunks = tuple(chunk_page(made, HashedWords().count_tokens, target=60, most=256))
-    return PageView(made.document_id, made.url, made.title, made.source_path, made.text, chunks)
+    built = page(name, {"": text})
+    chunks = tuple(chunk_page(built, HashedWords().count_tokens, target=60, most=256))
+    return PageView(built.document_id, built.url, built.title, built.source_path, built.text, chunks)
 
 
 class TestBuildQrels:
     PAGES = (view("a", "Apples are red."), view("b", "Bees are loud."))
 
-    def made(self, **fields: Any) -> GoldenSet:
+    def make_set(self, **fields: Any) -> GoldenSet:
         labels = (Label(page="docs/a.md", grade=2), Label(page="docs/b.md", quote="Bees", grade=0))
-        asked = GoldenQuery(id="q", text="?", labels=labels)
-        return GoldenSet(queries=(asked, GoldenQuery(id="none", text="?")), **fields)
+        query = GoldenQuery(id="q", text="?", labels=labels)
+        return GoldenSet(queries=(query, GoldenQuery(id="none", text="?")), **fields)
 
     def test_qrels_of_passages_have_chunk_ids(self, tmp_path: Path) -> None:
-        made = self.made()
-        qrels = formats.build_qrels(made, resolve_labels(made, self.PAGES))
-        first, second = (one.chunks[0].chunk_id for one in self.PAGES)
+        golden_set = self.make_set()
+        qrels = formats.build_qrels(golden_set, resolve_labels(golden_set, self.PAGES))
+        first, second = (page.chunks[0].chunk_id for page in self.PAGES)
         assert qrels == {"q": {first: 2, second: 0}}
         formats.write_qrels(qrels, tmp_path / "x.qrels")
         put(tmp_path / "queries.tsv", "q\tWhat is red?\n")
-        found = formats.read_golden(str(tmp_path / "x.qrels"))
-        assert found.unit == "passage"
-        assert found.queries[0].labels == (Label(chunk=first, grade=2), Label(chunk=second, grade=0))
-        assert formats.build_qrels(found, resolve_labels(found, self.PAGES)) == qrels
+        read_back = formats.read_golden(str(tmp_path / "x.qrels"))
+        assert read_back.unit == "passage"
+        assert read_back.queries[0].labels == (Label(chunk=first, grade=2), Label(chunk=second, grade=0))
+        assert formats.build_qrels(read_back, resolve_labels(read_back, self.PAGES)) == qrels
 
     def test_qrels_of_pages_have_source_paths(self) -> None:
-        made = self.made(unit="page")
-        qrels = formats.build_qrels(made, resolve_labels(made, self.PAGES))
+        golden_set = self.make_set(unit="page")
+        qrels = formats.build_qrels(golden_set, resolve_labels(golden_set, self.PAGES))
         assert qrels == {"q": {"docs/a.md": 2, "docs/b.md": 0}}
 
     def test_qrels_refuse_two_pages_with_one_name(self) -> None:
-        asked = GoldenQuery(
-            id="q", text="?", labels=tuple(Label(page=one.document_id, grade=1) for one in self.PAGES)
-        )
-        made = GoldenSet(unit="page", queries=(asked,))
-        twins = [
-            PageView(one.document_id, one.url, "", "same.md", one.text, one.chunks) for one in self.PAGES
-        ]
-        resolved = resolve_labels(made, twins)
-        assert "query q: two of its pages have the same name" in error_of(formats.build_qrels, made, resolved)
+        labels = tuple(Label(page=page.document_id, grade=1) for page in self.PAGES)
+        golden_set = GoldenSet(unit="page", queries=(GoldenQuery(id="q", text="?", labels=labels),))
+        twins = [replace(page, source_path="same.md") for page in self.PAGES]
+        message = error_of(formats.build_qrels, golden_set, resolve_labels(golden_set, twins))
+        assert "query q: two of its pages have the same name" in message
 
 
 class TestReadGolden:
     def test_format_is_known_by_the_suffix(self, tmp_path: Path) -> None:
-        made = GoldenSet(
-            name="x",
-            queries=tuple(
-                GoldenQuery(id=f"q{number}", text="?", labels=(Label(page="a", grade=1),))
-                for number in (1, 2)
-            ),
-        )
+        label = Label(page="a", grade=1)
+        queries = tuple(GoldenQuery(id=query_id, text="?", labels=(label,)) for query_id in ("q1", "q2"))
+        golden_set = GoldenSet(name="x", queries=queries)
         for ending in ("yaml", "yml", "json"):
-            dump_golden(made, tmp_path / f"x.{ending}")
+            dump_golden(golden_set, tmp_path / f"x.{ending}")
         for ending in ("csv", "tsv"):
-            formats.write_table(made, tmp_path / f"x.{ending}")
+            formats.write_table(golden_set, tmp_path / f"x.{ending}")
         for ending in ("yaml", "yml", "json", "csv", "tsv"):
-            assert formats.read_golden(str(tmp_path / f"x.{ending}")) == made
-            assert formats.read_golden(str(tmp_path / f"x.{ending}"), limit=1).queries == made.queries[:1]
-            assert formats.read_golden(str(tmp_path / f"x.{ending}"), limit=9).queries == made.queries
+            path = str(tmp_path / f"x.{ending}")
+            assert formats.read_golden(path) == golden_set
+            assert formats.read_golden(path, limit=1).queries == queries[:1]
+            assert formats.read_golden(path, limit=9).queries == queries
 
     def test_qrels_need_queries_beside_them(self, tmp_path: Path) -> None:
         path = put(tmp_path / "x.txt", "q 0 c-1 3\n")
@@ -411,11 +400,11 @@ class TestReadGolden:
         put(tmp_path / "queries.jsonl", '{"_id": "q", "text": "From JSON?"}\n')
         assert formats.read_golden(str(path)).queries[0].text == "From JSON?"
         put(tmp_path / "x.queries.tsv", "q\tFrom a\ttable?\n")
-        found = formats.read_golden(str(path))
-        assert (found.name, found.queries[0].text) == ("x", "From a\ttable?")
-        assert found.queries[0].labels == (Label(chunk="c-1", grade=2),)
+        golden_set = formats.read_golden(str(path))
+        assert (golden_set.name, golden_set.queries[0].text) == ("x", "From a\ttable?")
+        assert golden_set.queries[0].labels == (Label(chunk="c-1", grade=2),)
         same = put(tmp_path / "x.tsv", "query-id\tcorpus-id\tscore\nq\tc-1\t2\n")
-        assert formats.read_golden(str(same)).queries == found.queries
+        assert formats.read_golden(str(same)).queries == golden_set.queries
         put(tmp_path / "x.queries.tsv", "q no tab\n")
         assert "line 1 is not an id, a tab and a text" in error_of(formats.read_golden, str(path))
 

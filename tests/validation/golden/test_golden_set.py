@@ -29,23 +29,10 @@ from .strategies import IN_ONE_FOLDER, TEXTS, queries_strategy
 
 texts = TEXTS | st.sampled_from(
     [
-        "no",
-        "1",
-        "~",
-        "null",
-        "2025-12-14",
-        "- a",
-        "a: b",
-        "# c",
-        "a\n\n  b\n",
-        " a ",
-        "\t",
-        "…",
-        "'",
-        "&a",
-        "<<",
+        "no", "1", "~", "null", "2025-12-14", "- a", "a: b", "# c", "a\n\n  b\n", " a ", "\t", "…", "'",
+        "&a", "<<",
     ]
-)
+)  # fmt: skip
 shares = st.floats(0, 1)
 golden_sets = st.builds(
     GoldenSet,
@@ -83,24 +70,23 @@ def error_of(content: str, name: str = "set.yaml") -> str:
 
 class TestRoundTrip:
     @IN_ONE_FOLDER
-    @given(made=golden_sets, ending=st.sampled_from(["yaml", "yml", "json"]))
-    def test_dump_is_loaded_the_same(self, tmp_path: Path, made: GoldenSet, ending: str) -> None:
+    @given(golden_set=golden_sets, ending=st.sampled_from(["yaml", "yml", "json"]))
+    def test_dump_is_loaded_the_same(self, tmp_path: Path, golden_set: GoldenSet, ending: str) -> None:
         path = tmp_path / f"set.{ending}"
-        dump_golden(made, path)
-        assert load_golden_file(path) == made
+        dump_golden(golden_set, path)
+        assert load_golden_file(path) == golden_set
         assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
     def test_dump_leaves_defaults_out(self, tmp_path: Path) -> None:
-        made = parse_golden(GOOD, "set.yaml")
-        dump_golden(made, tmp_path / "set.yaml")
-        assert (tmp_path / "set.yaml").read_text().splitlines()[:6] == [
-            "version: 1",
-            "name: golden",
-            "queries:",
-            "  - text: What is a node?",
-            "    id: a",
-            "    labels:",
-        ]
+        golden_set = parse_golden(GOOD, "set.yaml")
+        dump_golden(golden_set, tmp_path / "set.yaml")
+        assert (
+            (tmp_path / "set.yaml")
+            .read_text()
+            .startswith(
+                "version: 1\nname: golden\nqueries:\n  - text: What is a node?\n    id: a\n    labels:\n"
+            )
+        )
 
     def test_schema_names_every_field(self) -> None:
         schema = json.loads(json.dumps(json_schema()))
@@ -254,12 +240,7 @@ class TestAliases:
         assert (fourth.id, fourth.text, fourth.query_type) == ("d", third.text, "broad")
 
     @pytest.mark.parametrize(
-        "line",
-        [
-            "x{0}: &x{0} [{1}]",
-            "x{0}: &x{0} {{a: [{1}]}}",
-            "x{0}: &x{0} {{<<: [{1}]}}",
-        ],
+        "line", ["x{0}: &x{0} [{1}]", "x{0}: &x{0} {{a: [{1}]}}", "x{0}: &x{0} {{<<: [{1}]}}"]
     )
     def test_exponential_aliases_are_refused(self, line: str) -> None:
         lines = ["x0: &x0 {k: v}"]
@@ -268,8 +249,8 @@ class TestAliases:
 
     def test_aliased_labels_of_many_queries_are_counted(self) -> None:
         many = ", ".join(["*one"] * 3000)
-        each = "\n".join(f"- {{id: q{number}, text: x, labels: *all}}" for number in range(3000))
-        content = f"note: [&one {{page: p, grade: 1}}, &all [{many}]]\nqueries:\n{each}\n"
+        rows = "\n".join(f"- {{id: q{number}, text: x, labels: *all}}" for number in range(3000))
+        content = f"note: [&one {{page: p, grade: 1}}, &all [{many}]]\nqueries:\n{rows}\n"
         assert "aliases expand to more than" in error_of(content)
 
     def test_alias_of_itself_is_refused(self) -> None:
@@ -304,7 +285,7 @@ def _no_room(*_: Any, **__: Any) -> None:
 
 
 class TestShortForm:
-    def test_seed_000_only_a_text_and_a_place_are_required(self) -> None:
+    def test_seed_000_only_a_text_and_a_location_are_required(self) -> None:
         short = parse_golden(
             """
             queries:
@@ -335,32 +316,27 @@ class TestShortForm:
         assert (short.version, short.name) == (1, "golden")
 
     def test_short_form_works_in_json(self) -> None:
-        made = parse_golden('{"queries": [{"text": "What is a node?", "labels": "docs/a.md#b"}]}', "set.json")
-        assert made.queries[0].id == "what-is-a-node"
-        assert made.queries[0].labels == (Label(page="docs/a.md", anchor="b", grade=2),)
+        golden_set = parse_golden(
+            '{"queries": [{"text": "What is a node?", "labels": "docs/a.md#b"}]}', "set.json"
+        )
+        assert golden_set.queries[0].id == "what-is-a-node"
+        assert golden_set.queries[0].labels == (Label(page="docs/a.md", anchor="b", grade=2),)
 
-    @given(made=golden_sets)
-    def test_line_numbers_do_not_affect_equality(self, made: GoldenSet) -> None:
-        text = json.dumps(made.model_dump(mode="json"))
-        again = parse_golden(text, "set.json")
-        assert again == made
-        assert again.queries[0].line == 1
-        assert hash(again.queries[0].labels) == hash(made.queries[0].labels)
+    @given(golden_set=golden_sets)
+    def test_line_numbers_do_not_affect_equality(self, golden_set: GoldenSet) -> None:
+        text = json.dumps(golden_set.model_dump(mode="json"))
+        reparsed = parse_golden(text, "set.json")
+        assert reparsed == golden_set
+        assert reparsed.queries[0].line == 1
+        assert hash(reparsed.queries[0].labels) == hash(golden_set.queries[0].labels)
 
 
 class TestDerivedIds:
     def test_derived_id_depends_on_the_text_alone(self) -> None:
         texts = [
-            "What is C?",
-            "What is C++?",
-            "What is C#?",
-            "",
-            "???",
-            "什么是 ROS",
-            "如何用 ROS",
-            "w " * 80,
+            "What is C?", "What is C++?", "What is C#?", "", "???", "什么是 ROS", "如何用 ROS", "w " * 80,
             "w " * 81,
-        ]
+        ]  # fmt: skip
         ids = {text: GoldenQuery(text=text).id for text in texts}
         assert len({*ids.values()}) == len(texts)
         assert ids["What is C?"] == "what-is-c"
@@ -369,9 +345,9 @@ class TestDerivedIds:
 
     @given(content=st.text(st.characters(exclude_categories=["Cs"])))
     def test_derived_id_is_a_short_slug(self, content: str) -> None:
-        made = GoldenQuery(text=content).id
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", made)
-        assert len(made) <= 67
+        query_id = GoldenQuery(text=content).id
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", query_id)
+        assert len(query_id) <= 67
 
     @pytest.mark.parametrize(
         ("second", "expected"),
@@ -473,25 +449,25 @@ critera: {}
         assert self.check(content, "set.yaml")[-1] == "and 900 more"
 
     def test_queries_and_labels_know_their_lines(self) -> None:
-        made = parse_golden(GOOD, "set.yaml")
-        assert [query.line for query in made.queries] == [2, 6]
-        assert [label.line for query in made.queries for label in query.labels] == [5, 9]
+        golden_set = parse_golden(GOOD, "set.yaml")
+        assert [query.line for query in golden_set.queries] == [2, 6]
+        assert [label.line for query in golden_set.queries for label in query.labels] == [5, 9]
 
 
 class TestExpectedCriteria:
     def test_seed_000_expected_criteria_keep_further_keys(self, tmp_path: Path) -> None:
         further = {"min_score": 0.2, "max_age_days": 30, "reviewers": ["ann", {"team": None}]}
         content = json.dumps({"queries": [{"text": "a", "expected_criteria": further}]})
-        made = parse_golden(content, "set.json")
-        assert made.queries[0].expected_criteria.model_extra == {
+        golden_set = parse_golden(content, "set.json")
+        assert golden_set.queries[0].expected_criteria.model_extra == {
             "max_age_days": 30,
             "reviewers": ["ann", {"team": None}],
         }
-        dump_golden(made, tmp_path / "set.yaml")
-        assert load_golden_file(tmp_path / "set.yaml") == made
-        other = parse_golden(content.replace("30", "31"), "set.json")
-        assert other != made
-        assert fingerprint_golden(other) != fingerprint_golden(made)
+        dump_golden(golden_set, tmp_path / "set.yaml")
+        assert load_golden_file(tmp_path / "set.yaml") == golden_set
+        changed = parse_golden(content.replace("30", "31"), "set.json")
+        assert changed != golden_set
+        assert fingerprint_golden(changed) != fingerprint_golden(golden_set)
 
     @pytest.mark.parametrize(
         ("value", "expected"),

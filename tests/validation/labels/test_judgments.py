@@ -54,9 +54,7 @@ def log(tmp_path: Path) -> JudgmentLog:
 
 
 @given(added=st.lists(judgments), choice=st.data())
-def test_effective_are_the_last_of_each_judge_that_were_not_undone(
-    added: list[Judgment], choice: st.DataObject
-) -> None:
+def test_effective_is_the_last_judgment_not_undone(added: list[Judgment], choice: st.DataObject) -> None:
     undone = choice.draw(st.sets(st.sampled_from(added)) if added else st.just(set()), label="undone")
     undos = [Undo(id=f"u{n}", at="", undoes=entry.id) for n, entry in enumerate(undone)]
     entries: list[LogEntry] = [*added, *undos]

@@ -293,9 +293,7 @@ class TestSession:
         assert second.state(None).progress == session.state(None).progress
         assert len(session.log.read_effective()) == 7
 
-    def test_judgments_hold_after_reindexing_with_another_chunk_size(
-        self, stored: Workspace, path: Path
-    ) -> None:
+    def test_judgments_hold_with_another_chunk_size(self, stored: Workspace, path: Path) -> None:
         dump_golden(golden_set("the hinge of the knee", "camera cable"), path)
         session = LabelingSession.open(LocalPipeline(stored), str(path))
         for _ in range(5):

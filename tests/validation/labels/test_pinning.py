@@ -39,13 +39,9 @@ def pin(chunk: Chunk, page: PageView, **fields: str) -> Label:
 def test_pinned_label_has_the_words_and_not_the_id() -> None:
     chunk = TOPICS.chunks[0]
     assert pin(chunk, TOPICS, judge="ada", note="Why not") == Label(
-        grade=1,
-        page="docs/topics.md",
-        quote="A queue keeps the last ten messages.",
-        span=(chunk.start, chunk.end),
-        judge="ada",
-        note="Why not",
-    )
+        grade=1, page="docs/topics.md", quote="A queue keeps the last ten messages.",
+        span=(chunk.start, chunk.end), judge="ada", note="Why not",
+    )  # fmt: skip
 
 
 def test_long_passage_is_pinned_by_its_ends() -> None:
@@ -119,9 +115,7 @@ paragraphs = st.lists(words.map(" ".join), min_size=1, max_size=4)
 
 
 @given(st.lists(paragraphs, min_size=1, max_size=4), st.integers(4, 60), st.integers(4, 60))
-def test_any_passage_is_found_again_however_repeated(
-    sections: list[list[str]], old_size: int, new_size: int
-) -> None:
+def test_any_passage_is_found_again(sections: list[list[str]], old_size: int, new_size: int) -> None:
     source = page("x", {f"Part {number}": texts for number, texts in enumerate(sections)})
     old, new = view(source, old_size), view(source, new_size)
     labelers: list[Callable[[Chunk], Label]] = [

@@ -81,7 +81,7 @@ class TestPages:
     def test_pages_without_path_or_address_match_no_name(self, name: dict[str, Any]) -> None:
         assert resolve_label([replace(NODES, source_path="", url="")], **name).status == "lost"
 
-    def test_of_two_pages_with_the_same_path_the_one_with_the_quote_is_meant(self) -> None:
+    def test_quote_chooses_between_pages_with_the_same_path(self) -> None:
         twin = replace(TOPICS, source_path=NODES.source_path)
         label = resolve_label([twin, NODES], page="docs/nodes.md", quote="It then waits.")
         assert (label.status, label.spans[0].document_id) == ("exact", NODES.document_id)
@@ -392,8 +392,8 @@ class TestJudgments:
     def test_lower_median_of_the_judges_counts(self, grades: dict[str, list[int]], median: int) -> None:
         labels = [
             Label(page="docs/topics.md", anchor="limits", grade=grade, judge=judge)
-            for judge, given in grades.items()
-            for grade in given
+            for judge, judged_grade in grades.items()
+            for grade in judged_grade
         ]
         query = resolve_query(BOOK, *labels)
         assert query.judgments == {TOPICS.chunks[1].chunk_id: median}
@@ -428,7 +428,7 @@ class TestJudgments:
         spans = [TextSpan(TOPICS.document_id, chunk.start, chunk.end) for chunk in TOPICS.chunks]
         assert list(query.relevant_spans) == spans
 
-    def test_every_query_is_there_by_its_id(self) -> None:
+    def test_judgments_have_every_query_by_id(self) -> None:
         queries = (GoldenQuery(id="b", text="?"), GoldenQuery(id="a", text="?"))
         assert [*resolve_labels(GoldenSet(queries=queries), iter(BOOK))] == ["b", "a"]
 
@@ -450,9 +450,7 @@ def letters_in(spans: Iterable[Sequence[Any]], pages: Iterable[PageView]) -> set
 
 class TestOtherChunks:
     @pytest.mark.parametrize(("old_size", "new_size"), [(60, 30), (60, 120), (120, 60), (30, 200)])
-    def test_every_chunk_of_the_handbook_resolves_to_the_same_letters(
-        self, old_size: int, new_size: int
-    ) -> None:
+    def test_handbook_chunks_resolve_to_the_same_letters(self, old_size: int, new_size: int) -> None:
         old, new = read_pages(str(HANDBOOK), old_size), read_pages(str(HANDBOOK), new_size)
         chunks = [chunk for source in old for chunk in source.chunks]
         new_chunks = {chunk.chunk_id: chunk for source in new for chunk in source.chunks}

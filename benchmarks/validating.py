@@ -61,7 +61,7 @@ def measure(book: Path) -> dict[str, Any]:
     subject = Instant(pages)
     golden = _golden(pages)
     start = time.perf_counter()
-    report = validate(subject, golden, Options(together=False, diagnose=False))
+    report = validate(subject, golden, ValidationOptions(together=False, diagnose=False))
     seconds = time.perf_counter() - start
     return {
         "queries": QUERIES,

@@ -43,7 +43,7 @@ def golden(tmp_path: Path) -> Path:
 
 
 def labels(golden: Path) -> list[Label | None]:
-    return [judgment.label for judgment in JudgmentLog.beside(golden).read_effective()]
+    return [judgment.label for judgment in JudgmentLog.for_golden_file(golden).read_effective()]
 
 
 def grades(golden: Path) -> list[int | None]:
@@ -108,7 +108,7 @@ def test_label_undoes_after_the_last_passage(run: Run, golden: Path) -> None:
     assert "Undone: your 1." in done.stdout
     (total,) = {int(match) for match in re.findall(r"of (\d+) passages", done.stdout)}
     assert len(grades(golden)) == total - 1
-    assert {judgment.query for judgment in JudgmentLog.beside(golden).read_effective()} == {"joints"}
+    assert {judgment.query for judgment in JudgmentLog.for_golden_file(golden).read_effective()} == {"joints"}
 
 
 def test_label_reports_that_nothing_can_be_judged(run: Run, tmp_path: Path) -> None:

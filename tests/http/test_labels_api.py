@@ -69,7 +69,7 @@ class TestLabelling:
     def test_judgment_is_on_disk_before_the_response(self, labelling: Service, golden: Path) -> None:
         passage = next_passage(labelling, "ann")
         then = judge(labelling, passage, 2, judge="ann", note="in  full").json()
-        (judgment,) = JudgmentLog.beside(golden).read_effective()
+        (judgment,) = JudgmentLog.for_golden_file(golden).read_effective()
         assert judgment.label is not None
         assert (judgment.judge, judgment.label.grade, judgment.label.note) == ("ann", 2, "in full")
         assert then["progress"]["judged"] == 1
@@ -84,7 +84,7 @@ class TestLabelling:
         undone = labelling.client.post(f"{LABELS}/undo", json={}).json()
         assert (undone["query"], undone["passage"]) == (passage["query"], passage["passage"])
         assert (undone["grade"], undone["note"], undone["undoable"]) == (1, "perhaps", False)
-        assert JudgmentLog.beside(golden).read_effective() == []
+        assert JudgmentLog.for_golden_file(golden).read_effective() == []
         second_undo = labelling.client.post(f"{LABELS}/undo", json={})
         assert "no judgment to undo" in problem(second_undo, 404, "not_found")
 
@@ -109,10 +109,10 @@ class TestLabelling:
 
         with ThreadPoolExecutor(4) as pool:
             counts = list(pool.map(sit, ["ann", "ben", "ann", "eve"]))
-        standing = JudgmentLog.beside(golden).read_effective()
+        standing = JudgmentLog.for_golden_file(golden).read_effective()
         assert {judgment.judge for judgment in standing} == {"ann", "ben", "eve"}
         assert len(standing) == 3 * len(session.candidates)
-        assert len(JudgmentLog.beside(golden).read()) == sum(counts)
+        assert len(JudgmentLog.for_golden_file(golden).read()) == sum(counts)
 
     def test_agreement_lists_judges_and_disagreements(self, labelling: Service) -> None:
         assert labelling.client.get(f"{LABELS}/agreement").json() == {"judges": [], "pairs": []}
@@ -164,7 +164,7 @@ class TestLabelling:
     ) -> None:
         passage = next_passage(labelling)
         judge(labelling, passage, 1)
-        before = JudgmentLog.beside(golden).read()
+        before = JudgmentLog.for_golden_file(golden).read()
         ids = f'"query_id": "{passage["query"]["id"]}", "chunk_id": "{passage["passage"]["chunk_id"]}"'
         body = f'{{{ids}, "grade": 2}}'
         headers = {"content-type": kind} if kind else {}
@@ -251,7 +251,7 @@ class TestSessionBuilder:
 
     def test_unwritable_log_is_a_503(self, labelling: Service, golden: Path) -> None:
         passage = next_passage(labelling)
-        JudgmentLog.beside(golden).path.mkdir()
+        JudgmentLog.for_golden_file(golden).path.mkdir()
         problem(judge(labelling, passage, 2), 503, "service_unavailable")
 
     def test_session_reloads_a_changed_golden_set(self, labelling: Service, golden: Path) -> None:

@@ -32,7 +32,7 @@ def reported(book: Workspace) -> ValidationReport:
     )
     criteria = Criteria(precision_at_5=0.2, mrr=1.0)
     golden_set = GoldenSet(name='<b>"robots"', queries=queries, criteria=criteria)
-    return validate(LocalPipeline(book), golden_set, Options(together=False))
+    return validate(LocalPipeline(book), golden_set, ValidationOptions(together=False))
 
 
 def saved(folder: Path, source: ValidationReport, day: int, **changes: Any) -> str:

@@ -392,6 +392,6 @@ def test_health_check_is_cached(service: Service, monkeypatch: pytest.MonkeyPatc
         for route in ("/readyz", "/health", "/api/v1/health"):
             assert service.client.get(route).status_code == 200
     assert count.call_count == 1
-    monkeypatch.setattr(health, "CACHE_SECONDS", -1.0)
+    monkeypatch.setattr(store_health, "CACHE_SECONDS", -1.0)
     service.client.get("/readyz")
     assert count.call_count == 2

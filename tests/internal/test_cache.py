@@ -70,10 +70,10 @@ def test_repeated_query_is_cached_until_the_index_changes(workspace: Workspace) 
         assert not engine.search("robots", SearchOptions(bypass_cache=True)).cached
         assert engine.cached_answer("robots", SearchOptions(top_k=2)) is None
         pages = [page("one", {"": "Robots walk."}, title="Walking"), page("two", {"": "Robots run."})]
-        indexer.apply(indexer.plan(Shelf(*pages)))
+        indexer.apply(indexer.plan(InMemorySource(*pages)))
         assert engine.cached_answer("robots", options) is None
         assert {hit.chunk.title for hit in engine.search("robots", options).hits} == {"Walking", "two"}
-        indexer.apply(indexer.plan(Shelf(pages[0])), allow_shrink=True)
+        indexer.apply(indexer.plan(InMemorySource(pages[0])), allow_shrink=True)
         assert [hit.chunk.title for hit in engine.search("robots", options).hits] == ["Walking"]
     finally:
         caching.close()

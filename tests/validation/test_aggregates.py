@@ -252,7 +252,7 @@ def test_seed_000_aggregates_of_any_golden_set_can_be_recomputed(
         for number, (kind, name, answerable, top_k, grades) in enumerate(drawn)
     ]
     golden_set = GoldenSet.model_validate({"queries": queries})
-    report = validate(pipeline, golden_set, Options(together=False, diagnose=False))
+    report = validate(pipeline, golden_set, ValidationOptions(together=False, diagnose=False))
     data = json.loads(report.model_dump_json())
     if report.golden.scored:
         check_aggregates(data)

@@ -108,8 +108,8 @@ def test_present_threshold_has_its_costs() -> None:
 def test_score_at_the_threshold_is_an_answer() -> None:
     calibration = of_scores([0.5], [0.2], threshold=0.5)
     assert calibration.present.answered == 1
-    assert calibration.at(0.2).false_answers == 1
-    assert calibration.at(math.nextafter(0.2, 1)).false_answers == 0
+    assert calibration.point_at(0.2).false_answers == 1
+    assert calibration.point_at(math.nextafter(0.2, 1)).false_answers == 0
 
 
 def test_wider_plateau_wins_and_the_lower_of_equal_ones() -> None:
@@ -128,27 +128,27 @@ def test_proposal_is_rounded_within_its_plateau() -> None:
 def test_query_without_results_is_never_answered() -> None:
     outcomes = [outcome("a", []), outcome("b", [0.8]), outcome("n", [], answerable=False)]
     calibration = run(outcomes, {"a": {"a-1": 2}, "b": {"b-1": 2}})
-    assert calibration.at(0.0).answered == 0.5
-    assert calibration.at(0.0).kept == 0.5
+    assert calibration.point_at(0.0).answered == 0.5
+    assert calibration.point_at(0.0).kept == 0.5
     assert all(point.false_answers == 0 for point in calibration.curve)
 
 
 def test_best_relevant_result_counts() -> None:
     calibration = run([outcome("a", [0.9, 0.7, 0.6]), NO_ANSWER], {"a": {"a-1": 0, "a-2": 1, "a-3": 2}})
-    assert (calibration.at(0.8).answered, calibration.at(0.8).kept) == (1, 0)
-    assert (calibration.at(0.7).answered, calibration.at(0.7).kept) == (1, 1)
+    assert (calibration.point_at(0.8).answered, calibration.point_at(0.8).kept) == (1, 0)
+    assert (calibration.point_at(0.7).answered, calibration.point_at(0.7).kept) == (1, 1)
 
 
 def test_results_beyond_top_k_are_ignored() -> None:
-    assert run([outcome("a", [0.9, 0.7], top_k=1), NO_ANSWER], {"a": {"a-2": 2}}).at(0.0).kept == 0
+    assert run([outcome("a", [0.9, 0.7], top_k=1), NO_ANSWER], {"a": {"a-2": 2}}).point_at(0.0).kept == 0
 
 
 def test_query_without_a_known_answer_is_not_a_miss() -> None:
     outcomes = [outcome("a", [0.9]), outcome("b", [0.8]), NO_ANSWER]
     calibration = run(outcomes, {"a": {"a-1": 1}, "b": {"b-1": 0}})
     assert (calibration.answerable, calibration.judged) == (2, 1)
-    assert calibration.at(0.85).kept == 1
-    assert run(outcomes).at(0.5).kept is None
+    assert calibration.point_at(0.85).kept == 1
+    assert run(outcomes).point_at(0.5).kept is None
 
 
 def test_pages_are_known_by_their_document() -> None:
@@ -157,7 +157,7 @@ def test_pages_are_known_by_their_document() -> None:
     judgments: dict[str, dict[str, int]] = {"a": {"page-of-a-2": 2}, "n": {}}
     resolved = {name: ResolvedQuery(name, (), grades, (), {}) for name, grades in judgments.items()}
     calibration = calibrate(golden, outcomes, resolved)
-    assert (calibration.at(0.7).kept, calibration.at(0.8).kept) == (1, 0)
+    assert (calibration.point_at(0.7).kept, calibration.point_at(0.8).kept) == (1, 0)
 
 
 def test_edge_cases_refusals_and_errors_are_left_out() -> None:
@@ -233,7 +233,7 @@ def test_no_threshold_is_better_than_the_proposed_one(answerable: Floats, unansw
     for threshold in [*answerable, *unanswerable, high, 0.0, 0.33, 1.0]:
         recall = sum(score >= threshold for score in answerable) / len(answerable)
         through = sum(score >= threshold for score in unanswerable) / len(unanswerable)
-        point = calibration.at(threshold)
+        point = calibration.point_at(threshold)
         assert (point.answered, point.false_answers) == (recall, through)
         assert recall - through <= calibration.proposed.youden + 1e-9
 

@@ -42,7 +42,7 @@ class RepeatingPipeline(LocalPipeline):
 
 def test_crowded_out_is_diagnosed(stored: Workspace) -> None:
     add_pages(stored, *COPIES)
-    report = validate(RepeatingPipeline(stored), golden(), Options(together=False))
+    report = validate(RepeatingPipeline(stored), golden(), ValidationOptions(together=False))
     diagnosis = find_diagnosis(report, "knee")
     assert diagnosis.kind == "crowded_out"
     assert diagnosis.detail == "3 of the first 5 results repeat another one"

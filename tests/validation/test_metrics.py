@@ -297,9 +297,9 @@ def test_rank_of_best_is_the_first_highest_grade(labels: list[int | None]) -> No
 
 @given(SPANS, SPANS)
 def test_span_recall_is_the_share_of_characters_retrieved(
-    relevant: list[Span], retrieved: list[Span]
+    relevant: list[PageSpan], retrieved: list[PageSpan]
 ) -> None:
-    def characters(spans: list[Span]) -> set[tuple[str, int]]:
+    def characters(spans: list[PageSpan]) -> set[tuple[str, int]]:
         return {(page, position) for page, start, end in spans for position in range(start, end)}
 
     length = len(characters(relevant))
@@ -319,7 +319,7 @@ def test_span_recall_is_the_share_of_characters_retrieved(
     ],
     ids=["in the middle", "overlapping", "touching", "on another page", "with a gap", "nothing"],
 )
-def test_span_recall_of_ten_characters(retrieved: list[Span], share: float) -> None:
+def test_span_recall_of_ten_characters(retrieved: list[PageSpan], share: float) -> None:
     assert span_recall([("page", 10, 20)], retrieved) == share
 
 

@@ -105,7 +105,7 @@ def case(number: int, status: str = "passed", **changes: Any) -> TestCase:
 
 def criterion(name: str, target: float, value: float, n: int, detail: str, **interval: float) -> Criterion:
     passed = value < target if name.startswith("p95") else value >= target
-    return Criterion(name=name, wanted=target, value=value, passed=passed, n=n, detail=detail, **interval)
+    return Criterion(name=name, target=target, value=value, passed=passed, n=n, detail=detail, **interval)
 
 
 CRITERIA = [
@@ -310,7 +310,7 @@ def test_html_shows_every_part_of_the_report() -> None:
         *(criterion.name for criterion in sample.criteria),
         *(criterion.detail for criterion in sample.criteria),
         *(check.name for check in sample.checks),
-        *(check.wanted for check in sample.checks),
+        *(check.target for check in sample.checks),
         *(issue.replace("`", "") for issue in sample.issues),
         *sample.preflight,
         *(sample.audit or ()),
@@ -331,7 +331,7 @@ def test_html_shows_every_part_of_the_report() -> None:
 
 
 def test_every_format_names_both_kinds_of_means() -> None:
-    """CONTRACTS 12."""
+    """Rule 12 in docs/seeds.md."""
     sample = report()
     page = Markup(render_html(sample)).text
     assert "mean P@5, answerable0.81 0.70 over all" in page
@@ -545,7 +545,7 @@ def test_rendering_public_names() -> None:
     [(0.7996, 0.8, "0.7996"), (0.8, 0.8, "0.800"), (0.79999, 0.8, "0.79999"), (0.1, 0.8, "0.100")],
 )
 def test_value_is_not_rounded_onto_a_missed_target(value: float, target: float, expected: str) -> None:
-    assert CriterionDisplay.of(criterion("ndcg@10", target, value, 9, "")).value == expected
+    assert CriterionDisplay.from_criterion(criterion("ndcg@10", target, value, 9, "")).value == expected
 
 
 def test_interval_that_includes_the_target_is_noted() -> None:

@@ -16,7 +16,7 @@ from pertinent.validation import report as reports
 from pertinent.validation import runner
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import ValidationReport
-from pertinent.validation.validate import Options, validate
+from pertinent.validation.validate import ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import PARTS, FailingPipeline, Judge, golden

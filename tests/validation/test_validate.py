@@ -116,7 +116,7 @@ def test_strict_criteria_count_acceptance_checks(judged: Judge) -> None:
 
 
 def test_unmet_expected_criteria_are_issues_and_fail_only_their_query(judged: Judge) -> None:
-    """CONTRACTS 20."""
+    """Rule 20 in docs/seeds.md."""
     criteria = {"min_score": 0.999, "expected_topic": "zeppelin"}
     report = judged(change_query("knee", expected_criteria=criteria))
     case = find_case(report, "knee")
@@ -309,7 +309,7 @@ def test_paraphrase_groups_with_low_overlap_are_named(judged: Judge) -> None:
     assert paraphrases.value == pytest.approx(0.75)
     assert paraphrases.detail == ["group knee, 0% in common: knee, knee-again"]
     assert paraphrases.passed
-    assert "on average" in paraphrases.wanted
+    assert "on average" in paraphrases.target
     assert "group knee, 0% in common: knee, knee-again" in rendering.render_html(report)
 
 

@@ -41,11 +41,11 @@ def running(workspace: Workspace, **settings: Any) -> Iterator[str]:
 
 
 def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> None:
-    local = validate(LocalPipeline(stored), golden(), Options(audit=True))
+    local = validate(LocalPipeline(stored), golden(), ValidationOptions(audit=True))
     with running(stored) as url:
         remote = RemoteService.connect(url + "/")
         with remote.client:
-            over_http = validate(remote, golden(), Options(audit=True, concurrency=4))
+            over_http = validate(remote, golden(), ValidationOptions(audit=True, concurrency=4))
     assert over_http.verdict == local.verdict == "PASS"
     assert over_http.metrics == local.metrics
     assert over_http.audit == local.audit == []
@@ -63,7 +63,7 @@ def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
     with running(stored) as url:
         remote = RemoteService.connect(url)
         with remote.client:
-            report = validate(remote, golden_set, Options(ranking="lexical"))
+            report = validate(remote, golden_set, ValidationOptions(ranking="lexical"))
     (case,) = (case for case in report.test_cases if case.query.id == "knee")
     assert {result.section for result in case.actual_results} == {"The motor"}
     assert all(result.similarity_score == result.lexical for result in case.actual_results)
@@ -71,11 +71,11 @@ def test_service_applies_filters_and_ranking(stored: Workspace) -> None:
 
 def test_service_requires_the_api_key(stored: Workspace) -> None:
     with running(stored, api_keys=["a-secret-key"]) as url:
-        remote = RemoteService.at(url, "a-secret-key")
+        remote = RemoteService.connect(url, "a-secret-key")
         with remote.client:
             assert remote.search("knee", SearchOptions(top_k=1)).hits
         for key in (None, "another-key"):
-            remote = RemoteService.at(url, key)
+            remote = RemoteService.connect(url, key)
             with remote.client, pytest.raises(SettingsError, match="requires an API key"):
                 remote.search("knee", SearchOptions(top_k=1))
 
@@ -126,7 +126,7 @@ def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPReq
 def test_unexpected_response_is_an_index_failure(body: bytes, status: int, message: str) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        remote = RemoteService.at(f"http://127.0.0.1:{server.server_port}")
+        remote = RemoteService.connect(f"http://127.0.0.1:{server.server_port}")
         with remote.client, pytest.raises(IndexFailure, match=message):
             list(remote.pages())
         server.shutdown()

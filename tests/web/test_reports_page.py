@@ -57,12 +57,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with open_book(book, reports=folder) as pertinent:
         subject = LocalPipeline(pertinent.workspace)
         for day, ranking in enumerate(RANKINGS):
-            validated = validate(subject, golden("robots"), Options(ranking=ranking, together=False))
+            validated = validate(
+                subject, golden("robots"), ValidationOptions(ranking=ranking, together=False)
+            )
             _save(folder, validated.model_copy(update={"mrr_answerable": 0.25 * (day + 1)}), day)
         query = golden("x").queries[0].model_copy(update={"text": "policies"})
         other_set = GoldenSet(name="another <b>set</b>", queries=(query,))
-        _save(folder, validate(subject, other_set, Options(together=False)), 3)
-        _save(folder, validate(subject, relabelled(), Options(together=False)), 4)
+        _save(folder, validate(subject, other_set, ValidationOptions(together=False)), 3)
+        _save(folder, validate(subject, relabelled(), ValidationOptions(together=False)), 4)
         with serve(pertinent) as served_at:
             yield served_at
 

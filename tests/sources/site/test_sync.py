@@ -29,8 +29,8 @@ PATHS = [f"/docs/{name}" for name in NAMES]
 BASE_URL = "https://handbook.example"
 
 
-def sync_source(workspace: Workspace, source: Source) -> Summary:
-    indexer = workspace.indexer(Silent())
+def sync_source(workspace: Workspace, source: Source) -> SyncSummary:
+    indexer = workspace.create_indexer(NoProgress())
     return indexer.apply(indexer.plan(source))
 
 
@@ -42,7 +42,7 @@ class SiteIndex:
     workspace: Workspace
     cache_file: Path
 
-    def sync(self, path: str = "", *, limits: CrawlLimits = FAST_LIMITS, base_url: str | None = None) -> Summary:
+    def sync(self, path: str = "", *, limits: CrawlLimits = FAST_LIMITS, base_url: str | None = None) -> SyncSummary:
         start, cache_file = self.site.address + path, self.cache_file
         source = SiteSource(start, base_url=base_url, cache_file=cache_file, limits=limits)
         return sync_source(self.workspace, source)
@@ -56,7 +56,7 @@ def index(site: LocalSite, workspace: Workspace, cache_file: Path) -> SiteIndex:
     return SiteIndex(site, workspace, cache_file)
 
 
-def unreadable_files(summary: Summary) -> list[str]:
+def unreadable_files(summary: SyncSummary) -> list[str]:
     """The paths that could not be read and that identify no page."""
     assert not any(problem.path_identifies_page for problem in summary.unreadable)
     return [problem.source_path for problem in summary.unreadable]

@@ -114,7 +114,7 @@ SHAPES: dict[str, tuple[Any, dict[str, str]]] = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_format_is_recognised_with_its_fields(name: str) -> None:
     make, expected = SHAPES[name]
-    recognition = recognise_format([make(number) for number in range(20)])
+    recognition = recognize_format([make(number) for number in range(20)])
     assert recognition.payload_format.name == name
     assert {field: recognition.payload_format.fields.get(field) for field in expected} == expected
     assert recognition.points == 20
@@ -140,7 +140,7 @@ def test_each_format_gives_its_chunk(name: str) -> None:
 def test_own_points_are_recognised_with_all_fields() -> None:
     given_entries = entries()
     payloads = [to_payload(entry) for entry in given_entries]
-    recognition = recognise_format(payloads)
+    recognition = recognize_format(payloads)
     payload_format = recognition.payload_format
     assert (payload_format.name, payload_format.position_base) == ("pertinent", 0)
     chunk = read_chunk(payloads[0], POINT, recognition.payload_format)
@@ -151,9 +151,9 @@ def test_own_points_are_recognised_with_all_fields() -> None:
 def test_positions_from_one_and_from_zero_are_distinguished() -> None:
     make, _ = SHAPES["retrieval-api"]
     counted_from_one = [make(number) for number in range(3)]
-    assert recognise_format(counted_from_one).payload_format.position_base == 1
+    assert recognize_format(counted_from_one).payload_format.position_base == 1
     counted_from_zero = [payload | {"order_index": n} for n, payload in enumerate(counted_from_one)]
-    assert recognise_format(counted_from_zero).payload_format.position_base == 0
+    assert recognize_format(counted_from_zero).payload_format.position_base == 0
 
 
 def test_missing_fields_are_counted_and_not_invented() -> None:
@@ -161,7 +161,7 @@ def test_missing_fields_are_counted_and_not_invented() -> None:
     payloads = [make(number) for number in range(10)]
     for payload in payloads[:4]:
         del payload["content_hash"]
-    recognition = recognise_format(payloads)
+    recognition = recognize_format(payloads)
     missing = {field.name: field for field in recognition.missing}
     assert (missing["content_hash"].path, missing["content_hash"].count) == ("content_hash", 6)
     assert (missing["section"].path, missing["section"].count) == (None, 0)
@@ -183,7 +183,7 @@ def test_chunk_without_ids_gets_those_of_its_point_and_page() -> None:
 def test_id_shared_by_points_is_not_the_chunk_id() -> None:
     metadata = [{"source": URL, "chunk_id": f"c-{n % 2}"} for n in range(20)]
     payloads = [{"page_content": TEXT, "metadata": row} for row in metadata]
-    assert "chunk_id" not in recognise_format(payloads).payload_format.fields
+    assert "chunk_id" not in recognize_format(payloads).payload_format.fields
 
 
 def test_source_field_is_a_url_or_a_path_by_its_form() -> None:
@@ -201,7 +201,7 @@ def test_node_without_document_belongs_to_the_page_of_its_url() -> None:
 
 def test_read_start_orders_passages() -> None:
     payloads = [llama_index(n) for n in range(3)]
-    payload_format = recognise_format(payloads).payload_format
+    payload_format = recognize_format(payloads).payload_format
     assert [read_start(payload, payload_format) for payload in payloads] == [0, 40, 80]
     assert read_start({}, payload_format) == -1
 
@@ -355,7 +355,7 @@ def test_passage_missing_in_its_page_is_not_damage() -> None:
 
 def test_unknown_fields_error_lists_them_and_the_setting() -> None:
     with pytest.raises(SettingsError) as caught:
-        recognise_format([{"body": TEXT, "info": {"href": URL}}, {"body": TEXT}])
+        recognize_format([{"body": TEXT, "info": {"href": URL}}, {"body": TEXT}])
     message = str(caught.value)
     assert "body (2 of 2)" in message
     assert "info.href (1 of 2)" in message
@@ -381,7 +381,7 @@ def test_empty_payloads_are_told() -> None:
 
 def test_configured_fields_are_used_and_none_guessed() -> None:
     payload = {"body": {"plain": TEXT}, "at": URL, "title": "Nodes", "nth": 1}
-    recognition = recognise_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
+    recognition = recognize_format([payload], {"text": "body.plain", "url": "at", "order_index": "nth"})
     assert recognition.payload_format == PayloadFormat(
         "named", {"text": "body.plain", "url": "at", "position": "nth"}, 1
     )
@@ -400,7 +400,7 @@ def test_configured_fields_are_used_and_none_guessed() -> None:
 )
 def test_invalid_field_names_are_refused(named: dict[str, str], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        recognise_format([{"body": TEXT}], named)
+        recognize_format([{"body": TEXT}], named)
 
 
 def test_list_paths_counts_points_by_key() -> None:
@@ -454,7 +454,7 @@ def test_strange_texts_give_a_chunk_or_name_what_is_wrong(payload: Payload) -> N
 def test_any_points_are_recognised_or_refused_with_a_reason(payloads: list[Payload]) -> None:
     refusal = ""
     try:
-        recognition = recognise_format(payloads)
+        recognition = recognize_format(payloads)
     except SettingsError as error:
         refusal = str(error)
     assert "qdrant_fields" in refusal or all(0 <= use.count <= len(payloads) for use in recognition.fields)

@@ -127,7 +127,10 @@ def test_nothing_is_lost_when_a_peer_dies_while_indexing(
     dying = cluster.nodes[victim]
     run(Indexer(lambda: EMBEDDER, index, catalog, 60), InMemorySource(*PAGES[:20]))
     # What the dead peer does not hear of: new pages, and the removal of old ones.
-    run(Indexer(lambda: EMBEDDER, index, catalog, 60, Killer(dying, steps_left=120)), Shelf(*PAGES[5:]))
+    run(
+        Indexer(lambda: EMBEDDER, index, catalog, 60, Killer(dying, steps_left=120)),
+        InMemorySource(*PAGES[5:]),
+    )
     expected = {chunk.chunk_id: chunk for page in PAGES[5:] for chunk in catalog.chunks(page.document_id)}
     assert len(expected) > 200
     assert {chunk.chunk_id: chunk for chunk in index.scan()} == expected

@@ -21,9 +21,9 @@ import serving
 from pertinent.embedders.local import LocalEmbedder
 from pertinent.identity import point_id
 from pertinent.ports import Entry, Fingerprint
-from pertinent.search.engine import CANDIDATES
+from pertinent.search.bm25 import Bm25
+from pertinent.search.ranking import CANDIDATES
 from pertinent.sources import open_source
-from pertinent.stores import bm25 as lexical
 from pertinent.stores.candidates import DENSE
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.collection import CollectionOptions, Quantization
@@ -53,7 +53,7 @@ def measure(book: Path, vectors: int = VECTORS) -> dict[str, Any]:
     queries = np.stack(embedder.embed_queries(words[: QUERIES * step : step]))
     nearest = np.argsort(-(queries @ stored.T), axis=1)[:, :BEST]
     exact = [{point_id(entries[number].chunk.chunk_id) for number in row} for row in nearest]
-    made_with = Fingerprint(embedder.name, embedder.dimension, "none", lexical.SETTINGS)
+    made_with = Fingerprint(embedder.name, embedder.dimension, "none", Bm25().settings)
     kinds: tuple[Quantization, ...] = get_args(Quantization)
     return {
         "vectors": vectors,

@@ -1,4 +1,4 @@
-"""Measure what the documentation states: `python benchmarks/run.py [NAME …] [--beir DIR …]`.
+"""Measure what the documentation states: `python benchmarks/run.py [NAME …] [--beir DIR …] [--docs DIR …]`.
 
 Each figure is a ratio, or a difference, within one run; the raw figures go to `results/NAME.json`.
 """
@@ -12,13 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import chunks
 import crawling
 import indexing
 import quality
 import quantizing
+import reading
 import searching
 import serving
 import startup
+import suggesting
 import validating
 
 HERE = Path(__file__).parent
@@ -26,6 +29,7 @@ HANDBOOK = HERE.parent / "examples" / "handbook"
 MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "indexing": indexing.measure,
     "searching": searching.measure,
+    "suggesting": suggesting.measure,
     "startup": startup.measure,
     "serving": serving.measure,
     "validating": validating.measure,
@@ -38,11 +42,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*MEASURES, []], help="which to run; all by default")
     parser.add_argument("--beir", nargs="*", type=Path, default=[], help="BEIR folders to measure quality on")
+    parser.add_argument(
+        "--docs", nargs="*", type=Path, default=[], help="folders to measure chunks and reading on"
+    )
     arguments = parser.parse_args()
-    figures = {
-        name: MEASURES[name](HANDBOOK) for name in arguments.names or ([] if arguments.beir else MEASURES)
-    }
+    by_default = [] if arguments.beir or arguments.docs else MEASURES
+    figures = {name: MEASURES[name](HANDBOOK) for name in arguments.names or by_default}
     figures |= {f"quality-{folder.name}": quality.measure(folder) for folder in arguments.beir}
+    for folder in arguments.docs:
+        name = folder.parent.name if folder.name in ("docs", "website") else folder.name
+        figures |= {f"chunks-{name}": chunks.measure(folder), f"reading-{name}": reading.measure(folder)}
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     for name, measured in figures.items():
         target = HERE / "results" / f"{name}.json"

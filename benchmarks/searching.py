@@ -17,15 +17,17 @@ import qdrant_edge as qdrant
 from pertinent._internal.progress import NoProgress
 from pertinent.embedders.local import LocalEmbedder
 from pertinent.ports import Vector
-from pertinent.search.engine import CANDIDATES, Engine
+from pertinent.search.bm25 import Bm25
+from pertinent.search.engine import Engine
+from pertinent.search.ranking import CANDIDATES
 from pertinent.sources import open_source
-from pertinent.stores import bm25
 from pertinent.stores.candidates import DENSE, LEXICAL
 from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Page
 
+BM25 = Bm25()
 QUERIES = [
     "How do ROS 2 nodes communicate?", "What is a URDF joint?", "reliable or best effort delivery",
     "How do I keep a humanoid from falling over?", "spawn a robot into Gazebo", "costmap inflation radius",
@@ -114,7 +116,7 @@ def _one(
 
 def _raw(shard: qdrant.EdgeShard, vector: Vector, text: str) -> float:
     """The raw queries of a hybrid search, without Pertinent."""
-    terms = bm25.embed_query(text)
+    terms = qdrant.SparseVector(*BM25.query(text))
     start = time.perf_counter()
     queries = [
         qdrant.Query.Nearest(vector.tolist(), using=DENSE),

@@ -121,7 +121,7 @@ class Client:
 
     def ask(self, text: str) -> float:
         body = json.dumps({"query": text}).encode()
-        headers = f"host: here\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+        headers = f"host: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
         began = time.perf_counter()
         self._socket.sendall(f"POST /search HTTP/1.1\r\n{headers}\r\n\r\n".encode() + body)
         answer = b""

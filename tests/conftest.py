@@ -19,8 +19,8 @@ FAST = "testing:hashed-words"
 
 SLOW_FIXTURES = frozenset(
     {
-        "browser", "built_handbook", "collection", "fragile_cluster", "postgres_server", "postgres_url",
-        "qdrant", "qdrant_cluster", "qdrant_node", "site", "start",
+        "browser", "built_cases", "built_handbook", "collection", "fragile_cluster", "postgres_server",
+        "postgres_url", "qdrant", "qdrant_cluster", "qdrant_node", "site", "start",
     }
 )  # fmt: skip
 """Fixtures that start a server, a browser, a process or a build with Docusaurus."""

@@ -27,11 +27,11 @@ ALLOWED: dict[str, set[str]] = {
     "validation": BASE,
     "sources": BASE,
     "embedders": BASE,
-    "stores": BASE,
-    "build": BASE | {"settings", "embedders", "stores", "indexing"},
+    "stores": BASE | {"search"},
+    "build": BASE | {"settings", "embedders", "stores", "search", "indexing"},
     "workspace": BASE | {"settings", "build", "search", "indexing"},
     "health": BASE | {"settings", "build", "workspace", "search", "indexing"},
-    "testing": BASE | {"sources", "indexing"},
+    "testing": BASE | {"sources", "indexing", "search"},
     "surfaces": BASE
     | {"settings", "build", "workspace", "health", "search", "indexing", "validation", "sources", "stores"},
 }

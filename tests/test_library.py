@@ -19,7 +19,14 @@ import pytest
 
 import pertinent
 from pertinent import Filters, Pertinent
-from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound, StoreError, SyncRefused
+from pertinent.errors import (
+    FingerprintMismatch,
+    IndexFailure,
+    InvalidInput,
+    NotFound,
+    StoreError,
+    SyncRefused,
+)
 from pertinent.indexing.sync import Indexer
 from pertinent.types import SearchOptions
 
@@ -74,13 +81,56 @@ def indexed(book: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_public_names() -> None:
     assert sorted(pertinent.__all__) == [
         "Answer", "Chunk", "Filters", "Hit", "Pertinent", "PertinentError", "QueryEmbedding",
-        "RetrievalResult", "generate_query_embedding", "retrieve", "retrieve_content_chunks", "validate",
+        "RetrievalResult", "Suggestion", "generate_query_embedding", "retrieve", "retrieve_content_chunks",
+        "validate",
     ]  # fmt: skip
     for name in pertinent.__all__:
         assert getattr(pertinent, name) is not None
         assert name in dir(pertinent)
     with pytest.raises(AttributeError):
         _ = pertinent.nothing
+
+
+class TestSuggest:
+    """Pages and sections by what has been typed of their name."""
+
+    def test_suggest_returns_pages_and_sections(self, library: Pertinent) -> None:
+        (section,) = library.suggest("quality of ser")
+        assert section.breadcrumb == "Topics › Quality of service"
+        assert section.url == "https://book.example/docs/topics#quality-of-service"
+        (page,) = library.suggest("jonits")
+        assert (page.title, page.section, page.is_page) == ("Joints", "", True)
+        assert isinstance(page, pertinent.Suggestion)
+
+    def test_suggest_follows_a_sync(self, library: Pertinent, book: Path, monkeypatch: Any) -> None:
+        monkeypatch.setattr("pertinent.search.book_words_cache.CHECK_SECONDS", 0.0)
+        assert library.suggest("actua") == []
+        (book / "actuators.md").write_text("# Actuators\n\nAn actuator moves a joint.\n")
+        (book / "joints.md").unlink()
+        library.index(book, base_url="https://book.example/docs", allow_shrink=True)
+        assert [suggestion.title for suggestion in library.suggest("actua")] == ["Actuators"]
+        assert library.suggest("joints") == []
+
+    def test_suggest_limits_the_list(self, library: Pertinent) -> None:
+        assert len(library.suggest("s", limit=1)) == 1 < len(library.suggest("s"))
+        assert library.suggest("") == []
+
+    @pytest.mark.parametrize(
+        ("prefix", "limit", "message"),
+        [
+            ("x", 0, "limit: must be between 1 and 50, not 0"),
+            ("x", 51, "limit: must be between 1 and 50, not 51"),
+            ("x", True, "limit: must be a whole number"),
+            ("x" * 2001, 8, "prefix: has 2001 characters; it must have at most 2000"),
+            (None, 8, "prefix: must be text, not None"),
+            ("\ud800", 8, "prefix: holds half of a surrogate pair"),
+        ],
+    )
+    def test_suggest_refuses_bad_input(
+        self, library: Pertinent, prefix: Any, limit: Any, message: str
+    ) -> None:
+        with pytest.raises(InvalidInput, match=message):
+            library.suggest(prefix, limit)
 
 
 class TestSeed001:
@@ -127,7 +177,7 @@ class TestSeed001:
         }  # fmt: skip
         assert with_it["anchor"] == "quality-of-service"
         assert with_it["algorithm"] == "hybrid-similarity"
-        assert set(with_it["scores"]) == {"cosine", "lexical"}
+        assert set(with_it["scores"]) == {"cosine", "lexical", "title", "heading", "page"}
 
     def test_seed_001_citation_is_the_url_with_its_anchor(self, indexed: Path) -> None:
         for include_metadata in (True, False):

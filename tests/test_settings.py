@@ -87,6 +87,13 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
             r"^ranking: must be hybrid, dense or lexical \(from PERTINENT_RANKING\)$",
         ),
         ({"ranking": "rrf"}, {}, "ranking"),
+        (
+            {},
+            {"PERTINENT_LANGUAGE": "secret-key"},
+            r"^language: must be one of none, chinese, .*, english, .* \(from PERTINENT_LANGUAGE\)$",
+        ),
+        ({"language": "en"}, {}, "language: must be one of none, chinese, "),
+        ({"language": 5}, {}, "language: "),
         ({"nonsense": 1}, {}, "nonsense"),
         ({"database_url": "mysql://h/d"}, {}, "postgresql:// or sqlite://"),
         ({}, {"PERTINENT_EMBEDER": "x"}, "PERTINENT_EMBEDER is not a setting"),
@@ -101,6 +108,12 @@ def test_invalid_setting_is_refused_without_quoting_it(
     with pytest.raises(SettingsError, match=message) as caught:
         load(overrides, environment=environment, start=tmp_path)
     assert "secret-key" not in str(caught.value)
+
+
+def test_language_is_english_by_default_and_given_in_any_case(tmp_path: Path) -> None:
+    assert Settings().language == "english"
+    environment = {"PERTINENT_LANGUAGE": "German"}
+    assert load(environment=environment, start=tmp_path).settings.language == "german"
 
 
 @pytest.mark.parametrize("text", ["chunk_tokens = ", "nonsense = 1", "\xff\xfe"])

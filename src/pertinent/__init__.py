@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         retrieve_content_chunks,
         validate,
     )
-    from .types import Answer, Chunk, Filters, Hit
+    from .types import Answer, Chunk, Filters, Hit, Suggestion
 
 __all__ = [
     "Answer",
@@ -25,6 +25,7 @@ __all__ = [
     "PertinentError",
     "QueryEmbedding",
     "RetrievalResult",
+    "Suggestion",
     "generate_query_embedding",
     "retrieve",
     "retrieve_content_chunks",
@@ -33,7 +34,7 @@ __all__ = [
 
 _MODULES = {
     "PertinentError": "errors",
-    **dict.fromkeys(("Answer", "Chunk", "Filters", "Hit"), "types"),
+    **dict.fromkeys(("Answer", "Chunk", "Filters", "Hit", "Suggestion"), "types"),
     "Pertinent": "surfaces.library",
     **dict.fromkeys(("QueryEmbedding", "RetrievalResult"), "surfaces.entities"),
 }

@@ -13,6 +13,7 @@ have. The tests of this repository use `testing:hashed-words` in the same way.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -91,6 +92,18 @@ def _create_hosted_embedder(settings: Settings, provider: str, model: str) -> Em
     return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, options=options)
 
 
+def word_test(settings: Settings) -> Callable[[str], bool]:
+    """Return a test for words that exist in the language, so that a search does not correct them.
+
+    The words are those of the local model's vocabulary, which is English.
+    """
+    if settings.language != "english":
+        return lambda _word: False
+    from .embedders.local import is_whole_word
+
+    return is_whole_word
+
+
 def open_catalog(settings: Settings) -> Catalog:
     """Open the catalog: in PostgreSQL if a database URL is set, otherwise in SQLite in the folder."""
     from .stores.catalog.catalog import SqlCatalog
@@ -163,13 +176,17 @@ def _connect(settings: Settings) -> Server:
 
 def make_fingerprint(settings: Settings, embedder: Embedder) -> Fingerprint:
     """Return the fingerprint of an index that is made with these settings."""
-    from .stores import bm25
-
-    return Fingerprint(embedder.name, embedder.dimension, _chunker(settings), bm25.SETTINGS)
+    return Fingerprint(embedder.name, embedder.dimension, _chunker(settings), _lexical(settings))
 
 
 def _chunker(settings: Settings) -> str:
     return f"structure-{CHUNKER_VERSION} tokens={settings.chunk_tokens}"
+
+
+def _lexical(settings: Settings) -> str:
+    from .search.bm25 import Bm25
+
+    return Bm25(settings.language).settings
 
 
 def expected_fingerprint(settings: Settings, existing: Fingerprint) -> Fingerprint:
@@ -178,16 +195,28 @@ def expected_fingerprint(settings: Settings, existing: Fingerprint) -> Fingerpri
     What only the model can tell (its dimension, and the name of the model in an ONNX folder) is taken from
     the existing fingerprint. A run that embeds nothing need not load the model.
     """
-    from .stores import bm25
-
     unknown = settings.embedder.startswith("onnx:") and existing.embedder.startswith("onnx:")
     name = existing.embedder if unknown else settings.embedder
-    return replace(existing, embedder=name, chunker=_chunker(settings), lexical=bm25.SETTINGS)
+    return replace(existing, embedder=name, chunker=_chunker(settings), lexical=_lexical(settings))
 
 
 def has_same_settings(existing: Fingerprint, expected: Fingerprint) -> bool:
     """Whether two builds were made with the same settings, whatever their numbers."""
     return replace(existing, build=expected.build) == expected
+
+
+def settings_to_restore(existing: Fingerprint, expected: Fingerprint) -> list[str]:
+    """Return the lines of pertinent.toml that must change so that the index opens."""
+    from .search.bm25 import Bm25
+
+    tokens = re.search(r"tokens=(\d+)", existing.chunker)
+    language = Bm25.from_settings(existing.lexical).language
+    lines = {
+        f'embedder = "{existing.embedder}"': existing.embedder != expected.embedder,
+        f"chunk_tokens = {tokens[1] if tokens else ''}": existing.chunker != expected.chunker,
+        f'language = "{language}"': language != Bm25.from_settings(expected.lexical).language,
+    }
+    return [line for line, differs in lines.items() if differs]
 
 
 def check_fingerprint(existing: Fingerprint, expected: Fingerprint) -> None:
@@ -198,7 +227,9 @@ def check_fingerprint(existing: Fingerprint, expected: Fingerprint) -> None:
         if getattr(existing, name) != getattr(expected, name)
     ]
     if differences:
+        lines = settings_to_restore(existing, expected)
+        restore = f"Restore those settings ({', '.join(lines)})" if lines else "Restore those settings"
         raise FingerprintMismatch(
-            f"this index was made with other settings: {'; '.join(differences)}. Restore those settings, or "
+            f"this index was made with other settings: {'; '.join(differences)}. {restore}, or "
             "rebuild the index from the stored texts with `pertinent reindex`"
         )

@@ -27,6 +27,9 @@ RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 MAX_NEIGHBORS = 100
 """How many neighbours of a chunk can be requested on each side."""
 
+MIN_SNIPPET, MAX_SNIPPET = 50, 2000
+"""How many characters a snippet can be limited to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -47,6 +50,15 @@ class Limits:
             raise InvalidInput(self.query, f"has {len(query)} characters; it must have 1 to {self.query_max}")
         return query
 
+    def check_typed(self, text: object) -> str:
+        """Return what was typed so far, which may be empty; raise InvalidInput if it is too long."""
+        typed = check_string(self.query, text)
+        if len(typed) > self.query_max:
+            raise InvalidInput(
+                self.query, f"has {len(typed)} characters; it must have at most {self.query_max}"
+            )
+        return typed
+
     def check_top_k(self, value: object) -> int:
         """Return the value; raise InvalidInput unless it is a whole number from 1 to the limit."""
         return check_count(self.top_k, value, self.top_k_max)
@@ -57,6 +69,7 @@ class Limits:
 
 
 ENGINE = Limits(query_max=2000, top_k_max=100, query="text")
+SUGGESTIONS = Limits(query_max=2000, top_k_max=50, query="prefix", top_k="limit")
 RETRIEVAL_TESTING = Limits(query_max=2000, top_k_max=20)
 RETRIEVAL_LAYER = Limits(query_max=1000, top_k_max=100, query="query", top_k="limit")
 RETRIEVAL_API = Limits(query_max=500, top_k_max=20, query="query")

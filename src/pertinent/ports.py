@@ -15,7 +15,19 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Candidates, Chunk, Filters, LazyPage, Page, PointId, Skipped, StoredPoint, Unreadable
+from .types import (
+    Candidates,
+    Chunk,
+    Filters,
+    LazyPage,
+    Page,
+    PointId,
+    SectionName,
+    Skipped,
+    StoredPoint,
+    Unreadable,
+    Vocabulary,
+)
 
 Vector = NDArray[np.float32]
 
@@ -234,6 +246,15 @@ class CatalogReader(Protocol):
 
     def provenance(self) -> Mapping[str, str]:
         """Return what is known of how chunks and vectors were made, for reports."""
+
+    def vocabulary_version(self) -> int:
+        """Return a number that changes whenever vocabulary or section names may have changed."""
+
+    def vocabulary(self) -> Vocabulary:
+        """Read the words of all pages, with their frequencies."""
+
+    def section_names(self) -> list[SectionName]:
+        """List every page, each followed by its sections, in the order of the book."""
 
     def ping(self) -> None:
         """Run the statement that a search uses; raise CatalogFailure if it fails."""

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from ._internal.messages import explain_error
 from .errors import SettingsError
-from .types import Ranking
+from .types import LANGUAGES, Ranking
 
 FILE = "pertinent.toml"
 PREFIX = "PERTINENT_"
@@ -67,6 +67,9 @@ class Settings(BaseModel):
         "local:all-MiniLM-L6-v2"
     )
     chunk_tokens: Annotated[int, Field(ge=20, le=2000, description="about how many tokens a chunk has")] = 200
+    language: Annotated[
+        str, Field(description="the language of the pages, for stems and stop words; or none")
+    ] = "english"
     ranking: Annotated[Ranking, Field(description="how hits are ordered where a search does not say")] = (
         "hybrid"
     )
@@ -149,6 +152,13 @@ class Settings(BaseModel):
             or not database.startswith("sqlite")
             or self.embedder.startswith(("cohere:", "openai:"))
         )
+
+    @field_validator("language")
+    @classmethod
+    def _check_language(cls, value: str) -> str:
+        if value.lower() not in LANGUAGES:
+            raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
+        return value.lower()
 
     @field_validator("api_keys", "cors_origins", mode="before")
     @classmethod

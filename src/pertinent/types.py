@@ -30,6 +30,16 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What the author says about a page beside its text; empty where nothing is said."""
+
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    sidebar_label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A page of a source: its normalised text, and its structure as ranges of that text."""
 
@@ -41,6 +51,7 @@ class Page:
     source_type: str
     text: str
     sections: tuple[Section, ...]
+    front_matter: FrontMatter = FrontMatter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +171,104 @@ def damaged_points(points: Iterable[StoredPoint]) -> Iterator[DamagedPoint]:
     return (point for point in points if isinstance(point, DamagedPoint))
 
 
+CJK_LANGUAGES = ("chinese", "japanese", "korean")
+"""Languages that are split into pairs of characters; nothing in them is stemmed."""
+
+NO_LANGUAGE = "none"
+"""The language without stemming and stop words."""
+
+LANGUAGES = (
+    NO_LANGUAGE,
+    *CJK_LANGUAGES,
+    "arabic",
+    "armenian",
+    "basque",
+    "catalan",
+    "czech",
+    "danish",
+    "dutch",
+    "english",
+    "esperanto",
+    "estonian",
+    "finnish",
+    "french",
+    "german",
+    "greek",
+    "hindi",
+    "hungarian",
+    "indonesian",
+    "irish",
+    "italian",
+    "lithuanian",
+    "nepali",
+    "norwegian",
+    "persian",
+    "polish",
+    "portuguese",
+    "romanian",
+    "russian",
+    "serbian",
+    "sesotho",
+    "spanish",
+    "swedish",
+    "tamil",
+    "turkish",
+    "yiddish",
+)
+"""The languages of a book; those with a stemmer are Snowball's."""
+
+
+class WordCounts(NamedTuple):
+    """How often a word occurs in a book."""
+
+    titles: int
+    """Pages with the word in their title."""
+    headings: int
+    """Sections with the word in their heading."""
+    texts: int
+    """Chunks with the word in their text or above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of a book, as `search.terms.words` folds and splits them."""
+
+    words: Mapping[str, WordCounts]
+    chunks: int
+    """How many chunks the book has."""
+
+
+class SectionName(NamedTuple):
+    """A page or one of its sections, as a reader may look for it by name."""
+
+    document_id: str
+    url: str
+    anchor: str
+    title: str
+    section: str
+    """The headings above the text, joined by ` › `; empty for the page itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A page or section whose name fits what a reader has typed so far."""
+
+    title: str
+    """The title of the page."""
+    section: str
+    """The headings down to this section, joined by ` › `; empty for a page."""
+    url: str
+    """The address, with the anchor of the section."""
+    document_id: str
+    is_page: bool
+
+    @property
+    def breadcrumb(self) -> str:
+        """Title and section, as in `Joints › Limits`; without a title, the address."""
+        page = self.title or self.url
+        return f"{page} › {self.section}" if self.section else page
+
+
 class Candidates(NamedTuple):
     """Points found by the index with their raw scores; None for a side that was not searched."""
 
@@ -169,10 +278,16 @@ class Candidates(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The parts of a score, each in [0, 1]; a part that could not be computed is None."""
+    """The features of a score, each in [0, 1]; a feature that could not be computed is None."""
 
     cosine: float | None
     lexical: float | None
+    title: float | None = None
+    """How well the query matches the title of the page."""
+    heading: float | None = None
+    """How well the query matches the nearest heading."""
+    page: float | None = None
+    """How well the best passages of the page match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +328,8 @@ class SearchOptions:
     """Whether a text that is on several pages is listed once."""
     fallback: Literal["lexical"] | None = None
     """The ranking to use while the embedder does not answer; None raises its error."""
+    correct: bool = True
+    """Whether words that the book does not have are completed or corrected."""
     bypass_cache: bool = field(default=False, compare=False)
     """Search even if the answer is cached."""
 
@@ -234,6 +351,10 @@ class Answer:
     """Which stores or models did not answer; empty if all did."""
     damaged: tuple[DamagedPoint, ...] = ()
     """Points that were left out because they can't be read."""
+    searched_for: str = ""
+    """The text that was searched for: the query, with unknown words completed or corrected."""
+    corrected: bool = False
+    """Whether the text that was searched for has other words than the query."""
     cached: bool = False
     """Whether the answer came from the cache."""
 

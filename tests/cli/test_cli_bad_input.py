@@ -104,7 +104,7 @@ def test_bad_input_is_refused_in_one_line(run: Run, arguments: list[str], parts:
     assert list(Path.cwd().iterdir()) == []
 
 
-@pytest.mark.parametrize("command", [["search", "x"], ["show", "x"], ["list"]])
+@pytest.mark.parametrize("command", [["search", "x"], ["suggest", "x"], ["show", "x"], ["list"]])
 def test_missing_index_is_reported_with_the_command_that_creates_it(run: Run, command: list[str]) -> None:
     assert_refused(run(*command), "nothing is indexed", "pertinent index")
     assert list(Path.cwd().iterdir()) == []

@@ -70,7 +70,10 @@ def test_explain_json_adds_stages_scores_and_excluded_hits(run: Run) -> None:
     ]  # fmt: skip
     assert explanation["budgets_ms"] == {"embedded": 2000, "searched": 1000, "formatted": 50}
     assert explanation["hits"][0]["chunk_id"] == response["results"][0]["chunk_id"]
-    assert explanation["hits"][0]["scores"].keys() == {"cosine", "lexical"}
+    features = {"cosine", "lexical", "title", "heading", "page"}
+    first = explanation["hits"][0]
+    assert first["scores"].keys() == first["added"].keys() == features
+    assert "title^4" in explanation["score"]
     assert "the list is full: top_k is" in explanation["left_out"][0]["reason"]
 
 
@@ -80,7 +83,9 @@ def test_explain_compares_stages_with_their_budgets(run: Run) -> None:
         assert re.search(rf"^{stage} +\d+\.\d", output, re.MULTILINE), output
     assert "< 2000" in output
     assert "< 1000" in output
-    assert re.search(r"cosine 0\.\d{3}, lexical 0\.\d{3}", output)
+    added = r"[01]\.\d{3} \(\+0\.\d{3}\)"
+    features = ("cosine", "lexical", "title", "heading", "page")
+    assert re.search(r",\s+".join(rf"{name}\s{added}" for name in features), output), output
     assert "the list is full: top_k is" in output
 
 
@@ -147,6 +152,34 @@ def test_search_highlights_inflected_query_words(run: Run, monkeypatch: pytest.M
     assert "\x1b[1;4mlimits\x1b[0m" in output
     assert "\x1b[1;4mjoint\x1b[0m" in output
     assert "\x1b[1;4mhas\x1b[0m" not in output
+
+
+def index_long_page(docs: Path, run: Run) -> None:
+    lines = "\n".join(f"Step {number} moves the arm." for number in range(10))
+    (docs / "arm.md").write_text(
+        f"# Arm\n\n```text\n{lines}\nThe encoder is reset.\n{lines}\n```\n", encoding="utf-8"
+    )
+    source = ("--base-url", "https://robots.example/docs", "--name", "robots")
+    assert run("index", docs, *source).exit_code == 0
+
+
+def test_search_prints_the_lines_around_the_match_and_full_prints_the_passage(run: Run, docs: Path) -> None:
+    index_long_page(docs, run)
+    command = ("search", "encoder reset", "-k", "1")
+    snippet = run(*command).stdout
+    assert "The encoder is reset." in snippet
+    assert snippet.count("…") == 2
+    assert snippet.count("moves the arm") == 7
+    passage = json.loads(run(*command, "--json").stdout)["results"][0]["content"]
+    full = run(*command, "--full").stdout
+    assert "…" not in full
+    assert full.count("moves the arm") == passage.count("moves the arm") > 7
+
+
+def test_full_passage_is_highlighted_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    printed = run("search", "limits", "-k", "1", "--full", "--filter", "section=Limits").stdout
+    assert "\x1b[1;4mlimits\x1b[0m" in printed
 
 
 def test_no_color_disables_colours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

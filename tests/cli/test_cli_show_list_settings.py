@@ -94,7 +94,7 @@ def test_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").stdout == f"pertinent {version('pertinent')}\n"
 
 
-@pytest.mark.parametrize("command", ["index", "search", "show", "list", "settings", "doctor"])
+@pytest.mark.parametrize("command", ["index", "search", "suggest", "show", "list", "settings", "doctor"])
 def test_help_of_each_command_has_an_example(run: Run, command: str) -> None:
     output = run(command, "--help").stdout
     assert "For example:" in output

@@ -27,6 +27,7 @@ EVERY_ROUTE = [
     ("GET", "/health"),
     ("POST", "/api/v1/search"),
     ("GET", "/api/v1/health"),
+    ("GET", "/api/v1/suggest?q=x"),
     ("GET", "/api/v1/documents"),
     ("GET", "/api/v1/documents/x"),
     ("GET", "/api/v1/chunks/x"),

@@ -50,7 +50,7 @@ def operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
 
 def test_openapi_describes_every_route(described: dict[str, Any]) -> None:
     assert {name for name, _ in operations(described)} == {
-        "POST /search", "GET /health", "POST /api/v1/search", "GET /api/v1/health",
+        "POST /search", "GET /health", "POST /api/v1/search", "GET /api/v1/health", "GET /api/v1/suggest",
         "POST /api/v1/validate", "GET /api/v1/chunks/{chunk_id}", "GET /api/v1/documents",
         "GET /api/v1/documents/{document_id}", "GET /api/v1/labels/next", "POST /api/v1/labels",
         "POST /api/v1/labels/undo", "GET /api/v1/labels/agreement",
@@ -131,6 +131,24 @@ def test_seed_004_ranges_are_described(described: dict[str, Any]) -> None:
     assert (threshold["minimum"], threshold["maximum"], threshold["default"]) == (0.0, 1.0, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("request_model", "result_model"), [("SearchRequest", "SearchResult"), ("SearchQuery", "RetrievedChunk")]
+)
+def test_snippet_length_and_highlights_are_described(
+    described: dict[str, Any], request_model: str, result_model: str
+) -> None:
+    schemas = described["components"]["schemas"]
+    (length,) = [
+        option
+        for option in schemas[request_model]["properties"]["snippet_length"]["anyOf"]
+        if option["type"] == "integer"
+    ]
+    assert (length["minimum"], length["maximum"]) == (50, 2000)
+    assert "snippet_length" not in schemas[request_model]["required"]
+    assert {"snippet", "highlights"} <= set(schemas[result_model]["properties"])
+    assert "highlights" not in schemas[result_model]["required"]
+
+
 def test_request_examples_work(service: Service, described: dict[str, Any]) -> None:
     schemas = described["components"]["schemas"]
     for route, model in (("/search", "SearchRequest"), ("/api/v1/search", "SearchQuery")):
@@ -178,6 +196,7 @@ def test_search_page_has_a_strict_policy(service: Service) -> None:
         ("GET", "/health"),
         ("POST", "/api/v1/search"),
         ("GET", "/api/v1/health"),
+        ("GET", "/api/v1/suggest"),
         ("GET", "/api/v1/chunks/{chunk_id}"),
         ("GET", "/api/v1/documents"),
         ("GET", "/api/v1/documents/{document_id}"),

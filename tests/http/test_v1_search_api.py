@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -156,17 +157,27 @@ def test_query_text_of_unusual_length_gets_a_warning(service: Service, length: i
         ("hybrid", "hybrid-similarity", None),
     ],
 )
-def test_similarity_names_its_algorithm_and_has_both_component_scores(
+def test_similarity_names_its_algorithm_and_has_every_feature(
     service: Service, ranking: str, algorithm: str, part: str | None
 ) -> None:
     for result in service.v1(ranking=ranking).json()["results"]:
         scores = result["scores"]
         assert result["similarity"]["algorithm"] == algorithm
         assert result["similarity"]["score"] == result["similarity_score"]
-        assert set(scores) == {"cosine", "lexical"}
-        assert all(0 <= score <= 1 for score in scores.values())
-        expected = scores[part] if part else (scores["cosine"] + scores["lexical"]) / 2
+        assert set(scores) == {"cosine", "lexical", "title", "heading", "page"}
+        present = ("cosine", "lexical") if part else scores.keys()
+        assert all(0 <= scores[name] <= 1 for name in present)
+        assert all(scores[name] is None for name in scores.keys() - set(present))
+        expected = scores[part] if part else hybrid_score(scores)
         assert result["similarity_score"] == pytest.approx(expected)
+
+
+def hybrid_score(scores: dict[str, float]) -> float:
+    """The score of the ranking `hybrid` as docs/ranking.md states it."""
+    weights = {"cosine": 0.5, "lexical": 0.5, "title": 0.25, "heading": 0.15}
+    powers = {"cosine": 1, "lexical": 1, "title": 4, "heading": 4}
+    match = sum(weight * scores[name] ** powers[name] for name, weight in weights.items()) / 1.4
+    return 1 / (1 + math.exp(-10 * (match + 0.4 * scores["page"] - 0.43)))
 
 
 def test_query_embedding_id_identifies_the_query(service: Service) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pertinent import identity
 from pertinent.embedders.local import LocalEmbedder
-from pertinent.indexing.chunking import MAX_CHARACTERS, chunk_page, context, embedded_text
+from pertinent.indexing.chunking import FEW_WORDS, MAX_CHARACTERS, chunk_page, context, embedded_text
 from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page
@@ -78,17 +78,18 @@ def test_chunk_positions_start_at_zero_and_ids_are_unique(pieces: list[Piece]) -
 def test_chunk_with_its_context_fits_the_embedder(pieces: list[Piece]) -> None:
     document = make_page(pieces)
     for chunk in chunk_page(document, COUNT, target=40, most=200):
-        assert COUNT([embedded_text(chunk)])[0] <= 200
+        assert COUNT([embedded_text(chunk)])[0] <= 200 or "```" in chunk.text
         assert 0 < len(chunk.text) <= MAX_CHARACTERS < 2000
 
 
 @given(PIECES)
 @settings(max_examples=100)
-def test_chunk_never_crosses_a_heading(pieces: list[Piece]) -> None:
+def test_chunk_has_the_text_of_several_sections_only_if_one_has_few_words(pieces: list[Piece]) -> None:
     document = make_page(pieces)
     spans = [(s.blocks[0].start, s.blocks[-1].end) for s in document.sections]
     for chunk in chunks(document):
-        assert any(start <= chunk.start and chunk.end <= end for start, end in spans)
+        lengths = [end - start for start, end in spans if max(start, chunk.start) < min(end, chunk.end)]
+        assert len(lengths) == 1 or min(lengths) < FEW_WORDS
 
 
 @given(PIECES)
@@ -108,6 +109,90 @@ def test_code_and_tables_that_fit_are_not_split(pieces: list[Piece]) -> None:
             text = document.text[block.start : block.end]
             if COUNT([text])[0] - 2 <= room and len(text) <= MAX_CHARACTERS:
                 assert any(c.start <= block.start and block.end <= c.end for c in result)
+
+
+def test_code_block_is_whole_beyond_the_window_of_the_embedder() -> None:
+    code = "```py\n" + "\n".join(f"call_{n}(one, two, three)" for n in range(50)) + "\n```"
+    _, second = chunks(page("code", {"": ["word " * 30 + "end.", "app.py", code]}), target=40, most=60)
+    assert second.text == f"app.py\n\n{code}"
+    assert COUNT([second.text])[0] > 60
+
+
+def test_part_of_a_long_code_block_can_be_understood() -> None:
+    functions = [f"def f{n}():\n" + f"    call({n})\n" * 40 + f"    return {n}" for n in range(20)]
+    document = make_page([BlockPiece("code", "```py\n" + "\n\n".join(functions) + "\n```")])
+    parts = [chunk.text for chunk in chunks(document, target=200, most=256)]
+    assert "\n\n".join(parts) == document.text
+    for text in parts:
+        assert COUNT([text])[0] >= 200 / 3
+        assert text.removeprefix("```py\n").startswith("def f")
+        assert text.removesuffix("\n```").splitlines()[-1].startswith("    return")
+
+
+def test_a_few_words_join_their_neighbour_in_the_section() -> None:
+    long = " ".join(["word"] * 55) + "."
+    result = chunks(page("words", {"Long": [long, "Required."]}), target=40, most=60)
+    assert [chunk.text for chunk in result] == [f"{long}\n\nRequired."]
+
+
+def test_a_few_words_take_the_last_paragraph_above_them() -> None:
+    first, second = (" ".join([word] * 17) + "." for word in ("first", "second"))
+    few = "Required on Android and iOS, too."
+    result = chunks(page("words", {"Long": [first, second, few]}), target=40, most=48)
+    assert [chunk.text for chunk in result] == [first, f"{second}\n\n{few}"]
+
+
+def test_section_of_a_few_words_begins_at_its_heading() -> None:
+    pieces: list[Piece] = [
+        HeadingPiece(1, "A title", ""),
+        BlockPiece("prose", "word " * 30 + "end."),
+        HeadingPiece(3, "Empty", "empty"),
+        HeadingPiece(2, "Configuration of the robot's joints", "configuration"),
+        HeadingPiece(3, "The format of the feed", "feed"),
+        BlockPiece("code", "```ts\ntype Feed = string;\n```"),
+    ]
+    _, feed = chunks(make_page(pieces), target=200, most=256)
+    assert feed.text.startswith(
+        "## Configuration of the robot's joints\n\n### The format of the feed\n\n```ts"
+    )
+    assert feed.citation == "https://a.example/b#feed"
+
+
+def test_few_words_above_a_subsection_join_it() -> None:
+    long = " ".join(["word"] * 30) + "."
+    pieces: list[Piece] = [
+        HeadingPiece(2, "Commands", "commands"),
+        BlockPiece("prose", "All commands:"),
+        HeadingPiece(3, "start", "start"),
+        BlockPiece("prose", long),
+        HeadingPiece(3, "restart", "restart"),
+        BlockPiece("prose", long),
+        HeadingPiece(3, "stop", "stop"),
+        BlockPiece("prose", "Stops it."),
+    ]
+    start, _, stop = chunks(make_page(pieces), target=60, most=80)
+    assert start.text == f"## Commands\n\nAll commands:\n\n### start\n\n{long}"
+    assert (start.section, start.anchor) == ("Commands › start", "start")
+    assert (stop.text, stop.anchor) == ("### stop\n\nStops it.", "stop")
+
+
+def test_sections_of_a_few_words_join_each_other() -> None:
+    pieces: list[Piece] = []
+    for name in ("one", "two"):
+        pieces += [HeadingPiece(2, name, name), BlockPiece("prose", "word " * 20 + "end.")]
+    for name in ("android", "ios"):
+        pieces += [HeadingPiece(2, name, name), BlockPiece("prose", "Required.")]
+    *_, last = chunks(make_page(pieces))
+    assert last.text == "## android\n\nRequired.\n\n## ios\n\nRequired."
+    assert (last.section, last.anchor) == ("android", "android")
+
+
+def test_short_entries_of_a_glossary_are_chunks_of_their_own() -> None:
+    pieces: list[Piece] = []
+    for name in ("joint", "link", "node"):
+        pieces += [HeadingPiece(2, name, name), BlockPiece("prose", f"What a {name} is.")]
+    result = chunks(make_page(pieces))
+    assert [chunk.text for chunk in result] == [f"What a {name} is." for name in ("joint", "link", "node")]
 
 
 def test_long_code_fence_is_split_between_lines() -> None:
@@ -175,9 +260,12 @@ def test_chunk_has_title_heading_path_and_anchor() -> None:
 
 
 def test_embedded_text_adds_title_and_section_to_the_stored_text() -> None:
-    (chunk,) = chunks(page("joints", {"Limits": "A joint has limits."}, title="Joints"))
-    assert embedded_text(chunk) == "Joints › Limits\n\nA joint has limits."
-    assert chunk.text == "A joint has limits."
+    text = (
+        "A joint has limits, which are given in radians for one that turns and in metres for one that slides."
+    )
+    (chunk,) = chunks(page("joints", {"Limits": text}, title="Joints"))
+    assert embedded_text(chunk) == f"Joints › Limits\n\n{text}"
+    assert chunk.text == text
 
 
 @given(st.text(max_size=400), st.text(max_size=400))

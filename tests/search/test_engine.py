@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +14,19 @@ import pytest
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from pertinent.ports import Description, Vector
-from pertinent.search.engine import Engine, find_neighbors
+from pertinent.search.engine import NO_PHRASE, Engine, find_neighbors
+from pertinent.search.ranking import weigh_features
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
-from pertinent.types import Answer, Filters, Ranking, SearchOptions, readable_chunks
+from pertinent.types import (
+    Answer,
+    Filters,
+    Ranking,
+    SearchOptions,
+    SectionName,
+    Vocabulary,
+    readable_chunks,
+)
 from pertinent.workspace.workspace import Workspace
 
 BOOK = [
@@ -52,11 +62,10 @@ def test_the_list_is_in_the_order_of_the_score_it_shows(engine: Engine, ranking:
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= one <= 1 for one in scores)
     for hit in answer.hits:
-        cosine, lexical = hit.scores.cosine or 0.0, hit.scores.lexical or 0.0
-        assert (
-            hit.score
-            == {"hybrid": 0.5 * cosine + 0.5 * lexical, "dense": cosine, "lexical": lexical}[ranking]
-        )
+        match = sum(weigh_features(hit.scores).values())
+        hybrid = 1 / (1 + math.exp(-10 * (match - 0.37)))
+        expected = {"hybrid": hybrid, "dense": hit.scores.cosine, "lexical": hit.scores.lexical}[ranking]
+        assert hit.score == pytest.approx(expected)
     assert (
         answer.algorithm
         == {
@@ -74,7 +83,9 @@ def test_component_scores_are_there_in_every_ranking(engine: Engine) -> None:
         hit = search(engine, "revolute joint", ranking=ranking).hits[0]
         assert hit.scores.cosine is not None
         assert hit.scores.lexical is not None
-        seen[ranking] = (hit.chunk.chunk_id, hit.scores)
+        seen[ranking] = (hit.chunk.chunk_id, hit.scores[:2])
+        names_and_page = hit.scores[2:]
+        assert (None in names_and_page) == (ranking != "hybrid")
     assert len(set(seen.values())) == 1
 
 
@@ -195,47 +206,71 @@ def test_odd_queries_get_a_clean_answer(engine: Engine) -> None:
         assert all(0 <= hit.score <= 1 for hit in answer.hits)
 
 
-class Down:
+class UnavailableCatalog:
     """A catalog that does not answer."""
 
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
+        raise CatalogFailure("gone")
+
+    def vocabulary_version(self) -> int:
         raise CatalogFailure("gone")
 
 
 def test_without_its_catalog_a_search_answers_from_the_index_and_says_so(
     engine: Engine, workspace: Workspace
 ) -> None:
-    alone = Engine(workspace.embedder(), workspace.index(), Down())  # type: ignore[arg-type]
-    answer = search(alone, "messages")
-    assert [h.chunk for h in answer.hits] == [h.chunk for h in search(engine, "messages").hits]
+    degraded = Engine(workspace.embedder(), workspace.index(), UnavailableCatalog())  # type: ignore[arg-type]
+    answer = search(degraded, "messages")
+    assert {h.chunk.chunk_id for h in answer.hits} == {
+        h.chunk.chunk_id for h in search(engine, "messages").hits
+    }
     assert "catalog did not answer" in answer.notes[0]
 
 
-class Saying:
-    """A catalog that says the same of every chunk."""
+def test_without_its_catalog_a_search_corrects_nothing(engine: Engine, workspace: Workspace) -> None:
+    degraded = Engine(workspace.embedder(), workspace.index(), UnavailableCatalog())  # type: ignore[arg-type]
+    answer = search(degraded, "mesages of a topic")
+    assert (answer.searched_for, answer.corrected) == ("mesages of a topic", False)
+    assert answer.hits
+    assert search(engine, "mesages of a topic").corrected
 
-    def __init__(self, said: Description) -> None:
-        self.said = said
+
+class UniformCatalog:
+    """A catalog that describes every chunk alike, and has no words."""
+
+    def __init__(self, description: Description) -> None:
+        self._description = description
 
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
-        return dict.fromkeys(chunk_ids, self.said)
+        return dict.fromkeys(chunk_ids, self._description)
+
+    def vocabulary_version(self) -> int:
+        return 0
+
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary({}, 0)
+
+    def section_names(self) -> list[SectionName]:
+        return []
 
 
 @pytest.mark.parametrize("other", ["source_path", "slug", "title"])
 def test_path_slug_and_title_are_what_the_catalog_says(
     engine: Engine, workspace: Workspace, other: str
 ) -> None:
-    found = search(engine, "messages", top_k=1).hits[0].chunk
+    chunk = search(engine, "messages of a topic", top_k=1).hits[0].chunk
     changed: Any = {other: "another"}
-    said = replace(Description(found.source_path, found.slug, found.title), **changed)
-    saying = Engine(workspace.embedder(), workspace.index(), Saying(said))  # type: ignore[arg-type]
-    assert search(saying, "messages", top_k=1).hits[0].chunk == replace(found, **changed)
+    catalog = UniformCatalog(replace(Description(chunk.source_path, chunk.slug, chunk.title), **changed))
+    changed_engine = Engine(workspace.embedder(), workspace.index(), catalog)  # type: ignore[arg-type]
+    hit = search(changed_engine, "messages of a topic", top_k=1).hits[0]
+    assert hit.chunk == replace(chunk, **changed)
 
 
 def test_seed_003_a_title_that_is_null_in_the_catalog_is_none(engine: Engine, workspace: Workspace) -> None:
-    saying = Engine(workspace.embedder(), workspace.index(), Saying(Description("p.md", "p", None)))  # type: ignore[arg-type]
-    indexed = search(engine, "messages", top_k=1).hits[0].chunk
-    described = search(saying, "messages", top_k=1).hits[0].chunk
+    catalog = UniformCatalog(Description("p.md", "p", None))
+    untitled = Engine(workspace.embedder(), workspace.index(), catalog)  # type: ignore[arg-type]
+    indexed = search(engine, "messages of a topic", top_k=1).hits[0].chunk
+    described = search(untitled, "messages of a topic", top_k=1).hits[0].chunk
     assert described == replace(indexed, source_path="p.md", slug="p", title="")
     assert described.breadcrumb.startswith("p.md")
 
@@ -306,10 +341,16 @@ def test_a_batch_gets_the_answers_that_each_query_gets_alone(engine: Engine) -> 
         ("joint limits", SearchOptions(ranking="dense")),
         ("service request", SearchOptions(per_page=1, top_k=10)),
         ("nothing like it", SearchOptions(threshold=0.99)),
+        ("mesages of a tpoic", SearchOptions()),
+        ("mesages of a tpoic", SearchOptions(correct=False)),
+        ('"best effort" delivry', SearchOptions()),
+        ('""', SearchOptions()),
     ]
     for (text, options), answer in zip(queries, engine.search_batch(queries), strict=True):
         assert isinstance(answer, Answer)
-        assert answer.hits == engine.search(text, options).hits
+        single = engine.search(text, options)
+        assert answer.hits == single.hits
+        assert (answer.searched_for, answer.corrected) == (single.searched_for, single.corrected)
         assert list(answer.timings) == ["received", "embedded", "searched", "filtered"]
 
 
@@ -355,7 +396,7 @@ def test_a_failing_embedder_fails_only_the_queries_of_a_batch_that_need_it(works
 
 @pytest.mark.usefixtures("engine")
 def test_a_degraded_answer_is_not_cached(workspace: Workspace) -> None:
-    engine = Engine(HashedWords(), workspace.index(), Down(), cache_size=10)  # type: ignore[arg-type]
+    engine = Engine(HashedWords(), workspace.index(), UnavailableCatalog(), cache_size=10)  # type: ignore[arg-type]
     assert search(engine, "messages").notes
     assert engine.cached_answer("messages", SearchOptions()) is None
 
@@ -419,3 +460,91 @@ def test_a_collection_without_a_lexical_side_is_ranked_dense_and_says_so(workspa
     assert search(engine, "messages of a topic", ranking="dense").notes == ()
     with pytest.raises(InvalidInput, match="no lexical side"):
         search(engine, "messages", ranking="lexical")
+
+
+def test_an_answer_says_what_was_searched_for(engine: Engine) -> None:
+    answer = search(engine, "Relable delivery of mesages")
+    assert answer.query == "Relable delivery of mesages"
+    assert (answer.searched_for, answer.corrected) == ("reliable delivery of messages", True)
+    assert answer.hits == search(engine, "reliable delivery of messages").hits
+
+
+def test_an_answer_to_known_words_is_not_corrected(engine: Engine) -> None:
+    answer = search(engine, "Reliable delivery of messages")
+    assert (answer.searched_for, answer.corrected) == (answer.query, False)
+
+
+def test_without_correction_the_words_are_searched_for_as_typed(engine: Engine) -> None:
+    answer = search(engine, "Relable mesages", correct=False)
+    assert (answer.searched_for, answer.corrected) == ("Relable mesages", False)
+
+
+def test_a_cached_answer_depends_on_correction(workspace: Workspace, engine: Engine) -> None:
+    cached = Engine(HashedWords(), workspace.index(), workspace.catalog(), cache_size=10)
+    assert search(cached, "mesages").corrected
+    assert not search(cached, "mesages", correct=False).corrected
+    assert search(cached, "mesages").cached
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_corrected_text_is_embedded(workspace: Workspace) -> None:
+    embedder = CountingEmbedder()
+    engine = Engine(embedder, workspace.index(), workspace.catalog())
+    search(engine, "mesages of a topic")
+    engine.search_batch([("mesages of a topic", SearchOptions())])
+    assert embedder.batches == [["messages of a topic"]] * 2
+
+
+def test_a_quoted_phrase_must_occur(engine: Engine) -> None:
+    answer = search(engine, '"messages of a topic"', top_k=10)
+    assert [hit.chunk.section for hit in answer.hits] == ["Subscribing"]
+    assert "it does not have the quoted words" in {excluded.reason for excluded in answer.excluded}
+
+
+class CountingIndex:
+    """Counts how often an index is searched."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.searches = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def candidates(self, *arguments: Any, **options: Any) -> Any:
+        self.searches += 1
+        return self._inner.candidates(*arguments, **options)
+
+
+def test_quoted_phrase_that_does_not_occur_is_named_after_few_searches(workspace: Workspace) -> None:
+    indexer = workspace.create_indexer(NoProgress())
+    long = [page(f"page-{n}", {"": f"The robot number {n} turns its wrist."}) for n in range(300)]
+    indexer.apply(indexer.plan(InMemorySource(*long)))
+    index = CountingIndex(workspace.index())
+    engine = Engine(workspace.embedder(), index, workspace.catalog())
+    answer = search(engine, '"robot wrist"')
+    assert len(answer.hits) == 5
+    assert answer.notes == (NO_PHRASE,)
+    # 50, 200, 800: the last one has all chunks.
+    assert index.searches == 3
+
+
+def test_typing_the_name_of_a_page_finds_it_first(engine: Engine) -> None:
+    for typed in ("services", "Servces", "serv", "joints", "JOINST"):
+        hit = search(engine, typed).hits[0]
+        assert hit.chunk.slug in typed.lower() or hit.chunk.slug[:4] == typed.lower()[:4], typed
+
+
+def test_scores_do_not_depend_on_top_k(workspace: Workspace) -> None:
+    pages = [
+        page(
+            f"page-{n}", {f"Part {k}": f"Robot {n} moves part {k} of its arm {'up ' * k}." for k in range(4)}
+        )
+        for n in range(60)
+    ]
+    indexer = workspace.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(*pages)))
+    short = search(workspace.engine(), "robot 7 moves its arm", top_k=5).hits
+    long = search(workspace.engine(), "robot 7 moves its arm", top_k=100).hits
+    scores = {hit.point_id: hit.score for hit in long}
+    assert [scores[hit.point_id] for hit in short] == [hit.score for hit in short]

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.search.ranking import rank, select
+from pertinent.search.book_words import BookWords
+from pertinent.search.ranking import (
+    CANDIDATES,
+    FORMULAS,
+    NameMatcher,
+    contains_phrases,
+    rank,
+    select,
+    weigh_features,
+)
+from pertinent.search.terms import Analyzer, words
 from pertinent.types import (
     Candidates,
     Chunk,
     DamagedPoint,
+    Hit,
     PointId,
     Ranking,
     Scores,
     SearchOptions,
     StoredPoint,
+    Vocabulary,
+    WordCounts,
 )
 
 RANKINGS: st.SearchStrategy[Ranking] = st.sampled_from(["hybrid", "dense", "lexical"])
@@ -39,6 +56,13 @@ def rank_all(candidates: Candidates, ranking: Ranking) -> list[tuple[PointId, fl
     return [(hit.point_id, hit.score, hit.scores) for hit in rank(candidates, chunks, ranking).hits]
 
 
+def hybrid_score(scores: Scores) -> float:
+    """The score of the ranking `hybrid` as docs/ranking.md states it."""
+    cosine, lexical, title, heading, page = (feature or 0.0 for feature in scores)
+    match = (0.5 * cosine + 0.5 * lexical + 0.3 * title**4 + 0.2 * heading**4) / 1.5 + 0.3 * page
+    return 1 / (1 + math.exp(-10 * (match - 0.37)))
+
+
 @st.composite
 def candidate_lists(draw: st.DrawFn) -> Candidates:
     points = draw(st.lists(st.uuids(), max_size=40, unique=True))
@@ -58,28 +82,34 @@ def test_rank_scores_are_between_0_and_1_and_order_the_list(candidates: Candidat
 
 
 @given(candidate_lists(), RANKINGS)
-def test_rank_makes_each_score_of_the_point_s_own_parts(candidates: Candidates, ranking: Ranking) -> None:
-    for point_id, score, (cosine, lexical) in rank_all(candidates, ranking):
+def test_rank_computes_each_score_from_the_features_it_shows(
+    candidates: Candidates, ranking: Ranking
+) -> None:
+    for point_id, score, scores in rank_all(candidates, ranking):
         position = candidates.point_ids.index(point_id)
         if candidates.cosine:
-            assert cosine == min(max(candidates.cosine[position], 0.0), 1.0)
+            assert scores.cosine == min(max(candidates.cosine[position], 0.0), 1.0)
         if candidates.bm25:
-            assert lexical == candidates.bm25[position] / (candidates.bm25[position] + 10.0)
+            assert scores.lexical == candidates.bm25[position] / (candidates.bm25[position] + 10.0)
         expected = {
-            "dense": cosine or 0.0,
-            "lexical": lexical or 0.0,
-            "hybrid": 0.5 * (cosine or 0.0) + 0.5 * (lexical or 0.0),
+            "dense": scores.cosine or 0.0,
+            "lexical": scores.lexical or 0.0,
+            "hybrid": hybrid_score(scores),
         }
-        assert score == expected[ranking]
+        assert score == pytest.approx(expected[ranking])
 
 
 def test_rank_turns_a_negative_cosine_into_0() -> None:
     assert rank_all(Candidates([1], [-0.3], None), "dense") == [(1, 0.0, Scores(0.0, None))]
 
 
-def test_rank_hybrid_is_the_mean_of_cosine_and_saturated_bm25() -> None:
+def test_rank_hybrid_is_the_calibrated_sum_of_its_features() -> None:
     candidates = Candidates([1], [0.8], [10.0])
-    assert rank_all(candidates, "hybrid") == [(1, 0.65, Scores(0.8, 0.5))]
+    # 0.5 × 0.8 + 0.5 × 0.5 = 0.65 of 1.5; the page has no other passage.
+    ((_, score, scores),) = rank_all(candidates, "hybrid")
+    assert scores[:4] == (0.8, 0.5, None, None)
+    assert scores.page == pytest.approx(0.65 / 1.5)
+    assert score == pytest.approx(1 / (1 + math.exp(-10 * (1.3 * 0.65 / 1.5 - 0.37))))
     assert rank_all(candidates, "dense") == [(1, 0.8, Scores(0.8, 0.5))]
     assert rank_all(candidates, "lexical") == [(1, 0.5, Scores(0.8, 0.5))]
 
@@ -134,3 +164,227 @@ def test_select_names_the_damaged_points_that_would_have_been_listed() -> None:
     assert [point.point_id for point in select(ranked, SearchOptions(top_k=2)).damaged] == [4]
     assert [point.point_id for point in select(ranked, SearchOptions(threshold=0.3)).damaged] == [4, 5]
     assert [hit.point_id for hit in select(ranked, SearchOptions()).hits] == [1, 2, 3]
+
+
+def make_book(texts: Sequence[str], language: str = "english") -> BookWords:
+    """The words of a book that has these texts, one chunk each."""
+    distinct = [set(words(text)) for text in texts]
+    counts = {
+        word: WordCounts(0, 0, sum(word in text_words for text_words in distinct))
+        for word in set().union(*distinct)
+    }
+    return BookWords(Vocabulary(counts, len(texts)), (), Analyzer(language))
+
+
+BOOK = make_book(
+    [
+        "Navigation",
+        "Nesting navigators",
+        "Navigation lifecycle",
+        "Headers of a screen",
+        "Tabs",
+        "The header of a stack",
+        "Moving between screens",
+    ]
+)
+WORDS = sorted(BOOK.vocabulary.words)
+SENTENCES = st.lists(st.sampled_from([*WORDS, "zebra", "the"]), max_size=6).map(" ".join)
+
+
+def rank_chunks(
+    chunks: Mapping[PointId, Chunk],
+    query: str = "",
+    cosine: Mapping[PointId, float] | float = 0.5,
+    bm25: Mapping[PointId, float] | float = 3.0,
+) -> dict[PointId, Hit]:
+    """Rank chunks, by default with equal raw scores; the hits are in order."""
+    ids = list(chunks)
+    columns = [
+        [scores if isinstance(scores, float) else scores[point_id] for point_id in ids]
+        for scores in (cosine, bm25)
+    ]
+    ranked = rank(Candidates(ids, *columns), chunks, "hybrid", query, BOOK)
+    return {hit.point_id: hit for hit in ranked.hits}
+
+
+def make_chunk(page: str, title: str = "", section: str = "", **fields: Any) -> Chunk:
+    return replace(
+        CHUNK, chunk_id=f"{page} {section}", document_id=page, title=title, section=section, **fields
+    )
+
+
+@given(SENTENCES, SENTENCES)
+def test_name_match_is_in_0_to_1_and_full_only_for_the_same_words(query: str, name: str) -> None:
+    match = NameMatcher(query, BOOK).match(name)
+    assert 0.0 <= match <= 1.0
+    assert (match == pytest.approx(1.0)) == (bool(query) and set(words(query)) == set(words(name)))
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("navigation", "navigation lifecycle"),
+        ("navigation lifecycle", "nesting navigators"),
+        ("navigation", "header of a stack"),
+    ],
+)
+def test_name_match_is_higher_for_a_name_with_more_of_the_query(better: str, worse: str) -> None:
+    matcher = NameMatcher("navigation", BOOK)
+    assert matcher.match(better) > matcher.match(worse)
+
+
+def test_name_match_counts_stems_and_exact_words() -> None:
+    matcher = NameMatcher("header", BOOK)
+    assert matcher.match("Header") == 1.0
+    assert 0.5 <= matcher.match("Headers") < 1.0
+
+
+def test_name_match_counts_the_beginning_of_a_name() -> None:
+    assert NameMatcher("nesting nav", BOOK).match("Nesting navigators") == pytest.approx(2 * 11 / (11 + 18))
+    assert NameMatcher("gators", BOOK).match("Nesting navigators") == 0.0
+
+
+def test_an_exact_name_beats_a_fragment_with_more_words() -> None:
+    chunks: dict[PointId, Chunk] = {
+        1: make_chunk("exact", "Navigation"),
+        2: make_chunk("fragment", "Navigation lifecycle", "Navigation lifecycle › Tabs"),
+    }
+    hits = rank_chunks(chunks, "navigation", cosine={1: 0.5, 2: 0.55}, bm25={1: 3.0, 2: 3.3})
+    assert list(hits) == [1, 2]
+    assert hits[1].scores.title == hits[1].scores.heading == 1.0
+
+
+def test_the_introduction_comes_before_fragments_of_its_page_among_near_equal_hits() -> None:
+    chunks: dict[PointId, Chunk] = {
+        1: make_chunk("page", "Navigation", "Tabs"),
+        2: make_chunk("page", "Navigation"),
+        3: make_chunk("page", "Navigation", "Headers"),
+    }
+    hits = rank_chunks(chunks, "navigation", cosine={1: 0.53, 2: 0.5, 3: 0.52})
+    assert next(iter(hits)) == 2
+
+
+def test_page_evidence_is_the_mean_of_the_three_best_passages() -> None:
+    cosines: dict[PointId, float] = {1: 0.9, 2: 0.6, 3: 0.3, 4: 0.1, 5: 0.7}
+    chunks: dict[PointId, Chunk] = {
+        number: make_chunk("short" if number == 5 else "long", section=str(number)) for number in cosines
+    }
+    hits = rank_chunks(chunks, cosine=cosines, bm25=0.0)
+    evidence = (0.9 + 0.6 + 0.3) / 3 * 0.5 / 1.5
+    assert [hits[number].scores.page for number in (1, 2, 3, 4)] == [pytest.approx(evidence)] * 4
+    # A page with one passage is not punished for it.
+    assert hits[5].scores.page == pytest.approx(0.7 * 0.5 / 1.5)
+
+
+def test_several_good_passages_of_a_page_support_each_other() -> None:
+    chunks: dict[PointId, Chunk] = {
+        1: make_chunk("alone", section="1"),
+        2: make_chunk("alone", section="2"),
+        3: make_chunk("strong", section="3"),
+        4: make_chunk("strong", section="4"),
+    }
+    hits = rank_chunks(chunks, cosine={1: 0.6, 2: 0.1, 3: 0.58, 4: 0.58}, bm25=0.0)
+    assert list(hits) == [3, 4, 1, 2]
+
+
+@given(st.integers(CANDIDATES, 4 * CANDIDATES), st.randoms(use_true_random=False))
+def test_scores_do_not_depend_on_the_number_of_candidates(limit: int, random: Any) -> None:
+    """A store proposes the best points of each side; a longer list has all of a shorter one."""
+    count = 4 * CANDIDATES
+    points: dict[PointId, Chunk] = {n: make_chunk(f"page-{n % 9}", section=str(n)) for n in range(count)}
+    columns = [random.sample(range(1, count + 1), count) for _ in range(2)]
+
+    def search(side_limit: int) -> dict[PointId, Hit]:
+        best = {n for column in columns for n in sorted(points, key=lambda n: -column[n])[:side_limit]}
+        chunks = {n: points[n] for n in sorted(best)}
+        return rank_chunks(
+            chunks,
+            cosine={n: columns[0][n] / (count + 1) for n in chunks},
+            bm25={n: columns[1][n] / 10 for n in chunks},
+        )
+
+    short, long = search(CANDIDATES), search(limit)
+    assert all(long[point_id] == hit for point_id, hit in short.items())
+
+
+FEATURES = st.builds(Scores, *[st.floats(0, 1)] * 5)
+
+
+@given(FEATURES, st.sampled_from(Scores._fields), st.floats(0, 1))
+def test_the_match_is_monotone_in_each_feature(scores: Scores, feature: str, value: float) -> None:
+    other = scores._replace(**{feature: value})
+    lower, higher = sorted((scores, other), key=lambda each: getattr(each, feature))
+    assert sum(weigh_features(lower).values()) <= sum(weigh_features(higher).values())
+    assert 0.0 <= hybrid_score(lower) <= hybrid_score(higher) <= 1.0
+
+
+@given(candidate_lists(), SENTENCES)
+def test_hybrid_features_and_scores_are_in_0_to_1_with_names(candidates: Candidates, query: str) -> None:
+    titles = ["Navigation", "Nesting navigators", "", "Tabs"]
+    points = {
+        point_id: replace(chunk_of(point_id), title=titles[number % 4], section=WORDS[number % len(WORDS)])
+        for number, point_id in enumerate(candidates.point_ids)
+    }
+    ranked = rank(candidates, points, "hybrid", query, BOOK)
+    for hit in ranked.hits:
+        assert 0.0 <= hit.score <= 1.0
+        assert all(feature is None or 0.0 <= feature <= 1.0 for feature in hit.scores)
+        assert hit.score == pytest.approx(hybrid_score(hit.scores))
+
+
+def test_lexical_reaches_one_half_earlier_for_a_query_of_few_or_common_words() -> None:
+    chunks: dict[PointId, Chunk] = {1: make_chunk("page")}
+    lexical = [
+        rank_chunks(chunks, query)[1].scores.lexical or 0.0
+        for query in ("screen", "tabs", "nesting tabs lifecycle moving between stack")
+    ]
+    assert lexical == sorted(lexical, reverse=True)
+    assert lexical[0] > lexical[1] > lexical[2] >= 3.0 / (3.0 + 10.0)
+
+
+def test_without_words_of_the_book_bm25_is_saturated_by_the_fixed_midpoint() -> None:
+    chunks: dict[PointId, Chunk] = {1: make_chunk("page")}
+    empty = BookWords(Vocabulary({}, 0), (), Analyzer())
+    ranked = rank(Candidates([1], [0.5], [10.0]), chunks, "hybrid", "tabs", empty)
+    assert ranked.hits[0].scores.lexical == 0.5
+
+
+def test_damaged_points_are_scored_as_the_only_passage_of_their_page() -> None:
+    points: dict[PointId, StoredPoint] = {
+        1: make_chunk("page"),
+        2: DamagedPoint(2, "damaged", ("position: must be a number",)),
+    }
+    ranked = rank(Candidates([1, 2], [0.7, 0.7], [4.0, 4.0]), points, "hybrid")
+    assert [hit.point_id for hit in ranked.hits] == [1]
+    assert [(score, point.point_id) for score, point in ranked.damaged] == [(ranked.hits[0].score, 2)]
+
+
+def test_formulas_name_every_feature() -> None:
+    assert all(feature in FORMULAS["hybrid"] for feature in Scores._fields)
+    assert FORMULAS["dense"] == "cosine"
+    assert FORMULAS["lexical"] == "lexical"
+
+
+@pytest.mark.parametrize(
+    ("phrases", "expected"),
+    [
+        ((), True),
+        (("best effort",), True),
+        (("BEST   Effort",), True),
+        (("effort best",), False),
+        (("quality of service", "best effort"), True),
+        (("best effort", "zebra"), False),
+        (("topics",), True),
+    ],
+)
+def test_contains_phrases_looks_in_text_and_names(phrases: tuple[str, ...], expected: bool) -> None:
+    chunk = make_chunk("page", "Topics", "Quality of service", text="Reliable, or best\neffort.")
+    assert contains_phrases(chunk, phrases) == expected
+
+
+def test_select_excludes_hits_without_the_quoted_words() -> None:
+    chunks: dict[PointId, StoredPoint] = {1: make_chunk("a", text="best effort"), 2: make_chunk("b")}
+    ranked = rank(Candidates([1, 2], [0.5, 0.9], None), chunks, "dense")
+    selection = select(ranked, SearchOptions(), ["best effort"])
+    assert [hit.point_id for hit in selection.hits] == [1]
+    assert [excluded.reason for excluded in selection.excluded] == ["it does not have the quoted words"]

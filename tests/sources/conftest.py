@@ -1,3 +1,3 @@
-from .docusaurus_build import built_handbook
+from .docusaurus_build import built_cases, built_handbook
 
-__all__ = ["built_handbook"]
+__all__ = ["built_cases", "built_handbook"]

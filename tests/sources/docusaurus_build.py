@@ -1,6 +1,7 @@
-"""The handbook as the real Docusaurus builds it: installed once with npm, and rebuilt after a change.
+"""Sites as the real Docusaurus builds them: installed once with npm, and rebuilt after a change.
 
-`python -m tests.sources.docusaurus_build` installs and builds it, and prints the folder of the site.
+`python -m tests.sources.docusaurus_build` installs Docusaurus, builds the handbook and the site of cases,
+and prints the folders of the built sites.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from pathlib import Path
 import pytest
 
 BOOK = Path(__file__).parents[2] / "examples" / "handbook"
+CASES = Path(__file__).parent / "docusaurus_cases"
 CACHE = Path(__file__).parents[2] / ".cache" / "docusaurus"
-_INPUTS = ("package.json", "docusaurus.config.js", "docs")
+_INPUTS = ("docusaurus.config.js", "docs")
 _TIMEOUT = 900  # seconds for one command, on a slow machine with a slow network
 
 
@@ -29,53 +31,72 @@ class DocusaurusMissing(Exception):
 
 @pytest.fixture(scope="session")
 def built_handbook() -> Path:
-    """The folder of the built site. Without npm the test is skipped, or fails in strict mode."""
+    """The folder of the built handbook. Without npm the test is skipped, or fails in strict mode."""
+    return _build_or_skip(BOOK)
+
+
+@pytest.fixture(scope="session")
+def built_cases() -> Path:
+    """The folder of the built site of cases."""
+    return _build_or_skip(CASES)
+
+
+def _build_or_skip(source: Path) -> Path:
     try:
-        return build()
+        return build(source)
     except DocusaurusMissing as error:
         if os.environ.get("PERTINENT_TEST_STRICT"):
             pytest.fail(str(error))
         pytest.skip(str(error))
 
 
-def build() -> Path:
+def build(source: Path) -> Path:
     """Return the folder of the built site; a build of the same files is used again."""
-    npm, npx = shutil.which("npm"), shutil.which("npx")
-    if npm is None or npx is None:
-        raise DocusaurusMissing(
-            "npm and npx, which install and run Docusaurus, are missing: install Node.js 20 or newer"
-        )
-    site = CACHE / _hash_files(["package.json"])
-    built = site / f"build-{_hash_files(_INPUTS)}"
+    npm = shutil.which("npm")
+    if npm is None:
+        raise DocusaurusMissing("npm, which installs Docusaurus, is missing: install Node.js 20 or newer")
+    installed = CACHE / _hash_files(BOOK, ["package.json"])
+    # Node finds the modules of the folder above, so that both sites share one installation.
+    site = installed / source.name
+    built = site / f"build-{_hash_files(source, _INPUTS)}"
     with _build_lock():
-        if not (site / "installed").exists():
-            shutil.rmtree(site, ignore_errors=True)
-            site.mkdir(parents=True)
-            shutil.copy(BOOK / "package.json", site)
-            if failure := _run([npm, "install", "--no-audit", "--no-fund", "--loglevel=error"], site):
+        if not (installed / "installed").exists():
+            shutil.rmtree(installed, ignore_errors=True)
+            installed.mkdir(parents=True)
+            shutil.copy(BOOK / "package.json", installed)
+            if failure := _run([npm, "install", "--no-audit", "--no-fund", "--loglevel=error"], installed):
                 raise DocusaurusMissing(failure)
-            (site / "installed").touch()
+            (installed / "installed").touch()
         if not built.exists():
-            _copy_handbook(site)
-            failure = _run([npx, "--no-install", "docusaurus", "build", "--out-dir", "unfinished"], site)
+            _copy_site(source, site)
+            docusaurus = str(installed / "node_modules" / ".bin" / "docusaurus")
+            failure = _run([docusaurus, "build", "--out-dir", "unfinished"], site)
             assert not failure, failure
             (site / "unfinished").rename(built)
     return built
 
 
-def _copy_handbook(site: Path) -> None:
-    """Copy the handbook to the site and delete earlier builds."""
-    for old in (*site.glob("build-*"), site / "docs", site / "unfinished", site / ".docusaurus"):
-        shutil.rmtree(old, ignore_errors=True)
-    shutil.copy(BOOK / "docusaurus.config.js", site)
-    shutil.copytree(BOOK / "docs", site / "docs")
+def _copy_site(source: Path, site: Path) -> None:
+    """Copy the files of a site and delete earlier builds."""
+    shutil.rmtree(site, ignore_errors=True)
+    site.mkdir()
+    shutil.copy(BOOK / "package.json", site)
+    shutil.copy(source / "docusaurus.config.js", site)
+    shutil.copytree(source / "docs", site / "docs")
 
 
 def _run(command: list[str], site: Path) -> str:
     """Run a command; return its output if it fails, else ""."""
     try:
         process = subprocess.run(
-            command, cwd=site, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            command,
+            cwd=site,
+            # The cache is in the modules, which the sites share: a site would get the other's languages.
+            env={**os.environ, "DOCUSAURUS_NO_PERSISTENT_CACHE": "true"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
             timeout=_TIMEOUT,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -84,14 +105,14 @@ def _run(command: list[str], site: Path) -> str:
     return output if process.returncode else ""
 
 
-def _hash_files(names: list[str] | tuple[str, ...]) -> str:
-    """Hash the handbook's files with these names, and those below them."""
+def _hash_files(folder: Path, names: list[str] | tuple[str, ...]) -> str:
+    """Hash the files of a folder with these names, and those below them."""
     checksum = hashlib.sha256()
     for name in names:
-        below = sorted((BOOK / name).rglob("*")) if (BOOK / name).is_dir() else [BOOK / name]
+        below = sorted((folder / name).rglob("*")) if (folder / name).is_dir() else [folder / name]
         for path in below:
             if path.is_file():
-                checksum.update(f"{path.relative_to(BOOK)}\0".encode())
+                checksum.update(f"{path.relative_to(folder)}\0".encode())
                 checksum.update(hashlib.sha256(path.read_bytes()).digest())
     return checksum.hexdigest()[:16]
 
@@ -108,6 +129,7 @@ def _build_lock() -> Iterator[None]:
 
 if __name__ == "__main__":
     try:
-        sys.stdout.write(f"{build()}\n")
+        for source in (BOOK, CASES):
+            sys.stdout.write(f"{build(source)}\n")
     except DocusaurusMissing as error:
         sys.exit(str(error))

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from pertinent.errors import InvalidInput
+from pertinent.indexing.chunking import chunk_page, embedded_text
 from pertinent.sources import open_source
 from pertinent.sources.beir import BeirSource
+from pertinent.testing.embedder import HashedWords
 from pertinent.types import Page, Unreadable
 
 
@@ -31,6 +33,14 @@ def test_beir_document_becomes_a_page_under_its_id(tmp_path: Path) -> None:
     assert page.text == "One.\n\nTwo\nlines."
     assert [block.kind for block in page.sections[0].blocks] == ["prose", "prose"]
     assert (source.name, source.total) == ("faq", 1)
+
+
+def test_beir_document_without_a_title_is_embedded_without_its_id(tmp_path: Path) -> None:
+    (page,) = BeirSource(write_corpus(tmp_path, {"_id": "doc-17", "text": "A joint turns."})).read()
+    assert isinstance(page, Page)
+    (chunk,) = chunk_page(page, HashedWords().count_tokens, target=40, most=60)
+    assert chunk.title == "doc-17"
+    assert embedded_text(chunk) == "A joint turns."
 
 
 def test_beir_text_changes_only_in_its_line_ends(tmp_path: Path) -> None:

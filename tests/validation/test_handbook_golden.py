@@ -41,6 +41,20 @@ def report(indexed: Pertinent, golden: GoldenSet) -> ValidationReport:
     return indexed.validate(golden, audit=True)
 
 
+def test_rule_23_a_score_of_one_half_separates_answerable_queries(
+    indexed: Pertinent, golden: GoldenSet
+) -> None:
+    """The best hit of 95 % of the answerable queries reaches it, and of at most 10 % of the others."""
+    reached: dict[bool, list[bool]] = {True: [], False: []}
+    for query in golden.queries:
+        if query.text.strip():
+            hits = indexed.search(query.text, top_k=1).hits
+            is_answerable = query.answerable and any(label.grade > 0 for label in query.labels)
+            reached[is_answerable].append(bool(hits) and hits[0].score >= 0.5)
+    assert sum(reached[True]) / len(reached[True]) >= 0.95
+    assert sum(reached[False]) / len(reached[False]) <= 0.10
+
+
 def test_handbook_golden_set_is_rich_enough(golden: GoldenSet) -> None:
     queries = golden.queries
     assert sum(query.scored for query in queries) >= 40

@@ -63,7 +63,7 @@ class Reader:
 
     @property
     def box(self) -> Locator:
-        return self.page.get_by_role("searchbox", name="Search for a passage")
+        return self.page.get_by_role("combobox", name="Search for a passage")
 
     @property
     def hits(self) -> Locator:

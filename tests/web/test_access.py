@@ -67,7 +67,10 @@ def test_search_page_works_by_keyboard_alone(reader: Reader) -> None:
     expect(reader.hits.nth(1).locator(".passage-link")).to_be_focused()
     keys.press("c")
     expect(reader.hits.nth(1).get_by_role("button", name="Copied")).to_be_visible()
-    assert str(reader.js("navigator.clipboard.readText()")).endswith(str(focused.get_attribute("href")))
+    assert str(reader.js("navigator.clipboard.readText()")).endswith(f"({focused.get_attribute('href')})")
+    keys.press("l")
+    expect(reader.hits.nth(1).locator("[data-act=link]")).to_have_text("Copied")
+    assert reader.js("navigator.clipboard.readText()") == focused.get_attribute("href")
     keys.press("ArrowUp")
     keys.press("ArrowUp")
     expect(reader.box).to_be_focused()
@@ -126,7 +129,7 @@ def test_tab_reaches_every_control_with_a_visible_focus(reader: Reader) -> None:
     seen: list[str] = []
     reader.page.locator(".skip").focus()
     reader.page.keyboard.press("Shift+Tab")
-    for _ in range(9):
+    for _ in range(10):
         reader.page.keyboard.press("Tab")
         seen.append(str(reader.js("document.activeElement.textContent.trim() || document.activeElement.id")))
         outline = reader.js(
@@ -135,7 +138,7 @@ def test_tab_reaches_every_control_with_a_visible_focus(reader: Reader) -> None:
         )
         assert outline == "solid", seen
     assert seen[0] == "Skip to the results"
-    assert {"query", "Context", "Copy citation", "Joints › Friction"} <= set(seen)
+    assert {"query", "Context", "Copy link", "Copy as Markdown citation", "Joints › Friction"} <= set(seen)
 
 
 def test_search_page_has_landmarks_headings_and_a_live_status(reader: Reader) -> None:

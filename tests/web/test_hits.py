@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
+import pytest
 from playwright.sync_api import Route, expect
+
+from pertinent.search.snippets import make_snippet
+from pertinent.search.terms import Analyzer
 
 from .book import SITE
 from .conftest import Reader, Visit
@@ -119,9 +124,31 @@ def test_copy_citation_writes_to_the_clipboard(reader: Reader) -> None:
     button = reader.hits.first.locator("[data-act=copy]")
     button.click()
     expect(button).to_have_text("Copied")
-    assert reader.js("navigator.clipboard.readText()") == f"Joints › Friction. {SITE}/body/joints#friction"
-    expect(reader.page.locator("#announcer")).to_contain_text("Copied: Joints › Friction.")
-    expect(button).to_have_text("Copy citation", timeout=4000)
+    assert reader.js("navigator.clipboard.readText()") == f"[Joints › Friction]({SITE}/body/joints#friction)"
+    expect(reader.page.locator("#announcer")).to_contain_text("Copied: [Joints › Friction]")
+    expect(button).to_have_text("Copy as Markdown citation", timeout=4000)
+
+
+def test_copy_link_writes_the_address_to_the_clipboard(reader: Reader) -> None:
+    reader.open("/?q=friction+joint")
+    button = reader.hits.first.get_by_role("button", name="Copy link")
+    button.focus()
+    reader.page.keyboard.press("Enter")
+    expect(reader.hits.first.locator("[data-act=link]")).to_have_text("Copied")
+    assert reader.js("navigator.clipboard.readText()") == f"{SITE}/body/joints#friction"
+    expect(reader.hits.first.locator("[data-act=link]")).to_have_text("Copy link", timeout=4000)
+
+
+def test_markdown_citation_escapes_what_would_end_the_link(reader: Reader) -> None:
+    metadata = {
+        "document_title": "Arrays [and *lists*]",
+        "section": "push()",
+        "url": "https://robots.example/a_(b)",
+        "anchor": "push",
+    }
+    script = """async (metadata) => (await import("/static/citation.js")).formatMarkdownCitation(metadata)"""
+    expected = r"[Arrays \[and \*lists\*\] › push()](https://robots.example/a_%28b%29#push)"
+    assert reader.js(script, metadata) == expected
 
 
 def copy_without_clipboard(visit: Visit, script: str) -> Reader:
@@ -139,7 +166,7 @@ def test_copy_citation_without_clipboard_api_copies_a_selection(visit: Visit) ->
     reader = copy_without_clipboard(visit, record)
     button = reader.hits.first.locator("[data-act=copy]")
     expect(button).to_have_text("Copied")
-    assert reader.js("window.copied") == f"Joints › Friction. {SITE}/body/joints#friction"
+    assert reader.js("window.copied") == f"[Joints › Friction]({SITE}/body/joints#friction)"
     expect(button).to_be_focused()
 
 
@@ -147,7 +174,7 @@ def test_copy_citation_falls_back_to_a_text_field(visit: Visit) -> None:
     reader = copy_without_clipboard(visit, "document.execCommand = () => false;")
     field = reader.hits.first.get_by_label("Citation, to copy by hand")
     expect(field).to_be_focused()
-    expect(field).to_have_value(f"Joints › Friction. {SITE}/body/joints#friction")
+    expect(field).to_have_value(f"[Joints › Friction]({SITE}/body/joints#friction)")
 
 
 def test_hit_without_scores_and_section_is_shown(reader: Reader) -> None:
@@ -165,3 +192,118 @@ def test_hit_without_scores_and_section_is_shown(reader: Reader) -> None:
     expect(hit.locator(".tools .location")).to_have_text("notes:robots")
     expect(hit.locator(".bar")).to_have_count(0)
     expect(reader.status).to_have_text("1 passage on 1 page · 1 ms")
+
+
+PROSE = " ".join(f"Sentence {number} is about the calibration of an arm." for number in range(30))
+CODE = "\n".join(["```js title='arm.js'", *(f"const a{n} = {n}; // {'x' * 150}" for n in range(30)), "```"])
+
+
+def show_long_hits(reader: Reader, passage: str, query: str) -> None:
+    """Search six pages with a long passage each."""
+
+    def answer(route: Route) -> None:
+        body: dict[str, int] = json.loads(route.request.post_data or "")
+        text, highlights = make_snippet(passage, query, Analyzer("english"), body["snippet_length"])
+        results = [
+            {
+                "chunk_id": f"n-{number}",
+                "content": passage,
+                "snippet": text,
+                "highlights": highlights,
+                "similarity_score": 0.5,
+                "scores": {"cosine": 0.5, "lexical": 0.5},
+                "metadata": {
+                    "url": f"{SITE}/arm-{number}",
+                    "section": "Calibration",
+                    "anchor": "calibration",
+                    "document_id": f"n{number}",
+                    "document_title": f"Arm {number}",
+                },
+            }
+            for number in range(6)
+        ]
+        route.fulfill(
+            json={"results": results, "nearest": [], "warnings": [], "status": "success", "query_time_ms": 1}
+        )
+
+    reader.page.route("**/api/v1/search", answer)
+    reader.open(f"/?q={query.replace(' ', '+')}")
+    expect(reader.hits).to_have_count(6)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "count"),
+    [(1920, 950, 5), (390, 844, 3)],
+    ids=["desktop", "phone"],
+)
+def test_several_long_hits_fit_on_a_screen(visit: Visit, width: int, height: int, count: int) -> None:
+    reader = visit(viewport={"width": width, "height": height})
+    show_long_hits(reader, PROSE, "sentence 20")
+    passages = reader.page.locator(".passage").evaluate_all(
+        "all => all.map((passage) => passage.getBoundingClientRect().bottom)"
+    )
+    assert passages[count - 1] <= height
+
+
+def test_hit_shows_its_best_lines_and_all_of_them_on_a_click(reader: Reader) -> None:
+    show_long_hits(reader, PROSE, "sentence 20")
+    hit = reader.hits.first
+    passage = hit.locator(".passage")
+    expect(passage).to_contain_text("Sentence 20 is about")
+    expect(passage).not_to_contain_text("Sentence 0 is about")
+    button = hit.get_by_role("button", name="Show all")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    button.focus()
+    reader.page.keyboard.press("Enter")
+    expect(passage).to_contain_text("Sentence 0 is about")
+    expect(passage).to_contain_text("Sentence 29 is about")
+    button = hit.get_by_role("button", name="Show less")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    expect(button).to_be_focused()
+    button.click()
+    expect(passage).not_to_contain_text("Sentence 0 is about")
+    hit.locator(".passage-link").focus()
+    reader.page.keyboard.press("a")
+    expect(passage).to_contain_text("Sentence 0 is about")
+
+
+def test_short_passage_has_no_button_to_show_all(reader: Reader) -> None:
+    reader.open("/?q=friction+joint")
+    expect(reader.hits.first.get_by_role("button", name="Show all")).to_have_count(0)
+
+
+def test_snippet_of_code_is_drawn_as_code_that_scrolls(reader: Reader) -> None:
+    show_long_hits(reader, CODE, "a20")
+    code = reader.hits.first.locator(".passage pre")
+    expect(code).to_have_count(1)
+    expect(code.locator("mark").first).to_have_text("a20")
+    expect(reader.hits.first.get_by_role("region", name="Code, scrolls sideways")).to_have_count(1)
+    reader.hits.first.get_by_role("button", name="Show all").click()
+    expect(reader.hits.first.get_by_role("region", name="Code, scrolls sideways")).to_have_count(1)
+
+
+def test_words_that_the_service_marked_are_highlighted(reader: Reader) -> None:
+    show_long_hits(reader, "Call createNativeArm() first.", "native")
+    expect(reader.hits.first.locator(".passage mark")).to_have_text("createNativeArm")
+
+
+def test_context_shows_the_whole_passage(reader: Reader) -> None:
+    show_long_hits(reader, PROSE, "sentence 20")
+    neighbours = {"chunks": [{"chunk_id": "n-0", "content": PROSE, "section": "Calibration"}]}
+    reader.page.route("**/api/v1/chunks/**", lambda route: route.fulfill(json=neighbours))
+    hit = reader.hits.first
+    hit.get_by_role("button", name="Context").click()
+    expect(hit.locator(".before")).to_contain_text("The page begins here.")
+    expect(hit.locator(".passage")).to_contain_text("Sentence 0 is about")
+
+
+def test_examples_are_the_titles_of_prominent_pages(bench: Reader) -> None:
+    documents = [
+        {"title": "Deep and long", "url": f"{SITE}/api/deep", "chunks": 90},
+        {"title": "Short", "url": f"{SITE}/short", "chunks": 1},
+        {"title": "Configuration", "url": f"{SITE}/configuration", "chunks": 30},
+        {"title": "CLI", "url": f"{SITE}/cli", "chunks": 40},
+        {"title": "Blog posts", "url": f"{SITE}/blog", "chunks": 20},
+    ]
+    script = """async (documents) => (await import("/static/parts.js")).pickExamples(documents)"""
+    assert bench.js(script, documents) == ["Configuration", "Blog posts", "Short"]

@@ -185,10 +185,10 @@ def test_search_page_and_reports_link_to_each_other(look: Visit) -> None:
     page.get_by_role("link", name="Reports").click()
     expect(page.get_by_role("table")).to_be_visible()
     page.get_by_role("link", name="Pertinent").click()
-    expect(page.get_by_role("searchbox")).to_be_visible()
+    expect(page.get_by_role("combobox")).to_be_visible()
     page.goto(page.url + COMPARE.removeprefix("/"))
     page.get_by_role("link", name="Pertinent").click()
-    expect(page.get_by_role("searchbox")).to_be_visible()
+    expect(page.get_by_role("combobox")).to_be_visible()
 
 
 def test_empty_report_folder_says_what_to_do(visit: Visit) -> None:

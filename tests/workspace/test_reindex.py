@@ -380,6 +380,7 @@ def test_reindex_embeds_chunks_of_several_pages_in_one_batch(indexed: Path, paid
     [
         ({"chunk_tokens": 20}, ["chunk_tokens = 120"]),
         ({"embedder": OTHER}, ['embedder = "testing:hashed-words"']),
+        ({"language": "german"}, ['language = "english"']),
         (
             {"embedder": OTHER, "chunk_tokens": 20},
             ['embedder = "testing:hashed-words"', "chunk_tokens = 120"],

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -182,6 +183,16 @@ def _group_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
         group.append(position)
     if group:
         yield group
+
+
+@cache
+def _read_vocabulary() -> frozenset[str]:
+    return frozenset(_VOCABULARY.read_text(encoding="utf-8").splitlines())
+
+
+def is_whole_word(word: str) -> bool:
+    """Whether MiniLM's vocabulary has the word whole, as it has all common English words."""
+    return word in _read_vocabulary()
 
 
 class WordTokenCounter:

@@ -1,29 +1,37 @@
 """Chunking: pages are split along their structure, into sizes measured in the embedder's tokens.
 
-A chunk never crosses a heading. A paragraph, a code fence or a table stays in one chunk if it fits the
-embedder. A longer one is split at sentences or lines, then at words, then at characters, and never
-inside a table row or a line of code that fits. The same page and the same token counter always give
-the same chunks, byte for byte.
+A chunk stays below its heading. A paragraph or a table stays in one chunk if it fits the embedder; a
+longer one is split at sentences or rows, then at words, then at characters. A code block stays in one
+chunk if it has at most 1,999 characters, even if the embedder reads only its beginning; a longer one is
+cut between its top-level constructs. A few words are no chunk of their own: they join a neighbour in
+their section, else they begin at their heading, else they join the subsection that they introduce. The
+same page and the same token counter always give the same chunks, byte for byte.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from .. import identity
-from ..types import BlockKind, Chunk, Page, Section
+from .._internal.code_parts import split_code
+from ..types import Block, BlockKind, Chunk, FrontMatter, Page, Section
 
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 """Part of an index's fingerprint: increase it whenever the same page would give other chunks."""
 MAX_CHARACTERS = 1999
+FEW_WORDS = 80
+"""A text of fewer characters, and less than a quarter of the target, is no chunk if it has a neighbour."""
 CONTEXT_MAX = 60
 """About how many tokens the context above a chunk may have."""
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
 _SENTENCE = re.compile(r"""(?<=[.!?…])\s+|(?<=[.!?…]["'”’)\]])\s+|(?<=[。！？])\s*""")
+_HEADING = re.compile(r"^(#{1,6}) ", re.MULTILINE)
 _LINE = re.compile(r"\n")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _WORD = re.compile(r"\s+")
@@ -31,7 +39,7 @@ _CHARACTER = re.compile(r"(?<=.)(?=.)", re.DOTALL)
 _SEPARATORS: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
     "prose": (_PARAGRAPH, _SENTENCE, _WORD, _CHARACTER),
     "item": (_PARAGRAPH, _SENTENCE, _WORD, _CHARACTER),
-    "code": (_PARAGRAPH, _LINE, _WORD, _CHARACTER),
+    "code": (_LINE, _WORD, _CHARACTER),
     "table": (_LINE, _WORD, _CHARACTER),
 }
 
@@ -54,6 +62,11 @@ class Budget(NamedTuple):
     join_cost: int
     """How many tokens it costs to join two pieces."""
 
+    @property
+    def small(self) -> int:
+        """Below how many tokens a span is joined to a neighbour beyond the target size."""
+        return self.target // 4
+
     def reserve(self, lead: Span | None) -> Budget:
         """Return the budget that remains beside a lead."""
         if lead is None:
@@ -62,12 +75,20 @@ class Budget(NamedTuple):
         return Budget(min(self.target, most), most, self.join_cost)
 
 
+class _Passage(NamedTuple):
+    """The span of a chunk, and the section that it is cited by."""
+
+    section: Section
+    span: Span
+    budget: Budget
+
+
 def context(title: str, section: str) -> str:
     """Return the line that is embedded above a chunk's text: its title and headings.
 
     A long one is cut at the front, so that the nearest heading stays.
     """
-    breadcrumb = f"{title} › {section}" if section else title
+    breadcrumb = " › ".join(filter(None, (title, section)))
     if len(breadcrumb) <= CONTEXT_MAX:  # a character has at most one token
         return breadcrumb
     weight = 0.0
@@ -80,9 +101,29 @@ def context(title: str, section: str) -> str:
     return breadcrumb
 
 
-def embedded_text(chunk: Chunk) -> str:
-    """Return what is embedded and indexed lexically for a chunk: its context and its text."""
-    return f"{context(chunk.title, chunk.section)}\n\n{chunk.text}"
+NO_FRONT_MATTER = FrontMatter()
+
+
+def embedded_text(chunk: Chunk, front_matter: FrontMatter = NO_FRONT_MATTER) -> str:
+    """Return what is embedded and indexed lexically for a chunk: its context and its text.
+
+    The first chunk of a page also carries what the front matter says about the page.
+    """
+    line = context(_spoken_title(chunk), chunk.section)
+    about = describe_page(front_matter, chunk.title) if chunk.position == 0 else ""
+    return "\n\n".join(filter(None, (line, about, chunk.text)))
+
+
+def describe_page(front_matter: FrontMatter, title: str) -> str:
+    """Return description, label and keywords of a page as text; a label equal to the title is left out."""
+    label = front_matter.sidebar_label if front_matter.sidebar_label != title else ""
+    keywords = ", ".join(dict.fromkeys((*front_matter.keywords, *front_matter.tags)))
+    return "\n".join(filter(None, (front_matter.description, label, keywords)))
+
+
+def _spoken_title(item: Page | Chunk) -> str:
+    """Return the title; "" if it is only the page's path, as for a BEIR document without a title."""
+    return "" if item.title == item.source_path else item.title
 
 
 def chunk_page(page: Page, count_tokens: CountTokens, *, target: int, most: int) -> list[Chunk]:
@@ -94,21 +135,24 @@ def chunk_page(page: Page, count_tokens: CountTokens, *, target: int, most: int)
         target: About how many tokens a chunk should have.
         most: How many tokens a chunk may have, with its context.
     """
-    spans: list[tuple[Section, Span]] = []
     special_tokens, single, joined = count_tokens(["", "a", "a\n\na"])
     join_cost = joined - 2 * single + special_tokens
     measure = _make_measure(page.text, count_tokens, special_tokens)
+    passages: list[_Passage] = []
     for section in page.sections:
-        (context_tokens,) = count_tokens([context(page.title, " › ".join(section.path))])
+        (context_tokens,) = count_tokens([context(_spoken_title(page), " › ".join(section.path))])
         room = max(most - context_tokens - join_cost, 1)
         budget = Budget(min(target, room), room, join_cost)
         units = _split_section(page.text, section, budget, measure)
-        spans += ((section, span) for span in _pack(units, budget))
-    texts = [page.text[span.start : span.end] for _, span in spans]
+        spans = _join_few_words(_group(units, budget), budget)
+        passages += (_Passage(section, span, budget) for span in spans)
+    if not _lists_short_entries(page):
+        passages = _join_short_sections(_begin_at_headings(page.text, passages, measure), measure)
+    texts = [page.text[passage.span.start : passage.span.end] for passage in passages]
     ids = identity.chunk_ids(page.document_id, texts)
     return [
-        _make_chunk(page, section, span, position, chunk_id)
-        for position, (chunk_id, (section, span)) in enumerate(zip(ids, spans, strict=True))
+        _make_chunk(page, passage.section, passage.span, position, chunk_id)
+        for position, (chunk_id, passage) in enumerate(zip(ids, passages, strict=True))
     ]
 
 
@@ -156,13 +200,15 @@ def _split_section(text: str, section: Section, budget: Budget, measure: Measure
         if lead is not None and not _introduces(text, lead, block.kind):
             yield lead
             unit, lead = span, None
-        if not _fits(unit, budget.most):
-            parts = list(_split(text, span, _SEPARATORS[block.kind], budget.reserve(lead), measure))
-            yield from _prepend_lead(lead, parts, budget)
+        most = _most_tokens(block, budget)
+        if not _fits(unit, most):
+            yield from _prepend_lead(
+                lead, _split_block(text, block, span, lead, budget, measure), most, budget
+            )
             lead = None
             continue
         lead = None
-        if block.kind == "prose" and unit.tokens < budget.target // 4:
+        if block.kind == "prose" and unit.tokens < budget.small:
             lead = unit
         else:
             yield unit
@@ -170,12 +216,31 @@ def _split_section(text: str, section: Section, budget: Budget, measure: Measure
         yield lead
 
 
-def _prepend_lead(lead: Span | None, parts: list[Span], budget: Budget) -> list[Span]:
+def _most_tokens(block: Block, budget: Budget) -> int:
+    """Return how many tokens a chunk with this block may have: code is not split to fit the embedder."""
+    return sys.maxsize if block.kind == "code" else budget.most
+
+
+def _split_block(
+    text: str, block: Block, span: Span, lead: Span | None, budget: Budget, measure: Measure
+) -> list[Span]:
+    """Split a block that does not fit, beside its lead, into parts that do."""
+    if block.kind != "code":
+        return list(_split(text, span, _SEPARATORS[block.kind], budget.reserve(lead), measure))
+    ranges = split_code(text[block.start : block.end], MAX_CHARACTERS)
+    parts: list[Span] = []
+    for part in measure([(block.start + start, block.start + end) for start, end in ranges]):
+        fits = _fits(part, _most_tokens(block, budget))
+        parts += [part] if fits else _split(text, part, _SEPARATORS["code"], budget, measure)
+    return parts
+
+
+def _prepend_lead(lead: Span | None, parts: list[Span], most: int, budget: Budget) -> list[Span]:
     """Join the lead to the first of the parts, if both fit into a chunk."""
     if lead is None:
         return parts
     joined = _join(lead, parts[0], budget)
-    return [joined, *parts[1:]] if _fits(joined, budget.most) else [lead, *parts]
+    return [joined, *parts[1:]] if _fits(joined, most) else [lead, *parts]
 
 
 def _introduces(text: str, lead: Span, kind: BlockKind) -> bool:
@@ -209,15 +274,121 @@ def _split(
 
 
 def _pack(units: Iterable[Span], budget: Budget) -> list[Span]:
-    """Join neighbours up to the target size; a small one may exceed the target to avoid a tiny chunk."""
-    packed: list[Span] = []
-    small = budget.target // 4
+    """Join neighbours up to the target size."""
+    return [_merge(group, budget) for group in _group(units, budget)]
+
+
+def _group(units: Iterable[Span], budget: Budget) -> list[list[Span]]:
+    """Group neighbours up to the target size; a small one may exceed the target to avoid a tiny chunk."""
+    groups: list[list[Span]] = []
+    packed = Span(0, 0, 0)
     for unit in units:
-        if packed:
-            joined = _join(packed[-1], unit, budget)
-            limit = budget.most if min(packed[-1].tokens, unit.tokens) < small else budget.target
+        if groups:
+            joined = _join(packed, unit, budget)
+            limit = budget.most if min(packed.tokens, unit.tokens) < budget.small else budget.target
             if _fits(joined, limit):
-                packed[-1] = joined
+                groups[-1].append(unit)
+                packed = joined
                 continue
-        packed.append(unit)
-    return packed
+        groups.append([unit])
+        packed = unit
+    return groups
+
+
+def _merge(group: Sequence[Span], budget: Budget) -> Span:
+    return reduce(lambda first, second: _join(first, second, budget), group)
+
+
+def _join_few_words(groups: Iterable[list[Span]], budget: Budget) -> list[Span]:
+    """Let a group of a few words take the last unit of the group above it, or else join a neighbour.
+
+    The embedder may not read all of the joined groups; their words are indexed lexically all the same.
+    """
+    joined: list[list[Span]] = []
+    for group in groups:
+        above = joined[-1] if joined else []
+        if not above or not (
+            _has_few_words(_merge(group, budget), budget) or _has_few_words(_merge(above, budget), budget)
+        ):
+            joined.append(group)
+        elif len(above) > 1 and _can_give(above, group, budget):
+            joined.append([above.pop(), *group])
+        elif _fits(_merge([*above, *group], budget), sys.maxsize):
+            above += group
+        else:
+            joined.append(group)
+    return [_merge(group, budget) for group in joined]
+
+
+def _can_give(above: Sequence[Span], group: Sequence[Span], budget: Budget) -> bool:
+    """Whether a group can give its last unit to the one below it, and both are chunks then."""
+    remaining, extended = _merge(above[:-1], budget), _merge([above[-1], *group], budget)
+    return _fits(extended, budget.most) and not (
+        _has_few_words(remaining, budget) or _has_few_words(extended, budget)
+    )
+
+
+def _has_few_words(span: Span, budget: Budget) -> bool:
+    return span.end - span.start < FEW_WORDS and span.tokens < budget.small
+
+
+def _lists_short_entries(page: Page) -> bool:
+    """Whether all sections have a few words, as in a glossary: each is what readers look for."""
+    sections = (section.blocks for section in page.sections if section.blocks)
+    return all(blocks[-1].end - blocks[0].start < FEW_WORDS for blocks in sections)
+
+
+def _begin_at_headings(text: str, passages: Sequence[_Passage], measure: Measure) -> list[_Passage]:
+    """Extend passages of a few words up to their headings; these alone would say little."""
+    extended: list[_Passage] = []
+    previous_end = 0
+    for section, span, budget in passages:
+        with_heading = span
+        if _has_few_words(span, budget) and span.start == section.blocks[0].start:
+            (with_heading,) = measure([(_find_heading(text, previous_end, span.start), span.end)])
+        extended.append(_Passage(section, with_heading if _fits(with_heading, budget.most) else span, budget))
+        previous_end = span.end
+    return extended
+
+
+def _find_heading(text: str, start: int, end: int) -> int:
+    """Return where the heading above `end` begins, with those above it that have no text of their own."""
+    level, position = 7, end
+    for match in reversed(list(_HEADING.finditer(text, start, end))):
+        if len(match[1]) >= level:
+            break
+        level, position = len(match[1]), match.start()
+    return position
+
+
+def _join_short_sections(passages: Sequence[_Passage], measure: Measure) -> list[_Passage]:
+    """Join sections of a few words to the subsection that they introduce, or to a small section above."""
+    joined: list[_Passage] = []
+    for passage in passages:
+        above = joined[-1] if joined else passage
+        if _has_few_words(above.span, above.budget) and _is_subsection(passage.section, above.section):
+            target = passage
+        elif _has_few_words(passage.span, passage.budget) and _is_small_sibling(above, passage):
+            target = above
+        else:
+            joined.append(passage)
+            continue
+        (span,) = measure([(above.span.start, passage.span.end)])
+        if _fits(span, max(target.budget.most, target.span.tokens)):
+            joined[-1] = target._replace(span=span)
+        else:
+            joined.append(passage)
+    return joined
+
+
+def _is_subsection(section: Section, upper: Section) -> bool:
+    depth = len(upper.path)
+    return len(section.path) > depth and section.path[:depth] == upper.path
+
+
+def _is_small_sibling(above: _Passage, passage: _Passage) -> bool:
+    """Whether the passage above is all of a small section under the same heading."""
+    section = above.section
+    is_all = above.span.end == section.blocks[-1].end and above.span.start <= section.blocks[0].start
+    is_sibling = section.path[:-1] == passage.section.path[:-1] and section is not passage.section
+    return is_all and is_sibling and above.span.tokens < above.budget.small

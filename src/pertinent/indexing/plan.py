@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 from .. import identity
@@ -17,7 +17,7 @@ from .._internal.clock import StageTimer, utc_now
 from .._internal.progress import NoProgress, Progress
 from ..errors import SyncRefused
 from ..ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex
-from ..types import Chunk, LazyPage, Page, Skipped, Unreadable
+from ..types import Chunk, FrontMatter, LazyPage, Page, Skipped, Unreadable
 from .chunking import chunk_page, embedded_text
 
 SHRINK_LIMIT = 0.25
@@ -152,7 +152,9 @@ class Planner:
         created_at = {chunk.chunk_id: chunk.created_at for chunk in self.catalog.chunks(page.document_id)}
         now = utc_now()
         entries = [
-            _make_entry(replace(chunk, created_at=created_at.get(chunk.chunk_id, now)), source, embedder.name)
+            _make_entry(
+                page, replace(chunk, created_at=created_at.get(chunk.chunk_id, now)), source, embedder
+            )
             for chunk in chunks
         ]
         by_point = {identity.point_id(entry.chunk.chunk_id): entry for entry in entries}
@@ -173,9 +175,9 @@ class Planner:
         )
 
 
-def _make_entry(chunk: Chunk, source: str, embedder: str) -> Entry:
-    text = embedded_text(chunk)
-    return Entry(chunk, source, text, identity.embedding_key(embedder, text))
+def _make_entry(page: Page, chunk: Chunk, source: str, embedder: Embedder) -> Entry:
+    text = embedded_text(chunk, page.front_matter)
+    return Entry(chunk, source, text, identity.embedding_key(embedder.name, text))
 
 
 def _make_lazy(page: Page) -> LazyPage:
@@ -188,7 +190,7 @@ def hash_page(page: Page) -> str:
         (section.path, section.anchor, [(block.kind, block.start, block.end) for block in section.blocks])
         for section in page.sections
     ]
-    fields = (
+    fields: tuple[object, ...] = (
         page.document_id,
         page.url,
         page.title,
@@ -197,6 +199,8 @@ def hash_page(page: Page) -> str:
         page.source_type,
         page.text,
     )
+    if page.front_matter != FrontMatter():
+        fields = (*fields, *astuple(page.front_matter))
     # Half a surrogate pair has no bytes in UTF-8; `_find_problem` reports such a page.
     content = json.dumps((*fields, sections), ensure_ascii=False).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()
@@ -205,7 +209,9 @@ def hash_page(page: Page) -> str:
 def _find_problem(page: Page, seen: Set[str], other_owners: Mapping[str, str]) -> str:
     """Return why a page can't be indexed, or nothing; a bad page does not stop the sync."""
     headings = [text for section in page.sections for text in (section.anchor, *section.path)]
-    if not all(map(identity.is_storable, (page.url, page.title, page.text, *headings))):
+    about = page.front_matter
+    description = (about.description, about.sidebar_label, *about.keywords, *about.tags)
+    if not all(map(identity.is_storable, (page.url, page.title, page.text, *headings, *description))):
         return "it has a NUL character or half a surrogate pair in it"
     if page.document_id in seen:
         return f"another page of the source has its address too: {page.url}"

@@ -5,7 +5,7 @@ embed the query → candidates of both sides → rank → select → describe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,16 @@ from .._internal.clock import StageTimer, utc_now
 from .._internal.messages import format_count, format_list
 from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
-from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions
-from .ranking import CANDIDATE_SIDES, Ranked, rank, select
+from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions, Suggestion
+from .book_words import BookWords
+from .book_words_cache import BookWordsCache
+from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
+from .spelling import SearchText, read_query
+from .suggest import suggest
+from .terms import Analyzer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-CANDIDATES = 50
-"""The least number of candidates that each side proposes."""
 
 CANDIDATES_PER_HIT = 4
 """How many candidates each side proposes for each hit of the list."""
@@ -31,8 +33,12 @@ CANDIDATES_PER_HIT = 4
 WIDENING = 4
 """The factor by which the number of candidates grows when too few of them can be listed."""
 
+MAX_CANDIDATES = 10_000
+"""How many candidates of each side are read before a search gives up on a longer list."""
+
 NO_CATALOG = "the catalog did not answer; results are as the index has them"
 NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
+NO_PHRASE = "no passage has the quoted words in a row; results match the words"
 NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
 
 NO_CHUNKS = (
@@ -71,13 +77,32 @@ class Engine:
         *,
         ranking: Ranking = "hybrid",
         cache_size: int = 0,
+        language: str = "english",
+        is_word: Callable[[str], bool] = lambda _word: False,
     ) -> None:
-        """Search `index` with `ranking` unless the options name another, caching `cache_size` answers."""
+        """Prepare searching.
+
+        Args:
+            embedder: Embeds queries.
+            index: Proposes candidates.
+            catalog: Describes hits, and knows the words of the book.
+            ranking: The ranking of searches whose options name none.
+            cache_size: How many answers are cached.
+            language: The language of the book, for stems and stop words.
+            is_word: Whether a folded word exists in the language, so that it is not corrected.
+        """
         self._embedder = embedder
         self._index = index
         self._catalog = catalog
         self._default_ranking = ranking
+        self._is_word = is_word
+        self._book_words = BookWordsCache(catalog, language)
         self._answers: VersionedCache[Answer] = VersionedCache(cache_size)
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """Splits texts into the terms that searches compare."""
+        return self._book_words.analyzer
 
     def search(
         self,
@@ -112,15 +137,27 @@ class Engine:
 
     def search_batch(self, queries: Sequence[tuple[str, SearchOptions]]) -> list[Answer | Exception]:
         """Search for several queries, embedded in one batch; an error is the result of its own query."""
-        new = [text for text, options in queries if self.cached_answer(text, options) is None]
-        embedded = dict(zip(new, self._embed(new), strict=True)) if new else {}
+        book = self._book_words.load()
+        new = {
+            (text, options.correct): self._read_query(text, book, options).text
+            for text, options in queries
+            if self.cached_answer(text, options) is None
+        }
+        texts = list(dict.fromkeys(new.values()))
+        embedded = dict(zip(texts, self._embed(texts), strict=True)) if texts else {}
         outcomes: list[Answer | Exception] = []
         for text, options in queries:
             try:
-                outcomes.append(self.search(text, options, embedded=embedded.get(text)))
+                searched_for = new.get((text, options.correct))
+                vector = None if searched_for is None else embedded[searched_for]
+                outcomes.append(self.search(text, options, embedded=vector))
             except Exception as error:
                 outcomes.append(error)
         return outcomes
+
+    def suggest(self, text: str, limit: int) -> list[Suggestion]:
+        """Find pages and sections whose name fits what has been typed so far, best first."""
+        return suggest(text, self._book_words.load(), limit)
 
     def cached_answer(self, text: str, options: SearchOptions) -> Answer | None:
         """Return the cached answer, if the index has not changed since it was made."""
@@ -146,19 +183,29 @@ class Engine:
         created_at = utc_now()
         timer = StageTimer()
         timer.lap("received")
+        book = self._book_words.load()
+        query = self._read_query(text or "", book, options)
         if embedded is None:
-            (embedded,) = self._embed([text or ""])
+            (embedded,) = self._embed([query.text])
         ranking, notes = self._choose_ranking(options, embedded)
         timer.lap("embedded")
         timer.stages["embedded"] = embedded.milliseconds
         limit = max(CANDIDATES, CANDIDATES_PER_HIT * options.top_k)
-        ranked, has_more = self._rank_candidates(text, embedded.vector, ranking, options, limit)
+        lexical_text = None if text is None else query.text
+
+        def rank_candidates() -> tuple[Ranked, bool]:
+            return self._rank_candidates(lexical_text, embedded.vector, ranking, options, limit, book)
+
+        ranked, has_more = rank_candidates()
         timer.lap("searched")
-        selected = select(ranked, options)
-        while len(selected.hits) < options.top_k and has_more:
+        selected = select(ranked, options, query.phrases)
+        while len(selected.hits) < options.top_k and has_more and limit < MAX_CANDIDATES:
             limit *= WIDENING
-            ranked, has_more = self._rank_candidates(text, embedded.vector, ranking, options, limit)
+            ranked, has_more = rank_candidates()
+            selected = select(ranked, options, query.phrases)
+        if query.phrases and not selected.hits:
             selected = select(ranked, options)
+            notes = (*notes, NO_PHRASE)
         hits, catalog_notes = self._describe(selected.hits)
         notes = (*notes, *catalog_notes, *damage_notes(selected.damaged))
         if not hits and not selected.excluded and not self._index.count():
@@ -175,7 +222,12 @@ class Engine:
             excluded=tuple(selected.excluded),
             notes=notes,
             damaged=tuple(selected.damaged),
+            searched_for=query.text,
+            corrected=query.corrected,
         )
+
+    def _read_query(self, text: str, book: BookWords, options: SearchOptions) -> SearchText:
+        return read_query(text, book, self._is_word, correct=options.correct)
 
     def _embed(self, texts: Sequence[str]) -> list[EmbeddedQuery]:
         """Embed the texts in one batch; an error of the embedder is the result of each."""
@@ -203,12 +255,19 @@ class Engine:
         return "dense", (NO_LEXICAL,) if ranking == "hybrid" else ()
 
     def _rank_candidates(
-        self, text: str | None, vector: Vector | None, ranking: Ranking, options: SearchOptions, limit: int
+        self,
+        text: str | None,
+        vector: Vector | None,
+        ranking: Ranking,
+        options: SearchOptions,
+        limit: int,
+        book: BookWords,
     ) -> tuple[Ranked, bool]:
         """Rank the best `limit` candidates of each side, and say whether more could pass the threshold."""
         sides = CANDIDATE_SIDES[ranking]
         candidates = self._index.candidates(vector, text, by=sides, limit=limit, filters=options.filters)
-        ranked = rank(candidates, self._index.chunks(candidates.point_ids), ranking)
+        chunks = self._index.chunks(candidates.point_ids)
+        ranked = rank(candidates, chunks, ranking, text or "", book)
         may_have_more = len(candidates.point_ids) >= limit and len(ranked.damaged) < MOST_DAMAGED
         return ranked, may_have_more and ranked.all_reach(options.threshold)
 

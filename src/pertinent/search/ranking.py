@@ -1,18 +1,26 @@
 """Ranking: pure functions from candidates to a list of hits.
 
-The score is absolute, so that a threshold means the same for every query: a cosine, a BM25 weight mapped
-into [0, 1), or the mean of the two. Rank-based fusion has no such score and is not used.
+The score of the ranking `hybrid` is computed in three steps (docs/ranking.md):
+
+1. Each passage gets a sum of its features: cosine, BM25, and how well the query matches title and heading.
+2. The best passages of its page add to it: several good passages on a page support each other.
+3. One logistic function maps the sum to [0, 1], so that 0.5 is where a hit is about as likely right as
+   wrong. A threshold means the same for every query.
+
+The rankings `dense` and `lexical` have one feature, which is their score.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..types import (
     Candidates,
+    Chunk,
     DamagedPoint,
     Excluded,
     Hit,
@@ -22,12 +30,37 @@ from ..types import (
     SearchOptions,
     StoredPoint,
 )
+from .bm25 import MAX_WEIGHT
+from .book_words import BookWords, flatten
+from .terms import fold
+
+CANDIDATES = 50
+"""The least number of candidates that each side proposes."""
 
 BM25_MIDPOINT = 10.0
-"""The BM25 weight that maps to one half."""
+"""The BM25 weight that maps to one half, for a query of several words."""
 
-COSINE_SHARES: Mapping[Ranking, float] = {"hybrid": 0.5, "dense": 1.0, "lexical": 0.0}
-"""The share of the cosine in the score of each ranking; the lexical score has the remainder."""
+BM25_SHARE = 0.5
+"""For a short query, the share of the highest possible BM25 weight that maps to one half."""
+
+COSINE_WEIGHT = 0.5
+LEXICAL_WEIGHT = 0.5
+TITLE_WEIGHT = 0.3
+HEADING_WEIGHT = 0.2
+PAGE_WEIGHT = 0.3
+"""The weights of the features; all were chosen on several sets of questions (docs/measurements.md)."""
+
+NAME_POWER = 4
+"""The power that lets a name count only if the query matches nearly all of it."""
+
+PAGE_PASSAGES = 3
+"""How many passages of a page support each other, the best ones."""
+
+SCORE_MIDPOINT = 0.37
+"""The sum of weighted features, as a share of a full match, that maps to the score 0.5."""
+
+SCORE_SLOPE = 10.0
+"""How fast the score rises around its midpoint."""
 
 CANDIDATE_SIDES: Mapping[Ranking, tuple[str, ...]] = {
     "hybrid": ("dense", "lexical"),
@@ -39,10 +72,13 @@ CANDIDATE_SIDES: Mapping[Ranking, tuple[str, ...]] = {
 EXCLUDED_LIMIT = 5
 """How many excluded candidates an answer reports."""
 
+FULL_MATCH = COSINE_WEIGHT + LEXICAL_WEIGHT + TITLE_WEIGHT + HEADING_WEIGHT
+"""The sum of features of a passage that matches in every way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Candidates in order, best first; those that can't be read stand apart, with their scores."""
+    """Candidates in order, best first; damaged points are listed separately, with their scores."""
 
     hits: list[Hit]
     damaged: list[tuple[float, DamagedPoint]]
@@ -61,36 +97,182 @@ class Selection(NamedTuple):
     damaged: list[DamagedPoint]
 
 
-def rank(candidates: Candidates, points: Mapping[PointId, StoredPoint], ranking: Ranking) -> Ranked:
+FORMULAS: Mapping[Ranking, str] = {
+    "hybrid": (
+        f"1 / (1 + exp(-{SCORE_SLOPE:g} × (match - {SCORE_MIDPOINT:g}))), where match = "
+        f"({COSINE_WEIGHT:g} × cosine + {LEXICAL_WEIGHT:g} × lexical + {TITLE_WEIGHT:g} × title^{NAME_POWER} "
+        f"+ {HEADING_WEIGHT:g} × heading^{NAME_POWER}) / {FULL_MATCH:g} + {PAGE_WEIGHT:g} × page"
+    ),
+    "dense": "cosine",
+    "lexical": "lexical",
+}
+"""How the score of each ranking is computed from its features."""
+
+
+class NameMatcher:
+    """Measures how well a query matches the name of a page or section."""
+
+    def __init__(self, query: str, book: BookWords) -> None:
+        self._book = book
+        self._query = book.name(query)
+        self._flat = flatten(query)
+
+    def match(self, name: str) -> float:
+        """Return the share of words that query and name have in common, weighted by rarity, in [0, 1].
+
+        Stems count half and exact words half. A name that begins with the query counts by its length too.
+        """
+        read = self._book.name(name)
+        if not read.words or not self._query.words:
+            return 0.0
+        overlap = _dice(self._query.terms, read.terms, self._book.term_weight)
+        if overlap:
+            overlap = (overlap + _dice(self._query.words, read.words, self._book.word_weight)) / 2
+        if self._flat and read.flat.startswith(self._flat):
+            begun = 2 * len(self._flat) / (len(self._flat) + len(read.flat))
+            return min(max(overlap, begun), 1.0)
+        return min(overlap, 1.0)
+
+
+def _dice(first: frozenset[str], second: frozenset[str], weight: Callable[[str], float]) -> float:
+    """Return twice the weight of what is in both, by the weight of both together."""
+    total = sum(map(weight, first)) + sum(map(weight, second))
+    return 2 * sum(map(weight, first & second)) / total if total else 0.0
+
+
+def rank(
+    candidates: Candidates,
+    points: Mapping[PointId, StoredPoint],
+    ranking: Ranking,
+    query: str = "",
+    book: BookWords | None = None,
+) -> Ranked:
     """Score the candidates and sort them, best first; equal scores are ordered by chunk id.
 
     A candidate without a stored point was deleted since the index proposed it, and is dropped.
+
+    Args:
+        candidates: The points with their raw scores.
+        points: The stored points.
+        ranking: Which features count.
+        query: The text that was searched for.
+        book: The words of the book, for rarity; without it names do not count.
     """
-    cosine_share = COSINE_SHARES[ranking]
+    midpoint = _compute_bm25_midpoint(query, book)
     count = len(candidates.point_ids)
     cosines: Sequence[float | None] = candidates.cosine or [None] * count
     weights: Sequence[float | None] = candidates.bm25 or [None] * count
+    matcher = NameMatcher(query, book) if book is not None else None
     hits: list[Hit] = []
     damaged: list[tuple[float, DamagedPoint]] = []
     for point_id, raw_cosine, bm25 in zip(candidates.point_ids, cosines, weights, strict=True):
         if point_id not in points:
             continue
         cosine = None if raw_cosine is None else min(max(raw_cosine, 0.0), 1.0)
-        lexical = None if bm25 is None else bm25 / (bm25 + BM25_MIDPOINT)
-        score = cosine_share * (cosine or 0.0) + (1 - cosine_share) * (lexical or 0.0)
+        lexical = None if bm25 is None else bm25 / (bm25 + midpoint)
+        scores = Scores(cosine, lexical)
         point = points[point_id]
         if isinstance(point, DamagedPoint):
-            damaged.append((score, point))
-        else:
-            hits.append(Hit(point, score, Scores(cosine, lexical), point_id))
+            damaged.append((_single_score(scores, ranking), point))
+            continue
+        if matcher is not None and ranking == "hybrid":
+            scores = scores._replace(
+                title=matcher.match(point.title), heading=matcher.match(_nearest_heading(point))
+            )
+        hits.append(Hit(point, _single_score(scores, ranking), scores, point_id))
+    if ranking == "hybrid":
+        hits = _support_by_page(hits, _best_of_each_side(candidates))
     return Ranked(
         sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id)),
         sorted(damaged, key=lambda scored: (-scored[0], scored[1].chunk_id)),
     )
 
 
-def select(ranked: Ranked, options: SearchOptions) -> Selection:
-    """Choose the hits to list, and say of the best others why they are not listed.
+def weigh_features(scores: Scores) -> dict[str, float]:
+    """Return what each feature adds to the match that the score of `hybrid` is computed from."""
+    return {
+        "cosine": COSINE_WEIGHT * (scores.cosine or 0.0) / FULL_MATCH,
+        "lexical": LEXICAL_WEIGHT * (scores.lexical or 0.0) / FULL_MATCH,
+        "title": TITLE_WEIGHT * (scores.title or 0.0) ** NAME_POWER / FULL_MATCH,
+        "heading": HEADING_WEIGHT * (scores.heading or 0.0) ** NAME_POWER / FULL_MATCH,
+        "page": PAGE_WEIGHT * (scores.page or 0.0),
+    }
+
+
+def _best_of_each_side(candidates: Candidates) -> set[PointId]:
+    """Return the points that a search for a short list proposes.
+
+    Only they are evidence of a page, so that a score does not depend on the length of the list.
+    """
+    best: set[PointId] = set()
+    for scores in (candidates.cosine, candidates.bm25):
+        scored = zip(scores or (), candidates.point_ids, strict=False)
+        ordered = sorted(scored, key=lambda pair: (-pair[0], str(pair[1])))
+        best.update(point_id for score, point_id in ordered[:CANDIDATES] if score > 0)
+    return best
+
+
+def _support_by_page(hits: Sequence[Hit], evident: set[PointId]) -> list[Hit]:
+    """Add the evidence of the page to each hit: the mean of its best passages, among those it has."""
+    matches = {hit.point_id: _compute_match(hit.scores) for hit in hits}
+    by_page: dict[str, list[float]] = {}
+    for hit in hits:
+        if hit.point_id in evident:
+            by_page.setdefault(hit.chunk.document_id, []).append(matches[hit.point_id])
+    supported = []
+    for hit in hits:
+        best = sorted(by_page.get(hit.chunk.document_id, [matches[hit.point_id]]))[-PAGE_PASSAGES:]
+        scores = _support(hit.scores, best)
+        supported.append(replace(hit, score=_calibrate(scores), scores=scores))
+    return supported
+
+
+def _support(scores: Scores, matches: Sequence[float]) -> Scores:
+    """Add the evidence of the page, from the matches of its best passages."""
+    return scores._replace(page=min(sum(matches) / len(matches), 1.0))
+
+
+def _single_score(scores: Scores, ranking: Ranking) -> float:
+    """Return the score of a passage that is the only one of its page."""
+    if ranking == "dense":
+        return scores.cosine or 0.0
+    if ranking == "lexical":
+        return scores.lexical or 0.0
+    return _calibrate(_support(scores, [_compute_match(scores)]))
+
+
+def _compute_match(scores: Scores) -> float:
+    """Return the sum of the weighted features; a passage that matches in every way has 1 without its page."""
+    return sum(weigh_features(scores).values())
+
+
+def _calibrate(scores: Scores) -> float:
+    """Map the features to [0, 1], so that 0.5 is where a hit is about as likely right as wrong."""
+    return 1.0 / (1.0 + math.exp(-SCORE_SLOPE * (_compute_match(scores) - SCORE_MIDPOINT)))
+
+
+def _compute_bm25_midpoint(query: str, book: BookWords | None) -> float:
+    """Return the BM25 weight that maps to one half: lower for a query of few or common words."""
+    if book is None or not book.vocabulary.chunks:
+        return BM25_MIDPOINT
+    terms = dict.fromkeys(book.analyzer.terms(query))
+    highest = MAX_WEIGHT * sum(map(book.term_weight, terms))
+    return min(BM25_MIDPOINT, BM25_SHARE * highest) or BM25_MIDPOINT
+
+
+def _nearest_heading(chunk: Chunk) -> str:
+    """Return the heading above a chunk; the introduction of a page stands under its title."""
+    return chunk.section.rpartition(" › ")[2] or chunk.title
+
+
+def contains_phrases(chunk: Chunk, phrases: Sequence[str]) -> bool:
+    """Whether a chunk has each phrase in its text or the names above it, whatever case and white space."""
+    text = " ".join(fold(f"{chunk.title} {chunk.section} {chunk.text}").split())
+    return all(" ".join(fold(phrase).split()) in text for phrase in phrases)
+
+
+def select(ranked: Ranked, options: SearchOptions, phrases: Sequence[str] = ()) -> Selection:
+    """Choose the hits to list, and give the reason for each of the best candidates that are not listed.
 
     A passage that several pages share (a partial, a licence) is listed once, from its best page.
     """
@@ -102,6 +284,8 @@ def select(ranked: Ranked, options: SearchOptions) -> Selection:
         page = hit.chunk.document_id
         if hit.score < options.threshold:
             reason = f"score {hit.score:.3f} is below the threshold {options.threshold:g}"
+        elif phrases and not contains_phrases(hit.chunk, phrases):
+            reason = "it does not have the quoted words"
         elif options.distinct and hit.chunk.content_hash in texts:
             reason = "its text is that of a better hit, word for word"
         elif options.per_page is not None and hits_of_page[page] >= options.per_page:

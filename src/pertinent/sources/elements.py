@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
+from .._internal.code_parts import split_code
 from .normal_form import BlockPiece
+
+CODE_LIMIT = 1800
+"""Code of more characters becomes several blocks; each fits into a chunk, with its title above it."""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -20,6 +24,8 @@ LISTS = _names("ul ol")
 TABS = _names("Tabs")
 RAW_TEXT = _names("script style textarea")
 """Elements whose contents are text up to the closing tag, whatever the text looks like."""
+HEADING_COMPONENT = "Heading"
+"""Docusaurus's own heading element: `<Heading as="h3" id="name">`."""
 BLOCKS = (
     _names("p div li dl dt dd table thead tbody tfoot tr caption section article header footer main nav")
     | _names("aside figure figcaption blockquote details Details summary hr form fieldset TabItem center")
@@ -29,11 +35,11 @@ BLOCKS = (
     | ADMONITIONS
     | LISTS
     | TABS
-    | frozenset(HEADINGS)
+    | frozenset((*HEADINGS, HEADING_COMPONENT))
 )
 """Elements that end the paragraph before them."""
 HTML_TAGS = frozenset(name.lower() for name in BLOCKS) - _names(
-    "tabs tabitem admonition codeblock code"
+    "tabs tabitem admonition codeblock code heading"
 ) | _names(
     "a abbr address area audio b base bdi bdo body br button canvas cite code col colgroup data datalist "
     "del dfn dialog em embed font hgroup html i iframe img input ins kbd label legend link map mark math "
@@ -56,7 +62,8 @@ def inline_code(code: str) -> str:
 def code_block(language: str, title: str, code: str) -> list[BlockPiece]:
     """Return the title of a code block as a paragraph, if it has one, and the code between fences.
 
-    The fences are longer than any run of backquotes in the code. Code that is blank gives nothing.
+    The fences are longer than any run of backquotes in the code. Code that is blank gives nothing. Long
+    code is cut between its top-level constructs into several blocks, each with its own fences.
     """
     code = "\n".join(line.rstrip("\r") for line in code.split("\n")).strip("\n")
     if not code.strip():
@@ -66,11 +73,26 @@ def code_block(language: str, title: str, code: str) -> list[BlockPiece]:
     caption = [BlockPiece("prose", " ".join(title.split()))] if title.strip() else []
     if language == "text":
         language = ""  # a built page marks a fence without a language as `text`, too
-    return [*caption, BlockPiece("code", f"{ticks}{language}\n{code}\n{ticks}")]
+    parts = [code[start:end] for start, end in split_code(code, CODE_LIMIT)]
+    return [*caption, *(BlockPiece("code", f"{ticks}{language}\n{part}\n{ticks}") for part in parts)]
 
 
-def admonition_title(keyword: str) -> str:
-    """Return the title of an admonition that has none of its own: `note` is shown as `Note`."""
+def admonition_label(kind: str) -> str:
+    """Return what begins the text of an admonition without a title: `**Note:**`."""
+    return f"**{_capitalize(kind)}:**"
+
+
+def admonition_title(kind: str, title: str) -> str:
+    """Return the line above an admonition with a title of its own: `**Tip: Save often**`."""
+    return f"**{_capitalize(kind)}: {title}**" if kind else f"**{title}**"
+
+
+def tab_title(label: str) -> str:
+    """Return the line above the contents of a tab: `**npm**`."""
+    return f"**{label}**" if label else ""
+
+
+def _capitalize(keyword: str) -> str:
     return keyword[:1].upper() + keyword[1:]
 
 

@@ -2,7 +2,8 @@
 
 A reader walks over a page and tells the writer what opens and closes. The writer knows the rules of
 the normal form: a block ends the paragraph before it, the first paragraph of a list item carries the
-item's marker, and the text of a heading or a table cell is joined into one line.
+item's marker and that of an admonition its label, and the text of a heading or a table cell is joined
+into one line.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class PieceWriter(Generic[Element]):
         self._buffer: list[str] = []
         self._lists: list[_List] = []
         self._marker = ""
+        self._label = ""
 
     def add_text(self, text: str) -> None:
         """Add inline text to the paragraph in the buffer."""
@@ -85,8 +87,9 @@ class PieceWriter(Generic[Element]):
 
     def write(self, pieces: Sequence[Piece]) -> None:
         """Write finished pieces; inside a captured element, add their text to its capture."""
-        if self.hidden:
+        if self.hidden or not pieces:
             return
+        self._write_label()
         if self.captures:
             self.captures[-1].parts += [piece.text for piece in pieces]
         else:
@@ -95,20 +98,42 @@ class PieceWriter(Generic[Element]):
     def write_prose(self, text: str) -> None:
         """Write a paragraph; the first one of a list item carries the item's marker."""
         text = self._one_line(text)
-        if not text:
+        if not text or self.hidden:
             return
+        if self._label:
+            text, self._label = f"{self._label} {text}", ""
         if self.captures or not self._marker:
             self.write([BlockPiece("prose", text)])
             return
         marker, self._marker = self._marker, ""
         self.write([BlockPiece("item", marker + _TASK.sub("", text, count=1))])
 
+    def open_admonition(self, kind: str, title: str = "") -> None:
+        """Begin an admonition: write its title, or keep its label for its first paragraph."""
+        self._write_label()
+        if title and title.casefold() != kind.casefold():
+            self.write_prose(elements.admonition_title(kind, title))
+        elif kind:
+            self._label = elements.admonition_label(kind)
+
+    def close_admonition(self) -> None:
+        """End an admonition; if it had no text, its label is dropped."""
+        self._label = ""
+
+    def _write_label(self) -> None:
+        """Write the label of an admonition that does not begin with a paragraph."""
+        label, self._label = self._label, ""
+        if label:
+            self.write_prose(label)
+
     def capture(self, element: Element, *, verbatim: bool = False) -> None:
         """Hold back the text of an element until `captures.pop()`; `verbatim` keeps its line breaks."""
+        self._write_label()
         self.captures.append(Capture(element, verbatim))
 
     def open_list(self, *, ordered: bool, start: int = 1) -> None:
         """Begin a list; an ordered one counts from `start`."""
+        self._write_label()
         self._lists.append(_List(ordered, start))
 
     def close_list(self) -> None:
@@ -129,6 +154,7 @@ class PieceWriter(Generic[Element]):
 
     def open_table(self) -> None:
         """Begin a table."""
+        self._write_label()
         self.tables.append([])
 
     def open_row(self) -> None:

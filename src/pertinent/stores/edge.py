@@ -16,8 +16,8 @@ import qdrant_edge as qdrant
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector
+from ..search.bm25 import Bm25
 from ..types import Candidates, Filters, PointId, StoredPoint
-from . import bm25
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
 from .payload import KEYWORDS, filter_conditions, to_chunk, to_payload
 
@@ -27,16 +27,17 @@ _PAGE_SIZE = 512
 class EdgeIndex:
     """`ports.VectorIndex` in a folder with a Qdrant shard; one process at a time may open it."""
 
-    def __init__(self, shard: qdrant.EdgeShard, folder: Path, dimension: int) -> None:
+    def __init__(self, shard: qdrant.EdgeShard, folder: Path, dimension: int, bm25: Bm25) -> None:
         self._shard = shard
         self._folder = folder
         self._dimension = dimension
+        self._bm25 = bm25
         self._closing = threading.Lock()
         self._closed = False
         self._version = 0
 
     @classmethod
-    def open(cls, folder: Path, dimension: int) -> Self:
+    def open(cls, folder: Path, dimension: int, bm25: Bm25 | None = None) -> Self:
         """Open the index in the folder; create it where there is none.
 
         Raises:
@@ -54,7 +55,7 @@ class EdgeIndex:
                 if field not in indexed:
                     keyword = qdrant.KeywordIndexParams()
                     shard.update(qdrant.UpdateOperation.create_field_index(field, keyword))
-        return cls(shard, folder, dimension)
+        return cls(shard, folder, dimension, bm25 or Bm25())
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ class EdgeIndex:
                 raise DimensionMismatch(len(vector), self._dimension)
             queries[DENSE] = qdrant.Query.Nearest(vector.tolist(), using=DENSE)
         if text is not None:
-            terms = bm25.embed_query(text)
+            terms = qdrant.SparseVector(*self._bm25.query(text))
             queries[LEXICAL] = qdrant.Query.Nearest(terms, using=LEXICAL) if terms.indices else None
         return queries
 
@@ -129,7 +130,7 @@ class EdgeIndex:
 
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
         """Insert or replace the points of the entries."""
-        points = [_point(entry, vector) for entry, vector in zip(entries, vectors, strict=True)]
+        points = [_point(entry, vector, self._bm25) for entry, vector in zip(entries, vectors, strict=True)]
         if points:
             self._update(qdrant.UpdateOperation.upsert_points(points))
 
@@ -202,7 +203,8 @@ class EdgeBuilds:
 
     def open(self, made_with: Fingerprint) -> EdgeIndex:
         """Open a build; create its folder if it does not exist."""
-        return EdgeIndex.open(self._build_folder(made_with.build), made_with.dimension)
+        folder = self._build_folder(made_with.build)
+        return EdgeIndex.open(folder, made_with.dimension, Bm25.from_settings(made_with.lexical))
 
     def use(self, number: int) -> None:
         """Do nothing: the catalog records which build is in use."""
@@ -230,8 +232,9 @@ def _config(dimension: int) -> qdrant.EdgeConfig:
     )
 
 
-def _point(entry: Entry, vector: Vector) -> qdrant.Point:
-    vectors = {DENSE: vector.tolist(), LEXICAL: bm25.embed_document(entry.embedded_text)}
+def _point(entry: Entry, vector: Vector, bm25: Bm25) -> qdrant.Point:
+    terms = qdrant.SparseVector(*bm25.document(entry.embedded_text))
+    vectors = {DENSE: vector.tolist(), LEXICAL: terms}
     return qdrant.Point(point_id(entry.chunk.chunk_id), vectors, to_payload(entry))
 
 

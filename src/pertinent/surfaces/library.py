@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -14,11 +12,12 @@ from .._internal.progress import NoProgress, Progress
 from ..errors import InvalidInput, NotFound
 from ..indexing.plan import SyncPlan
 from ..indexing.sync import SyncSummary
-from ..limits import ENGINE, MAX_NEIGHBORS, RETRIEVAL_IMPLEMENTATION, check_count, check_options
+from ..limits import ENGINE, MAX_NEIGHBORS, RETRIEVAL_IMPLEMENTATION, SUGGESTIONS, check_count, check_options
 from ..ports import PageRecord
 from ..search.engine import find_neighbors
 from ..settings import load
-from ..types import Answer, Chunk, Filters, Ranking, SearchOptions
+from ..types import Answer, Chunk, Filters, Ranking, SearchOptions, Suggestion
+from ..workspace.planning import open_for_planning
 from ..workspace.reindex import drop_previous, reindex, rollback
 from ..workspace.workspace import Workspace
 from .search_filters import check_filters
@@ -84,22 +83,8 @@ class Pertinent:
         # A folder that does not exist is not created, so such a crawl has no cache.
         cache = self._crawl_cache if self._crawl_cache.parent.exists() else None
         opened = self._open_source(source, base_url, name, page_filter, limits, cache)
-        with self._open_for_planning() as workspace:
+        with open_for_planning(self.workspace) as workspace:
             return workspace.create_indexer(progress or NoProgress()).plan(opened)
-
-    @contextmanager
-    def _open_for_planning(self) -> Iterator[Workspace]:
-        """Yield the workspace, or a temporary empty one if nothing is indexed: a plan creates no files."""
-        if self.workspace.has_pages():
-            yield self.workspace
-            return
-        with tempfile.TemporaryDirectory() as folder:
-            changes = {"folder": Path(folder), "database_url": None, "qdrant_url": None}
-            empty = Workspace(self.workspace.settings.model_copy(update=changes))
-            try:
-                yield empty
-            finally:
-                empty.close()
 
     def index(
         self,
@@ -262,6 +247,7 @@ class Pertinent:
         per_page: int | None = None,
         *,
         fallback: Literal["lexical"] | None = None,
+        correct: bool = True,
     ) -> Answer:
         """Find the passages that answer a text best.
 
@@ -273,6 +259,7 @@ class Pertinent:
             filters: Search only where `document_id`, `section`, `url` (a prefix) or `source_type` match.
             per_page: The maximum number of hits from one page.
             fallback: `lexical` answers by words alone if the embedding model fails.
+            correct: Complete or correct words that the book does not have, except words in quotes.
 
         Returns:
             The hits, best first, each with its score and its address.
@@ -291,6 +278,7 @@ class Pertinent:
             filters=check_filters(filters),
             per_page=per_page,
             fallback=fallback,
+            correct=correct,
         )
         return self.workspace.engine().search(ENGINE.check_query(text), check_options(options))
 
@@ -315,6 +303,23 @@ class Pertinent:
                 raise outcome
             answers.append(outcome)
         return answers
+
+    def suggest(self, prefix: str, limit: int = 8) -> list[Suggestion]:
+        """Find pages and sections whose name fits what has been typed so far.
+
+        Args:
+            prefix: The beginning of a name, words of it, or either with typos; up to 2000 characters.
+            limit: The maximum number of suggestions, 1 to 50.
+
+        Returns:
+            The suggestions, best first; none for an empty prefix.
+
+        Examples:
+            >>> for suggestion in pertinent.suggest("joint lim"):
+            ...     print(suggestion.breadcrumb, suggestion.url)
+        """
+        typed, count = SUGGESTIONS.check_typed(prefix), SUGGESTIONS.check_top_k(limit)
+        return self.workspace.engine().suggest(typed, count)
 
     def validate(
         self,
@@ -354,8 +359,7 @@ class Pertinent:
         """Run seed 004's validation tests: whether each query finds the chunks that it should.
 
         Args:
-            tests: Validation Tests, each with `test_id`, `query_text`, `expected_results` and
-                `success_criteria`.
+            tests: Each has `test_id`, `query_text`, `expected_results` and `success_criteria`.
             top_k: How many hits of each query to look at, 1 to 100.
         """
         from ..validation.seed_tests import parse_tests, run_tests

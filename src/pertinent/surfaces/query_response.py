@@ -35,6 +35,8 @@ def render_query_response(answer: Answer, *, include_metadata: bool = True) -> d
             "ranking": answer.ranking,
             "algorithm": answer.algorithm,
             "stages_ms": {stage: round(ms, 3) for stage, ms in stages.items()},
+            "searched_for": answer.searched_for,
+            "corrected": answer.corrected,
             "notes": list(answer.notes),
         },
     }
@@ -62,5 +64,5 @@ def _retrieved_chunk(hit: Hit, algorithm: str, *, include_metadata: bool) -> dic
         "start": start,
         "end": end,
         "algorithm": algorithm,
-        "scores": {"cosine": hit.scores.cosine, "lexical": hit.scores.lexical},
+        "scores": hit.scores._asdict(),
     }

@@ -51,8 +51,7 @@ class LocalPipeline(InProcessPipeline):
         embedder = embedder or workspace.embedder()
         # Cached vectors must not be measured; the engine has no cache either.
         uncached = getattr(embedder, "inner", embedder)
-        ranking = workspace.settings.ranking
-        super().__init__(Engine(uncached, workspace.index(), workspace.catalog(), ranking=ranking))
+        super().__init__(workspace.create_engine(uncached, workspace.index()))
 
     def describe_pipeline(self) -> Mapping[str, str]:
         return {
@@ -242,7 +241,7 @@ def _parse_hit(result: Mapping[str, Any]) -> Hit:
     metadata = result["metadata"]
     fields = {**metadata, "position": result["position"], "content": result["content"]}
     chunk = _parse_chunk(fields, result["chunk_id"], metadata["source_path"], metadata["source_type"])
-    scores = Scores(result["scores"]["cosine"], result["scores"]["lexical"])
+    scores = Scores(*(result["scores"].get(name) for name in Scores._fields))
     return Hit(chunk, result["similarity_score"], scores, point_id(chunk.chunk_id))
 
 

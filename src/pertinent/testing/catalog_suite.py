@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ..errors import InvalidInput
 from ..identity import chunk_ids, content_hash
 from ..ports import Catalog, Description, Fingerprint, PageWrite
-from ..types import Block, Chunk, Page, Section
+from ..types import Block, Chunk, FrontMatter, Page, Section
 
 NOON = "2025-12-14T12:00:00Z"
 LATER = "2025-12-14T12:00:01.000250Z"
@@ -32,15 +32,28 @@ HOSTILE = [
 ]
 
 
-def page_write(name: str, texts: Sequence[str], *, title: str = "Nodes", created_at: str = NOON) -> PageWrite:
-    """Create a page of paragraphs, one chunk each, as a sync commits it."""
+BASICS = ("Basics", "Nodes & topics")
+
+
+def page_write(
+    name: str,
+    texts: Sequence[str],
+    *,
+    title: str = "Nodes",
+    created_at: str = NOON,
+    path: tuple[str, ...] = BASICS,
+) -> PageWrite:
+    """Create a page of paragraphs in one section, one chunk each, as a sync commits it."""
     text = "\n\n".join(texts)
     blocks, start = [], 0
     for paragraph in texts:
         blocks.append(Block("prose", start, start + len(paragraph)))
         start += len(paragraph) + 2
-    sections = (Section(("Basics", "Nodes & topics"), "nodes", tuple(blocks)), Section((), "", ()))
-    page = Page(name, f"https://x.org/{name}", title, f"docs/{name}.md", name, "docs", text, sections)
+    sections = (Section(path, "nodes", tuple(blocks)), Section((), "", ()))
+    front_matter = FrontMatter(f"About {name}", ("ros", "topics"), ("robots",), "Nodes")
+    source_path = f"docs/{name}.md"
+    url = f"https://x.org/{name}"
+    page = Page(name, url, title, source_path, name, "docs", text, sections, front_matter)
     chunks = [
         Chunk(
             chunk_id=chunk_id,
@@ -48,7 +61,7 @@ def page_write(name: str, texts: Sequence[str], *, title: str = "Nodes", created
             url=page.url,
             anchor="nodes",
             title=page.title,
-            section="Basics › Nodes & topics",
+            section=" › ".join(path),
             position=position,
             start=block.start,
             end=block.end,

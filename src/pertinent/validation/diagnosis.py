@@ -233,13 +233,14 @@ def _list_filter_names(filters: Filters) -> list[str]:
 
 
 def _explain_low_score(hit: Hit, above: Sequence[Hit]) -> str:
-    """Say which part of the score is lower than that of the fifth result."""
+    """Say which feature of the score is lower than that of the fifth result, by the most."""
     if len(above) < TOP:
         return ""
-    fifth = above[TOP - 1]
+    fifth = above[TOP - 1].scores
     gaps = {
-        "its meaning is less similar to the query": (fifth.scores.cosine or 0) - (hit.scores.cosine or 0),
-        "it shares fewer of the query's words": (fifth.scores.lexical or 0) - (hit.scores.lexical or 0),
+        "its meaning is less similar to the query": (fifth.cosine or 0) - (hit.scores.cosine or 0),
+        "it shares fewer of the query's words": (fifth.lexical or 0) - (hit.scores.lexical or 0),
+        "its page matches the query less": (fifth.page or 0) - (hit.scores.page or 0),
     }
     reason, gap = max(gaps.items(), key=lambda pair: pair[1])
     return f": {reason} than the fifth result (by {gap:.2f})" if gap > 0 else ""

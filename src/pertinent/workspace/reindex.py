@@ -41,7 +41,7 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     try:
         pages = indexer.rebuild()
         if accept is not None:
-            accept(Engine(embedder, index, catalog, ranking=settings.ranking), pages, current)
+            accept(workspace.create_engine(embedder, index), pages, current)
         catalog.activate_build(new, pages)
     except BaseException as error:
         index.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -205,14 +204,22 @@ class Workspace:
         with self._opening:
             if self._engine is None:
                 self.require()
-                self._engine = Engine(
-                    self.embedder(),
-                    self.index(),
-                    self.catalog(),
-                    ranking=self.settings.ranking,
-                    cache_size=self.settings.query_cache,
+                self._engine = self.create_engine(
+                    self.embedder(), self.index(), cache_size=self.settings.query_cache
                 )
             return self._engine
+
+    def create_engine(self, embedder: Embedder, index: IndexReader, cache_size: int = 0) -> Engine:
+        """Create an engine with the workspace's catalog and settings."""
+        return Engine(
+            embedder,
+            index,
+            self.catalog(),
+            ranking=self.settings.ranking,
+            cache_size=cache_size,
+            language=self.settings.language,
+            is_word=build.word_test(self.settings),
+        )
 
     def create_indexer(self, progress: Progress) -> Indexer:
         """Create the indexer that syncs sources; apply its plans inside `writing`."""
@@ -272,13 +279,7 @@ class Workspace:
         index = self.catalog().fingerprint()
         if index is None:
             return []
-        current = build.expected_fingerprint(self.settings, index)
-        tokens = re.search(r"tokens=(\d+)", index.chunker)
-        lines = {
-            f'embedder = "{index.embedder}"': index.embedder != current.embedder,
-            f"chunk_tokens = {tokens[1] if tokens else ''}": index.chunker != current.chunker,
-        }
-        return [line for line, differs in lines.items() if differs]
+        return build.settings_to_restore(index, build.expected_fingerprint(self.settings, index))
 
     def activate(
         self, fingerprint: Fingerprint, opened: VectorIndex, embedder: Embedder | None = None

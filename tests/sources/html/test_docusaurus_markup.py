@@ -39,7 +39,7 @@ def test_admonitions_of_early_versions_are_read() -> None:
     built = """<div class="admonition admonition-tip alert alert--success"><div class="admonition-heading">\
 <h5><span class="admonition-icon"><svg></svg></span>tip</h5></div>\
 <div class="admonition-content"><p>Do.</p></div></div>"""
-    assert text(article(built, 2).pieces) == "Tip\n\nDo."
+    assert text(article(built, 2).pieces) == "**Tip:** Do."
 
 
 def test_navigation_around_the_article_is_ignored() -> None:
@@ -74,7 +74,7 @@ def test_lazy_tabs_have_the_selected_label() -> None:
     tabs = '<li role="tab" aria-selected="false">A</li><li role="tab" aria-selected="true">B</li>'
     panels = '<div class="margin-top--md"><div role="tabpanel">b</div></div>'
     html = f'<div class="tabs-container"><ul role="tablist" class="tabs">{tabs}</ul>{panels}</div>'
-    assert text(article(html).pieces) == "B\n\nb"
+    assert text(article(html).pieces) == "**B**\n\nb"
 
 
 def test_live_editor_is_read_as_code() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.sources.markdown import MarkdownSource
-from pertinent.types import Page, Unreadable
+from pertinent.types import Page, Skipped, Unreadable
 
 WriteBook = Callable[[dict[str, str | bytes]], Path]
 
@@ -27,11 +27,19 @@ def write_book(tmp_path: Path) -> WriteBook:
 
 
 def read_source(path: Path, base_url: str | None = None) -> dict[str, Page | Unreadable]:
-    """Read a Markdown source; return what it yields by source path."""
-    entries = list(MarkdownSource(path, base_url=base_url).read())
+    """Read a Markdown source; return its pages by source path."""
+    results = MarkdownSource(path, base_url=base_url).read()
+    entries = [result for result in results if not isinstance(result, Skipped)]
     by_path = {entry.source_path: entry for entry in entries}
     assert len(by_path) == len(entries)
     return by_path
+
+
+def read_skipped(path: Path) -> dict[str, int]:
+    """Read a Markdown source; return how many files it skipped, by the reason."""
+    return {
+        result.reason: result.pages for result in MarkdownSource(path).read() if isinstance(result, Skipped)
+    }
 
 
 def read_pages(path: Path, base_url: str | None = None) -> dict[str, Page]:

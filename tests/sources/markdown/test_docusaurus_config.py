@@ -102,6 +102,16 @@ def test_config_with_several_docs_plugins() -> None:
     )
 
 
+def test_config_options_may_be_cast_to_their_type() -> None:
+    text = """module.exports = {url: 'https://a.example', baseUrl: '/', presets: [[
+      'classic', /** @type {import('@docusaurus/preset-classic').Options} */
+      ({docs: {routeBasePath: '/'}, blog: ({path: 'news'} satisfies Blog)}),
+    ]]}"""
+    site = parse_config(text, Path("site"))
+    assert [(docs.path, docs.route) for docs in site.docs] == [("docs", "/")]
+    assert site.blogs == ("news",)
+
+
 def test_config_gives_the_markdown_format() -> None:
     assert parse("export default {baseUrl: '/', markdown: {format: 'detect'}}").markdown_format == "detect"
 

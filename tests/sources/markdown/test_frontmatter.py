@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from pertinent.sources.markdown.frontmatter import (
     FrontMatterError,
     bool_field,
+    describe_page,
     split_front_matter,
     text_field,
 )
+from pertinent.types import FrontMatter
 
 
 def test_front_matter_is_split_from_the_text() -> None:
@@ -77,6 +79,25 @@ def test_text_field_accepts_numbers_and_refuses_lists() -> None:
     assert text_field({}, "id") is None
     with pytest.raises(FrontMatterError, match="'id'"):
         text_field({"id": ["a"]}, "id")
+
+
+def test_describe_page_reads_description_keywords_tags_and_label() -> None:
+    block = "description: A  page\nkeywords: [a, 2]\ntags: [x, {label: Y z, permalink: /y}]"
+    fields, _ = split_front_matter(f"---\n{block}\nsidebar_label: Short\n---\n")
+    assert describe_page(fields) == FrontMatter("A page", ("a", "2"), ("x", "Y z"), "Short")
+    assert describe_page({"keywords": "a, b c"}).keywords == ("a", "b c")
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["description", "keywords", "tags", "sidebar_label"]), st.from_type(object)
+    )
+)
+def test_describe_page_leaves_out_what_is_not_text(fields: dict[str, object]) -> None:
+    assert isinstance(describe_page(fields), FrontMatter)
+    assert (
+        describe_page({"description": [1], "keywords": {"a": 1}, "tags": [None, [], True]}) == FrontMatter()
+    )
 
 
 def test_bool_field_must_be_true_or_false() -> None:

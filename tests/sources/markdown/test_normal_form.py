@@ -181,7 +181,7 @@ def test_magic_comments_are_dropped() -> None:
     assert normalize(source) == dedent(expected)
 
 
-def test_admonition_becomes_its_title_and_contents() -> None:
+def test_admonition_keeps_its_kind_and_title() -> None:
     source = """\
     :::note
 
@@ -213,12 +213,33 @@ def test_admonition_becomes_its_title_and_contents() -> None:
     Four.
     :::
 
-    <Admonition type="tip" title="JSX">Five.</Admonition>
+    :::tip[Tip]
+    Five.
+    :::
+
+    <Admonition type="tip" title="JSX">Six.</Admonition>
+    <Admonition>Seven.</Admonition>
     """
     expected = (
-        "Note|One.|With title|Two.|Old title|Three.|Outer|Danger|Inner.|After.|- item|Caution|In a list."
+        "**Note:** One.|**Tip: With title**|Two.|**Warning: Old title**|Three.|**Info: Outer**|"
+        "**Danger:** Inner.|After.|- item|**Caution:** In a list.|Four.|**Tip:** Five.|**Tip: JSX**|Six.|"
+        "**Info:** Seven."
     )
-    assert [piece.text for piece in parse(dedent(source))] == [*expected.split("|"), "Four.", "JSX", "Five."]
+    assert [piece.text for piece in parse(dedent(source))] == expected.split("|")
+
+
+@pytest.mark.parametrize(
+    ("contents", "expected"),
+    [
+        ("- item", "**Note:**\n\n- item"),
+        ("```\ncode\n```", "**Note:**\n\n```\ncode\n```"),
+        ("### Heading\n\nText.", "**Note:**\n\n### Heading\n\nText."),
+        ("| A |\n|---|\n| b |", "**Note:**\n\n| A |\n| --- |\n| b |"),
+        ("", ""),
+    ],
+)
+def test_label_of_an_admonition_is_above_what_is_no_paragraph(contents: str, expected: str) -> None:
+    assert normalize(f":::note\n\n{contents}\n\n:::\n\nEnd.") == f"{expected}\n\nEnd.".strip()
 
 
 def test_tab_label_is_above_its_contents() -> None:
@@ -237,8 +258,17 @@ def test_tab_label_is_above_its_contents() -> None:
       </TabItem>
     </Tabs>
     """
-    expected = ["Python", "```python\nprint()\n```", "C++ code", "Some text", "rust", "- item"]
+    expected = ["**Python**", "```python\nprint()\n```", "**C++ code**", "Some text", "**rust**", "- item"]
     assert [piece.text for piece in parse(dedent(source))] == expected
+
+
+def test_long_code_is_cut_between_its_top_level_constructs() -> None:
+    functions = [f"function f{n}() {{\n" + f"  call({n});\n" * 60 + "}" for n in range(4)]
+    pieces = parse('```js title="a.js"\n' + "\n\n".join(functions) + "\n```")
+    assert [piece.text for piece in pieces] == [
+        "a.js",
+        *(f"```js\n{a}\n\n{b}\n```" for a, b in (functions[:2], functions[2:])),
+    ]
 
 
 def test_details_keep_their_summary() -> None:
@@ -376,6 +406,18 @@ def test_jsx_code_block_is_code() -> None:
         ("<T>\n    para\n    ## Deep\n</T>", "deep"),
         ('<h2 id="raw">Raw</h2>', "raw"),
         ("<h2>Raw without</h2>", ""),
+        ("<h3 id={'text'}>Raw with an expression</h3>", "text"),
+        ("<h3 id={makeId()}>Raw with a computed id</h3>", ""),
+        ('<Heading as="h3" id="component">Component</Heading>', "component"),
+        ('### `one` <div className="label ios">iOS</div>', "one-ios"),
+        ("### <div>Only a block</div>", "only-a-block"),
+        ("### <details><summary>Sum</summary> body</details>", "sum-body"),
+        ("### <li>item</li> and <table><tbody><tr><td>cell</td></tr></tbody></table>", "item-and-cell"),
+        ("### A <pre>pre</pre> heading", "a-pre-heading"),
+        ("### A <style>{`.x { color: red }`}</style> heading", "a-x--color-red--heading"),
+        ("### `prop` <div>x</div> {#own-id}", "own-id"),
+        ("### `prop` <div>x</div>{/* #own-id */}", "own-id"),
+        ("Setext <div>block</div>\n---", "setext-block"),
         ("## 日本語 見出し", "日本語-見出し"),
     ],
 )
@@ -393,6 +435,26 @@ def test_explicit_heading_id_uses_no_slug() -> None:
 
 def test_heading_text_is_plain() -> None:
     assert parse("## The `x` [of](y) *it* {#id}")[0] == HeadingPiece(2, "The x of it", "id")
+
+
+@pytest.mark.parametrize("mdx", [False, True])
+@pytest.mark.parametrize(
+    ("source", "heading"),
+    [
+        ('### `one` <div class="label">iOS</div><div>Required</div>', "one iOS Required"),
+        ("### <p>para</p> and <li>item</li>", "para and item"),
+        ("### A <pre>pre</pre> heading", "A pre heading"),
+        ("### <table><tr><td>a</td><td>b</td></tr></table>", "a b"),
+        ("### <code>x</code> and <kbd>y</kbd>", "x and y"),
+        ("<h3>\n  Raw <code>x</code> <div>block</div>\n</h3>", "Raw x block"),
+    ],
+)
+def test_heading_with_block_tags_is_one_heading(source: str, heading: str, mdx: bool) -> None:
+    pieces = parse(f"{source}\n\nText.", mdx=mdx)
+    assert [(type(piece), piece.text) for piece in pieces] == [
+        (HeadingPiece, heading),
+        (BlockPiece, "Text."),
+    ]
 
 
 def test_plain_markdown_keeps_braces_and_indented_code() -> None:

@@ -2,17 +2,19 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pertinent.errors import InvalidInput, SourceError
+from pertinent.indexing.plan import hash_page
 from pertinent.sources import open_source
 from pertinent.sources.markdown import MarkdownSource
-from pertinent.types import Page, Unreadable
+from pertinent.types import FrontMatter, Page, Unreadable
 
-from .conftest import WriteBook, read_pages, read_source
+from .conftest import WriteBook, read_pages, read_skipped, read_source
 
 CONFIG = "export default {url: 'https://handbook.example', baseUrl: '/book/', presets: [['classic', {}]]};"
 
@@ -44,6 +46,59 @@ def test_site_is_found_from_any_folder_of_its_docs(write_book: WriteBook, below:
 def test_site_is_found_one_folder_below(write_book: WriteBook) -> None:
     root = write_book({"website/docusaurus.config.js": CONFIG, "website/docs/a.md": "x", "CHANGES.md": "no"})
     assert list(read_pages(root)) == ["docs/a.md"]
+
+
+@pytest.mark.parametrize("below", ["docs", "docs/guide", "docs/guide/a.md"])
+def test_site_is_found_beside_its_docs(write_book: WriteBook, below: str) -> None:
+    options = "/** @type {Options} */ ({docs: {path: '../docs', routeBasePath: '/'}})"
+    config = f"export default {{url: 'https://a.example', baseUrl: '/', presets: [['classic', {options}]]}}"
+    root = write_book({"website/docusaurus.config.ts": config, "docs/guide/a.md": "x", "other/x.js": ""})
+    (page,) = read_pages(root / below).values()
+    assert page.url == "https://a.example/guide/a"
+
+
+def test_blog_pages_and_other_versions_of_a_site_are_named_as_skipped(write_book: WriteBook) -> None:
+    plugins = "[['content-blog', {id: 'news', path: 'news'}], ['content-docs', {id: 'api', path: apiPath}]]"
+    config = CONFIG.replace("presets", f"plugins: {plugins}, presets")
+    files = {
+        "docusaurus.config.js": config,
+        "versions.json": '["2.0"]',
+        "docs/a.md": "x",
+        "versioned_docs/version-2.0/a.md": "x",
+        "blog/2026-01-01-hello.md": "x",
+        "blog/2026-01-02-again/index.mdx": "x",
+        "news/post.md": "x",
+        "src/pages/about.md": "x",
+        "src/pages/index.js": "x",
+    }
+    root = write_book({**files})
+    assert read_skipped(root) == {
+        "posts of the blog in blog/; index that folder, too, if you want them": 2,
+        "posts of the blog in news/; index that folder, too, if you want them": 1,
+        "pages of the site in src/pages/; index that folder, too, if you want them": 1,
+        "of other versions: next; index their folders, too": 1,
+        "of the docs plugin 'api': its folder is computed; index that folder, too": 0,
+    }
+    assert read_skipped(root / "docs") == {}
+    assert list(read_pages(root / "blog")) == ["blog/2026-01-01-hello.md", "blog/2026-01-02-again/index.mdx"]
+
+
+def test_files_of_other_kinds_are_counted_and_named(write_book: WriteBook) -> None:
+    files = [
+        "a.md",
+        "b.rst",
+        "c/d.rst",
+        "e.PNG",
+        "Makefile",
+        "_category_.json",
+        ".hidden/x.rst",
+        "node_modules/y.js",
+    ]
+    root = write_book(dict.fromkeys(files, "x"))
+    assert read_skipped(root) == {"files that are not Markdown: 2 .rst, 1 .PNG, 1 Makefile": 4}
+    root = write_book({f"f.k{n}": "x" for n in range(9)})
+    (reason,) = read_skipped(root)
+    assert reason.endswith(", …")
 
 
 def test_folder_outside_the_docs_is_not_part_of_the_site(write_book: WriteBook) -> None:
@@ -129,6 +184,11 @@ def test_versioned_docs_have_the_addresses_of_docusaurus(write_book: WriteBook) 
         assert {page.source_path: page.url for page in read_pages(root / path).values()} == {source_path: url}
 
 
+def test_drafts_and_unlisted_pages_are_counted(write_book: WriteBook) -> None:
+    root = write_book({"a.md": "x", "b.md": "---\ndraft: true\n---\n", "c.md": "---\nunlisted: true\n---\n"})
+    assert read_skipped(root) == {"drafts and unlisted pages": 2}
+
+
 def test_drafts_unlisted_pages_and_partials_are_skipped(write_book: WriteBook) -> None:
     root = write_book(
         {
@@ -161,6 +221,15 @@ def test_title_becomes_a_heading_if_the_page_has_none(write_book: WriteBook) -> 
         "d": ("Given", "text"),
         "e": ("A code emph title", "# A code emph title"),
     }
+
+
+def test_front_matter_is_carried_on_the_page(write_book: WriteBook) -> None:
+    block = "description: D\nkeywords: [k]\ntags: [t]\nsidebar_label: L"
+    root = write_book({"a.md": f"---\n{block}\n---\nText.", "b.md": f"---\n{block}\n---\n# Own\n\nText."})
+    labelled, titled = read_pages(root).values()
+    assert labelled.front_matter == FrontMatter("D", ("k",), ("t",), "L")
+    assert (labelled.title, titled.title) == ("L", "Own")
+    assert hash_page(labelled) != hash_page(replace(labelled, front_matter=FrontMatter()))
 
 
 def test_sections_have_their_path_and_anchor(write_book: WriteBook) -> None:

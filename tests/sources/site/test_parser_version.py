@@ -12,7 +12,7 @@ from ..html.shells import SNIPPETS, docusaurus
 from .server import doc, links, page
 
 HTML = Path(__file__).parents[1] / "html"
-DIGEST = (1, "7c2ef895d617c818868e5b85df45e538a3424e194b54d45e7e0222dc7ae97d81")
+DIGEST = (2, "7177354756b840470524749f3b54067e87beaca820ed84d8285848e3547112a6")
 """The version of the parser, and the digest of what it gives for the pages below."""
 
 

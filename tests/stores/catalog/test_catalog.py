@@ -18,11 +18,12 @@ import sqlalchemy as sa
 
 from pertinent.errors import CatalogFailure, SettingsError
 from pertinent.identity import content_hash
-from pertinent.ports import Description
+from pertinent.ports import Description, Fingerprint
 from pertinent.stores.catalog import database as module
 from pertinent.stores.catalog.catalog import SqlCatalog
 from pertinent.stores.catalog.migrations import MIGRATIONS
 from pertinent.testing.catalog_suite import CatalogSuite, page_write
+from pertinent.testing.vocabulary_suite import VocabularySuite, recount
 
 SEED_TABLE = """
     CREATE TABLE documents (
@@ -114,8 +115,8 @@ def catalog(url: str) -> Iterator[SqlCatalog]:
         yield opened
 
 
-class TestSqlCatalog(CatalogSuite):
-    """The suite, on SQLite and PostgreSQL."""
+class TestSqlCatalog(CatalogSuite, VocabularySuite):
+    """The suites, on SQLite and PostgreSQL."""
 
 
 # Says when it is the only writer, and is that until it is killed.
@@ -258,7 +259,7 @@ def test_describe_is_one_statement_that_uses_the_key(catalog: SqlCatalog, url: s
         assert any("SEARCH documents USING INDEX" in str(row) for row in plan)
 
 
-def test_lookups_of_one_page_are_one_statement_each(catalog: SqlCatalog, url: str) -> None:
+def test_lookups_are_one_statement_each(catalog: SqlCatalog, url: str) -> None:
     catalog.commit("s", [page_write(f"page-{number:03}", ["one", "two"]) for number in range(100)])
     statements = watched_statements(catalog)
     lookups: list[Callable[[], object]] = [
@@ -267,6 +268,9 @@ def test_lookups_of_one_page_are_one_statement_each(catalog: SqlCatalog, url: st
         lambda: catalog.chunks("page-042"),
         catalog.is_empty,
         catalog.has_chunks,
+        catalog.vocabulary_version,
+        catalog.vocabulary,
+        catalog.section_names,
     ]
     for number, lookup in enumerate(lookups, start=1):
         lookup()
@@ -340,12 +344,74 @@ def test_failed_migration_is_rolled_back(url: str, plain: sa.Engine, monkeypatch
         connection.execute(sa.text("CREATE TABLE half (id INTEGER)"))
         connection.execute(sa.text("SELECT * FROM nowhere"))
 
-    monkeypatch.setitem(MIGRATIONS, 2, ("broken", broken))
+    released = sorted(MIGRATIONS)
+    monkeypatch.setitem(MIGRATIONS, released[-1] + 1, ("broken", broken))
     with pytest.raises(CatalogFailure, match="nowhere"):
         SqlCatalog.open(url)
     assert not sa.inspect(plain).has_table("half")
     with plain.connect() as connection:
-        assert connection.scalars(sa.text("SELECT number FROM pertinent_migrations")).all() == [1]
+        applied = connection.scalars(sa.text("SELECT number FROM pertinent_migrations ORDER BY 1")).all()
+    assert applied == released
+
+
+def test_migration_counts_the_words_of_the_stored_pages(url: str, plain: sa.Engine) -> None:
+    old = SqlCatalog.open(url)
+    old.commit("s", [page_write("a", ["red blue", "red"]), page_write("b", ["red"]), page_write("c", [])])
+    expected = old.vocabulary()
+    old.close()
+    with plain.begin() as connection:
+        connection.execute(sa.text("DROP TABLE vocabulary"))
+        connection.execute(sa.text("DELETE FROM meta WHERE key = 'vocabulary_version'"))
+        connection.execute(sa.text("DELETE FROM pertinent_migrations WHERE number = 3"))
+    with closing(SqlCatalog.open(url)) as catalog:
+        assert catalog.vocabulary() == expected == recount(catalog)
+        assert catalog.vocabulary_version() == 1
+        catalog.commit("s", [page_write("a", ["green"])], removed=["b"])
+        assert catalog.vocabulary() == recount(catalog)
+        assert min(min(counts) for counts in catalog.vocabulary().words.values()) == 0
+
+
+def test_rows_of_another_pipeline_are_not_in_the_vocabulary(catalog: SqlCatalog, plain: sa.Engine) -> None:
+    with plain.begin() as connection:
+        connection.execute(sa.text(SEED_ROWS))
+    fingerprint = Fingerprint("m", 8, "chunker", "lexical", build=2)
+    catalog.activate_build(fingerprint, [("s", page_write("a", ["red"]))])
+    assert "physical" not in catalog.vocabulary().words
+    assert catalog.vocabulary() == recount(catalog)
+    assert [name.document_id for name in catalog.section_names()] == ["a", "a"]
+
+
+def test_concurrent_commits_leave_the_counts_right(catalog: SqlCatalog) -> None:
+    versions = [[page_write(name, [f"text {number}", name]) for name in "abcd"] for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda writes: catalog.commit("s", writes), versions * 4))
+    assert catalog.vocabulary() == recount(catalog)
+
+
+def test_altered_rows_give_no_negative_counts_and_a_new_build_recounts(
+    catalog: SqlCatalog, plain: sa.Engine
+) -> None:
+    catalog.commit("s", [page_write("a", ["red"]), page_write("b", ["red"])])
+    with plain.begin() as connection:
+        connection.execute(sa.text("UPDATE documents SET snippet = 'nodes never counted' WHERE slug = 'a'"))
+    catalog.commit("s", [page_write("a", ["red"])])
+    words = catalog.vocabulary().words
+    assert "never" not in words
+    assert all(min(counts) >= 0 for counts in words.values())
+    catalog.activate_build(Fingerprint("m", 8, "chunker", "lexical", build=2), [])
+    assert catalog.vocabulary() == recount(catalog)
+
+
+def test_failed_statement_rolls_back_pages_and_counts(catalog: SqlCatalog) -> None:
+    catalog.commit("s", [page_write("a", ["red"])])
+    before = catalog.vocabulary(), catalog.vocabulary_version()
+    statement, catalog._delete_pending = catalog._delete_pending, sa.delete(sa.table("nowhere"))
+    with pytest.raises(CatalogFailure, match="nowhere"):
+        catalog.commit("s", [page_write("a", ["green"])])
+    assert (catalog.vocabulary(), catalog.vocabulary_version()) == before
+    catalog._delete_pending = statement
+    catalog.commit("s", [page_write("a", ["green"])])
+    assert catalog.vocabulary() == recount(catalog)
 
 
 def test_concurrent_processes_migrate_once(url: str, plain: sa.Engine) -> None:
@@ -382,6 +448,7 @@ def test_commit_killed_at_any_statement_is_all_or_nothing(url: str) -> None:
         pages = [catalog.page(name) for name in "abcde"]
         texts = {chunk.text.split()[0] for name in "abcd" for chunk in catalog.chunks(name)}
         pending = catalog.pending()
+        assert catalog.vocabulary() == recount(catalog)
         catalog.close()
         if code == 0:
             break

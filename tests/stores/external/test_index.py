@@ -24,14 +24,24 @@ from pertinent.stores.external.catalog import MIN_OVERLAP, ExternalCatalog, asse
 from pertinent.stores.external.collection import examine_collection, is_external
 from pertinent.stores.external.index import ExternalIndex
 from pertinent.stores.external.opening import ExternalCollection
-from pertinent.stores.external.payload import PayloadFormat, to_chunk
+from pertinent.stores.external.payload import Payload, PayloadFormat, to_chunk
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.server import Server
 from pertinent.surfaces import seed_functions
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.index_suite import fill as fill_index
-from pertinent.types import Answer, Chunk, Filters, SearchOptions, readable_chunks
+from pertinent.testing.vocabulary_suite import recount
+from pertinent.types import (
+    Answer,
+    Chunk,
+    Filters,
+    PointId,
+    SearchOptions,
+    Vocabulary,
+    WordCounts,
+    readable_chunks,
+)
 from pertinent.validation import integrity
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.target import PageView
@@ -629,6 +639,81 @@ class TestCatalog:
             assert len(catalog.pages()) == 3
             monkeypatch.setattr("pertinent.stores.external.catalog.CACHE_SECONDS", 0.0)
             assert len(catalog.pages()) == 2
+
+
+class TestVocabulary:
+    def test_words_and_names_of_each_pipeline_are_those_of_its_pages(
+        self, theirs: tuple[Pipeline, str], opened: Open
+    ) -> None:
+        catalog = ExternalCatalog(opened(theirs[1]))
+        vocabulary = catalog.vocabulary()
+        assert vocabulary == recount(catalog)
+        assert vocabulary.chunks == len(PASSAGES)
+        assert vocabulary.words["messages"].texts >= 3
+        pages = [name for name in catalog.section_names() if not name.section]
+        assert [name.document_id for name in pages] == [page.document_id for page in catalog.pages()]
+        assert len(set(catalog.section_names())) == len(catalog.section_names())
+
+    def test_sections_follow_their_page(self, client: QdrantClient, opened: Open) -> None:
+        texts = ["Nodes talk.", "Topics carry.", "Topics last.", "Joints turn."]
+        sections = ["", "Talking › Topics", "Talking › Topics", "Joints"]
+        payloads: list[dict[str, Any]] = [
+            {
+                "chunk_id": str(number),
+                "text": text,
+                "url": f"{SITE}/nodes",
+                "title": "Nodes",
+                "section": section,
+                "position": number,
+            }
+            for number, (text, section) in enumerate(zip(texts, sections, strict=True))
+        ]
+        with filled(client, lambda client, name: write(client, name, payloads, texts)) as name:
+            catalog = ExternalCatalog(opened(name))
+            names = catalog.section_names()
+            assert [section_name.section for section_name in names] == ["", "Talking › Topics", "Joints"]
+            assert {section_name.title for section_name in names} == {"Nodes"}
+            words = catalog.vocabulary().words
+            assert words["topics"] == WordCounts(titles=0, headings=1, texts=2)
+            assert words["nodes"] == WordCounts(titles=1, headings=0, texts=4)
+
+    def test_points_are_read_once_and_again_after_a_while(
+        self, client: QdrantClient, opened: Open, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with filled(client, PIPELINES["seed 000"].fill) as name:
+            index = opened(name)
+            catalog = ExternalCatalog(index)
+            scans = 0
+            read_points = index.points
+
+            def count_scans() -> Iterator[tuple[PointId, Payload]]:
+                nonlocal scans
+                scans += 1
+                return read_points()
+
+            monkeypatch.setattr(index, "points", count_scans)
+            monkeypatch.setattr("pertinent.stores.external.catalog.CACHE_SECONDS", 0.0)
+            version, vocabulary = catalog.vocabulary_version(), catalog.vocabulary()
+            assert "revolute" in vocabulary.words
+            client.delete(name, models.PointIdsList(points=[6]), wait=True)
+            assert (catalog.vocabulary_version(), catalog.vocabulary()) == (version, vocabulary)
+            assert (len(catalog.section_names()), scans) == (3, 1)
+            monkeypatch.setattr("pertinent.stores.external.catalog.VOCABULARY_SECONDS", 0.0)
+            assert catalog.vocabulary_version() == version + 1
+            assert catalog.vocabulary_version() == version + 1  # read again, but nothing has changed
+            assert "revolute" not in catalog.vocabulary().words
+            assert len(catalog.section_names()) == 2
+
+    def test_large_collection_has_no_vocabulary_and_is_not_read_for_it(
+        self, seed_000: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("pertinent.stores.external.catalog.MAX_VOCABULARY_POINTS", len(PASSAGES) - 1)
+        index = opened(seed_000)
+        monkeypatch.setattr(index, "points", lambda: pytest.fail("all points were read"))
+        catalog = ExternalCatalog(index)
+        assert catalog.vocabulary() == Vocabulary({}, 0)
+        assert catalog.section_names() == []
+        assert catalog.vocabulary_version() == catalog.vocabulary_version()
 
 
 def chunks_of(texts: Sequence[str]) -> list[Chunk]:

@@ -377,7 +377,8 @@ def test_text_on_two_pages_is_found_on_either(open_book: Callable[..., Book]) ->
     """The list has the text from one page; the new label points at the other."""
     shared = "The safety notice: keep your fingers away from the hinge of the gripper at all times."
     book = open_book(folder="copies")
-    pages = [page(name, {"Notice": shared, "More": f"More about the {name}."}) for name in ("arm", "leg")]
+    more = "More about the {}, which is long enough to be a passage of its own beside the notice above it."
+    pages = [page(name, {"Notice": shared, "More": more.format(name)}) for name in ("arm", "leg")]
     book.index(*pages)
     query = make_query("gripper", {"page": "docs/arm.md", "anchor": "more", "grade": 1})
     before = book.run(make_golden([query]))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import elements
-from ..elements import KEYWORDS
 from ..normal_form import HeadingPiece, Piece
 from ..piece_writer import Capture, PieceWriter
 from .markup import Markup, Role
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_NODES = 1_000_000  # of one page
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
-_LABEL, _TABS = "-label", "-tabs"  # stand for a tag on the stack of open elements
+_ADMONITION, _LABEL, _TABS = "-admonition", "-label", "-tabs"  # stand for a tag on the stack of open elements
 _INVISIBLE = " \u200b\u2060\ufeff"
 _LINK_SIGNS = "¶§#🔗"
 _IGNORED = elements.HIDDEN | word_set("iframe object canvas select textarea datalist title link meta base")
@@ -42,6 +41,7 @@ class BlockReader:
         self._markup = markup
         self._writer: PieceWriter[tuple[str, LexborNode]] = PieceWriter(collapse_spaces)
         self._tabs: list[_Tabs] = []
+        self._admonitions: list[str] = []
 
     def read(self, root: LexborNode) -> list[Piece]:
         """Read the headings and blocks inside an element, in order."""
@@ -82,7 +82,8 @@ class BlockReader:
             return ""
         if tag in _BLOCKS:
             self._writer.flush()
-            return self._open_block(tag, node)
+            # In a heading, a block only separates words.
+            return "div" if self._in_heading() else self._open_block(tag, node)
         if tag == "code":
             self._add_inline_code(node)
         elif tag == "br":
@@ -106,6 +107,12 @@ class BlockReader:
         if role is Role.CODE:
             self._writer.write(self._markup.code(node))
             return ""
+        return self._open_container(role, node)
+
+    def _open_container(self, role: Role, node: LexborNode) -> str:
+        if role is Role.ADMONITION:
+            self._admonitions.append(self._markup.admonition_kind(node.attributes))
+            return _ADMONITION
         if role is Role.LABEL:
             self._writer.capture((_LABEL, node))
             return _LABEL
@@ -119,7 +126,7 @@ class BlockReader:
         """Write the label of the tab whose panel opens."""
         tabs = self._tabs[-1] if self._tabs else _Tabs([])
         if tabs.written < len(tabs.labels):
-            self._writer.write_prose(tabs.labels[tabs.written])
+            self._writer.write_prose(elements.tab_title(tabs.labels[tabs.written]))
             tabs.written += 1
 
     def _open_block(self, tag: str, node: LexborNode) -> str:
@@ -141,9 +148,11 @@ class BlockReader:
 
     def _add_inline_code(self, node: LexborNode) -> None:
         code = node.text()
+        self._writer.add_text(code if self._in_heading() or not code.strip() else elements.inline_code(code))
+
+    def _in_heading(self) -> bool:
         captures = self._writer.captures
-        in_heading = captures and captures[-1].element[0] in elements.HEADINGS
-        self._writer.add_text(code if in_heading or not code.strip() else elements.inline_code(code))
+        return bool(captures) and captures[-1].element[0] in elements.HEADINGS
 
     def _add_formula(self, node: LexborNode) -> None:
         tex, is_block = _read_formula(node)
@@ -158,7 +167,12 @@ class BlockReader:
     def _close(self, tag: str) -> None:
         if tag == _LABEL:
             self._writer.flush()
-            self._write_label(self._writer.captures.pop().text)
+            kind = self._admonitions[-1] if self._admonitions else ""
+            self._writer.open_admonition(kind, self._writer.captures.pop().text)
+        elif tag == _ADMONITION:
+            self._writer.flush()
+            self._admonitions.pop()
+            self._writer.close_admonition()
         elif tag == _TABS:
             self._writer.flush()
             self._tabs.pop()
@@ -184,10 +198,6 @@ class BlockReader:
         text = capture.text.strip(_INVISIBLE) or collapse_spaces(node.text()).strip(_INVISIBLE + _LINK_SIGNS)
         if text:
             self._writer.write([HeadingPiece(elements.HEADINGS[tag], text, self._markup.anchor(node))])
-
-    def _write_label(self, text: str) -> None:
-        """Write the heading of an admonition; the style sheet shows `note` as `Note`."""
-        self._writer.write_prose(elements.admonition_title(text) if text in KEYWORDS else text)
 
 
 def _read_formula(node: LexborNode) -> tuple[str, bool]:

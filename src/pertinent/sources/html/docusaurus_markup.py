@@ -19,6 +19,8 @@ _ROLES = {
     "tabs-container": Role.TABS,
     "katex": Role.MATH,
     "katex-display": Role.MATH,
+    "theme-admonition": Role.ADMONITION,
+    "admonition": Role.ADMONITION,
     "admonitionHeading": Role.LABEL,
     "admonition-heading": Role.LABEL,
     "admonitionIcon": Role.IGNORED,
@@ -35,6 +37,7 @@ _ROLES = {
     "playgroundHeader": Role.IGNORED,
     "playgroundPreview": Role.IGNORED,
 }
+_ADMONITION_KIND = re.compile(r"(?:^|\s)(?:theme-)?admonition-([\w-]+)")
 _HASH = re.compile(r"_[\w-]+$")
 _LISTING_PAGE = re.compile(
     r"\b(?:[\w-]+-list-page|blog-authors-posts-page|blog-archive-page|search-page-wrapper)\b"
@@ -105,10 +108,21 @@ def _tab_labels(tabs: LexborNode) -> list[str]:
     return [collapse_spaces(label.text()) for label in labels]
 
 
+def _admonition_kind(attributes: Attributes) -> str:
+    match = _ADMONITION_KIND.search(attributes.get("class") or "")
+    kind = match[1] if match else ""
+    return "info" if kind == "undefined" else kind  # `<Admonition>` without a type is shown as info
+
+
 def _anchor(heading: LexborNode) -> str:
     return collapse_spaces(heading.id or "")
 
 
 MARKUP = Markup(
-    frozenset(("a", "div", "img", "span", "ul")), _role, _tab_labels, _anchor, read_docusaurus_code
+    frozenset(("a", "div", "img", "span", "ul")),
+    _role,
+    _tab_labels,
+    _admonition_kind,
+    _anchor,
+    read_docusaurus_code,
 )

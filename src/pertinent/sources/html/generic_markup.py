@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from ..elements import KEYWORDS
 from .boilerplate import is_boilerplate
 from .code_blocks import read_generic_code
 from .markup import Attributes, Markup, Role
@@ -20,6 +21,9 @@ _TAGS = word_set("""
 """)
 _TABS = word_set("tabbed-set sphinx-tabs vp-code-group tab-set")
 _PANELS = word_set("tabbed-block sphinx-tabs-panel vp-adaptive-theme tab-content")
+_ADMONITIONS = word_set("admonition custom-block markdown-alert")
+_ADMONITION_TITLES = word_set("admonition-title custom-block-title markdown-alert-title")
+_ADMONITION_KINDS = frozenset(KEYWORDS) | word_set("abstract attention bug error example hint question")
 _CODE_TABLES = word_set("highlighttable lntable hljs-ln")
 _MAX_CLASS_LENGTH = 500  # longer ones are cut, since they are keys of a cache
 _SECTIONS = word_set("section div header")
@@ -44,6 +48,10 @@ def _role_by_class(tag: str, classes: str) -> Role:
         return Role.MATH
     if tag == "table" and names & _CODE_TABLES:
         return Role.CODE
+    if names & _ADMONITIONS:
+        return Role.ADMONITION
+    if names & _ADMONITION_TITLES:
+        return Role.LABEL
     if names & _TABS:
         return Role.TABS
     return Role.PANEL if names & _PANELS else Role.BY_TAG
@@ -53,6 +61,12 @@ def _tab_labels(tabs: LexborNode) -> list[str]:
     tablist = tabs.css_first("[role=tablist], .tabbed-labels, .tabs")
     labels = tablist.iter() if tablist is not None else (node for node in tabs.iter() if node.tag == "label")
     return [*filter(None, (collapse_spaces(label.text()) for label in labels))]
+
+
+def _admonition_kind(attributes: Attributes) -> str:
+    names = (attributes.get("class") or "").lower().split()
+    kinds = (name.removeprefix("markdown-alert-") for name in names)
+    return next((kind for kind in kinds if kind in _ADMONITION_KINDS), "")
 
 
 def _anchor(heading: LexborNode) -> str:
@@ -97,4 +111,4 @@ def _skip_blank(node: LexborNode | None) -> LexborNode | None:
     return node
 
 
-MARKUP = Markup(_TAGS, _role, _tab_labels, _anchor, read_generic_code)
+MARKUP = Markup(_TAGS, _role, _tab_labels, _admonition_kind, _anchor, read_generic_code)

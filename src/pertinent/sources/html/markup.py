@@ -22,7 +22,8 @@ class Role(Enum):
     IGNORED = "skip it and all its content"
     CODE = "a code block"
     MATH = "a formula"
-    LABEL = "the heading of an admonition"
+    ADMONITION = "a note, tip or warning"
+    LABEL = "the title of an admonition"
     TABS = "tabs, the labels first"
     PANEL = "the content of a tab"
 
@@ -37,6 +38,8 @@ class Markup:
     """Gives the role of such an element from its tag and attributes."""
     tab_labels: Callable[[LexborNode], list[str]]
     """Gives the labels of a container of tabs, in order."""
+    admonition_kind: Callable[[Attributes], str]
+    """Gives the kind of an admonition, such as `note`; empty where it is unknown."""
     anchor: Callable[[LexborNode], str]
     """Gives the fragment of a heading; empty where it has none."""
     code: Callable[[LexborNode], list[BlockPiece]]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ...errors import InvalidInput, SourceError
+from ...types import Skipped
 from .docusaurus_config import DocsPlugin, SiteConfig, find_config, read_config
 from .docusaurus_routes import EXTENSIONS, is_page
 
 _MAX_PARENTS = 4  # folders above the path in which to look for a config
+_MAX_KINDS = 5  # kinds of other files that are named
 _SKIPPED_FOLDERS = frozenset(("node_modules", "__tests__", "__pycache__"))
 
 
@@ -42,6 +45,41 @@ class DocsTree:
     folders: tuple[DocsFolder, ...]
     within: Path
     site: SiteConfig | None
+    other_versions: tuple[DocsFolder, ...] = ()
+    """The docs folders of versions that are not read."""
+
+    def list_skipped(self) -> list[Skipped]:
+        """Count what is in the tree and is not read: posts, pages, other versions, files of other kinds."""
+        skipped: list[Skipped] = []
+        if self.site is not None and self.within == self.site.root:
+            skipped += self._list_skipped_of_site(self.site)
+        kinds = Counter(
+            path.suffix or path.name
+            for folder in self.folders
+            for path in _walk_files(folder.root, self.within)
+            if path.suffix not in EXTENSIONS and not any(part.startswith(("_", ".")) for part in path.parts)
+        )
+        if kinds:
+            ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+            names = ", ".join(f"{count:,} {kind}" for kind, count in ordered[:_MAX_KINDS])
+            further = ", …" if len(kinds) > _MAX_KINDS else ""
+            skipped.append(Skipped(f"files that are not Markdown: {names}{further}", kinds.total()))
+        return skipped
+
+    def _list_skipped_of_site(self, site: SiteConfig) -> Iterator[Skipped]:
+        for kind, folders in (("posts of the blog", site.blogs), ("pages of the site", site.pages)):
+            for folder in folders:
+                count = sum(map(is_page, _walk_markdown(site.root / folder, site.root / folder)))
+                if count:
+                    yield Skipped(f"{kind} in {folder}/; index that folder, too, if you want them", count)
+        versions = {folder.version: len(_list_pages(folder, folder.root)) for folder in self.other_versions}
+        if versions:
+            names = ", ".join(sorted(versions))
+            yield Skipped(f"of other versions: {names}; index their folders, too", sum(versions.values()))
+        for instance in site.unknown_docs:
+            yield Skipped(
+                f"of the docs plugin {instance!r}: its folder is computed; index that folder, too", 0
+            )
 
     def list_files(self) -> tuple[list[PageFile], list[tuple[DocsFolder, OSError]]]:
         """List the file of every page in the order of the paths, and the errors of unreadable folders."""
@@ -49,8 +87,7 @@ class DocsTree:
         errors: list[tuple[DocsFolder, OSError]] = []
         for folder in self.folders:
             folder_errors: list[OSError] = []
-            relatives = sorted(_walk_markdown(folder.root, self.within, folder_errors.append), key=str)
-            files += [(folder, relative) for relative in relatives if is_page(relative)]
+            files += [(folder, path) for path in _list_pages(folder, self.within, folder_errors.append)]
             errors += [(folder, error) for error in folder_errors]
         return files, errors
 
@@ -78,28 +115,30 @@ def open_tree(path: Path) -> DocsTree:
 
 def _find_site_docs(path: Path) -> DocsTree | None:
     """Return the docs of a Docusaurus site that a path stands for; None if it is not part of any."""
-    config = _find_config_around(path if path.is_dir() else path.parent)
-    if config is None:
-        return None
-    site = read_config(config)
-    folders = _docs_folders(site)
-    containing = tuple(folder for folder in folders if path.is_relative_to(folder.root))
-    if containing:
-        return DocsTree(containing, path, site)
-    if path.is_file() or not config.parent.is_relative_to(path):
-        return None
-    unversioned = tuple(folder for folder in folders if not folder.version)
-    return DocsTree(unversioned or tuple(folders), config.parent, site)
+    for config in _find_configs_around(path if path.is_dir() else path.parent):
+        site = read_config(config)
+        folders = _docs_folders(site)
+        containing = tuple(folder for folder in folders if path.is_relative_to(folder.root))
+        if containing:
+            return DocsTree(containing, path, site)
+        if path.is_dir() and config.parent.is_relative_to(path):
+            versions = tuple(folder for folder in folders if folder.version)
+            current = tuple(folder for folder in folders if not folder.version)
+            return DocsTree(current or versions, config.parent, site, versions if current else ())
+    return None
 
 
-def _find_config_around(folder: Path) -> Path | None:
-    """Look for a config in a folder, then in the one site below it, then in its parents."""
-    if config := find_config(folder):
-        return config
-    below = sorted(folder.glob("*/docusaurus.config.*"))
-    if len(below) == 1 and (config := find_config(below[0].parent)):
-        return config
-    return next(filter(None, map(find_config, list(folder.parents)[:_MAX_PARENTS])), None)
+def _find_configs_around(folder: Path) -> Iterator[Path]:
+    """Yield the configs in a folder and in the one site below it, then those of its parents.
+
+    The site may be beside the docs, as in `docs/` and `website/docusaurus.config.js`.
+    """
+    for candidate in (folder, *list(folder.parents)[:_MAX_PARENTS]):
+        if config := find_config(candidate):
+            yield config
+        below = sorted({file.parent for file in candidate.glob("*/docusaurus.config.*")})
+        if candidate != folder or len(below) == 1:
+            yield from filter(None, map(find_config, below))
 
 
 def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
@@ -153,10 +192,24 @@ def _find_plain_docs(path: Path) -> DocsTree:
     return DocsTree((DocsFolder(path, path.name, ""),), path, None)
 
 
+def _list_pages(
+    folder: DocsFolder, within: Path, on_error: Callable[[OSError], None] | None = None
+) -> list[PurePosixPath]:
+    """List the files of pages below both folders in the order of their paths."""
+    return sorted(filter(is_page, _walk_markdown(folder.root, within, on_error)), key=str)
+
+
 def _walk_markdown(
     root: Path, within: Path, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[PurePosixPath]:
-    """Yield every Markdown file below both folders, relative to `root`. A loop of symlinks is walked once."""
+    """Yield every Markdown file below both folders, relative to `root`."""
+    return (path for path in _walk_files(root, within, on_error) if path.name.endswith(EXTENSIONS))
+
+
+def _walk_files(
+    root: Path, within: Path, on_error: Callable[[OSError], None] | None = None
+) -> Iterator[PurePosixPath]:
+    """Yield every file below both folders, relative to `root`. A loop of symlinks is walked once."""
     if within.is_file():
         yield PurePosixPath(within.relative_to(root).as_posix())
         return
@@ -170,7 +223,7 @@ def _walk_markdown(
         seen.add(real)
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in files:
-            if name.endswith(EXTENSIONS) and not _is_pipe_or_device(os.path.join(folder, name)):  # noqa: PTH118 - faster
+            if not _is_pipe_or_device(os.path.join(folder, name)):  # noqa: PTH118 - faster
                 yield PurePosixPath(Path(folder, name).relative_to(root).as_posix())
 
 

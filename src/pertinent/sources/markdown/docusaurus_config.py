@@ -17,6 +17,7 @@ from .javascript import Value, find_object
 
 Default = TypeVar("Default")
 
+_CONTENT_KINDS = ("docs", "blog", "pages")
 _FILE_NAMES = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts", "cts"))
 
 
@@ -40,6 +41,12 @@ class SiteConfig:
     address: str | None
     docs: tuple[DocsPlugin, ...]
     markdown_format: str = "mdx"
+    blogs: tuple[str, ...] = ()
+    """The folders of its blogs, below the site."""
+    pages: tuple[str, ...] = ()
+    """The folders of its pages outside of docs and blogs."""
+    unknown_docs: tuple[str, ...] = ()
+    """The ids of docs plugins whose folder is computed."""
 
 
 def find_config(folder: Path) -> Path | None:
@@ -64,8 +71,17 @@ def parse_config(text: str, root: Path) -> SiteConfig:
         config = {}
     markdown = config.get("markdown")
     options = markdown if isinstance(markdown, dict) else {}
-    plugins = tuple(_docs_plugins(config)) or (DocsPlugin(),)
-    return SiteConfig(root, _site_address(config), plugins, _text_or(options.get("format"), "mdx"))
+    plugins = list(_content_plugins(config))
+    docs = [_docs_plugin(options) for kind, options in plugins if kind == "docs"]
+    return SiteConfig(
+        root,
+        _site_address(config),
+        tuple(plugin for plugin in docs if plugin.path) or (DocsPlugin(),),
+        _text_or(options.get("format"), "mdx"),
+        blogs=tuple(_folder(options, "blog") for kind, options in plugins if kind == "blog"),
+        pages=tuple(_folder(options, "src/pages") for kind, options in plugins if kind == "pages"),
+        unknown_docs=tuple(plugin.instance for plugin in docs if not plugin.path),
+    )
 
 
 def _is_site_object(fields: dict[str, Value]) -> bool:
@@ -80,14 +96,18 @@ def _site_address(config: dict[str, Value]) -> str | None:
     return address if is_url(address) else None
 
 
-def _docs_plugins(config: dict[str, Value]) -> Iterator[DocsPlugin]:
+def _content_plugins(config: dict[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Yield the kind (docs, blog or pages) and the options of each plugin that makes pages."""
     for name, options in _entries_with_options(config.get("presets")):
-        if name in ("classic", "@docusaurus/preset-classic") and options.get("docs") is not False:
-            docs = options.get("docs")
-            yield _docs_plugin(docs if isinstance(docs, dict) else {})
+        if name in ("classic", "@docusaurus/preset-classic"):
+            for kind in _CONTENT_KINDS:
+                plugin = options.get(kind)
+                if plugin is not False:
+                    yield kind, plugin if isinstance(plugin, dict) else {}
     for name, options in _entries_with_options(config.get("plugins")):
-        if name in ("content-docs", "docs", "@docusaurus/plugin-content-docs"):
-            yield _docs_plugin(options)
+        for kind in _CONTENT_KINDS:
+            if name in (kind, f"content-{kind}", f"@docusaurus/plugin-content-{kind}"):
+                yield kind, options
 
 
 def _entries_with_options(entries: Value) -> Iterator[tuple[str, dict[str, Value]]]:
@@ -102,13 +122,18 @@ def _entries_with_options(entries: Value) -> Iterator[tuple[str, dict[str, Value
 
 def _docs_plugin(options: dict[str, Value]) -> DocsPlugin:
     return DocsPlugin(
-        path=_text_or(options.get("path"), "docs"),
+        path=_folder(options, "docs"),
         route=_text_or(options.get("routeBasePath", "docs"), None),
         number_prefixes=options.get("numberPrefixParser") is not False,
         last_version=_text_or(options.get("lastVersion"), None),
         versioned=options.get("disableVersioning") is not True,
         instance=_text_or(options.get("id"), "default"),
     )
+
+
+def _folder(options: dict[str, Value], default: str) -> str:
+    """Return the folder of a plugin; "" if it is computed."""
+    return _text_or(options.get("path", default), "")
 
 
 def _text_or(value: Value, default: Default) -> str | Default:

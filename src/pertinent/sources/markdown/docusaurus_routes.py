@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from .frontmatter import FrontMatterError, bool_field, text_field
+from .frontmatter import FrontMatterError, bool_field, describe_page, text_field
 
 EXTENSIONS = (".md", ".mdx")
 
@@ -104,5 +104,5 @@ def join_url(base: str, path: str) -> str:
 
 
 def page_title(fields: Mapping[str, Any], heading: str | None, fallback: str) -> str:
-    """Return the title in the front matter, else the page's own `heading`, else `fallback`."""
-    return text_field(fields, "title") or heading or fallback
+    """Return the title in the front matter, else the page's own `heading`, its label, or `fallback`."""
+    return text_field(fields, "title") or heading or describe_page(fields).sidebar_label or fallback

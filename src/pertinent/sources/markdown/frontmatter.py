@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from ..._internal.safe_yaml import check_depth
+from ...types import FrontMatter
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _Base
@@ -100,6 +101,28 @@ def text_field(fields: Mapping[str, Any], name: str) -> str | None:
     if isinstance(value, int | float | date) and not isinstance(value, bool):
         return str(value)
     raise FrontMatterError(f"front matter field {name!r} must be text, not a {type(value).__name__}")
+
+
+def describe_page(fields: Mapping[str, Any]) -> FrontMatter:
+    """Return the fields that describe the page. What is not text is left out."""
+    return FrontMatter(
+        description=_one_line(fields.get("description")),
+        keywords=_texts(fields.get("keywords")),
+        tags=_texts(fields.get("tags")),
+        sidebar_label=_one_line(fields.get("sidebar_label")),
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return the texts of a list, or of a text with commas; a tag may be `{label: …, permalink: …}`."""
+    entries = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else []
+    labels = (entry.get("label") if isinstance(entry, dict) else entry for entry in entries)
+    return tuple(filter(None, map(_one_line, labels)))
+
+
+def _one_line(value: object) -> str:
+    is_text = isinstance(value, str | int | float | date) and not isinstance(value, bool)
+    return " ".join(str(value).split()) if is_text else ""
 
 
 def bool_field(fields: Mapping[str, Any], name: str, *, default: bool = False) -> bool:

@@ -81,6 +81,11 @@ def _parse_value(tokens: Tokens, index: int) -> tuple[Value, int]:
         value, next_index = _parse_object(tokens, index)
     elif text == "[":
         value, next_index = _parse_array(tokens, index)
+    elif text == "(":  # as in `/** @type {Options} */ ({path: 'docs'})`
+        value, next_index = _parse_value(tokens, index + 1)
+        if not _is_mark(tokens, next_index, ")"):
+            return UNKNOWN, _skip_value(tokens, index)
+        next_index += 1
     elif kind == "string":
         string = parse_string(text)
         value = UNKNOWN if string is None else string
@@ -88,7 +93,7 @@ def _parse_value(tokens: Tokens, index: int) -> tuple[Value, int]:
         value = _CONSTANTS[text]
     if _is_mark(tokens, next_index, "as", "satisfies"):
         return value, _skip_value(tokens, next_index)
-    if next_index >= len(tokens) or _is_mark(tokens, next_index, ",", "}", "]"):
+    if next_index >= len(tokens) or _is_mark(tokens, next_index, ",", "}", "]", ")"):
         return value, next_index
     return UNKNOWN, _skip_value(tokens, index)
 

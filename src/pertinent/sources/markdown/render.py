@@ -38,6 +38,8 @@ class Renderer:
         self._slugger = Slugger()
         self._writer = PieceWriter[Tag]()
         self._tabs: list[dict[str, str]] = []
+        self._titled_admonition = ""
+        """The kind of an admonition whose title is the next paragraph."""
 
     def render(self, tokens: Sequence[Token]) -> list[Piece]:
         """Return the pieces of these tokens, in order."""
@@ -47,6 +49,8 @@ class Renderer:
             if token.type == "inline":
                 if heading_level:
                     self._render_heading(heading_level, token.children or [])
+                elif self._titled_admonition:
+                    self._render_admonition_title(token.children or [])
                 else:
                     self._render_inline(token.children or [])
                 writer.flush()
@@ -77,8 +81,9 @@ class Renderer:
         elif kind == "html_block":
             self._render_html(token.content)
         elif kind == "directive_open":
-            if not token.meta["title"] and token.meta["name"] in elements.KEYWORDS:
-                self._writer.write_prose(elements.admonition_title(token.meta["name"]))
+            self._open_directive(token.meta["name"], has_title=token.meta["title"])
+        elif kind == "directive_close":
+            self._writer.close_admonition()
         elif kind == "footnote_block_open":
             self._writer.write([HeadingPiece(2, "Footnotes", "footnote-label")])
             self._writer.open_list(ordered=True)
@@ -89,12 +94,27 @@ class Renderer:
         elif kind in _CLOSED_ELEMENTS:
             self._close_element(_CLOSED_ELEMENTS[kind])
 
+    def _open_directive(self, name: str, *, has_title: bool) -> None:
+        if name not in elements.KEYWORDS:
+            return
+        if has_title:
+            self._titled_admonition = name
+        else:
+            self._writer.open_admonition(name)
+
+    def _render_admonition_title(self, children: Sequence[Token]) -> None:
+        kind, self._titled_admonition = self._titled_admonition, ""
+        self._render_inline(children)
+        self._writer.open_admonition(kind, join_words(self._writer.take_text()))
+
     def _render_heading(self, level: int, children: Sequence[Token]) -> None:
         explicit_id, children = heading_id(children)
         anchor = explicit_id or self._slugger.slug(slug_text(children))
-        self._render_inline(children, backquote="")
-        text = join_words(self._writer.take_text())
-        self._writer.write([HeadingPiece(level, text, "" if level == 1 else anchor)])
+        heading = Tag(f"h{level}", "open", 0, {"id": "" if level == 1 else anchor})
+        self._writer.capture(heading)
+        self._render_inline(children)
+        self._writer.flush()
+        self._close_element(heading.name)
 
     def _render_html(self, source: str) -> None:
         """Render a block of HTML; the text in it is not Markdown."""
@@ -107,26 +127,33 @@ class Renderer:
 
     # ── inline ────────────────────────────────────────────────────────────
 
-    def _render_inline(self, children: Sequence[Token], backquote: str = "`") -> None:
-        """Add inline tokens to the paragraph; headings show code without backquotes."""
+    def _render_inline(self, children: Sequence[Token]) -> None:
+        """Add inline tokens to the paragraph."""
         for child in children:
             kind = child.type
             if kind in ("text", "text_special", "text_directive"):
                 self._writer.add_text(child.content)
             elif kind == "code_inline":
-                self._writer.add_text(elements.inline_code(child.content) if backquote else child.content)
+                self._writer.add_text(
+                    child.content if self._heading() else elements.inline_code(child.content)
+                )
             elif kind in ("softbreak", "hardbreak"):
                 self._writer.add_text("\n")
             elif kind in ("tag", "expression"):
-                self._render_construct(child, backquote)
+                self._render_construct(child)
             elif kind == "image":
                 self._writer.add_text(" ")
-                self._render_inline(child.children or [], backquote)
+                self._render_inline(child.children or [])
                 self._writer.add_text(" ")
 
-    def _render_construct(self, token: Token, backquote: str = "`") -> None:
+    def _heading(self) -> str:
+        """Return the name of the heading that is open, or ""; it shows code without backquotes."""
+        captures = self._writer.captures
+        return captures[-1].element.name if captures and _heading_level(captures[-1].element) else ""
+
+    def _render_construct(self, token: Token) -> None:
         if token.type == "tag":
-            self._render_tag(token.meta["value"], backquote)
+            self._render_tag(token.meta["value"])
         else:
             self._render_expression(token.meta["value"])
 
@@ -142,11 +169,15 @@ class Renderer:
 
     # ── elements ──────────────────────────────────────────────────────────
 
-    def _render_tag(self, tag: Tag, backquote: str = "`") -> None:
+    def _render_tag(self, tag: Tag) -> None:
         writer, name = self._writer, tag.name
         if writer.hidden:
             if tag.kind == "close" and name == writer.hidden:
                 writer.hidden = ""
+            return
+        heading = self._heading()
+        if heading and name in elements.BLOCKS - elements.HIDDEN and (tag.kind, name) != ("close", heading):
+            writer.add_text(" ")  # in a heading, a block only separates words
             return
         included = self._include(tag) if tag.kind != "close" else None
         if name in elements.BLOCKS or included is not None:
@@ -158,7 +189,7 @@ class Renderer:
         elif name == "img":
             writer.add_text(f" {tag.attributes.get('alt') or ''} ")
         elif name == "code":
-            writer.add_text(backquote)
+            writer.add_text("" if heading else "`")
         elif tag.kind == "close":
             self._close_element(name)
         else:
@@ -170,7 +201,7 @@ class Renderer:
         writer, name = self._writer, tag.name
         if name in elements.HIDDEN:
             writer.hidden = name if tag.kind == "open" else ""
-        elif name in elements.HEADINGS or name in elements.CELLS or name in elements.CODE:
+        elif _heading_level(tag) or name in elements.CELLS or name in elements.CODE:
             writer.capture(tag, verbatim=name in elements.CODE)
         elif name in elements.LISTS:
             writer.open_list(ordered=name == "ol")
@@ -183,10 +214,10 @@ class Renderer:
         elif name in elements.TABS:
             self._tabs.append(tab_labels(tag))
         elif name == "TabItem":
-            writer.write_prose(tab_label(tag, self._tabs[-1] if self._tabs else {}))
+            label = tab_label(tag, self._tabs[-1] if self._tabs else {})
+            writer.write_prose(elements.tab_title(label))
         elif name in elements.ADMONITIONS:
-            default = elements.admonition_title(tag.attributes.get("type") or "note")
-            writer.write_prose(tag.attributes.get("title") or default)
+            writer.open_admonition(tag.attributes.get("type") or "info", tag.attributes.get("title") or "")
 
     def _close_element(self, name: str) -> None:
         if name in elements.LISTS:
@@ -197,6 +228,8 @@ class Renderer:
             self._tabs.pop()
         elif name == "table":
             self._writer.close_table()
+        elif name in elements.ADMONITIONS:
+            self._writer.close_admonition()
         elif any(capture.element.name == name for capture in self._writer.captures):
             self._close_captures(name)
 
@@ -210,14 +243,19 @@ class Renderer:
 
     def _write_captured(self, capture: Capture[Tag]) -> None:
         tag = capture.element
-        if tag.name in elements.HEADINGS:
-            level = elements.HEADINGS[tag.name]
+        if level := _heading_level(tag):
             self._writer.write([HeadingPiece(level, capture.text, tag.attributes.get("id") or "")])
         elif tag.name in elements.CODE:
             language, title = (tag.attributes.get(key) or "" for key in ("language", "title"))
             self._writer.write(elements.code_block(language, title, "\n".join(capture.parts)))
         else:
             self._writer.write_cell(capture.text)
+
+
+def _heading_level(tag: Tag) -> int:
+    """Return the level of a heading element, 1 to 6; 0 for other elements."""
+    name = tag.attributes.get("as") or "" if tag.name == elements.HEADING_COMPONENT else tag.name
+    return elements.HEADINGS.get(name, 0)
 
 
 _ELEMENTS = {

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from ... import identity
 from ...errors import InvalidInput
-from ...types import Page, Unreadable
+from ...types import Page, Skipped, Unreadable
 from ..normal_form import HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
-from .frontmatter import FrontMatterError, bool_field, split_front_matter
+from .frontmatter import FrontMatterError, bool_field, describe_page, split_front_matter
 from .parser import DocumentParser, decode_markdown
 
 _GENERIC_NAMES = frozenset(("doc", "docs", "documentation", "site", "web", "website", "content", "/"))
@@ -66,12 +66,13 @@ class MarkdownSource:
     def _listing(self) -> tuple[list[PageFile], list[tuple[DocsFolder, OSError]]]:
         return self._tree.list_files()
 
-    def read(self) -> Iterator[Page | Unreadable]:
-        """Yield every page in the order of the paths; drafts and unlisted pages are skipped."""
+    def read(self) -> Iterator[Page | Unreadable | Skipped]:
+        """Yield every page in the order of the paths, then how many files were skipped and why."""
         site = self._tree.site
         root = site.root if site else self._tree.folders[0].root.parent
         parser = DocumentParser(root, markdown_format=site.markdown_format if site else None)
         paths_by_url: dict[str, str] = {}
+        unpublished = 0
         files, errors = self._listing
         for folder, error in errors:
             below = Path(error.filename).relative_to(folder.root).as_posix()
@@ -93,6 +94,7 @@ class MarkdownSource:
                 yield Unreadable(source_path, str(error))
             else:
                 if page is None:
+                    unpublished += 1
                     continue
                 first = paths_by_url.setdefault(page.url, source_path)
                 if first != source_path:
@@ -100,6 +102,9 @@ class MarkdownSource:
                     yield Unreadable(source_path, reason)
                 else:
                     yield page
+        if unpublished:
+            yield Skipped("drafts and unlisted pages", unpublished)
+        yield from self._tree.list_skipped()
 
     def _read_page(
         self, folder: DocsFolder, relative: PurePosixPath, source_path: str, parser: DocumentParser
@@ -125,7 +130,9 @@ class MarkdownSource:
         below = source_path if len(self._tree.folders) > 1 else str(relative)
         key = url if docs_url else f"{self.name}/{below}"
         kind = "docusaurus-page" if self._tree.site else "markdown-page"
-        return Page(identity.document_id(key, slug), url, title, source_path, slug, kind, text, sections)
+        document_id = identity.document_id(key, slug)
+        front_matter = describe_page(fields)
+        return Page(document_id, url, title, source_path, slug, kind, text, sections, front_matter)
 
     def _docs_url(self, folder: DocsFolder) -> str | None:
         """Return the address of a docs folder, or None if it is unknown."""

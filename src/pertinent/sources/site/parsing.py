@@ -18,7 +18,7 @@ from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
 if TYPE_CHECKING:
     from ..html import Article
 
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 """The version of parsed pages in the crawl cache.
 
 Increase it with every change that makes the same HTML give another `ParsedPage`: in this file, in

@@ -14,10 +14,11 @@ import sqlalchemy as sa
 
 from ...identity import is_storable, point_id
 from ...ports import Description, Fingerprint, PageRecord, PageWrite
-from ...types import Chunk, Page, PointId
-from . import database, locks
+from ...types import Chunk, Page, PointId, SectionName, Vocabulary
+from . import database, locks, vocabulary
 from .migrations import migrate
 from .rows import Row, check_row, collect_unique, from_chunk, from_page, to_chunk, to_page
+from .statements import among, upsert
 from .tables import documents, meta, pages, pending, sources
 
 LOCK_POLL_SECONDS = 0.2
@@ -53,11 +54,11 @@ class SqlCatalog:
         dialect = engine.dialect.name
         self._describe = _DESCRIBE[dialect]
         self._file = database.identify_file(engine.url)
-        self._chunks_of = sa.select(documents.c.chunk_id).where(_among(documents.c.document_id, dialect))
-        self._delete_chunks = sa.delete(documents).where(_among(documents.c.chunk_id, dialect))
+        self._chunks_of = sa.select(documents.c.chunk_id).where(among(documents.c.document_id, dialect))
+        self._delete_chunks = sa.delete(documents).where(among(documents.c.chunk_id, dialect))
         # The foreign key cascades: a page's chunks are deleted with it.
-        self._delete_pages = sa.delete(pages).where(_among(pages.c.document_id, dialect))
-        self._delete_pending = sa.delete(pending).where(_among(pending.c.document_id, dialect))
+        self._delete_pages = sa.delete(pages).where(among(pages.c.document_id, dialect))
+        self._delete_pending = sa.delete(pending).where(among(pending.c.document_id, dialect))
 
     @classmethod
     def open(cls, url: str) -> Self:
@@ -181,10 +182,17 @@ class SqlCatalog:
         """Record pages and removals and clear their pending marks, in one transaction."""
         rows = _Rows.from_writes((source, write) for write in writes)
         removed = [document_id for document_id in removed if is_storable(document_id)]
+        changed = [*rows.document_ids, *removed]
+        if not changed:
+            return
+        new_counts = vocabulary.count_rows(rows.pages, rows.chunks)
         with self._write() as connection:
+            vocabulary.raise_version(connection)
+            old_counts = vocabulary.count_stored(connection, changed)
             connection.execute(self._delete_pages, {"among": removed})
             self._record(connection, rows)
-            connection.execute(self._delete_pending, {"among": [*rows.document_ids, *removed]})
+            vocabulary.replace_counts(connection, old_counts, new_counts)
+            connection.execute(self._delete_pending, {"among": changed})
 
     def _record(self, connection: sa.Connection, rows: _Rows) -> None:
         if rows.pages:
@@ -200,6 +208,7 @@ class SqlCatalog:
         current = self.fingerprint()
         with self._write() as connection:
             self._record(connection, rows)
+            vocabulary.recount(connection)
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
             # Another process may have activated the same build: then there is no other one to go back to.
             if current is not None and current.build != fingerprint.build:
@@ -266,6 +275,26 @@ class SqlCatalog:
         with self._write() as connection:
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
 
+    def vocabulary_version(self) -> int:
+        """Return a number that every commit raises."""
+        rows = self._read(_META, key=vocabulary.VERSION_KEY)
+        return int(rows[0][0]) if rows else 0
+
+    def vocabulary(self) -> Vocabulary:
+        """Read the words of all pages, with their frequencies, in one statement."""
+        return vocabulary.to_vocabulary(self._read(vocabulary.VOCABULARY))
+
+    def section_names(self) -> list[SectionName]:
+        """List every page and, after it, its sections, in one statement."""
+        # Sorted here, since databases differ in how they order text.
+        rows = sorted(self._read(_SECTIONS), key=lambda row: (*row[:3], row.position or 0))
+        names = (
+            SectionName(row.document_id, row.url, anchor, row.title, section)
+            for row in rows
+            for section, anchor in (("", ""), (row.section or "", row.anchor or ""))
+        )
+        return list(dict.fromkeys(names))
+
     def ping(self) -> None:
         """Run the statement that a search uses; raise CatalogFailure if it fails."""
         self.describe(["ping"])
@@ -291,31 +320,12 @@ def _fingerprint_row(fingerprint: Fingerprint, key: str = "fingerprint") -> dict
     return {"key": key, "value": json.dumps(asdict(fingerprint))}
 
 
-def _among(column: sa.Column[Any], dialect: str) -> sa.ColumnElement[bool]:
-    """Match the column against the list parameter `among`; the statement is the same for any length."""
-    if dialect == "postgresql":
-        return column == sa.any_(sa.bindparam("among", type_=sa.ARRAY(sa.Text)))
-    elements = sa.func.json_each(sa.bindparam("among", type_=sa.JSON)).table_valued("value")
-    return column.in_(sa.select(elements.c.value))
-
-
-def _upsert(table: sa.Table, *, keep: Sequence[str] = ()) -> sa.TextClause:
-    """Insert a row, or overwrite the columns of the existing row except its key and those in `keep`."""
-    names = [column.name for column in table.c]
-    (key,) = (column.name for column in table.primary_key)
-    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in (key, *keep))
-    return sa.text(
-        f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)}) "  # noqa: S608 - the names are our tables' own
-        f"ON CONFLICT ({key}) DO {f'UPDATE SET {changes}' if changes else 'NOTHING'}"
-    ).bindparams(*(sa.bindparam(column.name, type_=column.type) for column in table.c))
-
-
-_PUT_PAGE = _upsert(pages)
-_PUT_CHUNK = _upsert(documents, keep=["created_at"])
-_PUT_PENDING = _upsert(pending)
-_PUT_SOURCE = _upsert(sources)
-_PUT_META = _upsert(meta)
-_NEW_META = _upsert(meta, keep=["value"])
+_PUT_PAGE = upsert(pages)
+_PUT_CHUNK = upsert(documents, keep=["created_at"])
+_PUT_PENDING = upsert(pending)
+_PUT_SOURCE = upsert(sources)
+_PUT_META = upsert(meta)
+_NEW_META = upsert(meta, keep=["value"])
 
 # Seed 003's own statement; SQLite has no arrays.
 _DESCRIBE = {
@@ -351,4 +361,18 @@ _CHUNKS_AND_PAGES = sa.select(
 _CHUNK = _CHUNKS_AND_PAGES.where(documents.c.chunk_id == sa.bindparam("chunk_id"))
 _CHUNKS = _CHUNKS_AND_PAGES.where(documents.c.document_id == sa.bindparam("document_id")).order_by(
     documents.c.order_index
+)
+_SECTION_COLUMNS = (
+    pages.c.source,
+    pages.c.source_path,
+    pages.c.document_id,
+    pages.c.url,
+    pages.c.title,
+    documents.c.section,
+    documents.c.anchor,
+)
+_SECTIONS = (
+    sa.select(*_SECTION_COLUMNS, sa.func.min(documents.c.order_index).label("position"))
+    .select_from(pages.outerjoin(documents, documents.c.document_id == pages.c.document_id))
+    .group_by(*_SECTION_COLUMNS)
 )

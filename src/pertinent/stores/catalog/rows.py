@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from ..._internal.clock import utc_now
 from ...errors import InvalidInput
 from ...identity import CHUNK_ID_MAX, SLUG_MAX, TITLE_MAX, content_hash, is_storable, shorten
-from ...types import Block, Chunk, Page, Section
+from ...types import Block, Chunk, FrontMatter, Page, Section
 
 Row = dict[str, Any]
 
@@ -23,7 +24,24 @@ def to_page(row: Any) -> Page:
         for section in row.sections
     )
     return Page(
-        row.document_id, row.url, row.title, row.source_path, row.slug, row.source_type, row.text, sections
+        row.document_id,
+        row.url,
+        row.title,
+        row.source_path,
+        row.slug,
+        row.source_type,
+        row.text,
+        sections,
+        _to_front_matter(row.front_matter or {}),
+    )
+
+
+def _to_front_matter(fields: Mapping[str, Any]) -> FrontMatter:
+    return FrontMatter(
+        description=fields.get("description", ""),
+        keywords=tuple(fields.get("keywords", ())),
+        tags=tuple(fields.get("tags", ())),
+        sidebar_label=fields.get("sidebar_label", ""),
     )
 
 
@@ -44,6 +62,7 @@ def from_page(source: str, page: Page, page_hash: str) -> Row:
             "page_hash": page_hash,
             "updated_at": utc_now(),
             "text": page.text,
+            "front_matter": asdict(page.front_matter),
             "sections": [
                 {
                     "path": section.path,

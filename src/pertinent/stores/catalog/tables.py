@@ -58,6 +58,7 @@ pages = sa.Table(
     sa.Column("updated_at", UtcTime),
     sa.Column("sections", sa.JSON),
     sa.Column("text", sa.Text),
+    sa.Column("front_matter", sa.JSON),
 )
 
 sources = sa.Table(
@@ -67,3 +68,12 @@ sources = sa.Table(
 pending = sa.Table("pending", _metadata, sa.Column("document_id", sa.Text, primary_key=True))
 
 meta = sa.Table("meta", _metadata, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text))
+
+vocabulary = sa.Table(
+    "vocabulary",
+    _metadata,
+    sa.Column("word", sa.Text, primary_key=True),
+    sa.Column("titles", sa.Integer),
+    sa.Column("headings", sa.Integer),
+    sa.Column("texts", sa.Integer),
+)

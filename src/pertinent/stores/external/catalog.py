@@ -10,17 +10,24 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 
 from ...identity import content_hash
 from ...ports import Description, PageRecord
-from ...types import Block, Chunk, DamagedPoint, Page, PointId, Section
+from ...search.word_counts import count_words
+from ...types import Block, Chunk, DamagedPoint, Page, PointId, Section, SectionName, Vocabulary
 from ..catalog.catalog import SqlCatalog
 from .index import ExternalIndex
 from .payload import read_start, to_chunk
 
 CACHE_SECONDS = 60.0
 """How long the assembled pages are cached; the pipeline may change the collection at any time."""
+
+VOCABULARY_SECONDS = 600.0
+"""How long words and names are cached; a search that finds them older reads all points again."""
+
+MAX_VOCABULARY_POINTS = 20_000
+"""The largest collection whose words and names are read; larger ones take too long to read for a search."""
 
 MIN_OVERLAP = 20
 """The shortest common text, in characters, that counts as an overlap of two chunks."""
@@ -39,6 +46,16 @@ class _Snapshot:
     point_ids: Mapping[str, PointId]
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words, pages and sections of the collection at one time."""
+
+    read_at: float
+    version: int
+    vocabulary: Vocabulary
+    section_names: list[SectionName]
+
+
 class ExternalCatalog:
     """`ports.CatalogReader` over an external collection; it reads all points when a page is first needed."""
 
@@ -52,6 +69,8 @@ class ExternalCatalog:
         self._documents = documents
         self._lock = threading.Lock()
         self._snapshot: _Snapshot | None = None
+        self._words_lock = threading.Lock()
+        self._words: _Words | None = None
 
     def is_empty(self) -> bool:
         """Whether the collection has no points."""
@@ -123,6 +142,18 @@ class ExternalCatalog:
             "lexical": "none",
         }
 
+    def vocabulary_version(self) -> int:
+        """Return a number that changes when other words or names have been read."""
+        return self._read_words().version
+
+    def vocabulary(self) -> Vocabulary:
+        """Return the words of all chunks; none if there are more than `MAX_VOCABULARY_POINTS` points."""
+        return self._read_words().vocabulary
+
+    def section_names(self) -> list[SectionName]:
+        """List every page, each followed by its sections; none if there are too many points."""
+        return list(self._read_words().section_names)
+
     def ping(self) -> None:
         """Run the statement that a search uses, where there is a database."""
         if self._documents is not None:
@@ -139,6 +170,22 @@ class ExternalCatalog:
             if snapshot is None or time.monotonic() - snapshot.read_at > CACHE_SECONDS:
                 snapshot = self._snapshot = self._read_all()
             return snapshot
+
+    def _read_words(self) -> _Words:
+        with self._words_lock:
+            cached = self._words
+            if cached is not None and time.monotonic() - cached.read_at <= VOCABULARY_SECONDS:
+                return cached
+            if self._index.count() > MAX_VOCABULARY_POINTS:
+                vocabulary, names = Vocabulary({}, 0), []
+            else:
+                snapshot = self._read()
+                vocabulary, names = _count_words(snapshot), _list_names(snapshot)
+            version = cached.version if cached is not None else 0
+            if cached is None or (cached.vocabulary, cached.section_names) != (vocabulary, names):
+                version += 1
+            self._words = _Words(time.monotonic(), version, vocabulary, names)
+            return self._words
 
     def _read_all(self) -> _Snapshot:
         payload_format = self._index.payload_format
@@ -159,6 +206,24 @@ class ExternalCatalog:
             pages[document_id], chunks[document_id] = assemble_page([chunk for *_, chunk in positioned])
         by_id = {chunk.chunk_id: chunk for page_chunks in chunks.values() for chunk in page_chunks}
         return _Snapshot(time.monotonic(), pages, chunks, by_id, point_ids)
+
+
+def _count_words(snapshot: _Snapshot) -> Vocabulary:
+    titles = {page.document_id: page.title for page in snapshot.pages.values()}
+    chunks = list(chain.from_iterable(snapshot.chunks.values()))
+    passages = ((chunk.document_id, chunk.section, chunk.text) for chunk in chunks)
+    return Vocabulary(count_words(titles, passages), len(chunks))
+
+
+def _list_names(snapshot: _Snapshot) -> list[SectionName]:
+    names: list[SectionName] = []
+    for page in sorted(snapshot.pages.values(), key=lambda page: (page.source_path, page.url)):
+        names.append(SectionName(page.document_id, page.url, "", page.title, ""))
+        names.extend(
+            SectionName(page.document_id, page.url, chunk.anchor, page.title, chunk.section)
+            for chunk in snapshot.chunks[page.document_id]
+        )
+    return list(dict.fromkeys(names))
 
 
 def assemble_page(chunks: Sequence[Chunk]) -> tuple[Page, list[Chunk]]:

@@ -5,23 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qdrant_client import models
 
 from ...errors import DimensionMismatch, IndexFailure
 from ...identity import point_id
 from ...ports import Entry, Fingerprint, Vector
+from ...search.bm25 import Bm25, SparseWeights
 from ...types import Candidates, Filters, PointId, StoredPoint
-from .. import bm25
 from ..candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
 from ..payload import filter_conditions, to_chunk, to_payload
 from .collection import OVERSAMPLING, claim_collection
 from .points import format_point_id, match_field, parse_point_id
 from .server import Peer, Server
-
-if TYPE_CHECKING:
-    from qdrant_edge import SparseVector
 
 PAGE_SIZE = 512
 """How many points are read with one request."""
@@ -62,6 +59,7 @@ class QdrantIndex:
         self._oversampling = oversampling
         self._collection = collection
         self._made_with = made_with
+        self._bm25 = Bm25.from_settings(made_with.lexical)
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -102,7 +100,7 @@ class QdrantIndex:
                 raise DimensionMismatch(len(vector), self._made_with.dimension)
             queries[DENSE] = models.NearestQuery(nearest=vector.tolist())
         if text is not None:
-            terms = bm25.embed_query(text)
+            terms = self._bm25.query(text)
             queries[LEXICAL] = models.NearestQuery(nearest=_sparse(terms)) if terms.indices else None
         return queries
 
@@ -154,7 +152,7 @@ class QdrantIndex:
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
         """Insert or replace the points of the entries, several batches at a time."""
         self._claim()
-        points = [_point(entry, vector) for entry, vector in zip(entries, vectors, strict=True)]
+        points = [_point(entry, vector, self._bm25) for entry, vector in zip(entries, vectors, strict=True)]
         batches = [points[start : start + BATCH] for start in range(0, len(points), BATCH)]
         if len(batches) == 1:
             self._put(batches[0])
@@ -248,13 +246,13 @@ class QdrantIndex:
         self._server.close()
 
 
-def _point(entry: Entry, vector: Vector) -> models.PointStruct:
+def _point(entry: Entry, vector: Vector, bm25: Bm25) -> models.PointStruct:
     return models.PointStruct(
         id=str(point_id(entry.chunk.chunk_id)),
-        vector={DENSE: vector.tolist(), LEXICAL: _sparse(bm25.embed_document(entry.embedded_text))},
+        vector={DENSE: vector.tolist(), LEXICAL: _sparse(bm25.document(entry.embedded_text))},
         payload=to_payload(entry),
     )
 
 
-def _sparse(terms: SparseVector) -> models.SparseVector:
-    return models.SparseVector(indices=list(terms.indices), values=list(terms.values))
+def _sparse(terms: SparseWeights) -> models.SparseVector:
+    return models.SparseVector(indices=terms.indices, values=terms.values)

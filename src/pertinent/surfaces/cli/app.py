@@ -25,6 +25,7 @@ from . import (
     serve,
     settings,
     show,
+    suggest,
     validate,
 )
 from .error_reporting import EXIT_CODES, run_reporting_errors
@@ -166,6 +167,7 @@ def pertinent(
 
 app.command("index", cls=Command)(index.index)
 app.command("search", cls=Command)(search.search)
+app.command("suggest", cls=Command)(suggest.suggest)
 app.command("show", cls=Command)(show.show)
 app.command("list", cls=Command)(list_pages.list_pages)
 app.command("settings", cls=Command)(settings.settings)

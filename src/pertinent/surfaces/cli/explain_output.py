@@ -30,11 +30,9 @@ STAGES: Final[Mapping[str, str]] = {
 
 def score_formula(answer: Answer) -> str:
     """Return the formula of the score for this ranking."""
-    from ...search.ranking import COSINE_SHARES
+    from ...search.ranking import FORMULAS
 
-    share = COSINE_SHARES["hybrid"]
-    hybrid = f"{share:g} × cosine + {1 - share:g} × lexical"
-    return {"hybrid": hybrid, "dense": "cosine", "lexical": "lexical"}[answer.ranking]
+    return FORMULAS[answer.ranking]
 
 
 def print_explanation(out: Console, answer: Answer, stages: Mapping[str, float], opening_ms: float) -> None:
@@ -94,9 +92,13 @@ def explain_as_dict(answer: Answer, stages: Mapping[str, float], opening_ms: flo
 
 
 def _scores_as_dict(hit: Hit) -> dict[str, Any]:
+    from ...search.ranking import weigh_features
+
+    added = {"added": weigh_features(hit.scores)} if hit.scores.page is not None else {}
     return {
         "chunk_id": hit.chunk.chunk_id,
         "citation": hit.chunk.citation,
         "score": hit.score,
-        "scores": {"cosine": hit.scores.cosine, "lexical": hit.scores.lexical},
+        "scores": hit.scores._asdict(),
+        **added,
     }

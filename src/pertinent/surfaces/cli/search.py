@@ -14,10 +14,12 @@ from ...types import Answer
 from ..search_filters import check_filters
 from .error_reporting import print_notice
 from .global_options import JsonFlag, RankingOption, open_pertinent
-from .terminal import render, to_json, write
+from .terminal import one_line, render, to_json, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ...search.terms import Analyzer
 
 MAX_HITS = RETRIEVAL_TESTING.top_k_max
 
@@ -62,6 +64,12 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
             "--explain", help="Show the time of each stage, the parts of each score, and excluded hits."
         ),
     ] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Search for the words as they are, without correcting them.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print whole passages, not only the lines that match best.")
+    ] = False,
     no_metadata: Annotated[
         bool,
         typer.Option("--no-metadata", help="With --json: print only the fields that every result has."),
@@ -72,6 +80,7 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
     For example:
       pertinent search "how do nodes talk to each other" -k 3
       pertinent search "joint limits" --filter "section=Pitfalls" --explain
+      pertinent search "launch files" --full
       pertinent search "launch files" --json | jq '.results[0].url'
     """
     text = RETRIEVAL_TESTING.check_query(_read_stdin() if text == "-" else text)
@@ -79,16 +88,19 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
     timer = StageTimer()
     with open_pertinent(context) as pertinent:
         # Load here what is loaded once per process, so that the stages measure the query alone.
-        pertinent.workspace.engine()
+        analyzer = pertinent.workspace.engine().analyzer
         if not json_:
             render(lambda out: out.print(""))
         timer.lap("opened")
-        answer = pertinent.search(text, top_k, threshold, ranking, checked_filters, per_page)
+        answer = pertinent.search(
+            text, top_k, threshold, ranking, checked_filters, per_page, correct=not exact
+        )
         opening_ms = timer.stages["opened"]
         if json_:
             _print_json(answer, opening_ms, explain=explain, include_metadata=not no_metadata)
         else:
-            _print_text(answer, opening_ms, explain=explain, filtered=bool(filters))
+            filtered = bool(filters)
+            _print_text(answer, analyzer, opening_ms, explain=explain, filtered=filtered, full=full)
 
 
 def _read_stdin() -> str:
@@ -113,16 +125,22 @@ def parse_filters(arguments: Sequence[str]) -> dict[str, str]:
     return filters
 
 
-def _print_text(answer: Answer, opening_ms: float, *, explain: bool, filtered: bool) -> None:
+def _print_text(
+    answer: Answer, analyzer: Analyzer, opening_ms: float, *, explain: bool, filtered: bool, full: bool
+) -> None:
     from .explain_output import print_explanation
     from .search_output import print_hits, print_no_hits
 
     timer = StageTimer()
     if answer.hits:
-        text = render(lambda out: print_hits(out, answer, with_scores=explain))
+        text = render(lambda out: print_hits(out, answer, analyzer, full=full, with_scores=explain))
     else:
         text = render(lambda out: print_no_hits(out, answer, filtered=filtered))
     timer.lap("formatted")
+    if answer.corrected:
+        print_notice(
+            f"searched for {one_line(answer.searched_for)!r}; --exact searches for the words as typed"
+        )
     write(text)
     timer.lap("returned")
     if explain:

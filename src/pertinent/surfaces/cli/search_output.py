@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .highlight import compile_query_pattern
 from .terminal import clean, one_line, symbol
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ...search.snippets import Snippet
+    from ...search.terms import Analyzer
     from ...types import Answer, Chunk, Hit, Scores
 
 INDENT = 4
@@ -18,22 +19,39 @@ HIGHLIGHT = "bold underline"
 _BLANK_LINES = re.compile(r"\n\s*\n\s*\n+")
 
 
-def print_hits(out: Console, answer: Answer, *, with_scores: bool) -> None:
-    """Print every hit, best first; `with_scores` adds the parts of each score."""
+def print_hits(out: Console, answer: Answer, analyzer: Analyzer, *, full: bool, with_scores: bool) -> None:
+    """Print every hit, best first.
+
+    Args:
+        out: The console to print to.
+        answer: The answer with the hits.
+        analyzer: Finds the words to highlight.
+        full: Print whole passages, not only the lines that match best.
+        with_scores: Add the parts of each score.
+    """
     from rich.padding import Padding
     from rich.text import Text
 
-    pattern = compile_query_pattern(answer.query)
     for rank, hit in enumerate(answer.hits, start=1):
         if rank > 1:
             out.print()
         print_hit_heading(out, f"{rank}.", hit)
         if with_scores:
             out.print(Text(" " * INDENT + format_scores(hit.scores), style="dim"))
-        passage = Text(_BLANK_LINES.sub("\n\n", clean(hit.chunk.text)).strip("\n"))
-        if pattern is not None:
-            passage.highlight_regex(pattern, HIGHLIGHT)
+        text, highlights = _shorten_passage(hit.chunk.text, answer.searched_for, analyzer, full=full)
+        passage = Text(text)
+        for start, end in highlights:
+            passage.stylize(HIGHLIGHT, start, end)
         out.print(Padding(passage, (0, 0, 0, INDENT)))
+
+
+def _shorten_passage(passage: str, query: str, analyzer: Analyzer, *, full: bool) -> Snippet:
+    from ...search.snippets import Snippet, find_highlights, make_snippet
+
+    text = _BLANK_LINES.sub("\n\n", clean(passage)).strip("\n")
+    if full:
+        return Snippet(text, find_highlights(text, query, analyzer))
+    return make_snippet(text, query, analyzer)
 
 
 def print_hit_heading(out: Console, label: str, hit: Hit) -> None:
@@ -58,9 +76,15 @@ def format_breadcrumb(chunk: Chunk) -> str:
 
 
 def format_scores(scores: Scores) -> str:
-    """Return the parts of a score as text."""
-    parts = {"cosine": scores.cosine, "lexical": scores.lexical}
-    return ", ".join(f"{name} {'none' if part is None else f'{part:.3f}'}" for name, part in parts.items())
+    """Return the features of a score as text, for the ranking `hybrid` with what each adds to the match."""
+    from ...search.ranking import weigh_features
+
+    added = weigh_features(scores) if scores.page is not None else {}
+    return ", ".join(
+        f"{name} {value:.3f}" + (f" (+{added[name]:.3f})" if name in added else "")
+        for name, value in scores._asdict().items()
+        if value is not None
+    )
 
 
 def print_no_hits(out: Console, answer: Answer, *, filtered: bool) -> None:

@@ -12,7 +12,16 @@ from fastapi import FastAPI
 
 from ...settings import Settings
 from ..library import Pertinent
-from . import documents_api, labels_api, probes_api, report_pages, search_api, v1_search_api, validate_api
+from . import (
+    documents_api,
+    labels_api,
+    probes_api,
+    report_pages,
+    search_api,
+    suggest_api,
+    v1_search_api,
+    validate_api,
+)
 from .access_middleware import AccessMiddleware
 from .api_docs import add_api_docs
 from .cors import JsonCorsMiddleware
@@ -72,7 +81,16 @@ def create_app(
     app.state.service = service
     app.state.session_builder = session_builder
     app.state.report_folder = ReportFolder(settings.reports.expanduser())
-    apis = (search_api, v1_search_api, validate_api, documents_api, labels_api, report_pages, probes_api)
+    apis = (
+        search_api,
+        v1_search_api,
+        suggest_api,
+        validate_api,
+        documents_api,
+        labels_api,
+        report_pages,
+        probes_api,
+    )
     for api in apis:
         app.include_router(api.router)
     add_web_pages(app)

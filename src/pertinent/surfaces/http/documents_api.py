@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
-from ...limits import MAX_NEIGHBORS, check_count
+from ...limits import MAX_NEIGHBORS
 from ...ports import CatalogReader, PageRecord
 from ...search.engine import find_neighbors
 from ...types import Chunk
@@ -29,17 +28,13 @@ from .schemas import (
     SpanStart,
     Text,
     Title,
+    check_integer_parameter,
 )
 from .service import get_service
 
 router = APIRouter(prefix="/api/v1", tags=["documents"])
 
 PathId = Annotated[str, Path(min_length=1, max_length=200)]
-
-
-def _check_around(value: object) -> int:
-    number = int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value) else value
-    return check_count("around", number, MAX_NEIGHBORS, minimum=0)
 
 
 class ChunkInContext(BaseModel):
@@ -104,7 +99,7 @@ async def read_chunk(
     around: Annotated[
         int,
         Query(ge=0, le=MAX_NEIGHBORS, description="How many neighbours on each side"),
-        BeforeValidator(_check_around),
+        check_integer_parameter("around", MAX_NEIGHBORS, minimum=0),
     ] = 0,
 ) -> Response:
     """Return the chunk and its neighbours on the page."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...identity import is_url
+from ...limits import MAX_SNIPPET, MIN_SNIPPET, check_count
 from ...types import Filters, Ranking
 
 _URL_PATTERN = r"^[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9][!-Z^-~]*$"
@@ -50,6 +52,14 @@ SpanStart = Annotated[
 SpanEnd = Annotated[
     int | None, Field(ge=0, description="The character after its last one; null if unknown", examples=[173])
 ]
+Highlights = Annotated[
+    list[tuple[int, int]],
+    Field(
+        description="Only with `snippet_length`: start and end of each word of the snippet that matches the "
+        "query, counted in characters (Unicode code points)",
+        examples=[[[0, 8], [9, 11]]],
+    ),
+]
 Score = Annotated[float, Field(ge=0.0, le=1.0, examples=[0.57])]
 
 
@@ -61,6 +71,20 @@ def check_integer(check: Callable[[object], int]) -> BeforeValidator:
 
     def convert_and_check(value: Any) -> int:
         return check(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+    return BeforeValidator(convert_and_check)
+
+
+def _check_snippet_length(value: object) -> int:
+    return check_count("snippet_length", value, MAX_SNIPPET, minimum=MIN_SNIPPET)
+
+
+def check_integer_parameter(field: str, maximum: int, minimum: int = 1) -> BeforeValidator:
+    """Validate an integer in a URL; the message names the field and its range."""
+
+    def convert_and_check(value: object) -> int:
+        number = int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value) else value
+        return check_count(field, number, maximum, minimum)
 
     return BeforeValidator(convert_and_check)
 
@@ -113,6 +137,13 @@ class SearchFields(RequestBody):
 
     ranking: Annotated[Ranking | None, Field(description="How results are ranked; hybrid by default")] = None
     filters: Annotated[FilterFields | None, Field(description="Restricts the search to some chunks")] = None
+    correct: Annotated[bool, Field(description="Complete or correct words that the book does not have")] = (
+        True
+    )
+    snippet_length: Annotated[
+        Annotated[int, Field(ge=MIN_SNIPPET, le=MAX_SNIPPET), check_integer(_check_snippet_length)] | None,
+        Field(description="Shorten `snippet` to the lines that match best, at most this many characters"),
+    ] = None
 
     def to_filters(self) -> Filters:
         """Convert to the engine's filters; without any, all chunks are searched."""

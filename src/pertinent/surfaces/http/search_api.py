@@ -14,6 +14,7 @@ from .errors import openapi_errors
 from .schemas import (
     ChunkId,
     Citation,
+    Highlights,
     Score,
     SearchFields,
     SourcePath,
@@ -21,7 +22,7 @@ from .schemas import (
     Title,
     check_integer,
 )
-from .service import answer_query, get_service
+from .service import answer_query, get_service, make_snippets
 
 router = APIRouter(tags=["retrieval"])
 
@@ -54,12 +55,15 @@ class SearchHit(BaseModel):
     model_config = ConfigDict(title="SearchResult")
 
     chunk_id: ChunkId = Field(description="Unique chunk identifier")
-    snippet: Text = Field(description="Text content of the chunk")
+    snippet: Text = Field(
+        description="Text content of the chunk; with `snippet_length`, only the lines that match best"
+    )
     source_path: SourcePath
     slug: str = Field(description="URL-friendly identifier", examples=["intro"])
     title: Title | None = Field(None, description="Document title")
     score: Score = Field(description="Relevance score (0-1)")
     url: Citation
+    highlights: Highlights | None = None
 
 
 class SearchResponse(BaseModel):
@@ -67,6 +71,10 @@ class SearchResponse(BaseModel):
 
     query: str = Field(description="Original search query", examples=["What is physical AI?"])
     results: list[SearchHit] = Field(default_factory=list, description="Ranked search results")
+    searched_for: str | None = Field(
+        None, description="Present only if words were corrected: what was searched for", examples=["nodes"]
+    )
+    corrected: bool | None = Field(None, description="Present only if words were corrected")
     notes: list[str] = Field(
         default_factory=list,
         description="Present only if a store was down, or to explain why there are no results",
@@ -94,9 +102,14 @@ async def search(request: Request, body: SearchRequest) -> Response:
         top_k=body.top_k,
         ranking=body.ranking,
         filters=body.to_filters(),
+        correct=body.correct,
     )
     answer = await answer_query(request, body.query, options)
-    response = {"query": body.query, "results": [_render_hit(hit) for hit in answer.hits]}
+    snippets = await make_snippets(request, answer, body.snippet_length)
+    results = [_render_hit(hit) | snippets.get(hit.chunk.chunk_id, {}) for hit in answer.hits]
+    response: dict[str, Any] = {"query": body.query, "results": results}
+    if answer.corrected:
+        response |= {"searched_for": answer.searched_for, "corrected": True}
     return JSONResponse(response | {"notes": answer.notes} if answer.notes else response)
 
 

@@ -10,12 +10,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fastapi import Request
 
 from ...errors import NotFound, StoreError
 from ...search.engine import Engine
+from ...search.snippets import make_snippet
 from ...types import Answer, SearchOptions
 from ..library import Pertinent
 from .batching import QueryBatcher
@@ -103,3 +104,24 @@ async def answer_query(request: Request, text: str, options: SearchOptions) -> A
     # RequestMiddleware logs the answer after it was sent.
     request.state.answer = answer
     return answer
+
+
+async def make_snippets(request: Request, answer: Answer, length: int | None) -> dict[str, dict[str, Any]]:
+    """Return `snippet` and `highlights` of each hit, by its chunk id; nothing without a length."""
+    if length is None:
+        return {}
+    service = get_service(request)
+    hits = (*answer.hits, *(candidate.hit for candidate in answer.excluded))
+
+    def make() -> dict[str, dict[str, Any]]:
+        analyzer = service.engine().analyzer
+        snippets = {
+            hit.chunk.chunk_id: make_snippet(hit.chunk.text, answer.searched_for, analyzer, length)
+            for hit in hits
+        }
+        return {
+            chunk_id: {"snippet": text, "highlights": highlights}
+            for chunk_id, (text, highlights) in snippets.items()
+        }
+
+    return await service.run_in_thread(make)

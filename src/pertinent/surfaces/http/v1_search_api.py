@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -12,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from ...identity import digest
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
-from ...search.engine import NO_LEXICAL
+from ...search.engine import NO_LEXICAL, NO_PHRASE
 from ...types import Answer, Hit, Ranking, SearchOptions
 from .errors import openapi_errors
 from .schemas import (
@@ -21,6 +22,7 @@ from .schemas import (
     ContentHash,
     CreatedAt,
     DocumentId,
+    Highlights,
     PageUrl,
     Score,
     SearchFields,
@@ -32,7 +34,7 @@ from .schemas import (
     Title,
     check_integer,
 )
-from .service import answer_query, get_service
+from .service import answer_query, get_service, make_snippets
 
 router = APIRouter(prefix="/api/v1", tags=["v1"])
 
@@ -123,10 +125,19 @@ class SimilarityScore(BaseModel):
 
 
 class ComponentScores(BaseModel):
-    """The parts of the score."""
+    """The features that the score is computed from; null where the ranking does not use one."""
 
     cosine: float | None = Field(ge=0.0, le=1.0, examples=[0.63])
     lexical: float | None = Field(ge=0.0, le=1.0, examples=[0.51])
+    title: float | None = Field(
+        None, ge=0.0, le=1.0, description="How well the query matches the page's title", examples=[0.2]
+    )
+    heading: float | None = Field(
+        None, ge=0.0, le=1.0, description="How well the query matches the nearest heading", examples=[0.3]
+    )
+    page: float | None = Field(
+        None, ge=0.0, le=1.0, description="How well the page's best passages match", examples=[0.5]
+    )
 
 
 class RetrievedChunk(BaseModel):
@@ -141,6 +152,10 @@ class RetrievedChunk(BaseModel):
     )
     similarity: SimilarityScore
     scores: ComponentScores
+    snippet: Text | None = Field(
+        None, description="Only with `snippet_length`: the lines of the chunk that match best"
+    )
+    highlights: Highlights | None = None
 
 
 class DamagedResult(BaseModel):
@@ -170,6 +185,10 @@ class QueryResponse(BaseModel):
         description="Identifier for the original query", examples=["5d8f2c1a-7b3e-4f60-9a1d-c2e4b6d80f13"]
     )
     query_text: str = Field(examples=["What is physical AI?"])
+    searched_for: str = Field(
+        description="The query with unknown words completed or corrected", examples=["What is physical AI?"]
+    )
+    corrected: bool = Field(description="Whether `searched_for` has other words than the query")
     created_at: str = Field(
         description="When the query was received, ISO 8601 in UTC", examples=["2026-01-31T09:30:00Z"]
     )
@@ -220,18 +239,30 @@ async def search(request: Request, body: SearchQuery) -> Response:
         per_page=body.per_page,
         fallback=body.fallback,
         distinct=body.distinct,
+        correct=body.correct,
     )
     answer = await answer_query(request, body.query_text, options)
     model = get_service(request).pertinent.workspace.embedder().model
-    return JSONResponse(_render_answer(answer, body, digest(model, body.query_text, length=16)))
+    embedding_id = digest(model, body.query_text, length=16)
+    snippets = await make_snippets(request, answer, body.snippet_length)
+
+    def render_hit(hit: Hit) -> dict[str, Any]:
+        fields = _render_hit(hit, answer.algorithm, embedding_id)
+        return fields | snippets.get(hit.chunk.chunk_id, {})
+
+    return JSONResponse(_render_answer(answer, body, render_hit))
 
 
-def _render_answer(answer: Answer, body: SearchQuery, embedding_id: str) -> dict[str, Any]:
-    results = [_render_hit(hit, answer.algorithm, embedding_id) for hit in answer.hits]
+def _render_answer(
+    answer: Answer, body: SearchQuery, render_hit: Callable[[Hit], dict[str, Any]]
+) -> dict[str, Any]:
+    results = [render_hit(hit) for hit in answer.hits]
     below = [] if results else [candidate.hit for candidate in answer.excluded[:MAX_NEAREST]]
     response: dict[str, Any] = {
         "query_id": str(uuid.uuid4()),
         "query_text": answer.query,
+        "searched_for": answer.searched_for,
+        "corrected": answer.corrected,
         "created_at": answer.created_at,
         "results": results,
         "total_results": len(results),
@@ -244,7 +275,7 @@ def _render_answer(answer: Answer, body: SearchQuery, embedding_id: str) -> dict
         },
         "status": _get_status(answer),
         "warnings": _list_warnings(answer),
-        "nearest": [_render_hit(hit, answer.algorithm, embedding_id) for hit in below],
+        "nearest": [render_hit(hit) for hit in below],
         "damaged": [
             {"point_id": str(point.point_id), "chunk_id": point.chunk_id, "problems": list(point.problems)}
             for point in answer.damaged
@@ -254,8 +285,7 @@ def _render_answer(answer: Answer, body: SearchQuery, embedding_id: str) -> dict
         response["explain"] = {
             "stages_ms": {stage: round(ms, 3) for stage, ms in answer.timings.items()},
             "left_out": [
-                {"reason": candidate.reason, **_render_hit(candidate.hit, answer.algorithm, embedding_id)}
-                for candidate in answer.excluded
+                {"reason": candidate.reason, **render_hit(candidate.hit)} for candidate in answer.excluded
             ],
         }
     return response
@@ -264,8 +294,8 @@ def _render_answer(answer: Answer, body: SearchQuery, embedding_id: str) -> dict
 def _get_status(answer: Answer) -> str:
     if not answer.hits:
         return "no_results"
-    # A side that the collection never had is not down.
-    return "partial" if set(answer.notes) - {NO_LEXICAL} else "success"
+    # Neither a side that the collection never had nor a phrase that does not occur is a part that is down.
+    return "partial" if set(answer.notes) - {NO_LEXICAL, NO_PHRASE} else "success"
 
 
 def _list_warnings(answer: Answer) -> list[str]:
@@ -306,7 +336,7 @@ def _render_hit(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
             "query_embedding_id": embedding_id,
             "result_embedding_id": str(hit.point_id),
         },
-        "scores": {"cosine": hit.scores.cosine, "lexical": hit.scores.lexical},
+        "scores": hit.scores._asdict(),
     }
 
 

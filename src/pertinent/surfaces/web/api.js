@@ -16,6 +16,13 @@ export function search(body, signal) {
   return post("search", body, signal);
 }
 
+/** Fetch the pages and sections whose name fits what has been typed; the signal aborts the request. */
+export async function suggest(text, limit, signal) {
+  // Unlike encodeURIComponent, this accepts half of a surrogate pair.
+  const parameters = new URLSearchParams({ q: text, limit: String(limit) });
+  return (await request(`suggest?${parameters}`, { signal })).suggestions;
+}
+
 /** Fetch a chunk with its neighbours, in the order of the page. */
 export async function fetchNeighbours(chunkId, around) {
   return (await request(`chunks/${encodeURIComponent(chunkId)}?around=${around}`)).chunks;

@@ -17,10 +17,17 @@ export function getLink(metadata) {
   }
 }
 
-/** Return `Title › Section. https://…#anchor`. */
-export function formatCitation(metadata) {
+/** Return `[Title › Section](https://…#anchor)`, which Markdown renders as a link. */
+export function formatMarkdownCitation(metadata) {
+  const address = getAddress(metadata);
   const heading = [metadata.document_title, metadata.section].filter(Boolean).join(" › ");
-  return [heading, getAddress(metadata)].filter(Boolean).join(". ");
+  const label = (heading || address).replace(/\s+/g, " ").replace(/[\\`*_[\]<>]/g, "\\$&");
+  return address ? `[${label}](${address.replace(/[\s()<>]/g, encodeCharacter)})` : label;
+}
+
+// `encodeURIComponent` leaves parentheses as they are, which would end the link in Markdown.
+function encodeCharacter(character) {
+  return `%${character.codePointAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 }
 
 /** Copy a text to the clipboard; return whether it worked. */

@@ -3,6 +3,7 @@
 import { fetchNeighbours } from "./api.js";
 import { announce, create } from "./dom.js";
 import { render } from "./markdown.js";
+import { expandPassage } from "./passage.js";
 
 const SIDES = {
   before: { label: "Before the passage:", more: "Further up", end: "The page begins here." },
@@ -17,6 +18,7 @@ export async function toggleContext(hit) {
   const isLoaded = hit.querySelector(".context").hasChildNodes();
   if (!isOpen && !isLoaded && !(await loadContext(hit, Object.keys(SIDES), 1))) return;
   keepPosition(hit, () => {
+    if (!isOpen) expandPassage(hit); // the neighbours begin where the whole passage ends
     for (const box of hit.querySelectorAll(".context")) box.hidden = isOpen;
     hit.classList.toggle("opened", !isOpen);
     getContextButton(hit).setAttribute("aria-expanded", String(!isOpen));

@@ -7,9 +7,13 @@ const MAX_CHIPS = 8;
 /** The default minimum score for each ranking: below it, nonsense queries begin to find passages. */
 const DEFAULT_MIN_SCORE = { hybrid: 0.2, dense: 0.3, lexical: 0.1 };
 
+/** A query of so few words has no default minimum: a name, or a question that the reader has only begun. */
+const SHORT_QUERY_WORDS = 2;
+
 /** Return the minimum score of a search. */
-export function getMinScore({ ranking, minScore }) {
-  return minScore ?? DEFAULT_MIN_SCORE[ranking];
+export function getMinScore({ query, ranking, minScore }) {
+  const isShort = query.trim().split(/\s+/).length <= SHORT_QUERY_WORDS;
+  return minScore ?? (isShort ? 0 : DEFAULT_MIN_SCORE[ranking]);
 }
 
 /** Draw the parts of the book as chips, or as a menu if there are many. */

@@ -1,4 +1,5 @@
-// Highlighting of the query's words in passages, by the same rules as `pertinent search` in the terminal.
+// Highlighting of the query's words: those that the service marked in snippets, and, in titles and in the rest of a
+// passage, the query's words and their inflections.
 
 const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
 /** Scripts that are written without spaces between words. */
@@ -13,8 +14,8 @@ const STOP_WORDS = new Set((
   "will with would you your"
 ).split(" "));
 
-/** Return a pattern that matches the query's words and their inflections; null for a query without words. */
-export function buildPattern(query) {
+/** Return a pattern that matches the query's words, their inflections and the marked words; null without words. */
+export function buildPattern(query, markedWords = []) {
   const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
   const contentWords = words.filter((word) => !STOP_WORDS.has(word));
   const highlighted = contentWords.length ? contentWords : words;
@@ -22,6 +23,7 @@ export function buildPattern(query) {
   // The reader may still be typing the last word.
   const unfinished = /[\p{L}\p{M}\p{N}_]$/u.test(query) ? words.at(-1) : "";
   const patterns = highlighted.map((word) => buildWordPattern(word, word === unfinished && !STOP_WORDS.has(word)));
+  patterns.push(...markedWords.map(buildExactPattern));
   // The longest first: the first alternative that matches wins.
   patterns.sort((a, b) => b.length - a.length);
   return new RegExp(patterns.join("|"), "giu");
@@ -36,9 +38,24 @@ function buildWordPattern(word, isUnfinished) {
   return `(?<![\\p{L}\\p{M}\\p{N}_])${body}(?![\\p{L}\\p{M}\\p{N}_])`;
 }
 
+function buildExactPattern(word) {
+  const escaped = word.replace(/[^\p{L}\p{M}\p{N}_]/gu, (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
+  return UNSPACED.test(word) ? escaped : `(?<![\\p{L}\\p{M}\\p{N}_])${escaped}(?![\\p{L}\\p{M}\\p{N}_])`;
+}
+
 function stemWord(word) {
   const ending = ENDINGS.find((suffix) => word.endsWith(suffix) && word.length - suffix.length >= SHORTEST_STEM);
   return ending ? word.slice(0, -ending.length) : word;
+}
+
+/** Return a pattern that matches the query's words where words begin; null for a query without words. */
+export function buildPrefixPattern(query) {
+  const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
+  if (!words.length) return null;
+  // The longest first: the first alternative that matches wins.
+  words.sort((a, b) => b.length - a.length);
+  const patterns = words.map((word) => UNSPACED.test(word) ? word : `(?<![\\p{L}\\p{M}\\p{N}])${word}`);
+  return new RegExp(patterns.join("|"), "giu");
 }
 
 /** Append text to an element, with matches of the pattern inside `<mark>`. */

@@ -3,7 +3,7 @@
 import { focusHit, getHits } from "./results.js";
 
 /** Listen to the shortcuts of the search box, the hits and the help. */
-export function listenToKeyboard({ searchBox, results, help, onClear }) {
+export function listenToKeyboard({ searchBox, suggestions, results, help, onClear }) {
   document.getElementById("help-open").addEventListener("click", () => help.showModal());
   document.getElementById("help-close").addEventListener("click", () => help.close());
   const focusSearchBox = () => {
@@ -14,7 +14,7 @@ export function listenToKeyboard({ searchBox, results, help, onClear }) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help.open) return;
     const action = event.target === searchBox
-      ? findBoxAction(event, results, onClear)
+      ? suggestions.findAction(event.key) ?? findBoxAction(event, results, onClear)
       : findPageAction(event, results, help, focusSearchBox);
     if (action) {
       event.preventDefault();
@@ -41,11 +41,13 @@ function findPageAction(event, results, help, focusSearchBox) {
 
 function findHitAction(event, hit, hits, focusSearchBox) {
   const position = hits.indexOf(hit);
-  const click = (name) => () => hit.querySelector(`[data-act=${name}]`).click();
+  const click = (name) => () => hit.querySelector(`[data-act=${name}]`)?.click();
   switch (event.key) {
     case "ArrowDown": return () => focusHit(hits[Math.min(position + 1, hits.length - 1)]);
     case "ArrowUp": return position ? () => focusHit(hits[position - 1]) : focusSearchBox;
+    case "a": return click("expand");
     case "c": return click("copy");
+    case "l": return click("link");
     case "x": return click("context");
     default: return null;
   }

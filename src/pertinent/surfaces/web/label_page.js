@@ -4,7 +4,7 @@ import { showAgreement } from "./agreement.js";
 import { announce, create, toSentence } from "./dom.js";
 import { fetchNextPassage, judgePassage, undoJudgment } from "./labels_api.js";
 import { render } from "./markdown.js";
-import { makeScrollable } from "./results.js";
+import { makeScrollable } from "./passage.js";
 
 const $ = (id) => document.getElementById(id);
 const STORAGE_KEY = "pertinent.judge";

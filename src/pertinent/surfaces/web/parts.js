@@ -16,15 +16,13 @@ export function findParts(documents) {
   return parts.size > 1 ? [...parts.values()] : [];
 }
 
-/** Return a few page titles as example queries, spread evenly over the book. */
+/** Return the titles of the most prominent pages as example queries: near the root of the book, and long. */
 export function pickExamples(documents, count = 3) {
-  const titles = [...new Set(documents.map(({ title }) => title.trim()))];
+  const depths = new Map(documents.map((page) => [page, splitUrl(page.url)?.length ?? Infinity]));
+  const pages = documents.toSorted((a, b) => depths.get(a) - depths.get(b) || b.chunks - a.chunks);
+  const titles = [...new Set(pages.map(({ title }) => title.trim()).filter(Boolean))];
   const suitable = titles.filter((title) => title.length > 3 && title.length <= 44);
-  const candidates = suitable.length < count ? titles : suitable;
-  const stride = Math.max(1, candidates.length / count);
-  const last = candidates.length - 1;
-  return Array.from({ length: Math.min(count, candidates.length) },
-    (_, number) => candidates[Math.min(Math.floor((number + 0.5) * stride), last)]);
+  return (suitable.length < count ? titles : suitable).slice(0, count);
 }
 
 /** Split a URL into its origin and the segments of its path. */

@@ -1,10 +1,10 @@
 // The hits of an answer, grouped by page; pages are ordered by their best hit.
 
-import { copyText, formatCitation, getLink } from "./citation.js";
+import { copyText, formatMarkdownCitation, getAddress, getLink } from "./citation.js";
 import { toggleContext } from "./context.js";
 import { announce, create } from "./dom.js";
 import { appendHighlighted } from "./highlight.js";
-import { render } from "./markdown.js";
+import { drawPassage, drawPassageButton, makeScrollable } from "./passage.js";
 import { drawScore } from "./score.js";
 
 /** How many hits of a page are shown before "more from this page". */
@@ -54,9 +54,9 @@ function drawHit(result, words) {
   return create("article", { class: "hit", dataset: { chunk: result.chunk_id, section: metadata.section } },
     create("header", { class: "hit-head" }, create("h3", {}, drawLink(metadata, words)), drawScore(result)),
     create("div", { class: "before context", hidden: true }),
-    create("div", { class: "passage" }, render(result.content, words)),
+    drawPassage(result, words),
     create("div", { class: "after context", hidden: true }),
-    drawTools(metadata));
+    drawTools(result, words));
 }
 
 function drawLink(metadata, words) {
@@ -66,47 +66,50 @@ function drawLink(metadata, words) {
     : create("span", { class: "passage-link", tabIndex: -1 });
   // The page title is visible above the group; a screen reader needs it in the link too.
   link.append(create("span", { class: "visually-hidden" }, `${metadata.document_title || metadata.url} › `));
-  appendHighlighted(link, metadata.section || "Top of the page", words);
+  if (metadata.section) appendHighlighted(link, metadata.section, words);
+  else link.append("Top of the page");
   return link;
 }
 
-function drawTools(metadata) {
+function drawTools(result, words) {
+  const { metadata } = result;
   const tools = create("div", { class: "tools" },
+    drawPassageButton(result, words),
     create("button", { type: "button", dataset: { act: "context" }, "aria-expanded": "false",
       on: { click: (event) => toggleContext(event.target.closest(".hit")) } }, "Context"),
-    create("button", { type: "button", dataset: { act: "copy" },
-      on: { click: (event) => copyCitation(event.target, formatCitation(metadata)) } }, "Copy citation"));
+    drawCopyButton("link", "Copy link", "Link", getAddress(metadata)),
+    drawCopyButton("copy", "Copy as Markdown citation", "Citation", formatMarkdownCitation(metadata)));
   if (!getLink(metadata) && metadata.url) tools.append(create("span", { class: "location" }, metadata.url));
   return tools;
 }
 
-async function copyCitation(button, citation) {
-  if (await copyText(citation)) {
+function drawCopyButton(action, label, name, text) {
+  if (!text) return null;
+  const button = create("button", { type: "button", dataset: { act: action }, on: { click: () => copy() } }, label);
+  const copy = async () => {
+    if (!(await copyText(text))) {
+      showTextToCopy(button, name, text);
+      return;
+    }
     button.textContent = "Copied";
     button.classList.add("done");
-    announce(`Copied: ${citation}`);
+    announce(`Copied: ${text}`);
     setTimeout(() => {
-      button.textContent = "Copy citation";
+      button.textContent = label;
       button.classList.remove("done");
     }, FEEDBACK_MS);
-    return;
-  }
-  const label = "Citation, to copy by hand";
-  const field = create("input", { class: "to-copy", readOnly: true, value: citation, "aria-label": label });
+  };
+  return button;
+}
+
+/** Show the text in a field where it is selected, for a browser that refuses to copy it. */
+function showTextToCopy(button, name, text) {
+  const label = `${name}, to copy by hand`;
+  const field = create("input", { class: "to-copy", readOnly: true, value: text, "aria-label": label });
   button.parentElement.querySelector(".to-copy")?.remove();
   button.after(field);
   field.focus();
   field.select();
-}
-
-/** Let the keyboard scroll code and tables that are wider than their box, and label them. */
-export function makeScrollable(element) {
-  for (const box of element.querySelectorAll("pre, .scroll")) {
-    if (box.scrollWidth <= box.clientWidth) continue;
-    box.tabIndex = 0;
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", box.matches("pre") ? "Code, scrolls sideways" : "Table, scrolls sideways");
-  }
 }
 
 /** Return the elements of all visible hits, in order. */
@@ -120,6 +123,7 @@ export function focusHit(hit) {
   hit.scrollIntoView({ block: hit.offsetHeight > innerHeight * 0.7 ? "start" : "nearest" });
 }
 
-function shortenUrl(url) {
+/** Return a URL without its protocol and last slash. */
+export function shortenUrl(url) {
   return url.replace(/^https?:\/\//, "").replace(/\/$/, "");
 }

@@ -5,8 +5,10 @@ import { drawParts, getMinScore, listenToOptions, showOptions, showPart } from "
 import { buildPattern } from "./highlight.js";
 import { listenToKeyboard } from "./keyboard.js";
 import { findParts, pickExamples } from "./parts.js";
-import { drawGroups, focusHit, getHits, groupByPage, makeScrollable } from "./results.js";
-import { drawFailure, drawHint, drawNoResults, drawPartial, getWarnings } from "./states.js";
+import { getSnippetLength, listMarkedWords, makeScrollable } from "./passage.js";
+import { drawGroups, focusHit, getHits, groupByPage } from "./results.js";
+import { drawCorrection, drawFailure, drawHint, drawNoResults, drawPartial, getWarnings } from "./states.js";
+import { attachSuggestions } from "./suggestions.js";
 import { onHistoryChange, pushSearch, readSearch, replaceSearch } from "./url_state.js";
 
 /** A search starts after this pause in typing. */
@@ -23,6 +25,7 @@ const searchBox = $("query");
 const hitList = $("hits");
 const notice = $("notice");
 const status = $("status");
+const suggestions = attachSuggestions(searchBox, $("suggestions"));
 
 /** The current search, as in the URL. */
 let search = readSearch();
@@ -49,7 +52,9 @@ const documentsLoaded = api.fetchDocuments().then((documents) => {
 
 /** Change the search. A final change gets a history entry; a change while typing does not. */
 function changeSearch(changes, { isFinal = true, delay = 0 } = {}) {
-  search = { ...search, ...changes };
+  // Another query is corrected again.
+  const exact = search.exact && (changes.query ?? search.query) === search.query;
+  search = { ...search, exact, ...changes };
   count = FIRST_COUNT;
   showOptions(search);
   clearTimeout(typingTimer);
@@ -65,6 +70,7 @@ function changeSearch(changes, { isFinal = true, delay = 0 } = {}) {
 /** Show a search from the URL. */
 function restoreSearch(restored) {
   clearTimeout(typingTimer);
+  suggestions.close();
   search = restored;
   count = FIRST_COUNT;
   searchBox.value = search.query;
@@ -74,28 +80,40 @@ function restoreSearch(restored) {
 }
 
 function enterQuery(query, options) {
+  suggestions.close();
   searchBox.value = query;
   searchBox.focus();
   changeSearch({ query }, options);
 }
 
 searchBox.addEventListener("input", (event) => {
+  if (!event.isComposing) readSearchBox();
+});
+searchBox.addEventListener("compositionend", readSearchBox);
+
+/** Suggest names for what is typed at once, and search for it when the typing pauses. */
+function readSearchBox() {
   const query = searchBox.value;
-  if (!event.isComposing) changeSearch({ query }, { isFinal: false, delay: query.trim() ? TYPING_PAUSE_MS : 0 });
-});
-searchBox.addEventListener("compositionend", () => {
-  changeSearch({ query: searchBox.value }, { isFinal: false, delay: TYPING_PAUSE_MS });
-});
+  suggestions.update(query);
+  changeSearch({ query }, { isFinal: false, delay: query.trim() ? TYPING_PAUSE_MS : 0 });
+}
 
 $("form").addEventListener("submit", (event) => {
   event.preventDefault();
+  suggestions.close();
   changeSearch({ query: searchBox.value });
   // On a phone the keyboard would cover the results.
   if (matchMedia("(pointer: coarse)").matches) searchBox.blur();
 });
 
 listenToOptions((changes, isFinal) => changeSearch(changes, { isFinal, delay: isFinal ? 0 : TYPING_PAUSE_MS }));
-listenToKeyboard({ searchBox, results: hitList, help: $("help"), onClear: () => enterQuery("", { isFinal: false }) });
+listenToKeyboard({
+  searchBox,
+  suggestions,
+  results: hitList,
+  help: $("help"),
+  onClear: () => enterQuery("", { isFinal: false }),
+});
 onHistoryChange(restoreSearch);
 addEventListener("online", () => notice.querySelector(".failed") && runSearch({ force: true }));
 
@@ -145,6 +163,8 @@ function buildRequest(query) {
     top_k: count,
     similarity_threshold: getMinScore(search),
     ranking: search.ranking,
+    snippet_length: getSnippetLength(),
+    ...(search.exact && { correct: false }),
     ...(count === FIRST_COUNT && { per_page: FIRST_PER_PAGE }),
     ...(part && { filters: { url: part.url } }),
   };
@@ -165,8 +185,8 @@ function startWaitTimers(controller) {
 }
 
 function showAnswer(answer, query) {
-  const pattern = buildPattern(query);
   const { results, nearest = [] } = answer;
+  const pattern = buildPattern(answer.searched_for ?? query, listMarkedWords([...results, ...nearest]));
   const isEmpty = !results.length;
   const warnings = getWarnings(answer);
   const noResults = () => drawNoResults(query, getSelectedPart()?.name, warnings, nearest.length > 0, searchWholeBook);
@@ -176,6 +196,7 @@ function showAnswer(answer, query) {
     ...drawGroups(isEmpty ? nearest : results, pattern),
     ...(mayHaveMore(results) ? [drawMoreButton()] : []));
   hitList.classList.toggle("below", isEmpty);
+  $("correction").replaceChildren(...(answer.corrected ? [drawCorrection(answer.searched_for, query, searchExactly)] : []));
   status.textContent = describeCount(results, answer.query_time_ms);
   makeScrollable(hitList);
   if (scrollY > hitList.offsetTop && count === FIRST_COUNT) scrollTo({ top: 0 });
@@ -183,7 +204,8 @@ function showAnswer(answer, query) {
 
 function describeCount(results, ms) {
   const pages = groupByPage(results).length;
-  if (!results.length) return `No passage scores ${getMinScore(search).toFixed(2)} or more.`;
+  const minScore = getMinScore(search);
+  if (!results.length) return minScore ? `No passage scores ${minScore.toFixed(2)} or more.` : "No passage was found.";
   const passages = results.length === 1 ? "1 passage" : `${results.length} passages`;
   return `${passages} on ${pages === 1 ? "1 page" : `${pages} pages`} · ${Math.max(1, Math.round(ms))} ms`;
 }
@@ -216,8 +238,14 @@ function searchWholeBook() {
   changeSearch({ part: "" });
 }
 
+function searchExactly() {
+  searchBox.focus();
+  changeSearch({ exact: true });
+}
+
 function showHint() {
   notice.replaceChildren();
+  $("correction").replaceChildren();
   status.textContent = "";
   hitList.classList.remove("below");
   hitList.replaceChildren(drawHint(exampleTitles, (title) => enterQuery(title)));
@@ -226,6 +254,7 @@ function showHint() {
 function showFailure(failure) {
   requestedKey = "";
   status.textContent = "";
+  $("correction").replaceChildren();
   hitList.replaceChildren();
   notice.replaceChildren(drawFailure(failure, () => {
     searchBox.focus();

@@ -44,6 +44,12 @@ export function drawNoResults(query, part, warnings, hasNearest, onSearchAll) {
   return box;
 }
 
+/** Draw which words were searched for instead of the query, with a button to search for the query itself. */
+export function drawCorrection(searchedFor, query, onExact) {
+  return create("p", {}, "Showing results for ", create("strong", {}, shortenQuery(searchedFor)), ". Search instead for ",
+    create("button", { type: "button", class: "text-button", on: { click: onExact } }, shortenQuery(query)));
+}
+
 /** Return the warnings of an answer, without advice on the length of the query. */
 export function getWarnings(answer) {
   return answer.warnings.filter((warning) => !LENGTH_ADVICE.test(warning));

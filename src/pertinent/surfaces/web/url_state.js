@@ -5,13 +5,14 @@ export const RANKINGS = ["hybrid", "dense", "lexical"];
 /** The URL of the last search that got its own history entry. */
 let committedUrl = location.href;
 
-/** Read the search from the URL: `{query, part, ranking, minScore}`. Invalid values are ignored. */
+/** Read the search from the URL: `{query, exact, part, ranking, minScore}`. Invalid values are ignored. */
 export function readSearch() {
   const parameters = new URLSearchParams(location.search);
   const ranking = parameters.get("ranking");
   const minScore = Number(parameters.get("least") ?? Number.NaN);
   return {
     query: parameters.get("q") ?? "",
+    exact: parameters.get("exact") === "1",
     part: parameters.get("part") ?? "",
     ranking: RANKINGS.includes(ranking) ? ranking : RANKINGS[0],
     minScore: minScore >= 0 && minScore <= 1 ? minScore : null,
@@ -43,9 +44,10 @@ export function onHistoryChange(onSearch) {
   });
 }
 
-function toUrl({ query, part, ranking, minScore }) {
+function toUrl({ query, exact, part, ranking, minScore }) {
   const url = new URL(location.pathname, location.origin);
   if (query.trim()) url.searchParams.set("q", query.trim());
+  if (query.trim() && exact) url.searchParams.set("exact", "1");
   if (part) url.searchParams.set("part", part);
   if (ranking !== RANKINGS[0]) url.searchParams.set("ranking", ranking);
   if (minScore !== null) url.searchParams.set("least", String(minScore));

@@ -12,10 +12,12 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from ....errors import CatalogFailure
-from . import m0001_first_tables
+from . import m0001_first_tables, m0002_front_matter, m0003_vocabulary
 
 MIGRATIONS: Mapping[int, tuple[str, Callable[[sa.Connection], None]]] = {
     1: ("first tables", m0001_first_tables.apply),
+    2: ("front matter", m0002_front_matter.apply),
+    3: ("vocabulary", m0003_vocabulary.apply),
 }
 
 # An arbitrary constant; every version must use the same one.

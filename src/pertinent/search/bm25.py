@@ -1,0 +1,76 @@
+"""BM25 as sparse vectors: the lexical side of every index, computed in one place so that all agree.
+
+A document's weights are term frequencies, saturated and normalised by length. The store multiplies them by
+the inverse document frequency, which it alone knows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple, Self
+from zlib import crc32
+
+from ..types import LANGUAGES
+from .terms import Analyzer
+
+K = 1.2
+B = 0.5
+AVERAGE_LENGTH = 128.0
+VERSION = 2
+"""Part of an index's fingerprint: increase it whenever the same text would give other weights."""
+
+MAX_WEIGHT = K + 1
+"""The weight of a term that fills its document, before the inverse document frequency."""
+
+
+class SparseWeights(NamedTuple):
+    """A sparse vector: a hash for each term, and its weight."""
+
+    indices: list[int]
+    values: list[float]
+
+
+class Bm25:
+    """Computes the sparse vectors of documents and queries in one language.
+
+    Examples:
+        >>> Bm25("english").query("the running nodes").values
+        [1.0, 1.0]
+    """
+
+    def __init__(self, language: str = "english") -> None:
+        self._analyzer = Analyzer(language)
+
+    @classmethod
+    def from_settings(cls, settings: str) -> Self:
+        """Return what an index with these settings was made with; English where they name no language."""
+        language = settings.rpartition(" ")[2]
+        return cls(language if language in LANGUAGES else "english")
+
+    @property
+    def language(self) -> str:
+        """The language whose stems and stop words count."""
+        return self._analyzer.language
+
+    @property
+    def settings(self) -> str:
+        """What the vectors of an index depend on, for its fingerprint."""
+        return f"bm25-{VERSION} k={K:g} b={B:g} avg={AVERAGE_LENGTH:g} {self.language}"
+
+    def document(self, text: str) -> SparseWeights:
+        """Return the weights of a document's terms."""
+        # The parts of an identifier do not make a document longer.
+        length = self._analyzer.count_words(text)
+        saturation = K * (1 - B + B * length / AVERAGE_LENGTH)
+        counts = Counter(map(_hash_term, self._analyzer.terms(text)))
+        weights = {term: count * (K + 1) / (count + saturation) for term, count in counts.items()}
+        return SparseWeights(list(weights), list(weights.values()))
+
+    def query(self, text: str) -> SparseWeights:
+        """Return the terms of a query, each with weight one; none if it has only stop words."""
+        terms = dict.fromkeys(map(_hash_term, self._analyzer.terms(text)))
+        return SparseWeights(list(terms), [1.0] * len(terms))
+
+
+def _hash_term(term: str) -> int:
+    return crc32(term.encode())

@@ -1,0 +1,182 @@
+"""The words of a book, loaded for searching: how rare each one is, and in which names it occurs."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from heapq import nsmallest
+from typing import NamedTuple
+
+from ..types import SectionName, Vocabulary, WordCounts
+from .terms import Analyzer, fold, tokens, words
+
+NO_COUNTS = WordCounts(0, 0, 0)
+
+CACHED_NAMES = 50_000
+
+
+class Name(NamedTuple):
+    """A title or heading, with its distinct words and terms."""
+
+    words: frozenset[str]
+    terms: frozenset[str]
+    flat: str
+    """The folded words in order, with single spaces between them."""
+
+
+class BookWords:
+    """The vocabulary of a book and the names of its pages and sections. Immutable, so thread-safe.
+
+    Args:
+        vocabulary: The words with their frequencies.
+        sections: The pages and sections; loaded only when names are first looked up.
+        analyzer: Splits names into terms.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, sections: Sequence[SectionName], analyzer: Analyzer) -> None:
+        self.vocabulary = vocabulary
+        self.sections = sections
+        self.analyzer = analyzer
+        self.name = lru_cache(CACHED_NAMES)(self._read_name)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.vocabulary.words
+
+    def counts(self, word: str) -> WordCounts:
+        """Return how often a folded word occurs."""
+        return self.vocabulary.words.get(word, NO_COUNTS)
+
+    def word_weight(self, word: str) -> float:
+        """Return the inverse document frequency of a word."""
+        return self._weight(self.counts(word).texts)
+
+    def term_weight(self, term: str) -> float:
+        """Return the inverse document frequency of a term, which stands for all words of its stem."""
+        return self._weight(self._term_counts[term])
+
+    def has_form(self, word: str) -> bool:
+        """Whether the book has a folded word, or another word of the same stem."""
+        return self.analyzer.stem(word) in self._term_counts
+
+    def with_prefix(self, prefix: str) -> list[str]:
+        """Return the known words that begin with the prefix, in alphabetical order."""
+        return _with_prefix(self.sorted_words, prefix)
+
+    @cached_property
+    def sorted_words(self) -> list[str]:
+        """All words in alphabetical order."""
+        return sorted(self.vocabulary.words)
+
+    @cached_property
+    def names(self) -> NameIndex:
+        """The names of pages and sections, indexed by their words."""
+        return NameIndex(self, self.sections)
+
+    def _read_name(self, text: str) -> Name:
+        in_order = list(words(text))
+        terms = frozenset(map(self.analyzer.stem, in_order))
+        return Name(frozenset(in_order), terms, flatten(text))
+
+    @cached_property
+    def _term_counts(self) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for word, word_counts in self.vocabulary.words.items():
+            counts[self.analyzer.stem(word)] += word_counts.texts
+        return counts
+
+    def _weight(self, documents: int) -> float:
+        """Return the weight that BM25 gives a word that so many chunks have."""
+        total = self.vocabulary.chunks
+        return math.log(1 + (total - min(documents, total) + 0.5) / (min(documents, total) + 0.5))
+
+
+class NameIndex:
+    """Finds names by their words, by the beginning of a word, or by their own beginning."""
+
+    def __init__(self, book: BookWords, sections: Sequence[SectionName]) -> None:
+        self._sections = sections
+        self._by_word: dict[str, set[int]] = {}
+        for number, section in enumerate(sections):
+            for word in book.name(own_name(section)).words:
+                self._by_word.setdefault(word, set()).add(number)
+        self._sorted_words = sorted(self._by_word)
+        flats = [book.name(own_name(section)).flat for section in sections]
+        self._by_flat = sorted(range(len(flats)), key=flats.__getitem__)
+        self._sorted_flats = [flats[number] for number in self._by_flat]
+        self._order = _order_names(sections, flats)
+
+    def find(self, required: Iterable[str]) -> set[int]:
+        """Return the numbers of the names that have all these words; all names for none."""
+        postings = sorted((self._by_word.get(word, set()) for word in required), key=len)
+        if not postings:
+            return set(range(len(self._sections)))
+        return postings[0].intersection(*postings[1:])
+
+    def with_prefix(self, prefix: str) -> Iterator[tuple[str, set[int]]]:
+        """Yield each word with this beginning, with the numbers of the names that have it."""
+        for word in _with_prefix(self._sorted_words, prefix):
+            yield word, self._by_word[word]
+
+    def with_word(self, word: str) -> set[int]:
+        """Return the numbers of the names that have the word."""
+        return self._by_word.get(word, set())
+
+    def section(self, number: int) -> SectionName:
+        """Return the page or section of a number."""
+        return self._sections[number]
+
+    def starting_with(self, flat: str) -> list[int]:
+        """Return the numbers of the names that begin with a flattened text."""
+        return self._by_flat[_prefix_range(self._sorted_flats, flat)]
+
+    def pick_best(self, numbers: Collection[int], limit: int) -> list[int]:
+        """Return the numbers of the most prominent names: pages before sections, then the shorter first."""
+        return nsmallest(limit, numbers, key=self.order)
+
+    def order(self, number: int) -> int:
+        """Return the position of a name among all names, the most prominent first."""
+        return self._order[number]
+
+    @property
+    def words(self) -> list[str]:
+        """The words of all names, in alphabetical order."""
+        return self._sorted_words
+
+    @cached_property
+    def beginnings(self) -> dict[int, list[str]]:
+        """The distinct beginnings of the words of all names, by their length."""
+        longest = max(map(len, self._sorted_words), default=0)
+        return {
+            length: list(dict.fromkeys(word[:length] for word in self._sorted_words if len(word) >= length))
+            for length in range(1, longest + 1)
+        }
+
+
+def own_name(section: SectionName) -> str:
+    """Return the last heading of a section, or the title of a page."""
+    return section.section.rpartition(" › ")[2] or section.title
+
+
+def flatten(text: str) -> str:
+    """Return the folded words of a text without punctuation, to compare the beginnings of names."""
+    return " ".join(token.text for token in tokens(fold(text)))
+
+
+def _order_names(sections: Sequence[SectionName], flats: Sequence[str]) -> list[int]:
+    """Return the position of each name: pages before sections, then the shorter, then as in the book."""
+    positions = [0] * len(sections)
+    by_prominence = sorted(range(len(sections)), key=lambda n: (bool(sections[n].section), len(flats[n]), n))
+    for position, number in enumerate(by_prominence):
+        positions[number] = position
+    return positions
+
+
+def _with_prefix(sorted_words: Sequence[str], prefix: str) -> list[str]:
+    return list(sorted_words[_prefix_range(sorted_words, prefix)])
+
+
+def _prefix_range(sorted_texts: Sequence[str], prefix: str) -> slice:
+    return slice(bisect_left(sorted_texts, prefix), bisect_left(sorted_texts, prefix + "\U0010ffff"))

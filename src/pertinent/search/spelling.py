@@ -1,0 +1,146 @@
+"""Correction and completion of query words that the book does not have.
+
+A word that is unknown to the book is replaced by the known word that the reader most likely meant: the
+last word is completed, any other is corrected by one edit (two from eight letters on). Words in quotes,
+words that exist in the language and other forms of known words are left alone. What was searched for is
+part of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from .book_words import BookWords
+from .terms import fold, is_cjk, tokens
+
+MIN_CORRECTED = 4
+"""The fewest letters of a word that is corrected: shorter ones are abbreviations as often as typos."""
+MIN_TWO_EDITS = 8
+"""The fewest letters of a word in which two edits are corrected."""
+MIN_COMPLETED = 2
+"""The fewest letters of a word that is completed without a name that it fits."""
+
+_PHRASE = re.compile(r'"([^"]*)"|“([^”]*)”')
+
+
+@dataclass(frozen=True, slots=True)
+class SearchText:
+    """A query as it is searched for."""
+
+    text: str
+    """What is embedded and looked up; phrases stand without their quotes."""
+    phrases: tuple[str, ...] = ()
+    """Quoted phrases, each of which a passage must contain."""
+    corrected: bool = False
+    """Whether words were completed or corrected."""
+
+
+def read_query(query: str, book: BookWords, is_word: Callable[[str], bool], *, correct: bool) -> SearchText:
+    """Take the quoted phrases out of a query, and correct the other words.
+
+    Args:
+        query: The text as it was typed.
+        book: The words of the book.
+        is_word: Whether a folded word exists in the language, so that it is no typo.
+        correct: Whether unknown words are replaced.
+    """
+    phrases = tuple(phrase for match in _PHRASE.finditer(query) if (phrase := _unquote(match).strip()))
+    text = _PHRASE.sub(_unquote, query)
+    if not correct or not book.vocabulary.words:
+        return SearchText(text, phrases)
+    quoted = {fold(token.text) for phrase in phrases for token in tokens(phrase)}
+    corrected = _correct_words(text, quoted, book, is_word)
+    return SearchText(corrected, phrases, corrected != text)
+
+
+def _unquote(match: re.Match[str]) -> str:
+    return match.group(1) or match.group(2) or ""
+
+
+def _correct_words(text: str, quoted: set[str], book: BookWords, is_word: Callable[[str], bool]) -> str:
+    typed = tokens(text)
+    searched: list[str] = []
+    for token in typed:
+        word = fold(token.text)
+        is_open = token.end == len(text)
+        if word not in quoted and not word.isdigit() and not is_cjk(word):
+            word = _replace_word(word, searched if is_open else None, book, is_word)
+        searched.append(word)
+    for token, word in reversed([*zip(typed, searched, strict=True)]):
+        if word != fold(token.text):
+            text = text[: token.start] + word + text[token.end :]
+    return text
+
+
+def _replace_word(
+    word: str, before: Sequence[str] | None, book: BookWords, is_word: Callable[[str], bool]
+) -> str:
+    """Return the word to search for.
+
+    Args:
+        word: The folded word as it was typed.
+        before: The words before it, if it is the last one and may be unfinished.
+        book: The words of the book.
+        is_word: Whether a word exists in the language.
+    """
+    if before is not None and (completion := _complete_name(word, before, book)):
+        return completion
+    if word in book or is_word(word):
+        return word
+    if before is None:
+        return _correct_word(word, book) or word
+    replacement = _complete_word(word, book) or _correct_word(word, book) or word
+    # The corrected word may be the beginning of a name, as it would be if it had been typed.
+    return _complete_name(replacement, before, book) or replacement
+
+
+def _complete_name(word: str, before: Sequence[str], book: BookWords) -> str | None:
+    """Complete the last word so that the query is in a name; None if a name has all words already."""
+    if (word in book and not before) or not any(True for _ in book.names.with_prefix(word)):
+        return None
+    fitting = book.names.find(before)
+    if fitting & book.names.with_word(word):
+        return None
+    completions = {known: names & fitting for known, names in book.names.with_prefix(word)}
+    return max(
+        (completion for completion, names in completions.items() if names),
+        key=lambda completion: (
+            any(not book.names.section(number).section for number in completions[completion]),
+            *_prominence(completion, book),
+        ),
+        default=None,
+    )
+
+
+def _complete_word(word: str, book: BookWords) -> str | None:
+    if len(word) < MIN_COMPLETED:
+        return None
+    return max(book.with_prefix(word), key=lambda known: _prominence(known, book), default=None)
+
+
+def _correct_word(word: str, book: BookWords) -> str | None:
+    if book.has_form(word):
+        return None
+    near = find_near_words(word, book.sorted_words)
+    ranked = ((-edits, *_prominence(known, book), known) for known, edits in near)
+    return max(ranked, default=(None,))[-1]
+
+
+def find_near_words(word: str, choices: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the choices that the word may be a typo of, each with its number of edits; nearest first."""
+    if len(word) < MIN_CORRECTED:
+        return []
+    most = 2 if len(word) >= MIN_TWO_EDITS else 1
+    near = process.extract(word, choices, scorer=OSA.distance, score_cutoff=most, limit=None)
+    return [(choice, int(edits)) for choice, edits, _ in near]
+
+
+def _prominence(word: str, book: BookWords) -> tuple[bool, bool, int]:
+    """Sort words of titles before words of headings before others, then the more frequent first."""
+    counts = book.counts(word)
+    return counts.titles > 0, counts.headings > 0, counts.texts

@@ -1,0 +1,142 @@
+"""Terms: the words of a text as search compares them, in every language.
+
+Both sides of a comparison go through here: chunks, titles, headings and queries. A text is normalised
+(NFKC, case folding), split into words, and each word is stemmed. An identifier counts whole and in
+parts: `useWindowDimensions` gives `usewindowdimensions`, `use`, `window` and `dimensions`. Chinese,
+Japanese and Korean have no spaces between words, so their characters count in pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import Stemmer
+from qdrant_edge import Bm25, Bm25Config
+
+from ..types import CJK_LANGUAGES, NO_LANGUAGE
+
+CACHED_WORDS = 100_000
+
+_TOKEN = re.compile(r"[^\W_]+(?:[._]+[^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+")
+_SEPARATORS = re.compile(r"[._]+")
+_CJK_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003134f"
+_CJK = re.compile(f"[{_CJK_CHARACTERS}]+")
+_CJK_OR_OTHER = re.compile(f"[{_CJK_CHARACTERS}]+|[^{_CJK_CHARACTERS}]+")
+
+
+class Token(NamedTuple):
+    """A word as it stands in a text, with its place."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Analyzer:
+    """Splits texts into terms for one language. Thread-safe.
+
+    Examples:
+        >>> Analyzer("english").terms("Creating useWindowDimensions")
+        ['creat', 'usewindowdimens', 'use', 'window', 'dimens']
+    """
+
+    def __init__(self, language: str = "english") -> None:
+        """Prepare the stemmer and stop words of a language of `types.LANGUAGES`."""
+        self.language = language
+        self._stem_word = lru_cache(CACHED_WORDS)(_make_stemmer(language))
+        self._is_stop_word = lru_cache(CACHED_WORDS)(_make_stop_word_test(language))
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of the text in order, without stop words; repeated ones are repeated."""
+        return [self._stem_word(word) for word in words(text) if not self._is_stop_word(word)]
+
+    def count_words(self, text: str) -> int:
+        """Count the words of the text that are no stop words; an identifier counts once."""
+        return sum(not self._is_stop_word(word) for word in map(str.casefold, _WORD.findall(text)))
+
+    def stem(self, word: str) -> str:
+        """Return the term of one folded word."""
+        return self._stem_word(word)
+
+
+def fold(text: str) -> str:
+    """Return the text as words are compared: compatible characters unified, case removed."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def words(text: str) -> Iterator[str]:
+    """Yield the folded words of a text, each identifier whole and then in parts.
+
+    Catalogs store how often each of these words occurs, and subtract what a changed page had. If words are
+    split differently, a migration of the catalog must recount them.
+    """
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+        token = match.group()
+        if _CJK.search(token):
+            for part in split_cjk(Token(token, 0, len(token))):
+                yield from [part.text] if is_cjk(part.text) else words(part.text)
+            continue
+        yield token.casefold()
+        if not (token.islower() and token.isalpha()):
+            parts = [part for piece in _SEPARATORS.split(token) for part in _split_case(piece)]
+            if len(parts) > 1:
+                yield from (part.casefold() for part in parts)
+
+
+def is_cjk(word: str) -> bool:
+    """Whether a word has Chinese, Japanese or Korean characters."""
+    return _CJK.search(word) is not None
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words of a text as they stand in it, with their places."""
+    return [Token(match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text)]
+
+
+def split_cjk(token: Token) -> Iterator[Token]:
+    """Yield the pairs of characters of each Chinese, Japanese or Korean run, and what is between the runs."""
+    for run in _CJK_OR_OTHER.finditer(token.text):
+        size = 2 if is_cjk(run.group()) else len(run.group())
+        for start in range(run.start(), max(run.end() - size, run.start()) + 1):
+            end = min(start + size, run.end())
+            yield Token(token.text[start:end], token.start + start, token.start + end)
+
+
+def _split_case(name: str) -> list[str]:
+    """Split a name where its case or kind of character changes: `parseHTML5Page` is four parts."""
+    parts = [name[0]]
+    for position in range(1, len(name)):
+        before, character, after = name[position - 1], name[position], name[position + 1 :]
+        if before.isdigit() != character.isdigit():
+            begins = True
+        elif character.isupper():
+            # The plural of an abbreviation (URLs) stays with it.
+            begins = not before.isupper() or (after[:1].islower() and after != "s")
+        else:
+            begins = False
+        if begins:
+            parts.append(character)
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _make_stemmer(language: str) -> Callable[[str], str]:
+    if language == NO_LANGUAGE or language in CJK_LANGUAGES:
+        return str
+    stem_word: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
+    return stem_word
+
+
+def _make_stop_word_test(language: str) -> Callable[[str], bool]:
+    """Return the test for stop words, with Qdrant's own lists; a language without a list has none."""
+    try:
+        model = Bm25(Bm25Config(language=language))
+    except ValueError:
+        return lambda _word: False
+    return lambda word: not model.embed_query(word).indices

@@ -1,0 +1,10 @@
+"""Migration 2: what the front matter of a page says about it."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+
+def apply(connection: sa.Connection) -> None:
+    """Add a column; pages that are stored already have none of it until their next sync."""
+    connection.execute(sa.text("ALTER TABLE pages ADD COLUMN front_matter JSON"))

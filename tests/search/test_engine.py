@@ -63,7 +63,7 @@ def test_the_list_is_in_the_order_of_the_score_it_shows(engine: Engine, ranking:
     assert all(0 <= one <= 1 for one in scores)
     for hit in answer.hits:
         match = sum(weigh_features(hit.scores).values())
-        hybrid = 1 / (1 + math.exp(-10 * (match - 0.37)))
+        hybrid = 1 / (1 + math.exp(-10 * (match - 0.38)))
         expected = {"hybrid": hybrid, "dense": hit.scores.cosine, "lexical": hit.scores.lexical}[ranking]
         assert hit.score == pytest.approx(expected)
     assert (

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from .. import identity
 from .._internal.code_parts import split_code
-from ..types import Block, BlockKind, Chunk, FrontMatter, Page, Section
+from ..types import Block, BlockKind, Chunk, Page, Section
 
 CHUNKER_VERSION = 3
 """Part of an index's fingerprint: increase it whenever the same page would give other chunks."""
@@ -101,24 +101,10 @@ def context(title: str, section: str) -> str:
     return breadcrumb
 
 
-NO_FRONT_MATTER = FrontMatter()
-
-
-def embedded_text(chunk: Chunk, front_matter: FrontMatter = NO_FRONT_MATTER) -> str:
-    """Return what is embedded and indexed lexically for a chunk: its context and its text.
-
-    The first chunk of a page also carries what the front matter says about the page.
-    """
+def embedded_text(chunk: Chunk) -> str:
+    """Return what is embedded and indexed lexically for a chunk: its context and its text."""
     line = context(_spoken_title(chunk), chunk.section)
-    about = describe_page(front_matter, chunk.title) if chunk.position == 0 else ""
-    return "\n\n".join(filter(None, (line, about, chunk.text)))
-
-
-def describe_page(front_matter: FrontMatter, title: str) -> str:
-    """Return description, label and keywords of a page as text; a label equal to the title is left out."""
-    label = front_matter.sidebar_label if front_matter.sidebar_label != title else ""
-    keywords = ", ".join(dict.fromkeys((*front_matter.keywords, *front_matter.tags)))
-    return "\n".join(filter(None, (front_matter.description, label, keywords)))
+    return f"{line}\n\n{chunk.text}" if line else chunk.text
 
 
 def _spoken_title(item: Page | Chunk) -> str:

@@ -152,9 +152,7 @@ class Planner:
         created_at = {chunk.chunk_id: chunk.created_at for chunk in self.catalog.chunks(page.document_id)}
         now = utc_now()
         entries = [
-            _make_entry(
-                page, replace(chunk, created_at=created_at.get(chunk.chunk_id, now)), source, embedder
-            )
+            _make_entry(replace(chunk, created_at=created_at.get(chunk.chunk_id, now)), source, embedder.name)
             for chunk in chunks
         ]
         by_point = {identity.point_id(entry.chunk.chunk_id): entry for entry in entries}
@@ -175,9 +173,9 @@ class Planner:
         )
 
 
-def _make_entry(page: Page, chunk: Chunk, source: str, embedder: Embedder) -> Entry:
-    text = embedded_text(chunk, page.front_matter)
-    return Entry(chunk, source, text, identity.embedding_key(embedder.name, text))
+def _make_entry(chunk: Chunk, source: str, embedder: str) -> Entry:
+    text = embedded_text(chunk)
+    return Entry(chunk, source, text, identity.embedding_key(embedder, text))
 
 
 def _make_lazy(page: Page) -> LazyPage:

@@ -40,7 +40,7 @@ CANDIDATES = 50
 BM25_MIDPOINT = 10.0
 """The BM25 weight that maps to one half, for a query of several words."""
 
-BM25_SHARE = 0.5
+BM25_SHARE = 0.35
 """For a short query, the share of the highest possible BM25 weight that maps to one half."""
 
 COSINE_WEIGHT = 0.5
@@ -56,7 +56,7 @@ NAME_POWER = 4
 PAGE_PASSAGES = 3
 """How many passages of a page support each other, the best ones."""
 
-SCORE_MIDPOINT = 0.37
+SCORE_MIDPOINT = 0.38
 """The sum of weighted features, as a share of a full match, that maps to the score 0.5."""
 
 SCORE_SLOPE = 10.0

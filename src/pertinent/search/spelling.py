@@ -35,7 +35,7 @@ class SearchText:
     text: str
     """What is embedded and looked up; phrases stand without their quotes."""
     phrases: tuple[str, ...] = ()
-    """Quoted phrases, each of which a passage must contain."""
+    """Quoted phrases of two words or more, each of which a passage must contain."""
     corrected: bool = False
     """Whether words were completed or corrected."""
 
@@ -49,11 +49,12 @@ def read_query(query: str, book: BookWords, is_word: Callable[[str], bool], *, c
         is_word: Whether a folded word exists in the language, so that it is no typo.
         correct: Whether unknown words are replaced.
     """
-    phrases = tuple(phrase for match in _PHRASE.finditer(query) if (phrase := _unquote(match).strip()))
+    in_quotes = [_unquote(match).strip() for match in _PHRASE.finditer(query)]
+    phrases = tuple(phrase for phrase in in_quotes if len(tokens(phrase)) > 1)
     text = _PHRASE.sub(_unquote, query)
     if not correct or not book.vocabulary.words:
         return SearchText(text, phrases)
-    quoted = {fold(token.text) for phrase in phrases for token in tokens(phrase)}
+    quoted = {fold(token.text) for words in in_quotes for token in tokens(words)}
     corrected = _correct_words(text, quoted, book, is_word)
     return SearchText(corrected, phrases, corrected != text)
 

@@ -131,9 +131,8 @@ def _page_write(catalog: Catalog, record: PageRecord) -> PageWrite | None:
 
 def _read_entries(catalog: Catalog, records: Sequence[PageRecord], made_with: Fingerprint) -> Iterator[Entry]:
     for record in records:
-        page = catalog.page(record.document_id)
         for chunk in catalog.chunks(record.document_id):
-            text = embedded_text(chunk, page.front_matter) if page else embedded_text(chunk)
+            text = embedded_text(chunk)
             yield Entry(chunk, record.source, text, embedding_key(made_with.embedder, text))
 
 

@@ -321,7 +321,7 @@ def test_baseline_is_compared_after_labels_and_queries_changed(run: Run) -> None
     assert run("validate").exit_code == 0
     (before,) = Path("validation_results").glob("report_*.json")
     relabelled = {**QUERIES[0], "labels": [*QUERIES[0]["labels"], {"page": "docs/nodes.md", "grade": 1}]}
-    added = {"id": "new", "text": "a node of a robot", "labels": QUERIES[0]["labels"]}
+    added = {"id": "new", "text": "which angle may a joint have", "labels": LIMITS}
     write_golden(queries=[relabelled, *QUERIES[1:], added], criteria=LENIENT)
     result = run("validate", "--baseline", before, "--markdown", "summary.md", exits=0)
     message = "Scored with the labels of AFTER (golden set changed: 1 label added; queries added: new)."

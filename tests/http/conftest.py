@@ -45,7 +45,8 @@ def shelf() -> InMemorySource:
         page(
             name,
             {
-                "": f"This page is about {name} of a humanoid robot.",
+                "": f"This page is about {name} of a humanoid robot, and what is to be known before one of "
+                "them is replaced.",
                 **{
                     f"The {topic}": f"The {topic} of {name} is measured with a {topic} sensor, and the "
                     f"controller keeps the {topic} of {name} within its limits at all times."

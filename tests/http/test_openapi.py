@@ -132,7 +132,7 @@ def test_seed_004_ranges_are_described(described: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_model", "result_model"), [("SearchRequest", "SearchResult"), ("SearchQuery", "RetrievedChunk")]
+    ("request_model", "result_model"), [("SearchRequest", "SearchHit"), ("SearchQuery", "RetrievedChunk")]
 )
 def test_snippet_length_and_highlights_are_described(
     described: dict[str, Any], request_model: str, result_model: str

@@ -132,7 +132,8 @@ def test_idf_is_counted_per_shard(
 ) -> None:
     """Qdrant takes a word's rarity from the shard that it searches: scores differ, hits hardly."""
     common, off = [], []
-    for query in QUERIES:
+    # A blank query matches nothing: all passages have the same score, and each store lists any of them.
+    for query in filter(str.strip, QUERIES):
         expected = hits(indexes["edge"], query, "hybrid", Filters())
         rankings = {
             chunk: score

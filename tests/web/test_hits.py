@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -15,18 +14,21 @@ from .book import SITE
 from .conftest import Reader, Visit
 
 
-def test_hit_links_to_its_section_and_shows_both_parts_of_its_score(reader: Reader) -> None:
-    reader.open("/?q=friction+joint")
+def test_hit_links_to_its_section_and_shows_its_score_with_meaning_and_words(reader: Reader) -> None:
+    with reader.page.expect_response("**/api/v1/search") as response:
+        reader.open("/?q=friction+joint")
+    best = response.value.json()["results"][0]
     hit = reader.hits.first
     link = hit.get_by_role("link", name="Joints › Friction")
     expect(link).to_have_attribute("href", f"{SITE}/body/joints#friction")
-    spoken = hit.locator(".score .visually-hidden").inner_text()
-    score = re.fullmatch(r"Score (0\.\d\d) of 1: meaning (0\.\d\d), words (0\.\d\d)", spoken)
-    assert score is not None
-    total, meaning, words = map(float, score.groups())
-    assert abs(total - (meaning + words) / 2) <= 0.011
+    total, *parts = (best["similarity_score"], best["scores"]["cosine"], best["scores"]["lexical"])
+    meaning, words = (f"{part:.2f}" for part in parts)
+    spoken = f"Score {total:.2f} of 1: meaning {meaning}, words {words}"
+    expect(hit.locator(".score .visually-hidden")).to_have_text(spoken)
+    expect(hit.locator(".score .total")).to_have_text(f"{total:.2f}")
+    assert hit.locator(".score .bar").all_inner_texts() == [f"meaning\n{meaning}", f"words\n{words}"]
     shares = hit.locator(".fill").evaluate_all("all => all.map((one) => one.style.inlineSize)")
-    assert shares == [f"{round(meaning * 100)}%", f"{round(words * 100)}%"]
+    assert shares == [f"{round(part * 100)}%" for part in parts]
 
 
 def test_seed_003_page_without_title_is_shown_by_its_address(reader: Reader) -> None:

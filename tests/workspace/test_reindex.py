@@ -239,7 +239,7 @@ def test_sync_after_a_rollback_repeats_added_text(indexed: Path, docs: Path) -> 
     with opened(indexed) as pertinent:
         pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
         texts = {chunk.text for chunk in readable_chunks(pertinent.workspace.index().scan())}
-        assert "A knee is guaranteed for ten years." in texts
+        assert "## The warranty\n\nA knee is guaranteed for ten years." in texts
 
 
 def test_rollback_refuses_a_lost_build(indexed: Path) -> None:

@@ -12,7 +12,7 @@ _CLOSING = re.compile(r"\s*(?:[)\]}>`~]|</|end\b|else\b|elif\b|except\b|finally\
 _AFTER_BLANK_TOP, _AFTER_TOP, _AFTER_BLANK, _BEFORE_TOP, _INNER, _BEFORE_CLOSING = range(6)
 
 
-class _Line(NamedTuple):
+class _CodeLine(NamedTuple):
     start: int
     end: int
     text: str
@@ -39,14 +39,14 @@ def split_code(code: str, most: int) -> list[tuple[int, int]]:
     return [trimmed for part in parts if (trimmed := _trim(code, *part))]
 
 
-def _split_lines(code: str) -> Iterator[_Line]:
+def _split_lines(code: str) -> Iterator[_CodeLine]:
     start = 0
     for text in code.split("\n"):
-        yield _Line(start, start + len(text), text)
+        yield _CodeLine(start, start + len(text), text)
         start += len(text) + 1
 
 
-def _find_cut(lines: list[_Line], first: int, most: int) -> int:
+def _find_cut(lines: list[_CodeLine], first: int, most: int) -> int:
     """Return the index of the line after the part that begins with line `first`."""
     start, total = lines[first].start, lines[-1].end - lines[first].start
     if total <= most:
@@ -63,7 +63,7 @@ def _find_cut(lines: list[_Line], first: int, most: int) -> int:
     return min(cuts, key=lambda index: (_rank(lines, index, top), abs(lines[index].start - start - ideal)))
 
 
-def _lines_within(lines: list[_Line], first: int, most: int) -> list[int]:
+def _lines_within(lines: list[_CodeLine], first: int, most: int) -> list[int]:
     """Return the indexes of lines before which a part from `first` on may end."""
     found: list[int] = []
     for index in range(first + 1, len(lines)):
@@ -73,7 +73,7 @@ def _lines_within(lines: list[_Line], first: int, most: int) -> list[int]:
     return found
 
 
-def _rank(lines: list[_Line], index: int, top: int) -> int:
+def _rank(lines: list[_CodeLine], index: int, top: int) -> int:
     """Return how bad a cut before a line is; 0 is best."""
     above, below = lines[index - 1], lines[index]
     if not below.text.strip() or _CLOSING.match(below.text):

@@ -75,7 +75,7 @@ class Budget(NamedTuple):
         return Budget(min(self.target, most), most, self.join_cost)
 
 
-class _Passage(NamedTuple):
+class _CitedSpan(NamedTuple):
     """The span of a chunk, and the section that it is cited by."""
 
     section: Section
@@ -124,14 +124,14 @@ def chunk_page(page: Page, count_tokens: CountTokens, *, target: int, most: int)
     special_tokens, single, joined = count_tokens(["", "a", "a\n\na"])
     join_cost = joined - 2 * single + special_tokens
     measure = _make_measure(page.text, count_tokens, special_tokens)
-    passages: list[_Passage] = []
+    passages: list[_CitedSpan] = []
     for section in page.sections:
         (context_tokens,) = count_tokens([context(_spoken_title(page), " › ".join(section.path))])
         room = max(most - context_tokens - join_cost, 1)
         budget = Budget(min(target, room), room, join_cost)
         units = _split_section(page.text, section, budget, measure)
         spans = _join_few_words(_group(units, budget), budget)
-        passages += (_Passage(section, span, budget) for span in spans)
+        passages += (_CitedSpan(section, span, budget) for span in spans)
     if not _lists_short_entries(page):
         passages = _join_short_sections(_begin_at_headings(page.text, passages, measure), measure)
     texts = [page.text[passage.span.start : passage.span.end] for passage in passages]
@@ -324,15 +324,17 @@ def _lists_short_entries(page: Page) -> bool:
     return all(blocks[-1].end - blocks[0].start < FEW_WORDS for blocks in sections)
 
 
-def _begin_at_headings(text: str, passages: Sequence[_Passage], measure: Measure) -> list[_Passage]:
+def _begin_at_headings(text: str, passages: Sequence[_CitedSpan], measure: Measure) -> list[_CitedSpan]:
     """Extend passages of a few words up to their headings; these alone would say little."""
-    extended: list[_Passage] = []
+    extended: list[_CitedSpan] = []
     previous_end = 0
     for section, span, budget in passages:
         with_heading = span
         if _has_few_words(span, budget) and span.start == section.blocks[0].start:
             (with_heading,) = measure([(_find_heading(text, previous_end, span.start), span.end)])
-        extended.append(_Passage(section, with_heading if _fits(with_heading, budget.most) else span, budget))
+        extended.append(
+            _CitedSpan(section, with_heading if _fits(with_heading, budget.most) else span, budget)
+        )
         previous_end = span.end
     return extended
 
@@ -347,9 +349,9 @@ def _find_heading(text: str, start: int, end: int) -> int:
     return position
 
 
-def _join_short_sections(passages: Sequence[_Passage], measure: Measure) -> list[_Passage]:
+def _join_short_sections(passages: Sequence[_CitedSpan], measure: Measure) -> list[_CitedSpan]:
     """Join sections of a few words to the subsection that they introduce, or to a small section above."""
-    joined: list[_Passage] = []
+    joined: list[_CitedSpan] = []
     for passage in passages:
         above = joined[-1] if joined else passage
         if _has_few_words(above.span, above.budget) and _is_subsection(passage.section, above.section):
@@ -372,7 +374,7 @@ def _is_subsection(section: Section, upper: Section) -> bool:
     return len(section.path) > depth and section.path[:depth] == upper.path
 
 
-def _is_small_sibling(above: _Passage, passage: _Passage) -> bool:
+def _is_small_sibling(above: _CitedSpan, passage: _CitedSpan) -> bool:
     """Whether the passage above is all of a small section under the same heading."""
     section = above.section
     is_all = above.span.end == section.blocks[-1].end and above.span.start <= section.blocks[0].start

@@ -46,7 +46,7 @@ class Snippet(NamedTuple):
     """Start and end of each matching word, as offsets in the text."""
 
 
-class _Match(NamedTuple):
+class _MatchingWord(NamedTuple):
     """A word of the passage that matches terms of the query, each with its worth."""
 
     start: int
@@ -54,7 +54,7 @@ class _Match(NamedTuple):
     terms: dict[str, float]
 
 
-class _Line(NamedTuple):
+class _PassageLine(NamedTuple):
     """A line of the passage, or a part of a line that is too long."""
 
     start: int
@@ -94,12 +94,12 @@ def find_highlights(passage: str, query: str, analyzer: Analyzer) -> list[tuple[
     return [(match.start, match.end) for match in _find_matches(passage, query, analyzer)]
 
 
-def _find_matches(passage: str, query: str, analyzer: Analyzer) -> list[_Match]:
+def _find_matches(passage: str, query: str, analyzer: Analyzer) -> list[_MatchingWord]:
     """Find the words with a term of the query; stop words count only in a query without other words."""
     query_words = frozenset(words(query))
     query_terms = frozenset(analyzer.terms(query)) or frozenset(map(analyzer.stem, query_words))
     terms_by_text: dict[str, dict[str, float]] = {}
-    matches: list[_Match] = []
+    matches: list[_MatchingWord] = []
     for token in _split_tokens(passage):
         if (terms := terms_by_text.get(token.text)) is None:
             terms = _match_terms(token.text, query_words, query_terms, analyzer)
@@ -110,7 +110,7 @@ def _find_matches(passage: str, query: str, analyzer: Analyzer) -> list[_Match]:
         if matches and start < matches[-1].end:  # pairs of Chinese characters overlap
             start, _, earlier_terms = matches.pop()
             terms = earlier_terms | terms
-        matches.append(_Match(start, token.end, terms))
+        matches.append(_MatchingWord(start, token.end, terms))
     return matches
 
 
@@ -129,11 +129,11 @@ def _match_terms(
     return terms
 
 
-def _split_lines(passage: str, length: int) -> list[_Line]:
+def _split_lines(passage: str, length: int) -> list[_PassageLine]:
     """Split the passage into lines, and lines that are too long into parts."""
     longest = max(1, min(2 * LINE_WIDTH, length - 2 * len(f"{ELLIPSIS} ")))
     inside_word = _mark_words(passage)
-    lines: list[_Line] = []
+    lines: list[_PassageLine] = []
     fence = marker = ""
     position = 0
     for text in passage.split("\n"):
@@ -146,7 +146,9 @@ def _split_lines(passage: str, length: int) -> list[_Line]:
             visible = len(passage[start:end].strip()) / LINE_WIDTH
             # Parts of a line share their last line with the next part.
             height = math.ceil(visible) if end - start == len(text) else visible
-            lines.append(_Line(start, end, height, "" if is_opening else fence, is_opening, is_closing))
+            lines.append(
+                _PassageLine(start, end, height, "" if is_opening else fence, is_opening, is_closing)
+            )
         if is_closing:
             fence = marker = ""
         position += len(text) + 1
@@ -192,7 +194,9 @@ def _find_cut(passage: str, start: int, limit: int, inside_word: bytearray) -> i
 class _Cutter:
     """Cuts a passage from one of its lines to another."""
 
-    def __init__(self, passage: str, lines: list[_Line], matches: list[_Match], length: int) -> None:
+    def __init__(
+        self, passage: str, lines: list[_PassageLine], matches: list[_MatchingWord], length: int
+    ) -> None:
         self._passage = passage
         self._lines = lines
         self._matches = matches
@@ -222,7 +226,7 @@ class _Cutter:
         distance = abs(centre - (self._heights[first] + self._heights[last]) / 2)
         return sum(worths.values()), round(sum(weights), 6), -round(distance, 6)
 
-    def _weigh(self, match: _Match) -> float:
+    def _weigh(self, match: _MatchingWord) -> float:
         """Return the weight of a match: a term that the passage repeats says less about where to look."""
         return sum(worth / self._frequencies[term] for term, worth in match.terms.items())
 
@@ -235,14 +239,14 @@ class _Cutter:
         highlights = [(match.start + shift, match.end + shift) for match in matches]
         return Snippet(head + self._passage[start:end] + tail, highlights)
 
-    def _matches_between(self, first: int, last: int) -> list[_Match]:
+    def _matches_between(self, first: int, last: int) -> list[_MatchingWord]:
         start, end = self._lines[first].start, self._lines[last].end
         from_match = bisect_left(self._matches, start, key=_START)
         matches = self._matches[from_match : bisect_left(self._matches, end, key=_START)]
         # A match in a long run of Chinese characters can be cut in two.
         return matches[:-1] if matches and matches[-1].end > end else matches
 
-    def _find_line(self, match: _Match) -> int:
+    def _find_line(self, match: _MatchingWord) -> int:
         return bisect_right(self._lines, match.start, key=_START) - 1
 
     def _extend(self, first: int) -> tuple[int, int]:
@@ -283,7 +287,7 @@ class _Cutter:
             return head, tail
         return opening + head, tail + closing
 
-    def _needs_own_line(self, line: _Line) -> bool:
+    def _needs_own_line(self, line: _PassageLine) -> bool:
         """Whether an ellipsis would change what the line is: code, a table row, a list item or a heading."""
         is_part = line.start > 0 and self._passage[line.start - 1] != "\n"
         return bool(

@@ -57,14 +57,14 @@ def test_distinct_search_is_not_crowded_out(stored: Workspace, judged: Judge) ->
 def test_changed_is_diagnosed(stored: Workspace, judged: Judge) -> None:
     """The index was rewritten, but not the catalog."""
     chunks = [passage(stored, "knee", part) for part in PARTS[:3]]
-    vectors = {point_id(passage(stored, "battery", part).chunk_id): part for part in PARTS[:3]}
+    unlike = [point_id(passage(stored, "battery", part).chunk_id) for part in PARTS[3:]]
     records, _ = shard(stored).scroll(qdrant.ScrollRequest(limit=1000, with_payload=True, with_vector=True))
     by_id = {str(record.id): record for record in records}
-    neighbours = [by_id[str(point)].vector for point in vectors]
+    vectors = [by_id[str(point)].vector for point in unlike]
     text = {"title": "Battery", "section": "", "text": "Something else stands here now."}
     points = [
         qdrant.Point(record.id, vector, {**record.payload, **text})
-        for record, vector in zip((by_id[str(point_id(c.chunk_id))] for c in chunks), neighbours, strict=True)
+        for record, vector in zip((by_id[str(point_id(c.chunk_id))] for c in chunks), vectors, strict=True)
     ]
     shard(stored).update(qdrant.UpdateOperation.upsert_points(points))
     report = judged()

@@ -41,7 +41,7 @@ def test_calibrate_prints_the_threshold_and_where_to_set_it(run: Run, golden: Pa
     assert re.search(
         rf"proposed {threshold} +3 of 3 \(100%\) +3 of 3 \(100%\) +0 of 2 \(0%\) +100\.0%", output
     )
-    assert re.search(r"present 0\.90 +1 of 3 \(33%\) +1 of 3 \(33%\) +0 of 2 \(0%\) +66\.7%", output)
+    assert re.search(r"present 0\.90 +3 of 3 \(100%\) +3 of 3 \(100%\) +0 of 2 \(0%\) +100\.0%", output)
     assert "only 2 queries have no answer" in " ".join(output.split())
 
 

@@ -140,8 +140,9 @@ def calibrate(
         auc=auc(scores.answerable, scores.unanswerable),
         threshold=threshold,
         plateau=plateau,
-        low=low,
-        high=high,
+        # The threshold is rounded, and may lie just outside of the interval.
+        low=min(low, threshold),
+        high=max(high, threshold),
         proposed=proposed,
         present=present,
         curve=curve,

@@ -116,8 +116,15 @@ class NameMatcher:
         self._book = book
         self._query = book.name(query)
         self._flat = flatten(query)
+        self._matches: dict[str, float] = {}
 
     def match(self, name: str) -> float:
+        """Return how well the query matches a name, in [0, 1]; the chunks of a page share its title."""
+        if name not in self._matches:
+            self._matches[name] = self._compare(name)
+        return self._matches[name]
+
+    def _compare(self, name: str) -> float:
         """Return the share of words that query and name have in common, weighted by rarity, in [0, 1].
 
         Stems count half and exact words half. A name that begins with the query counts by its length too.

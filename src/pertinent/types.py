@@ -83,6 +83,15 @@ class Unreadable:
     """The page's address if known: another kind of source may have used another path for it."""
 
 
+SECTION_SEPARATOR = " › "
+"""Joins the headings above a passage to its section."""
+
+
+def last_heading(title: str, section: str) -> str:
+    """Return the last heading of a section; the title where there is none."""
+    return section.rpartition(SECTION_SEPARATOR)[2] or title
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage: the exact slice `[start:end]` of its page's text, with what is needed to cite it.
@@ -121,7 +130,12 @@ class Chunk:
     def breadcrumb(self) -> str:
         """Title and section, as in `Joints › Limits`; without a title, the path."""
         page = self.title or self.source_path or self.url
-        return f"{page} › {self.section}" if self.section else page
+        return f"{page}{SECTION_SEPARATOR}{self.section}" if self.section else page
+
+    @property
+    def heading(self) -> str:
+        """The nearest heading above the passage; the introduction of a page stands under its title."""
+        return last_heading(self.title, self.section)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +261,11 @@ class SectionName(NamedTuple):
     title: str
     section: str
     """The headings above the text, joined by ` › `; empty for the page itself."""
+
+    @property
+    def heading(self) -> str:
+        """The last heading of a section, or the title of a page."""
+        return last_heading(self.title, self.section)
 
 
 @dataclass(frozen=True, slots=True)

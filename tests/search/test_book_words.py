@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pertinent.errors import CatalogFailure
 from pertinent.search import book_words_cache
-from pertinent.search.book_words import BookWords, flatten, own_name
+from pertinent.search.book_words import BookWords, flatten
 from pertinent.search.book_words_cache import BookWordsCache
 from pertinent.search.terms import Analyzer
 from pertinent.types import SectionName, Vocabulary, WordCounts
@@ -79,8 +79,8 @@ def test_name_has_distinct_words_and_their_terms() -> None:
     assert name.flat == "the usewindow hook the hooks"
 
 
-def test_own_name_is_the_last_heading_or_the_title() -> None:
-    assert [own_name(section) for section in BOOK.sections] == [
+def test_heading_of_a_section_is_the_last_heading_or_the_title() -> None:
+    assert [section.heading for section in BOOK.sections] == [
         *("Navigation", "Nesting navigators", "Tabs", "Stack", "Headers")
     ]
 
@@ -94,7 +94,7 @@ def test_flatten_is_idempotent_and_has_single_spaces(text: str) -> None:
 
 def test_names_are_found_by_all_their_words() -> None:
     names = BOOK.names
-    assert {own_name(names.section(number)) for number in names.find(["nesting", "navigators"])} == {
+    assert {names.section(number).heading for number in names.find(["nesting", "navigators"])} == {
         "Nesting navigators"
     }
     assert names.find(["nesting", "tabs"]) == set()

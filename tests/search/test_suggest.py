@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from pertinent.search.book_words import BookWords, flatten, own_name
+from pertinent.search.book_words import BookWords, flatten
 from pertinent.search.suggest import suggest
 from pertinent.search.terms import Analyzer
 from pertinent.types import SectionName, Suggestion, Vocabulary
@@ -179,11 +179,11 @@ def test_suggestions_are_distinct_sections_of_the_book_within_the_limit(
 
 @given(BOOKS, st.data())
 def test_every_beginning_of_a_name_finds_it(book: BookWords, data: st.DataObject) -> None:
-    named = [row for row in book.sections if flatten(own_name(row))]
+    named = [row for row in book.sections if flatten(row.heading)]
     if not named:
         return
     row = data.draw(st.sampled_from(named))
-    name = own_name(row)
+    name = row.heading
     cut = data.draw(st.integers(1, len(name)))
     if flatten(name[:cut]):
         found = {suggestion.document_id for suggestion in suggest(name[:cut], book, len(book.sections))}
@@ -195,7 +195,7 @@ def test_order_is_beginnings_before_words_and_pages_before_sections(book: BookWo
     by_id = {row.document_id: row for row in book.sections}
     typed = flatten(text)
     fits = [
-        (not flatten(own_name(by_id[suggestion.document_id])).startswith(typed), not suggestion.is_page)
+        (not flatten(by_id[suggestion.document_id].heading).startswith(typed), not suggestion.is_page)
         for suggestion in suggest(text, book, len(book.sections) + 1)
     ]
     if any(not fit[0] for fit in fits):

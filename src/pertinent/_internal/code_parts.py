@@ -33,9 +33,9 @@ def split_code(code: str, most: int) -> list[tuple[int, int]]:
     parts: list[tuple[int, int]] = []
     first = 0
     while first < len(lines):
-        after = _find_cut(lines, first, most)
-        parts.append((lines[first].start, lines[after - 1].end))
-        first = after
+        cut = _find_cut(lines, first, most)
+        parts.append((lines[first].start, lines[cut - 1].end))
+        first = cut
     return [trimmed for part in parts if (trimmed := _trim(code, *part))]
 
 
@@ -65,12 +65,12 @@ def _find_cut(lines: list[_CodeLine], first: int, most: int) -> int:
 
 def _lines_within(lines: list[_CodeLine], first: int, most: int) -> list[int]:
     """Return the indexes of lines before which a part from `first` on may end."""
-    found: list[int] = []
+    indexes: list[int] = []
     for index in range(first + 1, len(lines)):
         if lines[index - 1].end - lines[first].start > most:
             break
-        found.append(index)
-    return found
+        indexes.append(index)
+    return indexes
 
 
 def _rank(lines: list[_CodeLine], index: int, top: int) -> int:

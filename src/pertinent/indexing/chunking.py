@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from .. import identity
 from .._internal.code_parts import split_code
-from ..types import Block, BlockKind, Chunk, Page, Section
+from ..types import SECTION_SEPARATOR, Block, BlockKind, Chunk, Page, Section
 
 CHUNKER_VERSION = 3
 """Part of an index's fingerprint: increase it whenever the same page would give other chunks."""
@@ -88,7 +88,7 @@ def context(title: str, section: str) -> str:
 
     A long one is cut at the front, so that the nearest heading stays.
     """
-    breadcrumb = " › ".join(filter(None, (title, section)))
+    breadcrumb = SECTION_SEPARATOR.join(filter(None, (title, section)))
     if len(breadcrumb) <= CONTEXT_MAX:  # a character has at most one token
         return breadcrumb
     weight = 0.0
@@ -126,7 +126,7 @@ def chunk_page(page: Page, count_tokens: CountTokens, *, target: int, most: int)
     measure = _make_measure(page.text, count_tokens, special_tokens)
     passages: list[_CitedSpan] = []
     for section in page.sections:
-        (context_tokens,) = count_tokens([context(_spoken_title(page), " › ".join(section.path))])
+        (context_tokens,) = count_tokens([context(_spoken_title(page), SECTION_SEPARATOR.join(section.path))])
         room = max(most - context_tokens - join_cost, 1)
         budget = Budget(min(target, room), room, join_cost)
         units = _split_section(page.text, section, budget, measure)
@@ -150,7 +150,7 @@ def _make_chunk(page: Page, section: Section, span: Span, position: int, chunk_i
         url=page.url,
         anchor=section.anchor,
         title=page.title,
-        section=" › ".join(section.path),
+        section=SECTION_SEPARATOR.join(section.path),
         position=position,
         start=span.start,
         end=span.end,

@@ -32,7 +32,7 @@ class BookWords:
 
     Args:
         vocabulary: The words with their frequencies.
-        sections: The pages and sections; loaded only when names are first looked up.
+        sections: The pages and sections; indexed when names are first looked up.
         analyzer: Splits names into terms.
     """
 
@@ -100,10 +100,10 @@ class NameIndex:
         self._sections = sections
         self._by_word: dict[str, set[int]] = {}
         for number, section in enumerate(sections):
-            for word in book.name(own_name(section)).words:
+            for word in book.name(section.heading).words:
                 self._by_word.setdefault(word, set()).add(number)
         self._sorted_words = sorted(self._by_word)
-        flats = [book.name(own_name(section)).flat for section in sections]
+        flats = [book.name(section.heading).flat for section in sections]
         self._by_flat = sorted(range(len(flats)), key=flats.__getitem__)
         self._sorted_flats = [flats[number] for number in self._by_flat]
         self._order = _order_names(sections, flats)
@@ -153,11 +153,6 @@ class NameIndex:
             length: list(dict.fromkeys(word[:length] for word in self._sorted_words if len(word) >= length))
             for length in range(1, longest + 1)
         }
-
-
-def own_name(section: SectionName) -> str:
-    """Return the last heading of a section, or the title of a page."""
-    return section.section.rpartition(" › ")[2] or section.title
 
 
 def flatten(text: str) -> str:

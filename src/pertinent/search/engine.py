@@ -59,8 +59,9 @@ DEFAULT_OPTIONS = SearchOptions()
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuery:
-    """The result of embedding a query: its vector, or the error of the embedder."""
+    """A query as it is searched for, with its vector or the error of the embedder."""
 
+    query: SearchText
     vector: Vector | None
     error: EmbedderError | None = None
     milliseconds: float = 0.0
@@ -116,7 +117,7 @@ class Engine:
         Args:
             text: The query, already checked by the caller's own limits.
             options: What the caller wants of the list.
-            embedded: The vector of the text, where it was embedded in a batch beforehand.
+            embedded: The text with its vector, where it was embedded in a batch beforehand.
 
         """
         if (answer := self.cached_answer(text, options)) is not None:
@@ -133,24 +134,19 @@ class Engine:
     ) -> Answer:
         """Find the passages nearest to a vector; the ranking is `dense`, and nothing is cached."""
         unit_vector = normalize_vector(vector, self._embedder.dimension)
-        return self._search(None, EmbeddedQuery(unit_vector), replace(options, ranking="dense"))
+        embedded = EmbeddedQuery(SearchText(""), unit_vector)
+        return self._search(None, embedded, replace(options, ranking="dense"))
 
     def search_batch(self, queries: Sequence[tuple[str, SearchOptions]]) -> list[Answer | Exception]:
         """Search for several queries, embedded in one batch; an error is the result of its own query."""
         book = self._book_words.load()
-        new = {
-            (text, options.correct): self._read_query(text, book, options).text
-            for text, options in queries
-            if self.cached_answer(text, options) is None
-        }
-        texts = list(dict.fromkeys(new.values()))
-        embedded = dict(zip(texts, self._embed(texts), strict=True)) if texts else {}
+        new = [query for query in dict.fromkeys(queries) if self.cached_answer(*query) is None]
+        texts = [self._read_query(text, book, options) for text, options in new]
+        embedded = dict(zip(new, self._embed(texts), strict=True)) if new else {}
         outcomes: list[Answer | Exception] = []
         for text, options in queries:
             try:
-                searched_for = new.get((text, options.correct))
-                vector = None if searched_for is None else embedded[searched_for]
-                outcomes.append(self.search(text, options, embedded=vector))
+                outcomes.append(self.search(text, options, embedded=embedded.get((text, options))))
             except Exception as error:
                 outcomes.append(error)
         return outcomes
@@ -184,9 +180,9 @@ class Engine:
         timer = StageTimer()
         timer.lap("received")
         book = self._book_words.load()
-        query = self._read_query(text or "", book, options)
         if embedded is None:
-            (embedded,) = self._embed([query.text])
+            (embedded,) = self._embed([self._read_query(text or "", book, options)])
+        query = embedded.query
         ranking, notes = self._choose_ranking(options, embedded)
         timer.lap("embedded")
         timer.stages["embedded"] = embedded.milliseconds
@@ -229,19 +225,25 @@ class Engine:
     def _read_query(self, text: str, book: BookWords, options: SearchOptions) -> SearchText:
         return read_query(text, book, self._is_word, correct=options.correct)
 
-    def _embed(self, texts: Sequence[str]) -> list[EmbeddedQuery]:
-        """Embed the texts in one batch; an error of the embedder is the result of each."""
+    def _embed(self, queries: Sequence[SearchText]) -> list[EmbeddedQuery]:
+        """Embed the queries in one batch; an error of the embedder is the result of each."""
         timer = StageTimer()
+        vectors: Sequence[Vector | None] = [None] * len(queries)
+        failure = None
         try:
-            vectors = self._embedder.embed_queries(texts)
+            vectors = self._embedder.embed_queries([query.text for query in queries])
         except EmbedderError as error:
-            return [EmbeddedQuery(None, error, timer.seconds() * 1000)] * len(texts)
-        return [EmbeddedQuery(vector, None, timer.seconds() * 1000) for vector in vectors]
+            failure = error
+        milliseconds = timer.seconds() * 1000
+        return [
+            EmbeddedQuery(query, vector, failure, milliseconds)
+            for query, vector in zip(queries, vectors, strict=True)
+        ]
 
     def _choose_ranking(
         self, options: SearchOptions, embedded: EmbeddedQuery
     ) -> tuple[Ranking, tuple[str, ...]]:
-        """Choose the ranking that the index and the embedder allow, and say why it is another."""
+        """Choose the ranking that index and embedder allow, with a note if it is not the requested one."""
         ranking = options.ranking or self._default_ranking
         has_lexical = "lexical" in self._index.sides
         if ranking == "lexical" and not has_lexical:

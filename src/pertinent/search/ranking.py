@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..types import (
@@ -31,7 +31,7 @@ from ..types import (
     StoredPoint,
 )
 from .bm25 import MAX_WEIGHT
-from .book_words import BookWords, flatten
+from .book_words import BookWords
 from .terms import fold
 
 CANDIDATES = 50
@@ -109,13 +109,20 @@ FORMULAS: Mapping[Ranking, str] = {
 """How the score of each ranking is computed from its features."""
 
 
+class ScoredPassage(NamedTuple):
+    """A candidate that can be read, with its features."""
+
+    point_id: PointId
+    chunk: Chunk
+    scores: Scores
+
+
 class NameMatcher:
     """Measures how well a query matches the name of a page or section."""
 
     def __init__(self, query: str, book: BookWords) -> None:
         self._book = book
         self._query = book.name(query)
-        self._flat = flatten(query)
         self._matches: dict[str, float] = {}
 
     def match(self, name: str) -> float:
@@ -129,15 +136,14 @@ class NameMatcher:
 
         Stems count half and exact words half. A name that begins with the query counts by its length too.
         """
-        read = self._book.name(name)
-        if not read.words or not self._query.words:
+        query, candidate = self._query, self._book.name(name)
+        if not candidate.words or not query.words:
             return 0.0
-        overlap = _dice(self._query.terms, read.terms, self._book.term_weight)
+        overlap = _dice(query.terms, candidate.terms, self._book.term_weight)
         if overlap:
-            overlap = (overlap + _dice(self._query.words, read.words, self._book.word_weight)) / 2
-        if self._flat and read.flat.startswith(self._flat):
-            begun = 2 * len(self._flat) / (len(self._flat) + len(read.flat))
-            return min(max(overlap, begun), 1.0)
+            overlap = (overlap + _dice(query.words, candidate.words, self._book.word_weight)) / 2
+        if query.flat and candidate.flat.startswith(query.flat):
+            overlap = max(overlap, 2 * len(query.flat) / (len(query.flat) + len(candidate.flat)))
         return min(overlap, 1.0)
 
 
@@ -169,8 +175,8 @@ def rank(
     count = len(candidates.point_ids)
     cosines: Sequence[float | None] = candidates.cosine or [None] * count
     weights: Sequence[float | None] = candidates.bm25 or [None] * count
-    matcher = NameMatcher(query, book) if book is not None else None
-    hits: list[Hit] = []
+    matcher = NameMatcher(query, book) if book is not None and ranking == "hybrid" else None
+    passages: list[ScoredPassage] = []
     damaged: list[tuple[float, DamagedPoint]] = []
     for point_id, raw_cosine, bm25 in zip(candidates.point_ids, cosines, weights, strict=True):
         if point_id not in points:
@@ -180,15 +186,15 @@ def rank(
         scores = Scores(cosine, lexical)
         point = points[point_id]
         if isinstance(point, DamagedPoint):
-            damaged.append((_single_score(scores, ranking), point))
+            damaged.append((_score_alone(scores, ranking), point))
             continue
-        if matcher is not None and ranking == "hybrid":
-            scores = scores._replace(
-                title=matcher.match(point.title), heading=matcher.match(_nearest_heading(point))
-            )
-        hits.append(Hit(point, _single_score(scores, ranking), scores, point_id))
+        if matcher is not None:
+            title, heading = matcher.match(point.title), matcher.match(point.heading)
+            scores = scores._replace(title=title, heading=heading)
+        passages.append(ScoredPassage(point_id, point, scores))
     if ranking == "hybrid":
-        hits = _support_by_page(hits, _best_of_each_side(candidates))
+        passages = _add_page_evidence(passages, _best_of_each_side(candidates))
+    hits = [Hit(chunk, _score(scores, ranking), scores, point_id) for point_id, chunk, scores in passages]
     return Ranked(
         sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id)),
         sorted(damaged, key=lambda scored: (-scored[0], scored[1].chunk_id)),
@@ -219,33 +225,40 @@ def _best_of_each_side(candidates: Candidates) -> set[PointId]:
     return best
 
 
-def _support_by_page(hits: Sequence[Hit], evident: set[PointId]) -> list[Hit]:
-    """Add the evidence of the page to each hit: the mean of its best passages, among those it has."""
-    matches = {hit.point_id: _compute_match(hit.scores) for hit in hits}
+def _add_page_evidence(passages: Sequence[ScoredPassage], evident: set[PointId]) -> list[ScoredPassage]:
+    """Add the evidence of its page to each passage: the mean of the page's best ones, among those it has."""
+    matches = {passage.point_id: _compute_match(passage.scores) for passage in passages}
     by_page: dict[str, list[float]] = {}
-    for hit in hits:
-        if hit.point_id in evident:
-            by_page.setdefault(hit.chunk.document_id, []).append(matches[hit.point_id])
-    supported = []
-    for hit in hits:
-        best = sorted(by_page.get(hit.chunk.document_id, [matches[hit.point_id]]))[-PAGE_PASSAGES:]
-        scores = _support(hit.scores, best)
-        supported.append(replace(hit, score=_calibrate(scores), scores=scores))
-    return supported
+    for passage in passages:
+        if passage.point_id in evident:
+            by_page.setdefault(passage.chunk.document_id, []).append(matches[passage.point_id])
+    evidence = {page: _average(sorted(best)[-PAGE_PASSAGES:]) for page, best in by_page.items()}
+    return [
+        passage._replace(
+            scores=passage.scores._replace(
+                page=evidence.get(passage.chunk.document_id, _average([matches[passage.point_id]]))
+            )
+        )
+        for passage in passages
+    ]
 
 
-def _support(scores: Scores, matches: Sequence[float]) -> Scores:
-    """Add the evidence of the page, from the matches of its best passages."""
-    return scores._replace(page=min(sum(matches) / len(matches), 1.0))
+def _average(matches: Sequence[float]) -> float:
+    return min(sum(matches) / len(matches), 1.0)
 
 
-def _single_score(scores: Scores, ranking: Ranking) -> float:
-    """Return the score of a passage that is the only one of its page."""
+def _score(scores: Scores, ranking: Ranking) -> float:
+    """Return the score of a passage from its features."""
     if ranking == "dense":
         return scores.cosine or 0.0
     if ranking == "lexical":
         return scores.lexical or 0.0
-    return _calibrate(_support(scores, [_compute_match(scores)]))
+    return _calibrate(scores)
+
+
+def _score_alone(scores: Scores, ranking: Ranking) -> float:
+    """Return the score of a passage that is the only one of its page."""
+    return _score(scores._replace(page=_average([_compute_match(scores)])), ranking)
 
 
 def _compute_match(scores: Scores) -> float:
@@ -265,11 +278,6 @@ def _compute_bm25_midpoint(query: str, book: BookWords | None) -> float:
     terms = dict.fromkeys(book.analyzer.terms(query))
     highest = MAX_WEIGHT * sum(map(book.term_weight, terms))
     return min(BM25_MIDPOINT, BM25_SHARE * highest) or BM25_MIDPOINT
-
-
-def _nearest_heading(chunk: Chunk) -> str:
-    """Return the heading above a chunk; the introduction of a page stands under its title."""
-    return chunk.section.rpartition(" › ")[2] or chunk.title
 
 
 def contains_phrases(chunk: Chunk, phrases: Sequence[str]) -> bool:

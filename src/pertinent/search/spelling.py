@@ -79,35 +79,35 @@ def _correct_words(text: str, quoted: set[str], book: BookWords, is_word: Callab
 
 
 def _replace_word(
-    word: str, before: Sequence[str] | None, book: BookWords, is_word: Callable[[str], bool]
+    word: str, preceding: Sequence[str] | None, book: BookWords, is_word: Callable[[str], bool]
 ) -> str:
     """Return the word to search for.
 
     Args:
         word: The folded word as it was typed.
-        before: The words before it, if it is the last one and may be unfinished.
+        preceding: The words before it, if it is the last one and may be unfinished.
         book: The words of the book.
         is_word: Whether a word exists in the language.
     """
-    if before is not None and (completion := _complete_name(word, before, book)):
+    if preceding is not None and (completion := _complete_name(word, preceding, book)):
         return completion
     if word in book or is_word(word):
         return word
-    if before is None:
+    if preceding is None:
         return _correct_word(word, book) or word
     replacement = _complete_word(word, book) or _correct_word(word, book) or word
     # The corrected word may be the beginning of a name, as it would be if it had been typed.
-    return _complete_name(replacement, before, book) or replacement
+    return _complete_name(replacement, preceding, book) or replacement
 
 
-def _complete_name(word: str, before: Sequence[str], book: BookWords) -> str | None:
+def _complete_name(word: str, preceding: Sequence[str], book: BookWords) -> str | None:
     """Complete the last word so that the query is in a name; None if a name has all words already."""
-    if (word in book and not before) or not any(True for _ in book.names.with_prefix(word)):
+    if (word in book and not preceding) or not any(True for _ in book.names.with_prefix(word)):
         return None
-    fitting = book.names.find(before)
+    fitting = book.names.find(preceding)
     if fitting & book.names.with_word(word):
         return None
-    completions = {known: names & fitting for known, names in book.names.with_prefix(word)}
+    completions = {completion: names & fitting for completion, names in book.names.with_prefix(word)}
     return max(
         (completion for completion, names in completions.items() if names),
         key=lambda completion: (
@@ -121,14 +121,14 @@ def _complete_name(word: str, before: Sequence[str], book: BookWords) -> str | N
 def _complete_word(word: str, book: BookWords) -> str | None:
     if len(word) < MIN_COMPLETED:
         return None
-    return max(book.with_prefix(word), key=lambda known: _prominence(known, book), default=None)
+    return max(book.with_prefix(word), key=lambda completion: _prominence(completion, book), default=None)
 
 
 def _correct_word(word: str, book: BookWords) -> str | None:
     if book.has_form(word):
         return None
     near = find_near_words(word, book.sorted_words)
-    ranked = ((-edits, *_prominence(known, book), known) for known, edits in near)
+    ranked = ((-edits, *_prominence(correction, book), correction) for correction, edits in near)
     return max(ranked, default=(None,))[-1]
 
 
@@ -136,8 +136,8 @@ def find_near_words(word: str, choices: Sequence[str]) -> list[tuple[str, int]]:
     """Return the choices that the word may be a typo of, each with its number of edits; nearest first."""
     if len(word) < MIN_CORRECTED:
         return []
-    most = 2 if len(word) >= MIN_TWO_EDITS else 1
-    near = process.extract(word, choices, scorer=OSA.distance, score_cutoff=most, limit=None)
+    max_edits = 2 if len(word) >= MIN_TWO_EDITS else 1
+    near = process.extract(word, choices, scorer=OSA.distance, score_cutoff=max_edits, limit=None)
     return [(choice, int(edits)) for choice, edits, _ in near]
 
 

@@ -66,8 +66,8 @@ def _find_with_typos(typed: list[str], names: NameIndex) -> dict[int, int]:
         if not total:
             break
         fewest: dict[int, int] = {}
-        for known, edits in _correct_word(word, names):
-            _add_missing(fewest, names.with_word(known), edits)
+        for correction, edits in _correct_word(word, names):
+            _add_missing(fewest, names.with_word(correction), edits)
         total = {number: total[number] + fewest[number] for number in total.keys() & fewest.keys()}
     return total
 

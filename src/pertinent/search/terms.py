@@ -111,12 +111,12 @@ def _split_case(name: str) -> list[str]:
     """Split a name where its case or kind of character changes: `parseHTML5Page` is four parts."""
     parts = [name[0]]
     for position in range(1, len(name)):
-        before, character, after = name[position - 1], name[position], name[position + 1 :]
-        if before.isdigit() != character.isdigit():
+        previous, character, remainder = name[position - 1], name[position], name[position + 1 :]
+        if previous.isdigit() != character.isdigit():
             begins = True
         elif character.isupper():
             # The plural of an abbreviation (URLs) stays with it.
-            begins = not before.isupper() or (after[:1].islower() and after != "s")
+            begins = not previous.isupper() or (remainder[:1].islower() and remainder != "s")
         else:
             begins = False
         if begins:

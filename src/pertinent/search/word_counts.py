@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from ..types import WordCounts
+from ..types import SECTION_SEPARATOR, WordCounts
 from .terms import words
 
 LONGEST_WORD = 64
 """How many characters a word may have; longer ones (hashes, keys, data) are nothing that anyone types."""
-
-SECTION_SEPARATOR = " › "
 
 
 def count_words(titles: Mapping[str, str], passages: Iterable[tuple[str, str, str]]) -> dict[str, WordCounts]:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from ..identity import canonical_url, point_id, shorten
 from ..ports import Entry
-from ..types import Chunk, DamagedPoint, Filters, PointId, StoredPoint
+from ..types import SECTION_SEPARATOR, Chunk, DamagedPoint, Filters, PointId, StoredPoint
 from .point_fields import find_problems
 
 KEYWORDS = ("document_id", "headings", "url_parents", "source_type")
@@ -66,7 +66,7 @@ def filter_conditions(filters: Filters) -> dict[str, str]:
 
 def _headings(section: str) -> list[str]:
     """List each heading above the chunk and the whole path: a filter may use either."""
-    names = section.split(" › ") if section else []
+    names = section.split(SECTION_SEPARATOR) if section else []
     return list(dict.fromkeys([*names, section])) if names else []
 
 

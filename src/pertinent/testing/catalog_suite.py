@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ..errors import InvalidInput
 from ..identity import chunk_ids, content_hash
 from ..ports import Catalog, Description, Fingerprint, PageWrite
-from ..types import Block, Chunk, FrontMatter, Page, Section
+from ..types import SECTION_SEPARATOR, Block, Chunk, FrontMatter, Page, Section
 
 NOON = "2025-12-14T12:00:00Z"
 LATER = "2025-12-14T12:00:01.000250Z"
@@ -61,7 +61,7 @@ def page_write(
             url=page.url,
             anchor="nodes",
             title=page.title,
-            section=" › ".join(path),
+            section=SECTION_SEPARATOR.join(path),
             position=position,
             start=block.start,
             end=block.end,

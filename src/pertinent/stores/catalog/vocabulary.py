@@ -7,6 +7,7 @@ difference. Counts are always made from the stored columns, so both sides of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import sub
 from typing import Any
 
 import sqlalchemy as sa
@@ -51,9 +52,9 @@ def replace_counts(connection: sa.Connection, old: Counts, new: Counts) -> None:
     """Subtract the old counts and add the new ones; words that no page has any more are deleted."""
     changes = []
     for word in sorted(old.keys() | new.keys()):
-        before, after = old.get(word, _NONE), new.get(word, _NONE)
-        if before != after:
-            differences = (number - subtracted for number, subtracted in zip(after, before, strict=True))
+        old_counts, new_counts = old.get(word, _NONE), new.get(word, _NONE)
+        if old_counts != new_counts:
+            differences = map(sub, new_counts, old_counts)
             changes.append({"word": word, **dict(zip(_COUNTS, differences, strict=True))})
     if changes:
         connection.execute(_ADD_COUNTS, changes)

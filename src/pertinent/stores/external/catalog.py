@@ -15,7 +15,17 @@ from itertools import chain, groupby
 from ...identity import content_hash
 from ...ports import Description, PageRecord
 from ...search.word_counts import count_words
-from ...types import Block, Chunk, DamagedPoint, Page, PointId, Section, SectionName, Vocabulary
+from ...types import (
+    SECTION_SEPARATOR,
+    Block,
+    Chunk,
+    DamagedPoint,
+    Page,
+    PointId,
+    Section,
+    SectionName,
+    Vocabulary,
+)
 from ..catalog.catalog import SqlCatalog
 from .index import ExternalIndex
 from .payload import read_start, to_chunk
@@ -276,4 +286,4 @@ def _overlap(text: str, following: str) -> int:
 def _sections(chunks: Sequence[Chunk]) -> Iterable[Section]:
     for (section, anchor), run in groupby(chunks, key=lambda chunk: (chunk.section, chunk.anchor)):
         blocks = tuple(Block("prose", chunk.start, chunk.end) for chunk in run)
-        yield Section(tuple(section.split(" › ")) if section else (), anchor, blocks)
+        yield Section(tuple(section.split(SECTION_SEPARATOR)) if section else (), anchor, blocks)

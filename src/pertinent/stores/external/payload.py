@@ -15,7 +15,7 @@ import orjson
 
 from ...identity import canonical_url, document_id, url_of_path
 from ...limits import is_iso_8601
-from ...types import Chunk, DamagedPoint, PointId, StoredPoint
+from ...types import SECTION_SEPARATOR, Chunk, DamagedPoint, PointId, StoredPoint
 from ..point_fields import find_problems, is_content_hash
 
 Payload = Mapping[str, Any]
@@ -135,7 +135,7 @@ def read_field(name: str, value: object) -> object:
         # LangChain stores -1 if it did not find the chunk in its page.
         return number if number >= 0 else None if name == "start" and value == -1 else value
     if name == "section" and isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return " › ".join(part.strip() for part in value if part.strip()) or None
+        return SECTION_SEPARATOR.join(part.strip() for part in value if part.strip()) or None
     if isinstance(value, bool) or name in ("text", "content_hash"):
         return value
     if name == "created_at" and isinstance(value, str | int | float):

@@ -20,17 +20,10 @@ def render_template(name: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     from ...validation.rendering import display_names, number_format
+    from ...validation.rendering.environment import create_environment
 
-    environment = Environment(
-        loader=FileSystemLoader(STATIC),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = create_environment(STATIC)
     environment.filters |= {
         "share": number_format.format_share,
         "number": number_format.format_number,

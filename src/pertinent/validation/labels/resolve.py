@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ...identity import canonical_url
-from ...types import Chunk
+from ...types import SECTION_SEPARATOR, Chunk
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from ..metrics import median_grade
 from ..target import PageView
@@ -227,7 +227,7 @@ def _match_anchor(anchor: str, pages: Sequence[IndexedPage], corpus: _Corpus) ->
 def _explain_missing_section(page: IndexedPage, anchor: str) -> str:
     """Explain why there is no text under an anchor: a heading above other headings may have none."""
     slugs = {_letters_of(anchor), _letters_of(re.sub(r"-\d+$", "", anchor))}
-    steps = [step for chunk in page.page.chunks for step in pairwise(chunk.section.split(" › "))]
+    steps = [step for chunk in page.page.chunks for step in pairwise(chunk.section.split(SECTION_SEPARATOR))]
     subsections = {lower: upper for upper, lower in steps if _letters_of(upper) in slugs}
     if subsections:
         heading = next(iter(subsections.values()))

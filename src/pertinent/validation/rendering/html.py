@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..._internal.messages import format_count
@@ -14,8 +14,12 @@ from ..report import Mean, ValidationReport
 from . import case_summary, criterion_display, display_names, number_format, safe_text
 from .averages import list_averages
 from .criterion_display import CriterionDisplay
+from .environment import create_environment
 from .plots import list_plots
 from .query_selection import QuerySelection
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 HERE = Path(__file__).parent
 STYLES = ("report.css", "figures.css", "queries.css")
@@ -99,13 +103,7 @@ def load_styles() -> Markup:
 
 
 def _create_environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = create_environment(HERE)
     environment.filters |= {
         "number": number_format.format_number,
         "share": number_format.format_share,

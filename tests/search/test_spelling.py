@@ -47,6 +47,17 @@ def test_the_last_word_is_completed_to_a_name_first(typed: str, searched: str) -
     assert read(typed) == SearchText(searched, (), corrected=True)
 
 
+def test_a_name_that_begins_with_the_query_completes_it_before_other_names() -> None:
+    book = make_book(("Quick start", [], ""), ("TypeScript quick guide", ["Script quick check"], ""))
+    assert read("quick s", book=book).text == "quick start"
+
+
+def test_a_word_is_not_completed_to_a_word_that_was_typed_already() -> None:
+    book = make_book(("Store", ["Store methods"], "A store."), ("Store setup", [], "How to."))
+    assert read("store s", book=book).text == "store setup"
+    assert read("store setup s", book=book).text == "store setup s"
+
+
 @pytest.mark.parametrize("typed", ["navi ", "navi?", "navi screens"])
 def test_only_a_last_word_that_may_be_unfinished_is_completed(typed: str) -> None:
     assert not read(typed).corrected

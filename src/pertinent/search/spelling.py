@@ -107,7 +107,13 @@ def _complete_name(word: str, preceding: Sequence[str], book: BookWords) -> str 
     fitting = book.names.find(preceding)
     if fitting & book.names.with_word(word):
         return None
-    completions = {completion: names & fitting for completion, names in book.names.with_prefix(word)}
+    # A name that begins with what was typed comes before one that has the words somewhere.
+    fitting = set(book.names.starting_with(" ".join([*preceding, word]))) or fitting
+    completions = {
+        completion: names & fitting
+        for completion, names in book.names.with_prefix(word)
+        if completion not in preceding
+    }
     return max(
         (completion for completion, names in completions.items() if names),
         key=lambda completion: (

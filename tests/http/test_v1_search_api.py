@@ -174,10 +174,10 @@ def test_similarity_names_its_algorithm_and_has_every_feature(
 
 def hybrid_score(scores: dict[str, float]) -> float:
     """The score of the ranking `hybrid` as docs/ranking.md states it."""
-    weights = {"cosine": 0.5, "lexical": 0.5, "title": 0.3, "heading": 0.2}
+    weights = {"cosine": 0.5, "lexical": 0.5, "title": 0.4, "heading": 0.15}
     powers = {"cosine": 1, "lexical": 1, "title": 4, "heading": 4}
-    match = sum(weight * scores[name] ** powers[name] for name, weight in weights.items()) / 1.5
-    return 1 / (1 + math.exp(-10 * (match + 0.3 * scores["page"] - 0.38)))
+    match = sum(weight * scores[name] ** powers[name] for name, weight in weights.items()) / 1.55
+    return 1 / (1 + math.exp(-10 * (match + 0.3 * scores["page"] - 0.35)))
 
 
 def test_query_embedding_id_identifies_the_query(service: Service) -> None:

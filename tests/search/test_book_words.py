@@ -33,11 +33,11 @@ def test_rare_words_weigh_more_and_no_weight_is_negative() -> None:
     assert BOOK.word_weight("zebra") > BOOK.word_weight("headers") > BOOK.word_weight("screens") > 0
 
 
-def test_term_weight_counts_all_words_of_a_stem() -> None:
+def test_term_weight_is_that_of_the_most_frequent_word_of_a_stem() -> None:
     stem = Analyzer().stem
     assert stem("header") == stem("headers")
-    documents = BOOK.counts("header").texts + BOOK.counts("headers").texts
-    assert documents == 3
+    documents = max(BOOK.counts("header").texts, BOOK.counts("headers").texts)
+    assert documents == 2
     assert BOOK.term_weight(stem("header")) == math.log(1 + (5 - documents + 0.5) / (documents + 0.5))
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.search.book_words import BookWords
+from pertinent.search.bm25 import MAX_WEIGHT
+from pertinent.search.book_words import TYPICAL_WEIGHT, BookWords
 from pertinent.search.ranking import (
     CANDIDATES,
     FORMULAS,
@@ -53,14 +54,17 @@ def chunk_of(point_id: PointId) -> Chunk:
 
 def rank_all(candidates: Candidates, ranking: Ranking) -> list[tuple[PointId, float, Scores]]:
     chunks = {point_id: chunk_of(point_id) for point_id in candidates.point_ids}
-    return [(hit.point_id, hit.score, hit.scores) for hit in rank(candidates, chunks, ranking).hits]
+    return [
+        (hit.point_id, hit.score, hit.scores)
+        for hit in rank(candidates, chunks, ranking, "screen", BOOK).hits
+    ]
 
 
 def hybrid_score(scores: Scores) -> float:
     """The score of the ranking `hybrid` as docs/ranking.md states it."""
     cosine, lexical, title, heading, page = (feature or 0.0 for feature in scores)
-    match = (0.5 * cosine + 0.5 * lexical + 0.3 * title**4 + 0.2 * heading**4) / 1.5 + 0.3 * page
-    return 1 / (1 + math.exp(-10 * (match - 0.38)))
+    match = (0.5 * cosine + 0.5 * lexical + 0.4 * title**4 + 0.15 * heading**4) / 1.55 + 0.3 * page
+    return 1 / (1 + math.exp(-10 * (match - 0.35)))
 
 
 @st.composite
@@ -85,12 +89,14 @@ def test_rank_scores_are_between_0_and_1_and_order_the_list(candidates: Candidat
 def test_rank_computes_each_score_from_the_features_it_shows(
     candidates: Candidates, ranking: Ranking
 ) -> None:
+    highest = MAX_WEIGHT * BOOK.term_weight("screen")
     for point_id, score, scores in rank_all(candidates, ranking):
         position = candidates.point_ids.index(point_id)
         if candidates.cosine:
             assert scores.cosine == min(max(candidates.cosine[position], 0.0), 1.0)
         if candidates.bm25:
-            assert scores.lexical == candidates.bm25[position] / (candidates.bm25[position] + 10.0)
+            share = candidates.bm25[position] / highest
+            assert scores.lexical == pytest.approx(min(math.sqrt(share), 1.0))
         expected = {
             "dense": scores.cosine or 0.0,
             "lexical": scores.lexical or 0.0,
@@ -104,18 +110,19 @@ def test_rank_turns_a_negative_cosine_into_0() -> None:
 
 
 def test_rank_hybrid_is_the_calibrated_sum_of_its_features() -> None:
-    candidates = Candidates([1], [0.8], [10.0])
-    # 0.5 × 0.8 + 0.5 × 0.5 = 0.65 of 1.5; the page has no other passage.
+    candidates = Candidates([1], [0.8], [0.25 * MAX_WEIGHT * BOOK.term_weight("screen")])
+    # 0.5 × 0.8 + 0.5 × 0.5 = 0.65 of 1.55; the page has no other passage.
     ((_, score, scores),) = rank_all(candidates, "hybrid")
-    assert scores[:4] == (0.8, 0.5, None, None)
-    assert scores.page == pytest.approx(0.65 / 1.5)
-    assert score == pytest.approx(1 / (1 + math.exp(-10 * (1.3 * 0.65 / 1.5 - 0.38))))
-    assert rank_all(candidates, "dense") == [(1, 0.8, Scores(0.8, 0.5))]
-    assert rank_all(candidates, "lexical") == [(1, 0.5, Scores(0.8, 0.5))]
+    assert scores[:4] == pytest.approx((0.8, 0.5, 0.0, 0.0))
+    assert scores.page == pytest.approx(0.65 / 1.55)
+    assert score == pytest.approx(1 / (1 + math.exp(-10 * (1.3 * 0.65 / 1.55 - 0.35))))
+    ((_, dense, _),) = rank_all(candidates, "dense")
+    ((_, lexical, _),) = rank_all(candidates, "lexical")
+    assert (dense, lexical) == pytest.approx((0.8, 0.5))
 
 
 def test_rank_drops_a_candidate_without_a_chunk() -> None:
-    ranked = rank(Candidates([1, 2], [0.8, 0.7], None), {2: chunk_of(2)}, "dense")
+    ranked = rank(Candidates([1, 2], [0.8, 0.7], None), {2: chunk_of(2)}, "dense", "", BOOK)
     assert [hit.point_id for hit in ranked.hits] == [2]
 
 
@@ -132,7 +139,7 @@ def test_rank_drops_a_candidate_without_a_chunk() -> None:
 def test_select_lists_the_best_hits_that_pass_every_limit(
     candidates: Candidates, options: SearchOptions
 ) -> None:
-    ranked = rank(candidates, {point: chunk_of(point) for point in candidates.point_ids}, "hybrid")
+    ranked = rank(candidates, {point: chunk_of(point) for point in candidates.point_ids}, "hybrid", "", BOOK)
     hits, excluded, damaged = select(ranked, options)
     assert damaged == []
     assert len(hits) <= options.top_k
@@ -160,7 +167,7 @@ def test_select_names_the_damaged_points_that_would_have_been_listed() -> None:
         for number in (4, 5, 6)
     }
     candidates = Candidates([1, 2, 3, 4, 5, 6], [0.9, 0.6, 0.5, 0.7, 0.55, 0.2], None)
-    ranked = rank(candidates, points, "dense")
+    ranked = rank(candidates, points, "dense", "", BOOK)
     assert [point.point_id for point in select(ranked, SearchOptions(top_k=2)).damaged] == [4]
     assert [point.point_id for point in select(ranked, SearchOptions(threshold=0.3)).damaged] == [4, 5]
     assert [hit.point_id for hit in select(ranked, SearchOptions()).hits] == [1, 2, 3]
@@ -240,7 +247,9 @@ def test_name_match_counts_stems_and_exact_words() -> None:
 
 
 def test_name_match_counts_the_beginning_of_a_name() -> None:
-    assert NameMatcher("nesting nav", BOOK).match("Nesting navigators") == pytest.approx(2 * 11 / (11 + 18))
+    assert NameMatcher("nesting nav", BOOK).match("Nesting navigators") == pytest.approx(
+        math.sqrt(2 * 11 / (11 + 18))
+    )
     assert NameMatcher("gators", BOOK).match("Nesting navigators") == 0.0
 
 
@@ -270,10 +279,10 @@ def test_page_evidence_is_the_mean_of_the_three_best_passages() -> None:
         number: make_chunk("short" if number == 5 else "long", section=str(number)) for number in cosines
     }
     hits = rank_chunks(chunks, cosine=cosines, bm25=0.0)
-    evidence = (0.9 + 0.6 + 0.3) / 3 * 0.5 / 1.5
+    evidence = (0.9 + 0.6 + 0.3) / 3 * 0.5 / 1.55
     assert [hits[number].scores.page for number in (1, 2, 3, 4)] == [pytest.approx(evidence)] * 4
     # A page with one passage is not punished for it.
-    assert hits[5].scores.page == pytest.approx(0.7 * 0.5 / 1.5)
+    assert hits[5].scores.page == pytest.approx(0.7 * 0.5 / 1.55)
 
 
 def test_several_good_passages_of_a_page_support_each_other() -> None:
@@ -332,21 +341,28 @@ def test_hybrid_features_and_scores_are_in_0_to_1_with_names(candidates: Candida
         assert hit.score == pytest.approx(hybrid_score(hit.scores))
 
 
-def test_lexical_reaches_one_half_earlier_for_a_query_of_few_or_common_words() -> None:
+def test_lexical_is_the_root_of_the_share_of_the_highest_bm25() -> None:
+    chunks: dict[PointId, Chunk] = {1: make_chunk("page")}
+    highest = MAX_WEIGHT * sum(map(BOOK.term_weight, BOOK.analyzer.terms("nesting tabs")))
+    for share in (0.0, 0.25, 1.0):
+        hit = rank_chunks(chunks, "nesting tabs", bm25=share * highest)[1]
+        assert hit.scores.lexical == pytest.approx(math.sqrt(share))
+
+
+def test_lexical_is_higher_for_a_query_of_few_or_common_words() -> None:
     chunks: dict[PointId, Chunk] = {1: make_chunk("page")}
     lexical = [
         rank_chunks(chunks, query)[1].scores.lexical or 0.0
-        for query in ("screen", "tabs", "nesting tabs lifecycle moving between stack")
+        for query in ("navigation", "tabs", "nesting tabs lifecycle moving between stack")
     ]
-    assert lexical == sorted(lexical, reverse=True)
-    assert lexical[0] > lexical[1] > lexical[2] >= 3.0 / (3.0 + 10.0)
+    assert lexical[0] > lexical[1] > lexical[2] > 0.0
 
 
-def test_without_words_of_the_book_bm25_is_saturated_by_the_fixed_midpoint() -> None:
+def test_without_words_of_the_book_each_word_counts_as_a_typical_one() -> None:
     chunks: dict[PointId, Chunk] = {1: make_chunk("page")}
     empty = BookWords(Vocabulary({}, 0), (), Analyzer())
-    ranked = rank(Candidates([1], [0.5], [10.0]), chunks, "hybrid", "tabs", empty)
-    assert ranked.hits[0].scores.lexical == 0.5
+    ranked = rank(Candidates([1], [0.5], [11.0]), chunks, "hybrid", "nesting tabs", empty)
+    assert ranked.hits[0].scores.lexical == pytest.approx(math.sqrt(11.0 / (MAX_WEIGHT * 2 * TYPICAL_WEIGHT)))
 
 
 def test_damaged_points_are_scored_as_the_only_passage_of_their_page() -> None:
@@ -354,7 +370,7 @@ def test_damaged_points_are_scored_as_the_only_passage_of_their_page() -> None:
         1: make_chunk("page"),
         2: DamagedPoint(2, "damaged", ("position: must be a number",)),
     }
-    ranked = rank(Candidates([1, 2], [0.7, 0.7], [4.0, 4.0]), points, "hybrid")
+    ranked = rank(Candidates([1, 2], [0.7, 0.7], [4.0, 4.0]), points, "hybrid", "", BOOK)
     assert [hit.point_id for hit in ranked.hits] == [1]
     assert [(score, point.point_id) for score, point in ranked.damaged] == [(ranked.hits[0].score, 2)]
 
@@ -384,7 +400,7 @@ def test_contains_phrases_looks_in_text_and_names(phrases: tuple[str, ...], expe
 
 def test_select_excludes_hits_without_the_quoted_words() -> None:
     chunks: dict[PointId, StoredPoint] = {1: make_chunk("a", text="best effort"), 2: make_chunk("b")}
-    ranked = rank(Candidates([1, 2], [0.5, 0.9], None), chunks, "dense")
+    ranked = rank(Candidates([1, 2], [0.5, 0.9], None), chunks, "dense", "", BOOK)
     selection = select(ranked, SearchOptions(), ["best effort"])
     assert [hit.point_id for hit in selection.hits] == [1]
     assert [excluded.reason for excluded in selection.excluded] == ["it does not have the quoted words"]

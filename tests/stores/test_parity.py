@@ -12,14 +12,16 @@ import pytest
 
 from pertinent.identity import digest
 from pertinent.ports import Entry, Fingerprint, VectorIndex
+from pertinent.search.book_words import BookWords
 from pertinent.search.ranking import CANDIDATE_SIDES, rank
+from pertinent.search.terms import Analyzer
 from pertinent.sources import open_source
 from pertinent.stores.edge import EdgeIndex
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.collection import CollectionOptions
 from pertinent.stores.qdrant.server import Server
 from pertinent.testing.index_suite import EMBEDDER, entries, fill
-from pertinent.types import Filters, Page, Ranking
+from pertinent.types import Filters, Page, Ranking, Vocabulary
 from pertinent.validation.golden.golden_set import load_golden_file
 
 from ..servers.fixtures import Endpoint
@@ -47,6 +49,7 @@ FILTERS = [
 
 Hits = list[tuple[float, str]]
 """Score and chunk id, in order."""
+NO_WORDS = BookWords(Vocabulary({}, 0), (), Analyzer())
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +93,7 @@ def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> 
     """The first hits as the engine orders them: by score, and by chunk id where scores are equal."""
     vector = EMBEDDER.embed_queries([query])[0]
     candidates = index.candidates(vector, query, by=CANDIDATE_SIDES[ranking], limit=LIMIT, filters=filters)
-    ranked = rank(candidates, index.chunks(candidates.point_ids), ranking)
+    ranked = rank(candidates, index.chunks(candidates.point_ids), ranking, query, NO_WORDS)
     return [(hit.score, hit.chunk.chunk_id) for hit in ranked.hits[:TOP]]
 
 

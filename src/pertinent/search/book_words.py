@@ -17,6 +17,9 @@ NO_COUNTS = WordCounts(0, 0, 0)
 
 CACHED_NAMES = 50_000
 
+TYPICAL_WEIGHT = 5.0
+"""The inverse document frequency of a word where the words of the book are not known."""
+
 
 class Name(NamedTuple):
     """A title or heading, with its distinct words and terms."""
@@ -84,12 +87,16 @@ class BookWords:
     def _term_counts(self) -> Counter[str]:
         counts: Counter[str] = Counter()
         for word, word_counts in self.vocabulary.words.items():
-            counts[self.analyzer.stem(word)] += word_counts.texts
+            term = self.analyzer.stem(word)
+            # The forms of a word often stand in the same chunks, so their sum would be too high.
+            counts[term] = max(counts[term], word_counts.texts)
         return counts
 
     def _weight(self, documents: int) -> float:
         """Return the weight that BM25 gives a word that so many chunks have."""
         total = self.vocabulary.chunks
+        if not total:
+            return TYPICAL_WEIGHT
         return math.log(1 + (total - min(documents, total) + 0.5) / (min(documents, total) + 0.5))
 
 

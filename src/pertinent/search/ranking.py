@@ -37,16 +37,10 @@ from .terms import fold
 CANDIDATES = 50
 """The least number of candidates that each side proposes."""
 
-BM25_MIDPOINT = 10.0
-"""The BM25 weight that maps to one half, for a query of several words."""
-
-BM25_SHARE = 0.35
-"""For a short query, the share of the highest possible BM25 weight that maps to one half."""
-
 COSINE_WEIGHT = 0.5
 LEXICAL_WEIGHT = 0.5
-TITLE_WEIGHT = 0.3
-HEADING_WEIGHT = 0.2
+TITLE_WEIGHT = 0.4
+HEADING_WEIGHT = 0.15
 PAGE_WEIGHT = 0.3
 """The weights of the features; all were chosen on several sets of questions (docs/measurements.md)."""
 
@@ -56,7 +50,7 @@ NAME_POWER = 4
 PAGE_PASSAGES = 3
 """How many passages of a page support each other, the best ones."""
 
-SCORE_MIDPOINT = 0.38
+SCORE_MIDPOINT = 0.35
 """The sum of weighted features, as a share of a full match, that maps to the score 0.5."""
 
 SCORE_SLOPE = 10.0
@@ -134,7 +128,8 @@ class NameMatcher:
     def _compare(self, name: str) -> float:
         """Return the share of words that query and name have in common, weighted by rarity, in [0, 1].
 
-        Stems count half and exact words half. A name that begins with the query counts by its length too.
+        Stems count half and exact words half. For a name that begins with the query, the share of its
+        letters counts; the root is taken because a name is rarely typed to its end.
         """
         query, candidate = self._query, self._book.name(name)
         if not candidate.words or not query.words:
@@ -143,7 +138,8 @@ class NameMatcher:
         if overlap:
             overlap = (overlap + _dice(query.words, candidate.words, self._book.word_weight)) / 2
         if query.flat and candidate.flat.startswith(query.flat):
-            overlap = max(overlap, 2 * len(query.flat) / (len(query.flat) + len(candidate.flat)))
+            letters = 2 * len(query.flat) / (len(query.flat) + len(candidate.flat))
+            overlap = max(overlap, math.sqrt(letters))
         return min(overlap, 1.0)
 
 
@@ -157,8 +153,8 @@ def rank(
     candidates: Candidates,
     points: Mapping[PointId, StoredPoint],
     ranking: Ranking,
-    query: str = "",
-    book: BookWords | None = None,
+    query: str,
+    book: BookWords,
 ) -> Ranked:
     """Score the candidates and sort them, best first; equal scores are ordered by chunk id.
 
@@ -169,20 +165,20 @@ def rank(
         points: The stored points.
         ranking: Which features count.
         query: The text that was searched for.
-        book: The words of the book, for rarity; without it names do not count.
+        book: The words of the book, for rarity.
     """
-    midpoint = _compute_bm25_midpoint(query, book)
+    highest = _compute_highest_bm25(query, book)
     count = len(candidates.point_ids)
     cosines: Sequence[float | None] = candidates.cosine or [None] * count
     weights: Sequence[float | None] = candidates.bm25 or [None] * count
-    matcher = NameMatcher(query, book) if book is not None and ranking == "hybrid" else None
+    matcher = NameMatcher(query, book) if ranking == "hybrid" else None
     passages: list[ScoredPassage] = []
     damaged: list[tuple[float, DamagedPoint]] = []
     for point_id, raw_cosine, bm25 in zip(candidates.point_ids, cosines, weights, strict=True):
         if point_id not in points:
             continue
         cosine = None if raw_cosine is None else min(max(raw_cosine, 0.0), 1.0)
-        lexical = None if bm25 is None else bm25 / (bm25 + midpoint)
+        lexical = None if bm25 is None else min(math.sqrt(max(bm25, 0.0) / highest), 1.0)
         scores = Scores(cosine, lexical)
         point = points[point_id]
         if isinstance(point, DamagedPoint):
@@ -271,13 +267,10 @@ def _calibrate(scores: Scores) -> float:
     return 1.0 / (1.0 + math.exp(-SCORE_SLOPE * (_compute_match(scores) - SCORE_MIDPOINT)))
 
 
-def _compute_bm25_midpoint(query: str, book: BookWords | None) -> float:
-    """Return the BM25 weight that maps to one half: lower for a query of few or common words."""
-    if book is None or not book.vocabulary.chunks:
-        return BM25_MIDPOINT
+def _compute_highest_bm25(query: str, book: BookWords) -> float:
+    """Return the highest BM25 weight that a passage can have: with every word of the query, often."""
     terms = dict.fromkeys(book.analyzer.terms(query))
-    highest = MAX_WEIGHT * sum(map(book.term_weight, terms))
-    return min(BM25_MIDPOINT, BM25_SHARE * highest) or BM25_MIDPOINT
+    return MAX_WEIGHT * sum(map(book.term_weight, terms)) or MAX_WEIGHT
 
 
 def contains_phrases(chunk: Chunk, phrases: Sequence[str]) -> bool:

@@ -58,7 +58,8 @@ def test_healthy_pipeline_passes(judged: Judge) -> None:
     assert all(criterion.passed for criterion in report.criteria)
     assert {check.name: check.passed for check in report.checks} == {
         "specific queries": True, "broad queries": None, "duplicate passages": True, "paraphrases": True,
-        "queries without an answer": True, "chunk indices": True, "50 queries at once": True,
+        "paraphrases, by page": True, "queries without an answer": True,
+        "chunk indices": True, "50 queries at once": True,
     }  # fmt: skip
 
 
@@ -147,7 +148,7 @@ def test_seed_000_further_expected_criteria_are_kept_and_shown_not_judged(judged
     [
         ({"precision_at_5": 1.0, "queries_reaching": 1.0, "at_least": {"recall@5": 1.0}}, "recall@5"),
         ({"p95_latency_ms": 1e-9}, "p95 latency"),
-        ({"at_least": {"ndcg@10": 1.0}, "mrr": 1.0}, "ndcg@10"),
+        ({"at_least": {"p@10": 1.0}, "mrr": 1.0}, "p@10"),
     ],
 )
 def test_unmet_criterion_fails_and_is_named(judged: Judge, criteria: dict[str, Any], named: str) -> None:
@@ -311,6 +312,16 @@ def test_paraphrase_groups_with_low_overlap_are_named(judged: Judge) -> None:
     assert paraphrases.passed
     assert "on average" in paraphrases.target
     assert "group knee, 0% in common: knee, knee-again" in rendering.render_html(report)
+
+
+def test_paraphrase_overlap_is_reported_by_page_too(judged: Judge) -> None:
+    by_passage, by_page = (
+        find_check(judged(together=False), name) for name in ("paraphrases", "paraphrases, by page")
+    )
+    assert by_page.n == by_passage.n == 4
+    assert "first three pages" in by_page.target
+    changed = judged(change_query("knee-again", text="the spring of the camera"), together=False)
+    assert (find_check(changed, "paraphrases, by page").value or 0) < (by_page.value or 0)
 
 
 class ConfusedPipeline(FailingPipeline):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from statistics import fmean
 
@@ -50,6 +50,7 @@ def run_checks(cases: Sequence[Case], pages: Sequence[PageView], threshold: floa
         _check_broad_queries(cases),
         _check_duplicates(cases),
         _check_paraphrases(cases),
+        _check_paraphrase_pages(cases),
         _check_unanswerable(cases, threshold),
         _check_positions(pages),
     ]
@@ -114,25 +115,42 @@ def _check_duplicates(cases: Sequence[Case]) -> AcceptanceCheck:
 
 
 def _check_paraphrases(cases: Sequence[Case]) -> AcceptanceCheck:
-    groups: dict[str, list[Case]] = defaultdict(list)
+    rankings = {case.query.id: list(case.ranking) for case in cases}
+    return _check_overlap("paraphrases", "of their first three results", cases, rankings)
+
+
+def _check_paraphrase_pages(cases: Sequence[Case]) -> AcceptanceCheck:
+    """Count results of the same page as the same: another passage of it is a good answer too."""
+    rankings = {
+        case.query.id: list(dict.fromkeys(hit.chunk.document_id for hit in case.outcome.results))
+        for case in cases
+    }
+    return _check_overlap("paraphrases, by page", "of their first three pages", cases, rankings)
+
+
+def _check_overlap(
+    name: str, subject: str, cases: Sequence[Case], rankings: Mapping[str, list[str]]
+) -> AcceptanceCheck:
+    """Check how much of their rankings the paraphrases of each question share."""
+    groups: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         if case.query.paraphrase_group:
-            groups[case.query.paraphrase_group].append(case)
+            groups[case.query.paraphrase_group].append(case.query.id)
     overlaps = {
-        name: overlap
-        for name, members in groups.items()
-        if (overlap := metrics.group_overlap([case.ranking for case in members])) is not None
+        group: overlap
+        for group, queries in groups.items()
+        if (overlap := metrics.group_overlap([rankings[query] for query in queries])) is not None
     }
     value = fmean(overlaps.values()) if overlaps else None
     return AcceptanceCheck(
-        name="paraphrases",
+        name=name,
         value=value,
-        target=f"the paraphrases of a question share {OVERLAP:.0%} of their first three results, on average",
+        target=f"the paraphrases of a question share {OVERLAP:.0%} {subject}, on average",
         passed=None if value is None else value >= OVERLAP,
         n=len(overlaps),
         detail=[
-            f"group {name}, {overlap:.0%} in common: {', '.join(case.query.id for case in groups[name])}"
-            for name, overlap in sorted(overlaps.items(), key=lambda pair: pair[1])
+            f"group {group}, {overlap:.0%} in common: {', '.join(groups[group])}"
+            for group, overlap in sorted(overlaps.items(), key=lambda pair: pair[1])
             if overlap < OVERLAP
         ],
     )

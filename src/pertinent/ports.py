@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,9 @@ class IndexReader(Protocol):
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         """Read the chunks of the points that exist."""
 
+    def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
+        """Read the dense vectors of the points that exist."""
+
     def scan(self) -> Iterator[StoredPoint]:
         """Yield every point of the index, in no particular order."""
 
@@ -151,14 +154,6 @@ class IndexWriter(Protocol):
 
 class VectorIndex(IndexReader, IndexWriter, Protocol):
     """An index of our own: read and written."""
-
-
-@runtime_checkable
-class VectorSource(Protocol):
-    """An index whose vectors can be copied to another one."""
-
-    def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
-        """Read the dense vectors of the points that exist."""
 
 
 class Builds(Protocol):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pertinent.search.bm25 import MAX_WEIGHT
 from pertinent.search.book_words import TYPICAL_WEIGHT, BookWords
+from pertinent.search.cosine_scale import CosineScale
 from pertinent.search.ranking import (
     CANDIDATES,
     FORMULAS,
@@ -56,7 +57,7 @@ def rank_all(candidates: Candidates, ranking: Ranking) -> list[tuple[PointId, fl
     chunks = {point_id: chunk_of(point_id) for point_id in candidates.point_ids}
     return [
         (hit.point_id, hit.score, hit.scores)
-        for hit in rank(candidates, chunks, ranking, "screen", BOOK).hits
+        for hit in rank(candidates, chunks, ranking, "screen", BOOK, CosineScale()).hits
     ]
 
 
@@ -122,7 +123,7 @@ def test_rank_hybrid_is_the_calibrated_sum_of_its_features() -> None:
 
 
 def test_rank_drops_a_candidate_without_a_chunk() -> None:
-    ranked = rank(Candidates([1, 2], [0.8, 0.7], None), {2: chunk_of(2)}, "dense", "", BOOK)
+    ranked = rank(Candidates([1, 2], [0.8, 0.7], None), {2: chunk_of(2)}, "dense", "", BOOK, CosineScale())
     assert [hit.point_id for hit in ranked.hits] == [2]
 
 
@@ -139,7 +140,14 @@ def test_rank_drops_a_candidate_without_a_chunk() -> None:
 def test_select_lists_the_best_hits_that_pass_every_limit(
     candidates: Candidates, options: SearchOptions
 ) -> None:
-    ranked = rank(candidates, {point: chunk_of(point) for point in candidates.point_ids}, "hybrid", "", BOOK)
+    ranked = rank(
+        candidates,
+        {point: chunk_of(point) for point in candidates.point_ids},
+        "hybrid",
+        "",
+        BOOK,
+        CosineScale(),
+    )
     hits, excluded, damaged = select(ranked, options)
     assert damaged == []
     assert len(hits) <= options.top_k
@@ -167,7 +175,7 @@ def test_select_names_the_damaged_points_that_would_have_been_listed() -> None:
         for number in (4, 5, 6)
     }
     candidates = Candidates([1, 2, 3, 4, 5, 6], [0.9, 0.6, 0.5, 0.7, 0.55, 0.2], None)
-    ranked = rank(candidates, points, "dense", "", BOOK)
+    ranked = rank(candidates, points, "dense", "", BOOK, CosineScale())
     assert [point.point_id for point in select(ranked, SearchOptions(top_k=2)).damaged] == [4]
     assert [point.point_id for point in select(ranked, SearchOptions(threshold=0.3)).damaged] == [4, 5]
     assert [hit.point_id for hit in select(ranked, SearchOptions()).hits] == [1, 2, 3]
@@ -210,7 +218,7 @@ def rank_chunks(
         [scores if isinstance(scores, float) else scores[point_id] for point_id in ids]
         for scores in (cosine, bm25)
     ]
-    ranked = rank(Candidates(ids, *columns), chunks, "hybrid", query, BOOK)
+    ranked = rank(Candidates(ids, *columns), chunks, "hybrid", query, BOOK, CosineScale())
     return {hit.point_id: hit for hit in ranked.hits}
 
 
@@ -334,7 +342,7 @@ def test_hybrid_features_and_scores_are_in_0_to_1_with_names(candidates: Candida
         point_id: replace(chunk_of(point_id), title=titles[number % 4], section=WORDS[number % len(WORDS)])
         for number, point_id in enumerate(candidates.point_ids)
     }
-    ranked = rank(candidates, points, "hybrid", query, BOOK)
+    ranked = rank(candidates, points, "hybrid", query, BOOK, CosineScale())
     for hit in ranked.hits:
         assert 0.0 <= hit.score <= 1.0
         assert all(feature is None or 0.0 <= feature <= 1.0 for feature in hit.scores)
@@ -361,7 +369,7 @@ def test_lexical_is_higher_for_a_query_of_few_or_common_words() -> None:
 def test_without_words_of_the_book_each_word_counts_as_a_typical_one() -> None:
     chunks: dict[PointId, Chunk] = {1: make_chunk("page")}
     empty = BookWords(Vocabulary({}, 0), (), Analyzer())
-    ranked = rank(Candidates([1], [0.5], [11.0]), chunks, "hybrid", "nesting tabs", empty)
+    ranked = rank(Candidates([1], [0.5], [11.0]), chunks, "hybrid", "nesting tabs", empty, CosineScale())
     assert ranked.hits[0].scores.lexical == pytest.approx(math.sqrt(11.0 / (MAX_WEIGHT * 2 * TYPICAL_WEIGHT)))
 
 
@@ -370,7 +378,7 @@ def test_damaged_points_are_scored_as_the_only_passage_of_their_page() -> None:
         1: make_chunk("page"),
         2: DamagedPoint(2, "damaged", ("position: must be a number",)),
     }
-    ranked = rank(Candidates([1, 2], [0.7, 0.7], [4.0, 4.0]), points, "hybrid", "", BOOK)
+    ranked = rank(Candidates([1, 2], [0.7, 0.7], [4.0, 4.0]), points, "hybrid", "", BOOK, CosineScale())
     assert [hit.point_id for hit in ranked.hits] == [1]
     assert [(score, point.point_id) for score, point in ranked.damaged] == [(ranked.hits[0].score, 2)]
 
@@ -400,7 +408,7 @@ def test_contains_phrases_looks_in_text_and_names(phrases: tuple[str, ...], expe
 
 def test_select_excludes_hits_without_the_quoted_words() -> None:
     chunks: dict[PointId, StoredPoint] = {1: make_chunk("a", text="best effort"), 2: make_chunk("b")}
-    ranked = rank(Candidates([1, 2], [0.5, 0.9], None), chunks, "dense", "", BOOK)
+    ranked = rank(Candidates([1, 2], [0.5, 0.9], None), chunks, "dense", "", BOOK, CosineScale())
     selection = select(ranked, SearchOptions(), ["best effort"])
     assert [hit.point_id for hit in selection.hits] == [1]
     assert [excluded.reason for excluded in selection.excluded] == ["it does not have the quoted words"]

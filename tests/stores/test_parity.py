@@ -13,6 +13,7 @@ import pytest
 from pertinent.identity import digest
 from pertinent.ports import Entry, Fingerprint, VectorIndex
 from pertinent.search.book_words import BookWords
+from pertinent.search.cosine_scale import CosineScale
 from pertinent.search.ranking import CANDIDATE_SIDES, rank
 from pertinent.search.terms import Analyzer
 from pertinent.sources import open_source
@@ -93,7 +94,7 @@ def hits(index: VectorIndex, query: str, ranking: Ranking, filters: Filters) -> 
     """The first hits as the engine orders them: by score, and by chunk id where scores are equal."""
     vector = EMBEDDER.embed_queries([query])[0]
     candidates = index.candidates(vector, query, by=CANDIDATE_SIDES[ranking], limit=LIMIT, filters=filters)
-    ranked = rank(candidates, index.chunks(candidates.point_ids), ranking, query, NO_WORDS)
+    ranked = rank(candidates, index.chunks(candidates.point_ids), ranking, query, NO_WORDS, CosineScale())
     return [(hit.score, hit.chunk.chunk_id) for hit in ranked.hits[:TOP]]
 
 

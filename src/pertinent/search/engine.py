@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from .._internal.cache import VersionedCache
 from .._internal.clock import StageTimer, utc_now
 from .._internal.messages import format_count, format_list
 from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
+from ..identity import point_id
 from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
 from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions, Suggestion
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
+from .cosine_scale import KNOWN_SCALES, MIN_SAMPLE, SAMPLE, CosineScale, estimate_scale
 from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
 from .spelling import SearchText, read_query
 from .suggest import suggest
@@ -98,6 +101,7 @@ class Engine:
         self._default_ranking = ranking
         self._is_word = is_word
         self._book_words = BookWordsCache(catalog, language)
+        self._cosine_scale = KNOWN_SCALES.get(embedder.name)
         self._answers: VersionedCache[Answer] = VersionedCache(cache_size)
 
     @property
@@ -269,9 +273,21 @@ class Engine:
         sides = CANDIDATE_SIDES[ranking]
         candidates = self._index.candidates(vector, text, by=sides, limit=limit, filters=options.filters)
         chunks = self._index.chunks(candidates.point_ids)
-        ranked = rank(candidates, chunks, ranking, text or "", book)
+        scale = self._load_cosine_scale() if ranking == "hybrid" else CosineScale()
+        ranked = rank(candidates, chunks, ranking, text or "", book, scale)
         may_have_more = len(candidates.point_ids) >= limit and len(ranked.damaged) < MOST_DAMAGED
         return ranked, may_have_more and ranked.all_reach(options.threshold)
+
+    def _load_cosine_scale(self) -> CosineScale:
+        """Return the scale of the model's cosines, estimated once the index has enough vectors."""
+        if self._cosine_scale is not None:
+            return self._cosine_scale
+        sample = islice(self._index.scan(), SAMPLE)
+        vectors = self._index.vectors([point_id(point.chunk_id) for point in sample])
+        scale = estimate_scale([*vectors.values()])
+        if len(vectors) >= MIN_SAMPLE:
+            self._cosine_scale = scale
+        return scale
 
     def _describe(self, hits: list[Hit]) -> tuple[list[Hit], tuple[str, ...]]:
         """Take path, slug and title from the catalog; while it is down, from the index."""

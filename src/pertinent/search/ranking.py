@@ -32,6 +32,7 @@ from ..types import (
 )
 from .bm25 import MAX_WEIGHT
 from .book_words import BookWords
+from .cosine_scale import CosineScale
 from .terms import fold
 
 CANDIDATES = 50
@@ -155,6 +156,7 @@ def rank(
     ranking: Ranking,
     query: str,
     book: BookWords,
+    scale: CosineScale,
 ) -> Ranked:
     """Score the candidates and sort them, best first; equal scores are ordered by chunk id.
 
@@ -166,6 +168,7 @@ def rank(
         ranking: Which features count.
         query: The text that was searched for.
         book: The words of the book, for rarity.
+        scale: Spreads the cosines of the model.
     """
     highest = _compute_highest_bm25(query, book)
     count = len(candidates.point_ids)
@@ -177,7 +180,7 @@ def rank(
     for point_id, raw_cosine, bm25 in zip(candidates.point_ids, cosines, weights, strict=True):
         if point_id not in points:
             continue
-        cosine = None if raw_cosine is None else min(max(raw_cosine, 0.0), 1.0)
+        cosine = None if raw_cosine is None else scale.apply(raw_cosine)
         lexical = None if bm25 is None else min(math.sqrt(max(bm25, 0.0) / highest), 1.0)
         scores = Scores(cosine, lexical)
         point = points[point_id]

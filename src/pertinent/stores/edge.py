@@ -113,7 +113,7 @@ class EdgeIndex:
         return {_uuid(record): str((record.payload or {}).get("embedding_key", "")) for record in records}
 
     def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
-        """Read the dense vectors of the points that exist, to copy them to another index."""
+        """Read the dense vectors of the points that exist."""
         if not point_ids:
             return {}
         with _translate_errors(self._folder):

@@ -83,6 +83,16 @@ class IndexSuite:
         points = [point_id(entry.chunk.chunk_id) for entry in stored]
         assert index.chunks(points) == {p: e.chunk for p, e in zip(points, stored, strict=True)}
 
+    def test_vectors_are_read_back_for_the_points_that_exist(self, index: VectorIndex) -> None:
+        stored = fill(index)
+        vectors = index.vectors([*(point_id(entry.chunk.chunk_id) for entry in stored), point_id("missing")])
+        assert len(vectors) == len(stored)
+        for entry in stored:
+            (embedded,) = EMBEDDER.embed_queries([entry.embedded_text])
+            vector = vectors[point_id(entry.chunk.chunk_id)]
+            assert vector.tolist() == pytest.approx(embedded.tolist(), abs=1e-6)
+        assert index.vectors([]) == {}
+
     def test_dense_candidates_have_exact_cosines(self, index: VectorIndex) -> None:
         stored = fill(index)
         query = EMBEDDER.embed_queries(["messages over topics"])[0]

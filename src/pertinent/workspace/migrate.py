@@ -10,7 +10,7 @@ from .._internal.progress import Progress
 from ..errors import IndexFailure, InvalidInput, SyncRefused
 from ..identity import embedding_key, point_id
 from ..indexing.chunking import embedded_text
-from ..ports import Catalog, Entry, Fingerprint, PageRecord, PageWrite, VectorIndex, VectorSource
+from ..ports import Catalog, Entry, Fingerprint, PageRecord, PageWrite, VectorIndex
 from ..settings import Settings
 from .workspace import Workspace
 
@@ -35,7 +35,7 @@ def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int
     workspace.require()
     catalog, source = workspace.writable_catalog(), workspace.writable_index()
     made_with = catalog.fingerprint()
-    if not isinstance(source, VectorSource) or made_with is None:
+    if workspace.settings.qdrant_url or made_with is None:
         raise InvalidInput("qdrant_url", "this index is already on a server")
     if settings.database_url == workspace.settings.database_url:
         return _migrate(catalog, source, None, settings, made_with, progress)
@@ -45,7 +45,7 @@ def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int
 
 def _migrate(
     catalog: Catalog,
-    source: VectorSource,
+    source: VectorIndex,
     target_catalog: Catalog | None,
     settings: Settings,
     made_with: Fingerprint,
@@ -77,7 +77,7 @@ def _is_copy(source: Catalog, target: Catalog, made_with: Fingerprint) -> bool:
 
 
 def copy_index(
-    catalog: Catalog, source: VectorSource, target: VectorIndex, made_with: Fingerprint, progress: Progress
+    catalog: Catalog, source: VectorIndex, target: VectorIndex, made_with: Fingerprint, progress: Progress
 ) -> int:
     """Copy every chunk of the catalog with its vector into an empty index; return how many.
 

@@ -46,6 +46,15 @@ class DenseVector:
     def __str__(self) -> str:
         return f"{self.name!r} ({self.dimension}, {self.distance})"
 
+    @property
+    def selector(self) -> list[str] | bool:
+        """What a request for this vector names; the unnamed one is requested by True."""
+        return [self.name] if self.name else True
+
+    def read(self, stored: Any) -> Any:
+        """Return this vector from the vectors of a point; None if the point does not have it."""
+        return stored.get(self.name) if isinstance(stored, Mapping) else stored
+
 
 @dataclass(frozen=True, slots=True)
 class Collection:
@@ -200,11 +209,9 @@ def check_unit_length(server: Server, name: str, dense: DenseVector) -> None:
     if dense.distance == "Cosine":
         return
     records, _ = server.read(
-        lambda peer: peer.reading.scroll(
-            name, limit=SAMPLE, with_payload=False, with_vectors=[dense.name] if dense.name else True
-        )
+        lambda peer: peer.reading.scroll(name, limit=SAMPLE, with_payload=False, with_vectors=dense.selector)
     )
-    vectors = [_vector(record.vector, dense.name) for record in records]
+    vectors = [dense.read(record.vector) for record in records]
     lengths = [float(np.linalg.norm(np.asarray(v, dtype=np.float64))) for v in vectors if v is not None]
     wrong = next((length for length in lengths if abs(length - 1) > LENGTH_TOLERANCE), None)
     if wrong is not None:
@@ -232,10 +239,6 @@ def _refusal(params: models.VectorParams) -> str:
     if params.distance.value not in _SUPPORTED_DISTANCES:
         return f"a {params.distance.value} distance can't be converted to a cosine"
     return ""
-
-
-def _vector(stored: Any, name: str) -> Any:
-    return stored.get(name) if isinstance(stored, Mapping) else stored
 
 
 def _list_collections(server: Server) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from qdrant_client import models
 
 from ...errors import DimensionMismatch, InvalidInput, SettingsError
@@ -174,6 +175,18 @@ class ExternalIndex:
                 point = parse_point_id(record.id)
                 chunks[point] = to_chunk(record.payload or {}, point, self.payload_format)
         return chunks
+
+    def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
+        """Read the searched vectors of the points that exist."""
+        names = [format_point_id(point) for point in point_ids]
+        records = self._server.read(self._vectors, names)
+        vectors = {parse_point_id(record.id): self.dense.read(record.vector) for record in records}
+        return {
+            point: np.asarray(vector, np.float32) for point, vector in vectors.items() if vector is not None
+        }
+
+    def _vectors(self, peer: Peer, names: list[str | int]) -> list[models.Record]:
+        return peer.reading.retrieve(self.name, names, with_payload=False, with_vectors=self.dense.selector)
 
     def points(self) -> Iterator[tuple[PointId, Payload]]:
         """Yield id and payload of every point, ordered by id."""

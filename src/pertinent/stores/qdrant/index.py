@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 from qdrant_client import models
 
 from ...errors import DimensionMismatch, IndexFailure
@@ -127,6 +128,19 @@ class QdrantIndex:
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         """Read the chunks of the points that exist."""
         return {point: to_chunk(payload, point) for point, payload in self._retrieve(point_ids, fields=True)}
+
+    def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
+        """Read the dense vectors of the points that exist."""
+        vectors: dict[PointId, Vector] = {}
+        for start in range(0, len(point_ids), PAGE_SIZE):
+            names = [format_point_id(point) for point in point_ids[start : start + PAGE_SIZE]]
+            for record in self._server.read(self._vectors, names):
+                vector: Any = record.vector
+                vectors[parse_point_id(record.id)] = np.asarray(vector[DENSE], np.float32)
+        return vectors
+
+    def _vectors(self, peer: Peer, names: list[str | int]) -> list[models.Record]:
+        return peer.reading.retrieve(self._collection, names, with_payload=False, with_vectors=[DENSE])
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the embedding key of each of the points that exist."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import reliability
 from pertinent.limits import RANKINGS
 from pertinent.surfaces.library import Pertinent
 
@@ -30,6 +31,12 @@ def measure(folder: Path) -> dict[str, Any]:
                 for query, answer in zip(queries, answers, strict=True)
             ]
             figures[f"ndcg@10_{ranking}"] = round(sum(scores) / len(scores), 4)
+            if ranking == "hybrid":
+                figures["reliability"] = reliability.count_bins(
+                    (answer.hits[0].score, qrels[query].get(answer.hits[0].chunk.source_path, 0) > 0)
+                    for query, answer in zip(queries, answers, strict=True)
+                    if answer.hits
+                )
     return figures
 
 

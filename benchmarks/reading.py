@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import reliability
 from pertinent.surfaces.library import Pertinent
 
 SEED = 7
@@ -52,6 +53,11 @@ def measure(folder: Path, questions: Path | None = None) -> dict[str, Any]:
             for query, answer in zip(queries, answers, strict=True)
         ]
         figures: dict[str, Any] = {"pertinent": _summarize(queries, ranks)}
+        figures["reliability"] = reliability.count_bins(
+            (answer.hits[0].score, rank == 0)
+            for query, answer, rank in zip(queries, answers, ranks, strict=True)
+            if query.kind == "questions" and answer.hits
+        )
         if minisearch := _measure_minisearch(pertinent, queries, Path(directory)):
             figures["minisearch"] = minisearch
     return figures

@@ -75,7 +75,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A chunk to be indexed, with the text that is embedded for it (chunk text and headings)."""
+    """A chunk to be indexed, with the text that is embedded for it (headings, front matter, chunk text)."""
 
     chunk: Chunk
     source: str

@@ -151,10 +151,8 @@ class Planner:
         chunk_ids = {chunk.chunk_id for chunk in chunks}
         created_at = {chunk.chunk_id: chunk.created_at for chunk in self.catalog.chunks(page.document_id)}
         now = utc_now()
-        entries = [
-            _make_entry(replace(chunk, created_at=created_at.get(chunk.chunk_id, now)), source, embedder.name)
-            for chunk in chunks
-        ]
+        dated = [replace(chunk, created_at=created_at.get(chunk.chunk_id, now)) for chunk in chunks]
+        entries = [make_entry(page, chunk, source, embedder.name) for chunk in dated]
         by_point = {identity.point_id(entry.chunk.chunk_id): entry for entry in entries}
         stored_keys = self.index.embedding_keys(list(by_point))
         to_embed = frozenset(
@@ -173,8 +171,9 @@ class Planner:
         )
 
 
-def _make_entry(chunk: Chunk, source: str, embedder: str) -> Entry:
-    text = embedded_text(chunk)
+def make_entry(page: Page, chunk: Chunk, source: str, embedder: str) -> Entry:
+    """Return a chunk of the page as it is put into the index."""
+    text = embedded_text(chunk, page.front_matter)
     return Entry(chunk, source, text, identity.embedding_key(embedder, text))
 
 

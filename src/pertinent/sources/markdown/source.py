@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from ... import identity
 from ...errors import InvalidInput
 from ...types import Page, Skipped, Unreadable
+from ..front_matter import drop_repetitions
 from ..normal_form import HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
@@ -131,7 +132,7 @@ class MarkdownSource:
         key = url if docs_url else f"{self.name}/{below}"
         kind = "docusaurus-page" if self._tree.site else "markdown-page"
         document_id = identity.document_id(key, slug)
-        front_matter = describe_page(fields)
+        front_matter = drop_repetitions(describe_page(fields), title, text)
         return Page(document_id, url, title, source_path, slug, kind, text, sections, front_matter)
 
     def _docs_url(self, folder: DocsFolder) -> str | None:

@@ -85,10 +85,9 @@ def test_front_matter_of_a_built_page_is_read() -> None:
         "<footer><ul><li><a rel=tag href=/docs/tags/one>One </a><li><a rel=tag href=/two>Two</a></ul></footer>"
         "</article>",
     )
-    label = '<a class="menu__link menu__link--active" aria-current=page href=/docs/page>Short <b>name</b></a>'
-    html = html.replace(
-        "<article>", f'<a class="menu__link menu__link--active" href=/x>Part</a>{label}<article>'
-    )
+    link = '<a class="menu__link menu__link--active"'
+    sidebar = f"{link} href=/x>Part</a>{link} aria-current=page href=/docs/page>Short <b>name</b></a>"
+    html = html.replace("<article>", f"{sidebar}<article>")
     expected = FrontMatter("About x & y", ("a b", "c"), ("One", "Two"), "Short name")
     assert parse_html(html, URL).front_matter == expected
 

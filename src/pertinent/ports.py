@@ -325,5 +325,9 @@ class Source(Protocol):
     def total(self) -> int | None:
         """The number of pages, where it is known before reading."""
 
+    @property
+    def language(self) -> str | None:
+        """The language of the pages, one of `types.LANGUAGES`; None if the source does not say."""
+
     def read(self) -> Iterator[Page | LazyPage | Skipped | Unreadable]:
         """Yield every page; an unreadable one is reported with the `source_path` that it had before."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
@@ -57,6 +57,8 @@ class SyncPlan:
     leftovers: tuple[str, ...] = ()
     """Documents that an interrupted run left in the index and that no source has."""
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    """What the user should know, such as another language than that of the index."""
 
     @property
     def chunks_to_embed(self) -> int:
@@ -87,6 +89,8 @@ class Planner:
     catalog: Catalog
     chunk_tokens: int
     progress: Progress = field(default_factory=NoProgress)
+    language: str | None = None
+    """The language of the index, to be compared with that of a source; None if the user chose it."""
 
     def plan(self, source: Source) -> SyncPlan:
         """Return what a sync of the source would do; write nothing.
@@ -139,7 +143,15 @@ class Planner:
             indexed_pages=len(indexed),
             leftovers=tuple(sorted(pending - seen - indexed.keys() - other_owners.keys())),
             seconds=timer.seconds(),
+            notes=tuple(self._compare_language(source)),
         )
+
+    def _compare_language(self, source: Source) -> Iterator[str]:
+        if self.language and (language := source.language) not in (None, self.language):
+            yield (
+                f"the language of {source.name} is {language}, that of the index is {self.language}; "
+                f'to change it, set language = "{language}" and run `pertinent reindex`'
+            )
 
     def plan_page(self, page: Page, page_hash: str, source: str, *, exists: bool) -> PageChange:
         """Chunk the page, and find which chunks have no vector in the index yet.

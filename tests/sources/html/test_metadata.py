@@ -82,7 +82,7 @@ def test_front_matter_of_a_built_page_is_read() -> None:
     )
     html = html.replace(
         "</article>",
-        "<footer><ul><li><a rel=tag href=/docs/tags/one>One </a><li><a rel=tag href=/two>Two</a></ul></footer>"
+        "<footer><ul><li><a rel=tag href=/one>One </a><li><a rel=tag href=/two>Two</a></ul></footer>"
         "</article>",
     )
     link = '<a class="menu__link menu__link--active"'

@@ -11,6 +11,7 @@ from ... import identity
 from ...errors import InvalidInput
 from ...types import Page, Skipped, Unreadable
 from ..front_matter import drop_repetitions
+from ..locales import language_of_locale
 from ..normal_form import HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
@@ -57,6 +58,12 @@ class MarkdownSource:
     def location(self) -> str:
         """Where the files are on this machine."""
         return str(self._path)
+
+    @property
+    def language(self) -> str | None:
+        """The language of the site's default locale; None without a config that names it."""
+        site = self._tree.site
+        return language_of_locale(site.locale) if site is not None else None
 
     @property
     def total(self) -> int:

@@ -110,8 +110,8 @@ def test_invalid_setting_is_refused_without_quoting_it(
     assert "secret-key" not in str(caught.value)
 
 
-def test_language_is_english_by_default_and_given_in_any_case(tmp_path: Path) -> None:
-    assert Settings().language == "english"
+def test_language_is_unset_by_default_and_given_in_any_case(tmp_path: Path) -> None:
+    assert Settings().language is None
     environment = {"PERTINENT_LANGUAGE": "German"}
     assert load(environment=environment, start=tmp_path).settings.language == "german"
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
+DEFAULT_LANGUAGE = "english"
 
 lookup_dimension = sizes.lookup_dimension
 
@@ -92,12 +93,12 @@ def _create_hosted_embedder(settings: Settings, provider: str, model: str) -> Em
     return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, options=options)
 
 
-def word_test(settings: Settings) -> Callable[[str], bool]:
+def word_test(language: str) -> Callable[[str], bool]:
     """Return a test for words that exist in the language, so that a search does not correct them.
 
     The words are those of the local model's vocabulary, which is English.
     """
-    if settings.language != "english":
+    if language != "english":
         return lambda _word: False
     from .embedders.local import is_whole_word
 
@@ -174,19 +175,26 @@ def _connect(settings: Settings) -> Server:
     return Server(settings.qdrant_url or "", key, timeout=settings.qdrant_timeout)
 
 
-def make_fingerprint(settings: Settings, embedder: Embedder) -> Fingerprint:
-    """Return the fingerprint of an index that is made with these settings."""
-    return Fingerprint(embedder.name, embedder.dimension, _chunker(settings), _lexical(settings))
+def make_fingerprint(settings: Settings, embedder: Embedder, language: str) -> Fingerprint:
+    """Return the fingerprint of an index in this language that is made with these settings."""
+    return Fingerprint(embedder.name, embedder.dimension, _chunker(settings), _lexical(language))
 
 
 def _chunker(settings: Settings) -> str:
     return f"structure-{CHUNKER_VERSION} tokens={settings.chunk_tokens}"
 
 
-def _lexical(settings: Settings) -> str:
+def _lexical(language: str) -> str:
     from .search.bm25 import Bm25
 
-    return Bm25(settings.language).settings
+    return Bm25(language).settings
+
+
+def index_language(fingerprint: Fingerprint) -> str:
+    """Return the language that an index was made with."""
+    from .search.bm25 import Bm25
+
+    return Bm25.from_settings(fingerprint.lexical).language
 
 
 def expected_fingerprint(settings: Settings, existing: Fingerprint) -> Fingerprint:
@@ -197,7 +205,8 @@ def expected_fingerprint(settings: Settings, existing: Fingerprint) -> Fingerpri
     """
     unknown = settings.embedder.startswith("onnx:") and existing.embedder.startswith("onnx:")
     name = existing.embedder if unknown else settings.embedder
-    return replace(existing, embedder=name, chunker=_chunker(settings), lexical=_lexical(settings))
+    lexical = _lexical(settings.language or index_language(existing))
+    return replace(existing, embedder=name, chunker=_chunker(settings), lexical=lexical)
 
 
 def has_same_settings(existing: Fingerprint, expected: Fingerprint) -> bool:
@@ -207,14 +216,12 @@ def has_same_settings(existing: Fingerprint, expected: Fingerprint) -> bool:
 
 def settings_to_restore(existing: Fingerprint, expected: Fingerprint) -> list[str]:
     """Return the lines of pertinent.toml that must change so that the index opens."""
-    from .search.bm25 import Bm25
-
     tokens = re.search(r"tokens=(\d+)", existing.chunker)
-    language = Bm25.from_settings(existing.lexical).language
+    language = index_language(existing)
     lines = {
         f'embedder = "{existing.embedder}"': existing.embedder != expected.embedder,
         f"chunk_tokens = {tokens[1] if tokens else ''}": existing.chunker != expected.chunker,
-        f'language = "{language}"': language != Bm25.from_settings(expected.lexical).language,
+        f'language = "{language}"': language != index_language(expected),
     }
     return [line for line, differs in lines.items() if differs]
 

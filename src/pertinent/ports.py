@@ -75,7 +75,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A chunk to be indexed, with the text that is embedded for it (chunk text and headings)."""
+    """A chunk to be indexed, with the text that is embedded for it (headings, front matter, chunk text)."""
 
     chunk: Chunk
     source: str
@@ -319,6 +319,10 @@ class Source(Protocol):
     @property
     def total(self) -> int | None:
         """The number of pages, where it is known before reading."""
+
+    @property
+    def language(self) -> str | None:
+        """The language of the pages, one of `types.LANGUAGES`; None if the source does not say."""
 
     def read(self) -> Iterator[Page | LazyPage | Skipped | Unreadable]:
         """Yield every page; an unreadable one is reported with the `source_path` that it had before."""

@@ -68,8 +68,9 @@ class Settings(BaseModel):
     )
     chunk_tokens: Annotated[int, Field(ge=20, le=2000, description="about how many tokens a chunk has")] = 200
     language: Annotated[
-        str, Field(description="the language of the pages, for stems and stop words; or none")
-    ] = "english"
+        str | None,
+        Field(description="the language of the pages, for stems and stop words, or none; unset, the site's"),
+    ] = None
     ranking: Annotated[Ranking, Field(description="how hits are ordered where a search does not say")] = (
         "hybrid"
     )
@@ -155,7 +156,9 @@ class Settings(BaseModel):
 
     @field_validator("language")
     @classmethod
-    def _check_language(cls, value: str) -> str:
+    def _check_language(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
         if value.lower() not in LANGUAGES:
             raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
         return value.lower()

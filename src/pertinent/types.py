@@ -10,6 +10,9 @@ from uuid import UUID
 Ranking = Literal["hybrid", "dense", "lexical"]
 BlockKind = Literal["prose", "item", "code", "table"]
 
+FRONT_MATTER_MAX = 500
+"""How many characters of a page's front matter can be searched for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -37,6 +40,12 @@ class FrontMatter:
     keywords: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     sidebar_label: str = ""
+
+    @property
+    def searchable_text(self) -> str:
+        """The fields in one line, with which the first chunk of the page is found; a long one is cut."""
+        fields = (self.sidebar_label, self.description, ", ".join(self.keywords), ", ".join(self.tags))
+        return " · ".join(filter(None, fields))[:FRONT_MATTER_MAX]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from pertinent.indexing.chunking import FEW_WORDS, MAX_CHARACTERS, chunk_page, c
 from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page
-from pertinent.types import Chunk, Page
+from pertinent.types import Chunk, FrontMatter, Page
 
 COUNT = HashedWords().count_tokens
 
@@ -266,6 +267,26 @@ def test_embedded_text_adds_title_and_section_to_the_stored_text() -> None:
     (chunk,) = chunks(page("joints", {"Limits": text}, title="Joints"))
     assert embedded_text(chunk) == f"Joints › Limits\n\n{text}"
     assert chunk.text == text
+
+
+def test_front_matter_is_embedded_with_the_first_chunk_only() -> None:
+    text = (
+        "A joint has limits, which are given in radians for one that turns and in metres for one that slides."
+    )
+    plain = page("joints", {"Limits": text, "Types": text}, title="Joints")
+    front_matter = FrontMatter("How far it turns.", ("hinge", "axis"), ("mechanics",), "Joint limits")
+    first, second = chunks(replace(plain, front_matter=front_matter))
+    described = "Joint limits · How far it turns. · hinge, axis · mechanics"
+    assert embedded_text(first, front_matter) == f"Joints › Limits\n\n{described}\n\n{text}"
+    assert embedded_text(second, front_matter) == f"Joints › Types\n\n{text}"
+    assert [first, second] == chunks(plain)  # ids, spans, texts and hashes
+
+
+def test_endless_front_matter_is_cut() -> None:
+    (chunk,) = chunks(page("joints", {"": "A joint turns."}, title="Joints"))
+    text = embedded_text(chunk, FrontMatter("word " * 10_000))
+    assert text.endswith("\n\nA joint turns.")
+    assert len(text) < 600
 
 
 @given(st.text(max_size=400), st.text(max_size=400))

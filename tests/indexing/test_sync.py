@@ -12,7 +12,7 @@ from pertinent.indexing import plan as planning
 from pertinent.indexing.sync import Indexer, SyncSummary
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
-from pertinent.types import Chunk, Page, SearchOptions, Unreadable, readable_chunks
+from pertinent.types import Chunk, FrontMatter, Page, SearchOptions, Unreadable, readable_chunks
 from pertinent.workspace.workspace import Workspace
 
 TOPICS = page("topics", {"": "Nodes talk over topics.", "QoS": "Reliable or best effort."})
@@ -94,6 +94,25 @@ def test_sync_embeds_only_changed_chunks(workspace: Workspace) -> None:
     texts = {chunk.text for chunk in points}
     assert "Only reliable." in texts
     assert "Reliable or best effort." not in texts
+
+
+def test_changed_front_matter_embeds_the_first_chunk_again(workspace: Workspace) -> None:
+    sync(workspace, *BOOK)
+    before, embedded_before = contents(workspace), embedded(workspace)
+    described = replace(TOPICS, front_matter=FrontMatter("Publish and subscribe", tags=("middleware",)))
+    summary = sync(workspace, described, SERVICES, ACTIONS, JOINTS)
+    assert (summary.pages_changed, summary.chunks_changed, summary.chunks_added) == (1, 1, 0)
+    assert embedded(workspace) == embedded_before + 1
+    assert contents(workspace) == before  # ids, texts, spans and hashes
+    for words in ("publish subscribe", "middleware"):
+        answer = workspace.engine().search(words, SearchOptions(ranking="lexical", correct=False))
+        assert [hit.chunk.text for hit in answer.hits] == ["Nodes talk over topics."]
+    corrected = workspace.engine().search("midleware", SearchOptions(ranking="lexical"))
+    assert corrected.searched_for == "middleware"
+    summary = sync(workspace, described, SERVICES, ACTIONS, JOINTS)
+    assert (summary.pages_unchanged, embedded(workspace)) == (4, embedded_before + 1)
+    sync(workspace, *BOOK)
+    assert not workspace.engine().search("middleware", SearchOptions(ranking="lexical")).hits
 
 
 def test_inserted_text_moves_positions_without_embedding(workspace: Workspace) -> None:

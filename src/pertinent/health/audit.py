@@ -49,6 +49,11 @@ class Inventory:
     damaged: tuple[DamagedPoint, ...] = ()
     """Points of the index that can't be read as chunks."""
 
+    def embedded_text(self, chunk: Chunk) -> str:
+        """Return what was embedded for a chunk."""
+        page = self.pages.get(chunk.document_id)
+        return embedded_text(chunk, page.front_matter) if page is not None else embedded_text(chunk)
+
 
 def take_inventory(index: IndexReader, catalog: CatalogReader) -> Inventory:
     """Read all chunks of both stores, and their pages."""
@@ -167,7 +172,7 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
         stale += [
             chunk
             for chunk in batch
-            if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, embedded_text(chunk))
+            if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, stored.embedded_text(chunk))
         ]
     return _make_finding("{} with a vector that was not made from it", stale)
 
@@ -182,7 +187,8 @@ def find_wrong_vectors(
     chunks = [stored.in_index[name] for name in sorted(stored.in_index.keys() & stored.in_catalog.keys())]
     sample = chunks[:: max(1, len(chunks) // most)][:most]
     wrong = []
-    for chunk, vector in zip(sample, embedder.embed_documents([*map(embedded_text, sample)]), strict=True):
+    vectors = embedder.embed_documents([*map(stored.embedded_text, sample)])
+    for chunk, vector in zip(sample, vectors, strict=True):
         page = Filters(document_id=chunk.document_id)
         candidates = index.candidates(vector, None, by=("dense",), limit=len(chunks), filters=page)
         cosines = dict(zip(candidates.point_ids, candidates.cosine or (), strict=True))

@@ -173,7 +173,7 @@ class Doctor:
         fingerprint = self._opened.catalog().fingerprint()
         if fingerprint is None or self._embedder is None:
             return "not compared: the model did not load", []
-        self._opened.check_settings(build.make_fingerprint(self._opened.settings, self._embedder))
+        self._opened.check_settings(self._opened.make_fingerprint(self._embedder))
         return f"{fingerprint.chunker}, {fingerprint.lexical}", []
 
     def _check_index(self) -> Result:

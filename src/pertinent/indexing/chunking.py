@@ -18,15 +18,17 @@ from typing import NamedTuple
 
 from .. import identity
 from .._internal.code_parts import split_code
-from ..types import SECTION_SEPARATOR, Block, BlockKind, Chunk, Page, Section
+from ..types import SECTION_SEPARATOR, Block, BlockKind, Chunk, FrontMatter, Page, Section
 
-CHUNKER_VERSION = 3
-"""Part of an index's fingerprint: increase it whenever the same page would give other chunks."""
+CHUNKER_VERSION = 4
+"""Part of an index's fingerprint: increase it whenever the same page would give other embedded texts."""
 MAX_CHARACTERS = 1999
 FEW_WORDS = 80
 """A text of fewer characters, and less than a quarter of the target, is no chunk if it has a neighbour."""
 CONTEXT_MAX = 60
 """About how many tokens the context above a chunk may have."""
+
+NO_FRONT_MATTER = FrontMatter()
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
@@ -101,10 +103,14 @@ def context(title: str, section: str) -> str:
     return breadcrumb
 
 
-def embedded_text(chunk: Chunk) -> str:
-    """Return what is embedded and indexed lexically for a chunk: its context and its text."""
+def embedded_text(chunk: Chunk, front_matter: FrontMatter = NO_FRONT_MATTER) -> str:
+    """Return what is embedded and indexed lexically for a chunk: its context and its text.
+
+    The first chunk of a page also has what the front matter of the page says.
+    """
     line = context(_spoken_title(chunk), chunk.section)
-    return f"{line}\n\n{chunk.text}" if line else chunk.text
+    description = front_matter.searchable_text if chunk.position == 0 else ""
+    return "\n\n".join(filter(None, (line, description, chunk.text)))
 
 
 def _spoken_title(item: Page | Chunk) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
@@ -57,6 +57,8 @@ class SyncPlan:
     leftovers: tuple[str, ...] = ()
     """Documents that an interrupted run left in the index and that no source has."""
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    """What the user should know, such as another language than that of the index."""
 
     @property
     def chunks_to_embed(self) -> int:
@@ -87,6 +89,8 @@ class Planner:
     catalog: Catalog
     chunk_tokens: int
     progress: Progress = field(default_factory=NoProgress)
+    language: str | None = None
+    """The language of the index, to be compared with that of a source; None if the user chose it."""
 
     def plan(self, source: Source) -> SyncPlan:
         """Return what a sync of the source would do; write nothing.
@@ -139,7 +143,15 @@ class Planner:
             indexed_pages=len(indexed),
             leftovers=tuple(sorted(pending - seen - indexed.keys() - other_owners.keys())),
             seconds=timer.seconds(),
+            notes=tuple(self._compare_language(source)),
         )
+
+    def _compare_language(self, source: Source) -> Iterator[str]:
+        if self.language and (language := source.language) not in (None, self.language):
+            yield (
+                f"the language of {source.name} is {language}, that of the index is {self.language}; "
+                f'to change it, set language = "{language}" and run `pertinent reindex`'
+            )
 
     def plan_page(self, page: Page, page_hash: str, source: str, *, exists: bool) -> PageChange:
         """Chunk the page, and find which chunks have no vector in the index yet.
@@ -151,10 +163,8 @@ class Planner:
         chunk_ids = {chunk.chunk_id for chunk in chunks}
         created_at = {chunk.chunk_id: chunk.created_at for chunk in self.catalog.chunks(page.document_id)}
         now = utc_now()
-        entries = [
-            _make_entry(replace(chunk, created_at=created_at.get(chunk.chunk_id, now)), source, embedder.name)
-            for chunk in chunks
-        ]
+        dated = [replace(chunk, created_at=created_at.get(chunk.chunk_id, now)) for chunk in chunks]
+        entries = [make_entry(page, chunk, source, embedder.name) for chunk in dated]
         by_point = {identity.point_id(entry.chunk.chunk_id): entry for entry in entries}
         stored_keys = self.index.embedding_keys(list(by_point))
         to_embed = frozenset(
@@ -173,8 +183,9 @@ class Planner:
         )
 
 
-def _make_entry(chunk: Chunk, source: str, embedder: str) -> Entry:
-    text = embedded_text(chunk)
+def make_entry(page: Page, chunk: Chunk, source: str, embedder: str) -> Entry:
+    """Return a chunk of the page as it is put into the index."""
+    text = embedded_text(chunk, page.front_matter)
     return Entry(chunk, source, text, identity.embedding_key(embedder, text))
 
 

@@ -41,6 +41,8 @@ class SyncSummary:
     unreadable: tuple[Unreadable, ...]
     skipped: tuple[Skipped, ...]
     seconds: float
+    notes: tuple[str, ...] = ()
+    """What the user should know, such as another language than that of the index."""
 
     @property
     def chunks_per_second(self) -> float:
@@ -170,6 +172,7 @@ def summarize(plan: SyncPlan, seconds: float) -> SyncSummary:
         unreadable=plan.unreadable,
         skipped=plan.skipped,
         seconds=seconds,
+        notes=plan.notes,
     )
 
 

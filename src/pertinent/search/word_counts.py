@@ -17,7 +17,8 @@ def count_words(titles: Mapping[str, str], passages: Iterable[tuple[str, str, st
 
     Args:
         titles: The title of each page, by its document id.
-        passages: Document id, section and text of each chunk of these pages.
+        passages: Document id, section and text of each chunk of these pages. The text of a first chunk
+            includes the front matter.
 
     Examples:
         >>> count_words({"a": "Joints"}, [("a", "Joints › Limits", "Each has two.")])["limits"]

@@ -44,6 +44,11 @@ class BeirSource:
         return str(self._corpus)
 
     @property
+    def language(self) -> None:
+        """Unknown: a corpus does not say."""
+        return None
+
+    @property
     def total(self) -> int:
         """How many documents the corpus has."""
         with self._open() as lines:

@@ -84,7 +84,7 @@ class Pertinent:
         cache = self._crawl_cache if self._crawl_cache.parent.exists() else None
         opened = self._open_source(source, base_url, name, page_filter, limits, cache)
         with open_for_planning(self.workspace) as workspace:
-            return workspace.create_indexer(progress or NoProgress()).plan(opened)
+            return workspace.create_indexer(progress or NoProgress(), opened).plan(opened)
 
     def index(
         self,
@@ -122,7 +122,7 @@ class Pertinent:
         opened = self._open_source(source, base_url, name, page_filter, limits, self._crawl_cache)
         progress = progress or NoProgress()
         with self.workspace.writing(progress, new=True):
-            indexer = self.workspace.create_indexer(progress)
+            indexer = self.workspace.create_indexer(progress, opened)
             return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
 
     def _open_source(

@@ -33,6 +33,8 @@ HOSTILE = [
 
 
 BASICS = ("Basics", "Nodes & topics")
+NO_FRONT_MATTER = FrontMatter()
+FRONT_MATTER = FrontMatter("About useNodes", ("ros", "topics"), ("robots",), "Nodes")
 
 
 def page_write(
@@ -42,6 +44,7 @@ def page_write(
     title: str = "Nodes",
     created_at: str = NOON,
     path: tuple[str, ...] = BASICS,
+    front_matter: FrontMatter = NO_FRONT_MATTER,
 ) -> PageWrite:
     """Create a page of paragraphs in one section, one chunk each, as a sync commits it."""
     text = "\n\n".join(texts)
@@ -50,7 +53,6 @@ def page_write(
         blocks.append(Block("prose", start, start + len(paragraph)))
         start += len(paragraph) + 2
     sections = (Section(path, "nodes", tuple(blocks)), Section((), "", ()))
-    front_matter = FrontMatter(f"About {name}", ("ros", "topics"), ("robots",), "Nodes")
     source_path = f"docs/{name}.md"
     url = f"https://x.org/{name}"
     page = Page(name, url, title, source_path, name, "docs", text, sections, front_matter)
@@ -83,11 +85,14 @@ _name = st.sampled_from(["a", "b", "c", "d"])
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 _time = st.datetimes().map(lambda time: time.isoformat() + "Z")
 _page = st.builds(
-    lambda name, texts, title, created_at: page_write(name, texts, title=title, created_at=created_at),
+    lambda name, texts, title, created_at, front_matter: page_write(
+        name, texts, title=title, created_at=created_at, front_matter=front_matter
+    ),
     _name,
     st.lists(_text, max_size=5),
     _text,
     _time,
+    st.sampled_from([NO_FRONT_MATTER, FRONT_MATTER]),
 )
 _commits = st.lists(
     st.tuples(st.lists(_page, max_size=3, unique_by=lambda write: write.page.document_id), st.lists(_name)),

@@ -34,8 +34,14 @@ def page(name: str, sections: Mapping[str, str | Sequence[str]], *, title: str |
 class InMemorySource:
     """A source of the given pages."""
 
-    def __init__(self, *pages: Page | Unreadable, name: str = "https://book.example/docs") -> None:
+    def __init__(
+        self,
+        *pages: Page | Unreadable,
+        name: str = "https://book.example/docs",
+        language: str | None = None,
+    ) -> None:
         self.name = name
+        self.language = language
         self.location = f"memory:{name}"
         self.pages = list(pages)
 

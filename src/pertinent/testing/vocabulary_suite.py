@@ -12,18 +12,21 @@ from hypothesis import strategies as st
 from ..errors import InvalidInput
 from ..ports import Catalog, CatalogReader, Fingerprint, PageWrite
 from ..search.word_counts import count_words
-from ..types import SectionName, Vocabulary, WordCounts
-from .catalog_suite import page_write
+from ..types import Chunk, SectionName, Vocabulary, WordCounts
+from .catalog_suite import FRONT_MATTER, NO_FRONT_MATTER, page_write, require
 
 _page_name = st.sampled_from(["a", "b", "c", "d"])
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 _heading = st.text(st.sampled_from("aB-9_. éß"), max_size=8)
 _worded_page = st.builds(
-    lambda name, texts, title, path: page_write(name, texts, title=title, path=path),
+    lambda name, texts, title, path, front_matter: page_write(
+        name, texts, title=title, path=path, front_matter=front_matter
+    ),
     _page_name,
     st.lists(st.one_of(_text, st.sampled_from(["useNodes", "use nodes", "x" * 65])), max_size=4),
     st.sampled_from(["Nodes", "Use nodes", "", "use_nodes"]),
     st.tuples(_heading, _heading),
+    st.sampled_from([NO_FRONT_MATTER, FRONT_MATTER]),
 )
 _worded_commits = st.lists(
     st.tuples(
@@ -39,7 +42,12 @@ def recount(catalog: CatalogReader) -> Vocabulary:
     """Count the words of all pages from scratch."""
     chunks = [chunk for record in catalog.pages() for chunk in catalog.chunks(record.document_id)]
     titles = {record.document_id: record.title for record in catalog.pages()}
-    passages = ((chunk.document_id, chunk.section, chunk.text) for chunk in chunks)
+
+    def searched_text(chunk: Chunk) -> str:
+        front_matter = require(catalog.page(chunk.document_id)).front_matter
+        return chunk.text if chunk.position else f"{front_matter.searchable_text} {chunk.text}"
+
+    passages = ((chunk.document_id, chunk.section, searched_text(chunk)) for chunk in chunks)
     return Vocabulary(count_words(titles, passages), len(chunks))
 
 
@@ -87,6 +95,15 @@ class VocabularySuite:
         assert catalog.vocabulary() == Vocabulary({"nodes": WordCounts(1, 0, 0)}, 0)
         catalog.commit("s", [], removed=["b"])
         assert catalog.vocabulary() == Vocabulary({}, 0)
+
+    def test_front_matter_is_counted_with_the_first_chunk(self, catalog: Catalog) -> None:
+        catalog.commit("s", [page_write("a", ["red", "blue robots"], front_matter=FRONT_MATTER)])
+        words = catalog.vocabulary().words
+        assert words["robots"] == WordCounts(titles=0, headings=0, texts=2)
+        assert words["ros"] == words["about"] == words["usenodes"] == WordCounts(0, 0, 1)
+        catalog.commit("s", [page_write("a", ["red", "blue robots"])])
+        assert catalog.vocabulary().words["robots"] == WordCounts(0, 0, 1)
+        assert "ros" not in catalog.vocabulary().words
 
     def test_activated_build_recounts_the_vocabulary(self, catalog: Catalog) -> None:
         fingerprint = Fingerprint("m", 8, "chunker", "lexical", build=2)

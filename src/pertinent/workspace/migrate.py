@@ -8,8 +8,8 @@ from contextlib import closing
 from .. import build
 from .._internal.progress import Progress
 from ..errors import IndexFailure, InvalidInput, SyncRefused
-from ..identity import embedding_key, point_id
-from ..indexing.chunking import embedded_text
+from ..identity import point_id
+from ..indexing.plan import make_entry
 from ..ports import Catalog, Entry, Fingerprint, PageRecord, PageWrite, VectorIndex
 from ..settings import Settings
 from .workspace import Workspace
@@ -131,9 +131,9 @@ def _page_write(catalog: Catalog, record: PageRecord) -> PageWrite | None:
 
 def _read_entries(catalog: Catalog, records: Sequence[PageRecord], made_with: Fingerprint) -> Iterator[Entry]:
     for record in records:
-        for chunk in catalog.chunks(record.document_id):
-            text = embedded_text(chunk)
-            yield Entry(chunk, record.source, text, embedding_key(made_with.embedder, text))
+        if page := catalog.page(record.document_id):
+            for chunk in catalog.chunks(record.document_id):
+                yield make_entry(page, chunk, record.source, made_with.embedder)
 
 
 def _group_entries(entries: Iterator[Entry]) -> Iterator[list[Entry]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .. import build
 from .._internal.progress import Progress
 from ..errors import NotFound, SyncRefused
 from ..indexing.sync import Indexer
@@ -36,7 +35,7 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     workspace.require()
     catalog, current = workspace.writable_catalog(), workspace.open_current_build()
     settings, embedder = workspace.settings, workspace.create_embedder()
-    new, index = workspace.builds.begin(build.make_fingerprint(settings, embedder))
+    new, index = workspace.builds.begin(workspace.make_fingerprint(embedder))
     indexer = Indexer(lambda: embedder, index, catalog, settings.chunk_tokens, progress)
     try:
         pages = indexer.rebuild()

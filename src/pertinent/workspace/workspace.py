@@ -21,7 +21,7 @@ from ..errors import (
     SyncRefused,
 )
 from ..indexing.sync import Indexer
-from ..ports import Catalog, CatalogReader, Embedder, Fingerprint, IndexReader, VectorIndex
+from ..ports import Catalog, CatalogReader, Embedder, Fingerprint, IndexReader, Source, VectorIndex
 from ..search.engine import Engine
 from ..settings import Settings
 from ..types import Chunk
@@ -42,6 +42,7 @@ class Workspace:
         self._index: VectorIndex | None = None
         self._engine: Engine | None = None
         self._external: tuple[IndexReader, CatalogReader] | None = None
+        self._source_language: str | None = None
         self._number = 0
         """The number of the open build."""
         self._builds = build.open_builds(settings, lambda: self.writable_catalog().catalog_id())
@@ -59,13 +60,30 @@ class Workspace:
             if self._embedder is None:
                 embedder = build.create_embedder(self.settings)
                 if self._has_catalog():
-                    self.check_settings(build.make_fingerprint(self.settings, embedder))
+                    self.check_settings(self.make_fingerprint(embedder))
                 self._embedder = embedder
             return self._embedder
 
     def create_embedder(self) -> Embedder:
         """Return the embedder of the settings, even if the index was made with another one."""
         return self._embedder or build.create_embedder(self.settings)
+
+    def make_fingerprint(self, embedder: Embedder) -> Fingerprint:
+        """Return the fingerprint of an index that is made with the present settings."""
+        return build.make_fingerprint(self.settings, embedder, self.language())
+
+    def language(self) -> str:
+        """Return the language of the index.
+
+        It is that of the settings. Without one, it is the language that the index was made with; for an
+        index without chunks, that of the source that is going to fill it.
+        """
+        if self.settings.language is not None:
+            return self.settings.language
+        existing = self.catalog().fingerprint() if self._has_catalog() else None
+        if self._source_language and (existing is None or not self.catalog().has_chunks()):
+            return self._source_language
+        return build.index_language(existing) if existing else build.DEFAULT_LANGUAGE
 
     def check_settings(self, settings: Fingerprint) -> None:
         """Refuse an index that was made with other settings, unless it has no chunks."""
@@ -135,7 +153,7 @@ class Workspace:
             if self._index is None:
                 fingerprint = self.writable_catalog().fingerprint()
                 if fingerprint is None:
-                    fingerprint = build.make_fingerprint(self.settings, self.embedder())
+                    fingerprint = self.make_fingerprint(self.embedder())
                     self.writable_catalog().set_fingerprint(fingerprint)
                 opened = self._builds.open(fingerprint)
                 if not opened.count():
@@ -154,7 +172,7 @@ class Workspace:
         existing = self.catalog().fingerprint()
         if existing is None or self.catalog().has_chunks():
             return
-        current = build.make_fingerprint(self.settings, self.embedder())
+        current = self.make_fingerprint(self.embedder())
         if build.has_same_settings(existing, current):
             return
 
@@ -217,17 +235,26 @@ class Workspace:
             self.catalog(),
             ranking=self.settings.ranking,
             cache_size=cache_size,
-            language=self.settings.language,
-            is_word=build.word_test(self.settings),
+            language=self.language(),
+            is_word=build.word_test(self.language()),
         )
 
-    def create_indexer(self, progress: Progress) -> Indexer:
-        """Create the indexer that syncs sources; apply its plans inside `writing`."""
+    def create_indexer(self, progress: Progress, source: Source | None = None) -> Indexer:
+        """Create the indexer that syncs sources; apply its plans inside `writing`.
+
+        An index without chunks is made in the language of the source, unless the settings have one.
+        """
         catalog = self.writable_catalog()
+        if source is not None and self.settings.language is None and not catalog.has_chunks():
+            self._source_language = source.language
+            with self._opening:
+                self._adopt_settings()
         if fingerprint := catalog.fingerprint():
             self.check_settings(build.expected_fingerprint(self.settings, fingerprint))
             self._close_replaced_build(fingerprint)
-        return Indexer(self.embedder, self.writable_index(), catalog, self.settings.chunk_tokens, progress)
+        language = None if self.settings.language else self.language()
+        tokens = self.settings.chunk_tokens
+        return Indexer(self.embedder, self.writable_index(), catalog, tokens, progress, language)
 
     @contextmanager
     def writing(self, progress: Progress, *, new: bool = False) -> Iterator[None]:

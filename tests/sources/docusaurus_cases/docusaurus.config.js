@@ -1,4 +1,4 @@
-/** A small site with every case of headings, admonitions and tabs that Pertinent must read as it is built. */
+/** A small site with every case of headings, admonitions, tabs and front matter that Pertinent must read as it is built. */
 module.exports = {
   title: 'Cases',
   url: 'https://cases.example',

@@ -1,4 +1,4 @@
-"""Every case of headings, admonitions and tabs reads as the real Docusaurus builds it."""
+"""Every case of headings, admonitions, tabs and front matter reads as the real Docusaurus builds it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.sources import open_source
+from pertinent.sources.front_matter import drop_repetitions
 from pertinent.sources.html import parse_html
 from pertinent.sources.normal_form import assemble
 from pertinent.types import Page
@@ -24,6 +25,8 @@ def test_built_page_has_the_text_and_the_sections_of_its_source(name: str, built
     (page,) = (page for page in pages if page.url.endswith(f"/docs/{name}"))
     article = parse_html((built_cases / "docs" / name / "index.html").read_bytes(), page.url)
     text, sections = assemble(article.pieces, article.title)
+    assert article.title == page.title
+    assert drop_repetitions(article.front_matter, article.title, text) == page.front_matter
     assert text == page.text
     assert sections == page.sections
     assert {section.anchor for section in sections} - {""} <= article.anchors

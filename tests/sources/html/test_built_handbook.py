@@ -13,6 +13,7 @@ import pytest
 
 from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
+from pertinent.sources.front_matter import drop_repetitions
 from pertinent.sources.html import Article, parse_html
 from pertinent.sources.normal_form import assemble
 from pertinent.types import Chunk, Page
@@ -43,7 +44,9 @@ def pairs(built_handbook: Path) -> list[Pair]:
         assert file.exists(), f"{page.source_path} should be at {page.url}"
         article = parse_html(file.read_bytes(), page.url)
         text, sections = assemble(article.pieces, article.title)
-        pages.append(Pair(page, replace(page, title=article.title, text=text, sections=sections), article))
+        front_matter = drop_repetitions(article.front_matter, article.title, text)
+        built = replace(page, title=article.title, text=text, sections=sections, front_matter=front_matter)
+        pages.append(Pair(page, built, article))
     return pages
 
 
@@ -74,6 +77,13 @@ def test_built_pages_have_the_text_of_the_source(pairs: list[Pair]) -> None:
     for source, built, _ in pairs:
         if source.source_path not in MADE_BY_CODE:
             assert built.text == source.text, source.source_path
+
+
+def test_built_pages_have_the_front_matter_of_the_source(pairs: list[Pair]) -> None:
+    assert sum(bool(source.front_matter.description) for source, _, _ in pairs) >= 3
+    assert sum(bool(source.front_matter.sidebar_label) for source, _, _ in pairs) >= 2
+    for source, built, _ in pairs:
+        assert built.front_matter == source.front_matter, source.source_path
 
 
 def test_built_pages_have_nearly_all_chunks_of_the_source(pairs: list[Pair]) -> None:

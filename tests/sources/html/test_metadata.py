@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pertinent.sources.html import parse_html
 from pertinent.sources.html.links import absolute_links
+from pertinent.types import FrontMatter
 
 from .shells import docusaurus
 
@@ -74,10 +75,34 @@ def test_docusaurus_metadata_is_read() -> None:
     assert {"https://book.example/docs/other", "https://github.com/x/y"} <= set(article.links)
 
 
+def test_front_matter_of_a_built_page_is_read() -> None:
+    html = docusaurus("<p>x</p>").replace(
+        "</head>",
+        '<meta name=description content="About\nx &amp; y"><meta name=keywords content="a b,c, ,a b"></head>',
+    )
+    html = html.replace(
+        "</article>",
+        "<footer><ul><li><a rel=tag href=/one>One </a><li><a rel=tag href=/two>Two</a></ul></footer>"
+        "</article>",
+    )
+    link = '<a class="menu__link menu__link--active"'
+    sidebar = f"{link} href=/x>Part</a>{link} aria-current=page href=/docs/page>Short <b>name</b></a>"
+    html = html.replace("<article>", f"{sidebar}<article>")
+    expected = FrontMatter("About x & y", ("a b", "c"), ("One", "Two"), "Short name")
+    assert parse_html(html, URL).front_matter == expected
+
+
+def test_generic_page_has_description_and_keywords() -> None:
+    head = "<meta name=description content=About><meta name=keywords content='a,b'>"
+    front_matter = parse_html(f"<head>{head}</head><p>x</p><a rel=tag>t</a>", URL).front_matter
+    assert front_matter == FrontMatter("About", ("a", "b"))
+
+
 def test_metadata_of_a_bare_page_is_empty() -> None:
     article = parse_html("<p>x</p>", URL)
     assert (article.canonical, article.generator, article.language) == (None, None, None)
     assert (article.version, article.docusaurus_tag, article.noindex) == (None, None, False)
+    assert article.front_matter == FrontMatter()
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,21 @@ def test_config_options_may_be_cast_to_their_type() -> None:
     assert site.blogs == ("news",)
 
 
+@pytest.mark.parametrize(
+    ("translations", "locale"),
+    [
+        ("", "en"),
+        ("i18n: {defaultLocale: 'pt-BR', locales: ['pt-BR', 'en']},", "pt-BR"),
+        ("i18n: {locales: ['fr']},", "en"),
+        ("i18n: {defaultLocale: process.env.LOCALE},", ""),
+        ("i18n: translations,", ""),
+    ],
+)
+def test_config_gives_the_default_locale(translations: str, locale: str) -> None:
+    config = parse_config(f"module.exports = {{title: 'B', baseUrl: '/', {translations}}}", Path("/site"))
+    assert config.locale == locale
+
+
 def test_config_gives_the_markdown_format() -> None:
     assert parse("export default {baseUrl: '/', markdown: {format: 'detect'}}").markdown_format == "detect"
 

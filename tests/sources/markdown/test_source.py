@@ -227,7 +227,8 @@ def test_front_matter_is_carried_on_the_page(write_book: WriteBook) -> None:
     block = "description: D\nkeywords: [k]\ntags: [t]\nsidebar_label: L"
     root = write_book({"a.md": f"---\n{block}\n---\nText.", "b.md": f"---\n{block}\n---\n# Own\n\nText."})
     labelled, titled = read_pages(root).values()
-    assert labelled.front_matter == FrontMatter("D", ("k",), ("t",), "L")
+    assert labelled.front_matter == FrontMatter("D", ("k",), ("t",))  # the label is the title
+    assert titled.front_matter == FrontMatter("D", ("k",), ("t",), "L")
     assert (labelled.title, titled.title) == ("L", "Own")
     assert hash_page(labelled) != hash_page(replace(labelled, front_matter=FrontMatter()))
 

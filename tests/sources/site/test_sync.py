@@ -16,7 +16,7 @@ from pertinent.ports import Source
 from pertinent.sources import open_source
 from pertinent.sources.site import CrawlLimits, SiteSource
 from pertinent.sources.site.crawl_cache import SITEMAP_GRACE_SECONDS
-from pertinent.types import LazyPage, Page
+from pertinent.types import FrontMatter, LazyPage, Page
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import FAST_LIMITS
@@ -68,6 +68,41 @@ def test_second_sync_writes_nothing(site: LocalSite, index: SiteIndex) -> None:
     second = index.sync()
     assert (second.pages_unchanged, second.pages_added, second.pages_changed) == (8, 0, 0)
     assert second.chunks_added == 0
+
+
+def describe(text: str, keywords: str) -> str:
+    return f'<meta name="description" content="{text}"><meta name="keywords" content="{keywords}">'
+
+
+def read_front_matter(index: SiteIndex) -> dict[str, FrontMatter]:
+    catalog = index.workspace.catalog()
+    pages = (catalog.page(record.document_id) for record in catalog.pages())
+    return {page.slug: page.front_matter for page in pages if page is not None}
+
+
+def test_changed_description_of_a_page_is_synced(site: LocalSite, index: SiteIndex) -> None:
+    site.book(*NAMES)
+    index.sync()
+    site.pages["/docs/p3"] = page("P3", "<p>This page is about p3.</p>", head=describe("Bolts", "nut, screw"))
+    summary = index.sync()
+    assert (summary.pages_changed, summary.chunks_changed, summary.chunks_added) == (1, 1, 0)
+    assert read_front_matter(index)["docs-p3"] == FrontMatter("Bolts", ("nut", "screw"))
+    assert index.sync().pages_unchanged == 8  # from the crawl cache
+    index.cache_file.unlink()
+    assert index.sync().pages_unchanged == 8
+
+
+def test_description_of_the_site_is_not_repeated_on_every_page(site: LocalSite, index: SiteIndex) -> None:
+    site.book("a", "b", "c")
+    site.pages["/docs/a"] = page("A", head=describe("All of it", "book"))
+    site.pages["/docs/b"] = page("B", head=describe("About B.", "book"))
+    site.pages["/docs/c"] = page("C", head=describe("All of it", "book"))
+    index.sync()
+    assert read_front_matter(index) == {
+        "docs-a": FrontMatter("All of it", ("book",)),
+        "docs-b": FrontMatter(),  # what stands in its text says nothing new
+        "docs-c": FrontMatter(),
+    }
 
 
 @pytest.mark.parametrize("status", [404, 410])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
+from ...types import FrontMatter
+from ..front_matter import split_keywords
 from ..normal_form import HeadingPiece, Piece
 from . import docusaurus_markup, generic_markup
 from .block_reader import BlockReader
@@ -48,6 +50,8 @@ class Article:
     """The addresses that the page links to, without fragments; empty where links were not read."""
     anchors: frozenset[str]
     """The fragments that exist on the page; empty where links were not read."""
+    front_matter: FrontMatter
+    """What the page says about itself beside its text."""
     truncated: bool = False
     """Whether the page was so large that its end was left out."""
 
@@ -70,8 +74,11 @@ def parse_html(
     generator = metadata.get("generator")
     if docusaurus_markup.is_docusaurus(page, generator) and not docusaurus_markup.has_custom_theme(page):
         title, pieces = _read_docusaurus(page, metadata, url)
+        tags, label = docusaurus_markup.read_tags(page), docusaurus_markup.read_sidebar_label(page)
     else:
         title, pieces = _read_generic(page, metadata, url)
+        tags, label = (), ""
+    keywords = split_keywords([metadata.get("keywords") or ""])
     hrefs, anchors = _read_links(page) if with_links else ([], frozenset())
     return Article(
         title=title,
@@ -87,6 +94,7 @@ def parse_html(
         links=absolute_links(hrefs, metadata.base),
         anchors=anchors,
         truncated=truncated,
+        front_matter=FrontMatter(metadata.get("description") or "", keywords, tags, label),
     )
 
 
@@ -113,7 +121,15 @@ def _read_docusaurus(page: LexborHTMLParser, metadata: PageMetadata, url: str) -
     if is_ambiguous_title(metadata.title):
         headings.append(_text(page.css_first(".breadcrumbs__item--active")))
         site_names.append(_text(page.css_first(".navbar__title")))
-    return page_title(metadata.title, headings, site_names, url), pieces
+    title = page_title(metadata.title, headings, site_names, url)
+    label = docusaurus_markup.read_sidebar_label(page)
+    if label and title == docusaurus_markup.file_name(page):
+        # Without a title, Docusaurus shows the name of the file.
+        pieces = [
+            replace(piece, text=label) if piece == HeadingPiece(1, title, "") else piece for piece in pieces
+        ]
+        title = label
+    return title, pieces
 
 
 def _read_generic(page: LexborHTMLParser, metadata: PageMetadata, url: str) -> tuple[str, list[Piece]]:

@@ -65,6 +65,24 @@ def find_article(page: LexborHTMLParser) -> LexborNode | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
+def read_sidebar_label(page: LexborHTMLParser) -> str:
+    """The label of the page's own link in the sidebar; empty where it is not in a sidebar."""
+    link = page.css_first("a.menu__link--active[aria-current=page]")
+    return collapse_spaces(link.text()) if link is not None else ""
+
+
+def read_tags(page: LexborHTMLParser) -> tuple[str, ...]:
+    """The tags at the foot of the page."""
+    tags = (collapse_spaces(link.text()) for link in page.css("article footer a[rel=tag]"))
+    return tuple(dict.fromkeys(filter(None, tags)))
+
+
+def file_name(page: LexborHTMLParser) -> str:
+    """The name of the file of a doc, which Docusaurus shows where there is no title; else empty."""
+    doc_id = re.search(r"(?:^|\s)docs-doc-id-(\S+)", _root_classes(page))
+    return doc_id[1].rpartition("/")[2] if doc_id else ""
+
+
 def _is_listing(page: LexborHTMLParser) -> bool:
     """Whether it is a list of tags, an archive, or the generated index of a category."""
     return (

@@ -1,4 +1,4 @@
-"""Read `docusaurus.config.*`: the site's address, its docs folders and its Markdown format.
+"""Read `docusaurus.config.*`: the site's address, its docs folders, its Markdown format and its language.
 
 The file is code, and is never run. Only literals count: a value that is computed is unknown, and so is
 an address that depends on it.
@@ -47,6 +47,8 @@ class SiteConfig:
     """The folders of its pages outside of docs and blogs."""
     unknown_docs: tuple[str, ...] = ()
     """The ids of docs plugins whose folder is computed."""
+    locale: str = "en"
+    """The default locale, as in `pt-BR`; "" if it is computed."""
 
 
 def find_config(folder: Path) -> Path | None:
@@ -71,6 +73,8 @@ def parse_config(text: str, root: Path) -> SiteConfig:
         config = {}
     markdown = config.get("markdown")
     options = markdown if isinstance(markdown, dict) else {}
+    translations = config.get("i18n", {})
+    locale = translations.get("defaultLocale", "en") if isinstance(translations, dict) else ""
     plugins = list(_content_plugins(config))
     docs = [_docs_plugin(options) for kind, options in plugins if kind == "docs"]
     return SiteConfig(
@@ -81,6 +85,7 @@ def parse_config(text: str, root: Path) -> SiteConfig:
         blogs=tuple(_folder(options, "blog") for kind, options in plugins if kind == "blog"),
         pages=tuple(_folder(options, "src/pages") for kind, options in plugins if kind == "pages"),
         unknown_docs=tuple(plugin.instance for plugin in docs if not plugin.path),
+        locale=_text_or(locale, ""),
     )
 
 

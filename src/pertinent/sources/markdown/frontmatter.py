@@ -11,6 +11,7 @@ import yaml
 
 from ..._internal.safe_yaml import check_depth
 from ...types import FrontMatter
+from ..front_matter import split_keywords
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _Base
@@ -107,8 +108,8 @@ def describe_page(fields: Mapping[str, Any]) -> FrontMatter:
     """Return the fields that describe the page. What is not text is left out."""
     return FrontMatter(
         description=_one_line(fields.get("description")),
-        keywords=_texts(fields.get("keywords")),
-        tags=_texts(fields.get("tags")),
+        keywords=split_keywords(_texts(fields.get("keywords"))),
+        tags=tuple(dict.fromkeys(_texts(fields.get("tags")))),
         sidebar_label=_one_line(fields.get("sidebar_label")),
     )
 

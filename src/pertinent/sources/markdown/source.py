@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from ... import identity
 from ...errors import InvalidInput
 from ...types import Page, Skipped, Unreadable
+from ..front_matter import drop_repetitions
+from ..locales import language_of_locale
 from ..normal_form import HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
@@ -56,6 +58,12 @@ class MarkdownSource:
     def location(self) -> str:
         """Where the files are on this machine."""
         return str(self._path)
+
+    @property
+    def language(self) -> str | None:
+        """The language of the site's default locale; None without a config that names it."""
+        site = self._tree.site
+        return language_of_locale(site.locale) if site is not None else None
 
     @property
     def total(self) -> int:
@@ -131,7 +139,7 @@ class MarkdownSource:
         key = url if docs_url else f"{self.name}/{below}"
         kind = "docusaurus-page" if self._tree.site else "markdown-page"
         document_id = identity.document_id(key, slug)
-        front_matter = describe_page(fields)
+        front_matter = drop_repetitions(describe_page(fields), title, text)
         return Page(document_id, url, title, source_path, slug, kind, text, sections, front_matter)
 
     def _docs_url(self, folder: DocsFolder) -> str | None:

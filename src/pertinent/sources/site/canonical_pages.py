@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import astuple, replace
 from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ... import identity
-from ...types import LazyPage, Page
+from ...types import FrontMatter, LazyPage, Page
 from .addresses import page_path
 from .docusaurus_slugs import DocusaurusSlugs
 from .parsing import ParsedPage
@@ -38,6 +40,7 @@ class CanonicalPages:
         self._slugs = DocusaurusSlugs(unquote(scope_path))
         self._titles: dict[str, str] = {}
         self._texts: Counter[int] = Counter()
+        self._seen_front_matter: set[Hashable] = set()
         self._without_slug: list[_CrawledPage] = []
         self._aliases: dict[str, list[_CrawledPage]] = defaultdict(list)
 
@@ -85,7 +88,18 @@ class CanonicalPages:
     def _give(self, url: str, slug: str, page: ParsedPage) -> LazyPage:
         self._titles[url] = page.title
         self._texts[hash(page.content)] += 1
-        return _lazy_page(url, slug, page)
+        return _lazy_page(url, slug, replace(page, front_matter=self._drop_shared(page.front_matter)))
+
+    def _drop_shared(self, front_matter: FrontMatter) -> FrontMatter:
+        """Drop a description and keywords that an earlier page has too: they describe the site."""
+        description, keywords = front_matter.description, front_matter.keywords
+        unseen = {description, keywords} - self._seen_front_matter
+        self._seen_front_matter |= unseen
+        return replace(
+            front_matter,
+            description=description if description in unseen else "",
+            keywords=keywords if keywords in unseen else (),
+        )
 
 
 def _are_aliases(pages: Sequence[_CrawledPage], canonical_title: str) -> bool:
@@ -102,7 +116,8 @@ def _lazy_page(url: str, slug: str, parsed: ParsedPage) -> LazyPage:
     """The page with a hash of all that it is made of; its text is unpacked only when it is needed."""
     kind = "docusaurus-page" if parsed.is_docusaurus else "web-page"
     document_id = identity.document_id(url, slug)
-    page_hash = sha256("\0".join((url, slug, kind, parsed.title, "")).encode() + parsed.content)
+    about = json.dumps(astuple(parsed.front_matter)) if parsed.front_matter != FrontMatter() else ""
+    page_hash = sha256("\0".join((url, slug, kind, parsed.title, about)).encode() + parsed.content)
 
     def build_page() -> Page:
         text, sections = parsed.unpack_content()
@@ -115,6 +130,7 @@ def _lazy_page(url: str, slug: str, parsed: ParsedPage) -> LazyPage:
             source_type=kind,
             text=text,
             sections=sections,
+            front_matter=parsed.front_matter,
         )
 
     return LazyPage(document_id, page_hash.hexdigest(), build_page)

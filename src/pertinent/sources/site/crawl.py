@@ -83,6 +83,21 @@ class Crawl:
         self.total = None if self.follows_links else len(self._frontier)
         """How many pages there are; None where links are followed."""
 
+    @property
+    def first_address(self) -> str:
+        """The page that readers see first: the start, or the first page of a sitemap."""
+        pages = self._discovery.pages if self._scope.from_sitemap else None
+        return next(iter((pages or {}).values()), self._scope.start)
+
+    @property
+    def locale(self) -> str:
+        """The `lang` of the first page that was visited; empty where it has none."""
+        return self._editions.language
+
+    def apply_robots(self, fetcher: Fetcher) -> None:
+        """Let the fetcher keep to robots.txt."""
+        fetcher.apply_robots(self._robots.allows, self._robots.delay)
+
     def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[LazyPage | Skipped | Unreadable]:
         """Give every page, every page that could not be read, and at last what was skipped and why.
 
@@ -91,7 +106,7 @@ class Crawl:
         self._cache = cache
         self._visitor = PageVisitor(self._scope, fetcher, cache, self.follows_links)
         self._end = self._discovery.started_at + self._limits.crawl_seconds
-        fetcher.apply_robots(self._robots.allows, self._robots.delay)
+        self.apply_robots(fetcher)
         cache.begin_crawl()
         problems = 0
         for result in self._pages_and_problems():

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ...types import Block, Section
+from ...types import Block, FrontMatter, Section
+from ..front_matter import drop_repetitions
 from ..normal_form import assemble
 from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
 
 if TYPE_CHECKING:
     from ..html import Article
 
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 """The version of parsed pages in the crawl cache.
 
 Increase it with every change that makes the same HTML give another `ParsedPage`: in this file, in
@@ -70,6 +71,7 @@ class ParsedPage:
     """The addresses that it links to; None where they were not read."""
     truncated: bool
     """Whether the page was so large that its end was left out."""
+    front_matter: FrontMatter
     content: bytes
     """Text and sections, compressed; nobody looks at those of an unchanged page."""
 
@@ -118,6 +120,7 @@ def parse_page(body: bytes, headers: Mapping[str, str], address: str, *, with_li
         skip_reason=skip_reason,
         links=tuple(article.links) if with_links else None,
         truncated=article.truncated,
+        front_matter=drop_repetitions(article.front_matter, article.title, text),
         content=b"" if skip_reason else _pack_content(text, sections),
     )
 
@@ -150,6 +153,7 @@ def serialize_page(page: ParsedPage) -> bytes:
     """Serialize a page for the cache: a checksum, the length of the metadata, metadata, content."""
     fields = [getattr(page, name) for name in _METADATA]
     fields[_DOCUSAURUS_ID] = page.docusaurus_id and [*page.docusaurus_id]
+    fields[_FRONT_MATTER] = astuple(page.front_matter)
     metadata = orjson.dumps(fields)
     payload = len(metadata).to_bytes(_LENGTH_BYTES) + metadata + page.content
     return _checksum(payload) + payload
@@ -163,6 +167,8 @@ def deserialize_page(data: bytes) -> ParsedPage | None:
     end = _LENGTH_BYTES + int.from_bytes(payload[:_LENGTH_BYTES])
     fields: list[Any] = orjson.loads(payload[_LENGTH_BYTES:end])
     fields[_DOCUSAURUS_ID] = DocusaurusId(*fields[_DOCUSAURUS_ID]) if fields[_DOCUSAURUS_ID] else None
+    description, keywords, tags, label = fields[_FRONT_MATTER]
+    fields[_FRONT_MATTER] = FrontMatter(description, tuple(keywords), tuple(tags), label)
     fields[_LINKS] = None if fields[_LINKS] is None else tuple(fields[_LINKS])
     fields.append(payload[end:])
     return ParsedPage(*fields)
@@ -174,4 +180,6 @@ def _checksum(data: bytes) -> bytes:
 
 _CHECKSUM_BYTES, _LENGTH_BYTES = 16, 4
 _METADATA = ParsedPage.__slots__[:-1]
-_DOCUSAURUS_ID, _LINKS = (_METADATA.index(name) for name in ("docusaurus_id", "links"))
+_DOCUSAURUS_ID, _LINKS, _FRONT_MATTER = (
+    _METADATA.index(name) for name in ("docusaurus_id", "links", "front_matter")
+)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
+from ...errors import SourceError
 from ...types import LazyPage, Skipped, Unreadable
+from ..locales import language_of_locale
 from .crawl import Crawl
 from .crawl_cache import CrawlCache
 from .discovery import discover_pages
 from .fetch import Fetcher
 from .limits import CrawlLimits
 from .page_filter import PageFilter
+from .parsing import NotHtml, parse_article
 from .scope import open_scope
 
 
@@ -43,6 +46,7 @@ class SiteSource:
         self._cache_file = cache_file
         self._limits = limits or CrawlLimits()
         self._planned: Crawl | None = None
+        self._locale: str | None = None
 
     @property
     def name(self) -> str:
@@ -53,6 +57,22 @@ class SiteSource:
     def location(self) -> str:
         """The address that the crawl starts at."""
         return self._scope.start
+
+    @property
+    def language(self) -> str | None:
+        """The language of the first page; before the crawl, that page is fetched for it."""
+        if self._locale is None:
+            self._locale = self._fetch_locale()
+        return language_of_locale(self._locale)
+
+    def _fetch_locale(self) -> str:
+        """The `lang` of the first page; "" where it can't be read, which the crawl reports."""
+        crawl = self._planned = self._planned or self._plan_crawl()
+        with Fetcher(self._scope, self._limits) as fetcher, suppress(SourceError, NotHtml):
+            crawl.apply_robots(fetcher)
+            response = fetcher.get(crawl.first_address)
+            return parse_article(response.body, response.headers, response.address).language or ""
+        return ""
 
     @property
     def total(self) -> int | None:
@@ -69,6 +89,7 @@ class SiteSource:
             Fetcher(self._scope, self._limits) as fetcher,
         ):
             yield from crawl.run(fetcher, cache)
+            self._locale = crawl.locale
 
     @property
     def _cache_key(self) -> str:

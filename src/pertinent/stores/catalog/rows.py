@@ -32,11 +32,12 @@ def to_page(row: Any) -> Page:
         row.source_type,
         row.text,
         sections,
-        _to_front_matter(row.front_matter or {}),
+        to_front_matter(row.front_matter or {}),
     )
 
 
-def _to_front_matter(fields: Mapping[str, Any]) -> FrontMatter:
+def to_front_matter(fields: Mapping[str, Any]) -> FrontMatter:
+    """Build the front matter from its column in `pages`."""
     return FrontMatter(
         description=fields.get("description", ""),
         keywords=tuple(fields.get("keywords", ())),

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from ...search.word_counts import count_words
 from ...types import Vocabulary, WordCounts
-from .rows import Row
+from .rows import Row, to_front_matter
 from .statements import among, upsert
 from .tables import documents, pages, vocabulary
 
@@ -42,10 +42,13 @@ def count_stored(connection: sa.Connection, document_ids: Iterable[str]) -> Coun
 
 def count_rows(page_rows: Iterable[Row], chunk_rows: Iterable[Row]) -> Counts:
     """Count the words of pages that are going to be stored."""
-    return count_words(
-        {row["document_id"]: row["title"] for row in page_rows},
-        ((row["document_id"], row["section"], row["snippet"]) for row in chunk_rows),
+    by_id = {row["document_id"]: row for row in page_rows}
+    passages = (
+        (document_id, row["section"], _searched_text(row, by_id[document_id]["front_matter"]))
+        for row in chunk_rows
+        for document_id in [row["document_id"]]
     )
+    return count_words({document_id: row["title"] for document_id, row in by_id.items()}, passages)
 
 
 def replace_counts(connection: sa.Connection, old: Counts, new: Counts) -> None:
@@ -81,8 +84,20 @@ def to_vocabulary(rows: Sequence[Any]) -> Vocabulary:
 def _count(rows: Sequence[Any]) -> Counts:
     return count_words(
         {row.document_id: row.title for row in rows},
-        ((row.document_id, row.section, row.snippet) for row in rows if row.snippet is not None),
+        (
+            (row.document_id, row.section, _searched_text(row._mapping, row.front_matter))
+            for row in rows
+            if row.snippet is not None
+        ),
     )
+
+
+def _searched_text(chunk_row: Mapping[str, Any], front_matter: Mapping[str, Any] | None) -> str:
+    """Return the text of a chunk; the first one of a page is also found by the front matter."""
+    text: str = chunk_row["snippet"]
+    if chunk_row["order_index"] != 1 or not front_matter:
+        return text
+    return f"{to_front_matter(front_matter).searchable_text}\n{text}"
 
 
 _RAISE_VERSION = sa.text(
@@ -93,9 +108,14 @@ _ADD_COUNTS = upsert(vocabulary, add=_COUNTS)
 _DELETE_UNUSED = sa.delete(vocabulary).where(*(vocabulary.c[name] <= 0 for name in _COUNTS))
 
 # A page without chunks has one row without a text. Rows of another pipeline have no page.
-_STORED = sa.select(pages.c.document_id, pages.c.title, documents.c.section, documents.c.snippet).select_from(
-    pages.outerjoin(documents, documents.c.document_id == pages.c.document_id)
-)
+_STORED = sa.select(
+    pages.c.document_id,
+    pages.c.title,
+    pages.c.front_matter,
+    documents.c.section,
+    documents.c.snippet,
+    documents.c.order_index,
+).select_from(pages.outerjoin(documents, documents.c.document_id == pages.c.document_id))
 
 # One statement, so that counts and number of chunks belong together; without words it has one row.
 _CHUNKS = (

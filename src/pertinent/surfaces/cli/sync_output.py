@@ -27,6 +27,7 @@ def print_summary(out: Console, summary: SyncSummary) -> None:
     table.add_row("chunks", *(f"{number:,}" for number in chunks))
     out.print(table)
     print_skipped(out, summary.skipped)
+    print_notes(out, summary.notes)
     rate = f", {summary.chunks_per_second:,.0f} chunks a second" if summary.chunks_added else ""
     out.print(f"Done in {summary.seconds:.1f} s{rate}.")
 
@@ -36,6 +37,12 @@ def print_skipped(out: Console, skipped: Sequence[Skipped]) -> None:
     for group in skipped:
         pages = format_count(group.pages, "page")
         out.print(f"skipped: {pages} ({one_line(group.reason)})", soft_wrap=True, markup=False, style="dim")
+
+
+def print_notes(out: Console, notes: Sequence[str]) -> None:
+    """Print what the user should know."""
+    for note in notes:
+        out.print(f"note: {one_line(note)}", soft_wrap=True, markup=False)
 
 
 def print_plan(out: Console, plan: SyncPlan) -> None:
@@ -57,6 +64,7 @@ def print_plan(out: Console, plan: SyncPlan) -> None:
     for page in plan.unreadable:
         print_line("!", "red", f"{'unreadable':11}{one_line(page.source_path)}: {one_line(page.reason)}")
     print_skipped(out, plan.skipped)
+    print_notes(out, plan.notes)
     for leftover in plan.leftovers:
         print_line("-", "red", f"{'leftover':11}{one_line(leftover)}, from an interrupted run")
     if plan.nothing_to_do:

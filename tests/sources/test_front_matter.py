@@ -1,0 +1,38 @@
+"""Front matter of a page: what only repeats the page is dropped."""
+
+from __future__ import annotations
+
+import pytest
+
+from pertinent.sources.front_matter import drop_repetitions, split_keywords
+from pertinent.types import FrontMatter
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("A joint turns.", ""),
+        ("A `joint` *turns*", ""),
+        ("a joint", ""),
+        ("A joint turn", "A joint turn"),  # other words than those of the text
+        ("How joints turn", "How joints turn"),
+        ("", ""),
+    ],
+)
+def test_description_that_stands_in_the_text_is_dropped(description: str, expected: str) -> None:
+    text = "# Joints\n\nA joint turns. It has limits."
+    assert drop_repetitions(FrontMatter(description), "Joints", text).description == expected
+
+
+@pytest.mark.parametrize(("label", "expected"), [("Use `joints`", ""), ("Joints", "Joints"), ("", "")])
+def test_label_that_is_the_title_is_dropped(label: str, expected: str) -> None:
+    assert drop_repetitions(FrontMatter(sidebar_label=label), "Use joints", "").sidebar_label == expected
+
+
+def test_keywords_and_tags_stay() -> None:
+    front_matter = FrontMatter("", ("joint",), ("joint",), "")
+    assert drop_repetitions(front_matter, "joint", "joint") == front_matter
+
+
+def test_keywords_are_split_at_commas() -> None:
+    assert split_keywords(["a, b", " c  d ", "", "a"]) == ("a", "b", "c d")

@@ -381,13 +381,19 @@ def test_context_shows_the_whole_passage(reader: Reader) -> None:
     expect(hit.locator(".passage")).to_contain_text("Sentence 0 is about")
 
 
-def test_examples_are_the_titles_of_prominent_pages(bench: Reader) -> None:
+def test_examples_are_long_pages_near_the_root_of_different_parts(bench: Reader) -> None:
     documents = [
-        {"title": "Deep and long", "url": f"{SITE}/api/deep", "chunks": 90},
+        {"title": "Deep", "url": f"{SITE}/api/v2/deep", "chunks": 90},
+        {"title": "Long", "url": f"{SITE}/api/long", "chunks": 80},
         {"title": "Short", "url": f"{SITE}/short", "chunks": 1},
         {"title": "Configuration", "url": f"{SITE}/configuration", "chunks": 30},
         {"title": "CLI", "url": f"{SITE}/cli", "chunks": 40},
+        {"title": "A title of more than forty-four characters, to be sure", "url": SITE, "chunks": 99},
         {"title": "Blog posts", "url": f"{SITE}/blog", "chunks": 20},
     ]
-    script = """async (documents) => (await import("/static/parts.js")).pickExamples(documents)"""
-    assert bench.js(script, documents) == ["Configuration", "Blog posts", "Short"]
+    script = (
+        """async ([documents, count]) => (await import("/static/parts.js")).pickExamples(documents, count)"""
+    )
+    assert bench.js(script, [documents, 3]) == ["Long", "Configuration", "Deep"]
+    assert bench.js(script, [documents, 6])[3:] == ["Blog posts", "Short", documents[5]["title"]]
+    assert bench.js(script, [[], 3]) == []

@@ -105,6 +105,20 @@ def test_ellipsis_does_not_change_what_a_line_is(line: str) -> None:
     assert snippet.text.splitlines() == [line] * MAX_LINES + [ELLIPSIS]
 
 
+@pytest.mark.parametrize(("length", "count"), [(50, 1), (160, 2), (161, 3), (240, 3), (640, 8), (2000, 8)])
+def test_snippet_has_as_many_short_lines_as_its_length_fills(length: int, count: int) -> None:
+    snippet = make_snippet("\n".join(["node"] * 30), "node", ENGLISH, length)
+    assert snippet.text.splitlines() == ["node"] * (count - 1) + [f"node {ELLIPSIS}"]
+
+
+def test_blank_lines_count_in_a_code_block_only() -> None:
+    lines = "\n\n".join(f"node {number}" for number in range(9))
+    prose = make_snippet(lines, "", ENGLISH, 240).text
+    assert prose == f"node 0\n\nnode 1\n\nnode 2 {ELLIPSIS}"
+    code = make_snippet(f"```\n{lines}\n```", "node 4", ENGLISH, 240).text
+    assert code == f"```\n{ELLIPSIS}\nnode 3\n\nnode 4\n{ELLIPSIS}\n```"
+
+
 def test_snippet_marks_identifiers_by_their_parts() -> None:
     assert find_highlights("call useWindowDimensions()", "window", ENGLISH) == [(5, 24)]
 

@@ -48,6 +48,18 @@ def find(text: str, limit: int = 8, book: BookWords = BOOK) -> list[str]:
     return [suggestion.breadcrumb for suggestion in suggest(text, book, limit)]
 
 
+def test_heading_without_text_is_suggested_with_the_address_of_its_first_sub_section() -> None:
+    book = make_book(
+        page("Store"),
+        section("Store", "Store methods › Reading › getState"),
+        section("Store", "Store methods › dispatch"),
+        section("Store", "Reading"),
+    )
+    [suggestion] = suggest("store meth", book, 8)
+    assert (suggestion.section, suggestion.url) == ("Store methods", f"{SITE}/store#getstate")
+    assert find("reading", book=book) == ["Store › Store methods › Reading", "Store › Reading"]
+
+
 def test_suggestion_has_breadcrumb_and_address_with_anchor() -> None:
     assert suggest("inflation", BOOK, 8) == [
         Suggestion(

@@ -48,13 +48,16 @@ def test_seed_003_page_without_title_is_shown_by_its_address(reader: Reader) -> 
 
 def test_passage_renders_lists_tables_and_code(reader: Reader) -> None:
     reader.open("/?q=lower+limit+radians+zero+position")
+    reader.hits.first.get_by_role("button", name="Show all").click()
     nested = reader.hits.first.locator(".passage ul ul li")
     expect(nested).to_have_text("measured from the zero position")
     reader.open("/?q=policies+reliability+depth+integer+queue")
+    reader.hits.first.get_by_role("button", name="Show all").click()
     table = reader.hits.first.locator("table")
     assert table.locator("th").all_inner_texts() == ["Policy", "Values", "Meaning"]
     expect(table.locator("td code").first).to_have_text("RELIABLE")
     reader.open("/?q=talker+create_publisher+topic")
+    reader.hits.first.get_by_role("button", name="Show all").click()
     expect(reader.page.locator("pre code", has_text="class Talker(Node):")).to_be_visible()
 
 
@@ -200,6 +203,13 @@ PROSE = " ".join(f"Sentence {number} is about the calibration of an arm." for nu
 CODE = "\n".join(["```js title='arm.js'", *(f"const a{n} = {n}; // {'x' * 150}" for n in range(30)), "```"])
 
 
+TABLE = "\n".join(
+    ["| Name | Meaning |", "| --- | --- |", *(f"| `a{n}` | Row {n} of the table |" for n in range(30))]
+)
+LIST = "\n".join(f"- Item {n} of the list" for n in range(30))
+LONG_PASSAGES = {"prose": PROSE, "code": CODE, "table": TABLE, "list": LIST}
+
+
 def show_long_hits(reader: Reader, passage: str, query: str) -> None:
     """Search six pages with a long passage each."""
 
@@ -235,12 +245,17 @@ def show_long_hits(reader: Reader, passage: str, query: str) -> None:
 
 @pytest.mark.parametrize(
     ("width", "height", "count"),
-    [(1920, 950, 5), (390, 844, 3)],
-    ids=["desktop", "phone"],
+    [(1920, 950, 5), (1440, 900, 5), (1280, 800, 5), (390, 844, 3)],
+    ids=["desktop", "large laptop", "laptop", "phone"],
 )
-def test_several_long_hits_fit_on_a_screen(visit: Visit, width: int, height: int, count: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "query"), [("prose", "sentence 20"), ("code", "a20"), ("table", "row 20"), ("list", "item 20")]
+)
+def test_several_long_hits_fit_on_a_screen(
+    visit: Visit, width: int, height: int, count: int, kind: str, query: str
+) -> None:
     reader = visit(viewport={"width": width, "height": height})
-    show_long_hits(reader, PROSE, "sentence 20")
+    show_long_hits(reader, LONG_PASSAGES[kind], query)
     passages = reader.page.locator(".passage").evaluate_all(
         "all => all.map((passage) => passage.getBoundingClientRect().bottom)"
     )
@@ -269,6 +284,38 @@ def test_hit_shows_its_best_lines_and_all_of_them_on_a_click(reader: Reader) -> 
     expect(passage).to_contain_text("Sentence 0 is about")
 
 
+@pytest.mark.parametrize(("height", "lines"), [(500, 3), (900, 4), (1200, 7), (2000, 8)])
+def test_snippet_has_as_many_lines_as_fit_five_times_but_at_most_eight(
+    visit: Visit, height: int, lines: int
+) -> None:
+    reader = visit(viewport={"width": 1440, "height": height})
+    show_long_hits(reader, LIST, "item 20")
+    expect(reader.hits.first.locator("li")).to_have_count(lines)
+    expect(reader.hits.first.locator("li", has_text="Item 20 ")).to_have_count(1)
+
+
+def test_headings_above_a_section_are_cut_before_its_own_heading(visit: Visit) -> None:
+    reader = visit(viewport={"width": 390, "height": 844})
+
+    def rename_sections(route: Route) -> None:
+        response = route.fetch()
+        body = response.json()
+        for result in body["results"]:
+            result["metadata"]["section"] = f"{'A very long heading ' * 5}› Another › Limits of a joint"
+        route.fulfill(response=response, json=body)
+
+    reader.page.route("**/api/v1/search", rename_sections)
+    reader.open("/?q=friction+joint")
+    link = reader.hits.first.locator(".passage-link")
+    expect(link).to_contain_text("› Another › Limits of a joint")
+    own = link.locator(".own-heading")
+    expect(own).to_have_text("Limits of a joint")
+    assert own.evaluate("own => own.getBoundingClientRect().width") > 100
+    assert link.evaluate("link => link.getBoundingClientRect().height") < 30
+    above = link.locator(".headings-above")
+    assert above.evaluate("above => above.scrollWidth > above.clientWidth")
+
+
 def test_short_passage_has_no_button_to_show_all(reader: Reader) -> None:
     reader.open("/?q=friction+joint")
     expect(reader.hits.first.get_by_role("button", name="Show all")).to_have_count(0)
@@ -282,6 +329,41 @@ def test_snippet_of_code_is_drawn_as_code_that_scrolls(reader: Reader) -> None:
     expect(reader.hits.first.get_by_role("region", name="Code, scrolls sideways")).to_have_count(1)
     reader.hits.first.get_by_role("button", name="Show all").click()
     expect(reader.hits.first.get_by_role("region", name="Code, scrolls sideways")).to_have_count(1)
+
+
+def test_snippet_shows_where_code_is_cut_beside_the_code(reader: Reader) -> None:
+    show_long_hits(reader, CODE, "a20")
+    box = reader.hits.first.locator(".passage pre")
+    assert box.locator("> *").evaluate_all("all => all.map((part) => part.className)") == ["cut", "", "cut"]
+    expect(box.locator("code")).not_to_contain_text("…")
+    cut, code = (part.bounding_box() for part in box.locator("> *").all()[:2])
+    assert cut is not None
+    assert code is not None
+    assert cut["height"] < 10
+
+
+def test_code_is_coloured_by_its_language_with_the_words_marked(reader: Reader) -> None:
+    show_long_hits(reader, CODE, "a20")
+    code = reader.hits.first.locator(".passage pre code")
+    expect(code.locator(".hljs-keyword").first).to_have_text("const")
+    expect(code.locator(".hljs-comment").first).to_contain_text("// xxx")
+    expect(code.locator("mark").first).to_have_text("a20")
+    colours = code.locator(".hljs-keyword, .hljs-comment").evaluate_all(
+        "all => new Set(all.map((token) => getComputedStyle(token).color)).size"
+    )
+    assert colours == 2
+    # The row of tools scrolls on a phone; code scrolls everywhere.
+    assert code.locator("..").evaluate("box => box.scrollWidth > box.clientWidth")
+
+
+def test_code_is_plain_if_the_highlighter_can_not_be_loaded(visit: Visit) -> None:
+    reader = visit()
+    reader.expected_errors.append("404")
+    reader.page.route("**/static/vendor/*", lambda route: route.fulfill(status=404))
+    show_long_hits(reader, CODE, "a20")
+    code = reader.hits.first.locator(".passage pre code")
+    expect(code).to_contain_text("const a20 = 20;")
+    expect(code.locator("span")).to_have_count(0)
 
 
 def test_words_that_the_service_marked_are_highlighted(reader: Reader) -> None:
@@ -299,13 +381,19 @@ def test_context_shows_the_whole_passage(reader: Reader) -> None:
     expect(hit.locator(".passage")).to_contain_text("Sentence 0 is about")
 
 
-def test_examples_are_the_titles_of_prominent_pages(bench: Reader) -> None:
+def test_examples_are_long_pages_near_the_root_of_different_parts(bench: Reader) -> None:
     documents = [
-        {"title": "Deep and long", "url": f"{SITE}/api/deep", "chunks": 90},
+        {"title": "Deep", "url": f"{SITE}/api/v2/deep", "chunks": 90},
+        {"title": "Long", "url": f"{SITE}/api/long", "chunks": 80},
         {"title": "Short", "url": f"{SITE}/short", "chunks": 1},
         {"title": "Configuration", "url": f"{SITE}/configuration", "chunks": 30},
         {"title": "CLI", "url": f"{SITE}/cli", "chunks": 40},
+        {"title": "A title of more than forty-four characters, to be sure", "url": SITE, "chunks": 99},
         {"title": "Blog posts", "url": f"{SITE}/blog", "chunks": 20},
     ]
-    script = """async (documents) => (await import("/static/parts.js")).pickExamples(documents)"""
-    assert bench.js(script, documents) == ["Configuration", "Blog posts", "Short"]
+    script = (
+        """async ([documents, count]) => (await import("/static/parts.js")).pickExamples(documents, count)"""
+    )
+    assert bench.js(script, [documents, 3]) == ["Long", "Configuration", "Deep"]
+    assert bench.js(script, [documents, 6])[3:] == ["Blog posts", "Short", documents[5]["title"]]
+    assert bench.js(script, [[], 3]) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import escape
 from typing import Any
 
 import pytest
@@ -43,8 +45,8 @@ def test_cut_code_fences_are_rendered_as_code(bench: Reader) -> None:
 
 
 def test_code_keeps_its_indentation_and_language(bench: Reader) -> None:
-    html = drawn(bench, "```python title='a.py'\n    x = 1 < 2\n```")
-    assert html == '<pre data-language="python"><code>    x = 1 &lt; 2</code></pre>'
+    html = drawn(bench, "```unknown title='a.py'\n    x = 1 < 2\n```")
+    assert html == '<pre data-language="unknown"><code>    x = 1 &lt; 2</code></pre>'
 
 
 def test_lists_are_nested_by_their_indentation(bench: Reader) -> None:
@@ -66,10 +68,47 @@ def test_table_without_head_is_rendered(bench: Reader) -> None:
     assert cut.count("<tr>") == 2
 
 
+@pytest.mark.parametrize(
+    ("language", "code", "kind"),
+    [
+        ("js", "const x = 1;", "keyword"),
+        ("tsx", "type A = string;", "keyword"),
+        ("bash npm2yarn", "echo 'a'  # b", "string"),
+        ("mdx", "# Title", "section"),
+        ("json5", '{"a": true}', "keyword"),
+        ("diff", "-old", "deletion"),
+        ("vue", "<b>x</b>", "tag"),
+    ],
+)
+def test_code_of_a_known_language_has_coloured_tokens(
+    bench: Reader, language: str, code: str, kind: str
+) -> None:
+    bench.js("""() => import("/static/vendor/highlight.min.js")""")
+    html = drawn(bench, f"```{language}\n{code}\n```")
+    assert f'class="hljs-{kind}"' in html
+    assert re.sub("<[^>]+>", "", html) == escape(code, quote=False)
+
+
+def test_match_that_spans_several_tokens_is_one_mark(bench: Reader) -> None:
+    bench.js("""() => import("/static/vendor/highlight.min.js")""")
+    html = bench.js(
+        """async () => {
+            const { render } = await import("/static/markdown.js");
+            const box = document.createElement("div");
+            box.append(render("```js\\nlet a = 'b';\\n```", /et a = 'b/g));
+            return box.querySelector("code").innerHTML;
+        }"""
+    )
+    keyword = '<span class="hljs-keyword">{}</span>'
+    string = '<span class="hljs-string">{}</span>'
+    marked = f"<mark>{keyword.format('et')} a = {string.format(chr(39) + 'b')}</mark>"
+    assert html == f"{keyword.format('l')}{marked}{string.format(chr(39))};"
+
+
 def test_headings_and_inline_code_are_rendered_and_links_stay_text(bench: Reader) -> None:
     assert drawn(bench, "## A `b`\n\nc") == "<h4>A <code>b</code></h4><p>c</p>"
     assert drawn(bench, "``a ` b`` and **c** _d_ [e](http://f)") == (
-        "<p><code>a ` b</code> and **c** _d_ [e](http://f)</p>"
+        "<p><code>a ` b</code> and <strong>c</strong> _d_ [e](http://f)</p>"
     )
     assert drawn(bench, "an `open tick") == "<p>an `open tick</p>"
     assert drawn(bench, "") == ""

@@ -205,6 +205,22 @@ def test_nothing_flickers_from_one_letter_to_the_next(reader: Reader) -> None:
     assert all(is_open for _, is_open in states)
 
 
+def test_unfinished_question_keeps_its_passages_until_enter(reader: Reader) -> None:
+    seen = searches(reader)
+    reader.page.keyboard.type("how is")
+    expect(reader.hits.first).to_be_visible()
+    reader.js(WATCH_PAGE)
+    for letters in (" a", " z", "q"):
+        with reader.page.expect_response("**/api/v1/search"):
+            reader.page.keyboard.type(letters)
+    expect(reader.page.locator(".no-results")).to_have_count(0)
+    assert min(hits for hits, _ in reader.js("window.states")) > 0
+    assert {body["similarity_threshold"] for body in seen} == {0}
+    with reader.page.expect_response("**/api/v1/search"):
+        reader.page.keyboard.press("Enter")
+    assert seen[-1]["similarity_threshold"] == 0.2
+
+
 @pytest.mark.parametrize("query", ["a", "zq", "torque speed"])
 def test_no_threshold_hides_the_passages_of_a_short_query(reader: Reader, query: str) -> None:
     seen = searches(reader)

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from heapq import nsmallest
 from typing import NamedTuple
 
-from ..types import SectionName, Vocabulary, WordCounts
+from ..types import SECTION_SEPARATOR, SectionName, Vocabulary, WordCounts
 from .terms import Analyzer, fold, tokens, words
 
 NO_COUNTS = WordCounts(0, 0, 0)
@@ -76,7 +76,7 @@ class BookWords:
     @cached_property
     def names(self) -> NameIndex:
         """The names of pages and sections, indexed by their words."""
-        return NameIndex(self, self.sections)
+        return NameIndex(self, list(_add_empty_sections(self.sections)))
 
     def _read_name(self, text: str) -> Name:
         in_order = list(words(text))
@@ -165,6 +165,19 @@ class NameIndex:
 def flatten(text: str) -> str:
     """Return the folded words of a text without punctuation, to compare the beginnings of names."""
     return " ".join(token.text for token in tokens(fold(text)))
+
+
+def _add_empty_sections(sections: Sequence[SectionName]) -> Iterator[SectionName]:
+    """Add the headings without text of their own: each leads to its first sub-section, directly below it."""
+    names = {(name.document_id, name.section) for name in sections}
+    for name in sections:
+        headings = name.section.split(SECTION_SEPARATOR)
+        for depth in range(1, len(headings)):
+            above = name._replace(section=SECTION_SEPARATOR.join(headings[:depth]))
+            if (above.document_id, above.section) not in names:
+                names.add((above.document_id, above.section))
+                yield above
+        yield name
 
 
 def _order_names(sections: Sequence[SectionName], flats: Sequence[str]) -> list[int]:

@@ -1,8 +1,9 @@
 """Snippets: the lines of a passage around what matched the query best, with the matching words marked.
 
-This is the one rule for every surface. A snippet is a contiguous part of the passage: about eight lines,
-and no more characters than the caller allows. It never cuts a word in two, and an ellipsis says where text
-was left out. A code block that is cut gets its fences back, so that a snippet is Markdown as the passage is.
+This is the one rule for every surface. A snippet is a contiguous part of the passage: no more characters
+than the caller allows, and no more lines than these fill, at the most about eight. It never cuts a word in
+two, and an ellipsis says where text was left out. A code block that is cut gets its fences back, so that a
+snippet is Markdown as the passage is.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class _PassageLine(NamedTuple):
     start: int
     end: int
     height: float
-    """How many lines it counts for; 0 if it is blank."""
+    """How many lines it counts for; 0 if it is blank, outside a code block."""
+    is_blank: bool
     fence: str = ""
     """The opening fence of the code block that the line belongs to, if it is not that fence itself."""
     is_opening: bool = False
@@ -74,7 +76,9 @@ def make_snippet(passage: str, query: str, analyzer: Analyzer, length: int = SNI
         passage: The text of a chunk.
         query: What was searched for.
         analyzer: Splits both into terms.
-        length: How many characters the snippet has at the most. Only a single word may be longer.
+        length: How many characters the snippet has at the most. Only a single word may be longer. The
+            lines are limited too, so that a snippet of short lines, such as code, is not higher than one
+            of prose: 240 characters are three lines.
 
     Examples:
         >>> make_snippet("A joint has limits.", "joint limit", Analyzer("english"))
@@ -82,9 +86,10 @@ def make_snippet(passage: str, query: str, analyzer: Analyzer, length: int = SNI
     """
     matches = _find_matches(passage, query, analyzer)
     lines = _split_lines(passage, length)
-    if len(passage) <= length and sum(line.height for line in lines) <= MAX_LINES:
+    max_lines = min(MAX_LINES, math.ceil(length / LINE_WIDTH))
+    if len(passage) <= length and sum(line.height for line in lines) <= max_lines:
         return Snippet(passage, [(match.start, match.end) for match in matches])
-    cutter = _Cutter(passage, lines, matches, length)
+    cutter = _Cutter(passage, lines, matches, length, max_lines)
     first, last = max(cutter.list_excerpts(), key=lambda excerpt: cutter.rank(*excerpt))
     return cutter.render(first, last)
 
@@ -146,9 +151,10 @@ def _split_lines(passage: str, length: int) -> list[_PassageLine]:
             visible = len(passage[start:end].strip()) / LINE_WIDTH
             # Parts of a line share their last line with the next part.
             height = math.ceil(visible) if end - start == len(text) else visible
-            lines.append(
-                _PassageLine(start, end, height, "" if is_opening else fence, is_opening, is_closing)
-            )
+            if fence:
+                height = max(height, 1)
+            code_fence = "" if is_opening else fence
+            lines.append(_PassageLine(start, end, height, not visible, code_fence, is_opening, is_closing))
         if is_closing:
             fence = marker = ""
         position += len(text) + 1
@@ -195,20 +201,26 @@ class _Cutter:
     """Cuts a passage from one of its lines to another."""
 
     def __init__(
-        self, passage: str, lines: list[_PassageLine], matches: list[_MatchingWord], length: int
+        self,
+        passage: str,
+        lines: list[_PassageLine],
+        matches: list[_MatchingWord],
+        length: int,
+        max_lines: int,
     ) -> None:
         self._passage = passage
         self._lines = lines
         self._matches = matches
         self._frequencies = Counter(term for match in matches for term in match.terms)
         self._length = length
+        self._max_lines = max_lines
         self._heights = [0.0, *accumulate(line.height for line in lines)]
-        visible = [number for number, line in enumerate(lines) if line.height]
+        visible = [number for number, line in enumerate(lines) if not line.is_blank]
         self._first_visible, self._last_visible = min(visible, default=0), max(visible, default=0)
 
     def list_excerpts(self) -> list[tuple[int, int]]:
         """Return the first and last line of every excerpt that is as long as a snippet may be."""
-        starts = (n for n, line in enumerate(self._lines) if line.height and not line.is_closing)
+        starts = (n for n, line in enumerate(self._lines) if not (line.is_blank or line.is_closing))
         return list(dict.fromkeys(self._extend(first) for first in starts)) or [(0, 0)]
 
     def rank(self, first: int, last: int) -> tuple[float, float, float]:
@@ -255,17 +267,17 @@ class _Cutter:
         for number in range(first + 1, len(self._lines)):
             if not self._fits(first, number):
                 break
-            if self._lines[number].height and not self._lines[number].is_opening:
+            if not (self._lines[number].is_blank or self._lines[number].is_opening):
                 last = number
         for number in range(first - 1, -1, -1):
             if not self._fits(number, last):
                 break
-            if self._lines[number].height and not self._lines[number].is_closing:
+            if not (self._lines[number].is_blank or self._lines[number].is_closing):
                 first = number
         return first, last
 
     def _fits(self, first: int, last: int) -> bool:
-        if self._heights[last + 1] - self._heights[first] > MAX_LINES:
+        if self._heights[last + 1] - self._heights[first] > self._max_lines:
             return False
         head, tail = self._surround(first, last)
         length = len(head) + self._lines[last].end - self._lines[first].start + len(tail)

@@ -60,13 +60,27 @@ export function buildPrefixPattern(query) {
 
 /** Append text to an element, with matches of the pattern inside `<mark>`. */
 export function appendHighlighted(element, text, pattern) {
+  for (const { start, end, isMatch } of splitByMatches(text, pattern)) {
+    const part = text.slice(start, end);
+    if (!isMatch) {
+      element.append(part);
+      continue;
+    }
+    const mark = document.createElement("mark");
+    mark.textContent = part;
+    element.append(mark);
+  }
+}
+
+/** Split a text into the matches of a pattern and what is between them. */
+export function splitByMatches(text, pattern) {
+  const parts = [];
   let position = 0;
   for (const match of pattern ? text.matchAll(pattern) : []) {
-    element.append(text.slice(position, match.index));
-    const mark = document.createElement("mark");
-    mark.textContent = match[0];
-    element.append(mark);
+    parts.push({ start: position, end: match.index, isMatch: false });
     position = match.index + match[0].length;
+    parts.push({ start: match.index, end: position, isMatch: true });
   }
-  element.append(text.slice(position));
+  parts.push({ start: position, end: text.length, isMatch: false });
+  return parts.filter(({ start, end }) => start < end);
 }

@@ -1,7 +1,8 @@
-// Rendering of a passage's Markdown: paragraphs, headings, code, tables and lists. Everything else, HTML and
-// links included, stays plain text, so that no passage can inject an element or a script. A passage is a slice
+// Rendering of a passage's Markdown: paragraphs, headings, code, tables, lists and bold text. Everything else, HTML
+// and links included, stays plain text, so that no passage can inject an element or a script. A passage is a slice
 // of a page: it may begin or end inside a code block or a table.
 
+import { drawTokens } from "./code.js";
 import { appendHighlighted } from "./highlight.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
@@ -10,6 +11,9 @@ const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const ROW = /^\s*\|.*\|\s*$/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const INLINE_CODE = /(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/gs;
+const BOLD = /\*\*(?=\S)([^*]+?)(?<=\S)\*\*/g;
+/** What a snippet shows where lines are left out. */
+const ELLIPSIS = "…";
 
 /** Render the passage as a document fragment, with matches of the pattern highlighted. */
 export function render(text, words = null) {
@@ -120,7 +124,7 @@ function parseList(lines) {
 }
 
 const DRAW = {
-  prose: ({ text }, words) => [drawInline("p", text, words)],
+  prose: ({ text }, words) => [text === ELLIPSIS ? drawCut("p") : drawInline("p", text, words)],
   // One level below the heading of the hit, whatever its level on the page.
   heading: ({ text, level }, words) => [drawInline(level < 3 ? "h4" : "h5", text, words)],
   code: drawCode,
@@ -129,14 +133,17 @@ const DRAW = {
 };
 
 function drawCode({ lines, info }, words) {
-  const text = lines.join("\n").replace(/^\n+|\s+$/g, "");
+  const isCutAbove = lines[0] === ELLIPSIS;
+  const isCutBelow = lines.length > 1 && lines.at(-1) === ELLIPSIS;
+  const visible = lines.slice(isCutAbove ? 1 : 0, isCutBelow ? -1 : undefined);
+  const text = visible.join("\n").replace(/^\n+|\s+$/g, "");
   if (!text) return [];
-  const code = document.createElement("code");
-  appendHighlighted(code, text, words);
   const box = document.createElement("pre");
-  const language = /^[\w+#-]+/.exec(info);
-  if (language) box.dataset.language = language[0];
-  box.append(code);
+  const language = /^[\w+#-]+/.exec(info)?.[0];
+  if (language) box.dataset.language = language;
+  const code = document.createElement("code");
+  drawTokens(code, text, language, words);
+  box.append(...(isCutAbove ? [drawCut("span")] : []), code, ...(isCutBelow ? [drawCut("span")] : []));
   return [box];
 }
 
@@ -182,17 +189,36 @@ function drawList({ items }, words) {
   return roots;
 }
 
-/** Draw an element with text, inline `code` and highlighted words. */
+/** Draw where lines are left out, lower than a line of text. */
+function drawCut(tag) {
+  const element = document.createElement(tag);
+  element.className = "cut";
+  element.textContent = ELLIPSIS;
+  return element;
+}
+
+/** Draw an element with text, inline `code`, **bold** text and highlighted words. */
 function drawInline(tag, text, words) {
   const element = document.createElement(tag);
-  let position = 0;
-  for (const match of text.matchAll(INLINE_CODE)) {
-    appendHighlighted(element, text.slice(position, match.index), words);
+  appendMatches(element, text, INLINE_CODE, (match) => {
     const code = document.createElement("code");
     appendHighlighted(code, match[2].replace(/^ (.*\S.*) $/s, "$1"), words);
-    element.append(code);
+    return code;
+  }, (between) => appendMatches(element, between, BOLD, (match) => {
+    const bold = document.createElement("strong");
+    appendHighlighted(bold, match[1], words);
+    return bold;
+  }, (plain) => appendHighlighted(element, plain, words)));
+  return element;
+}
+
+/** Append what is drawn for each match of a pattern, and what is appended for the text between the matches. */
+function appendMatches(element, text, pattern, draw, appendBetween) {
+  let position = 0;
+  for (const match of text.matchAll(pattern)) {
+    appendBetween(text.slice(position, match.index));
+    element.append(draw(match));
     position = match.index + match[0].length;
   }
-  appendHighlighted(element, text.slice(position), words);
-  return element;
+  appendBetween(text.slice(position));
 }

@@ -16,13 +16,20 @@ export function findParts(documents) {
   return parts.size > 1 ? [...parts.values()] : [];
 }
 
-/** Return the titles of the most prominent pages as example queries: near the root of the book, and long. */
+/** Return the titles of the most prominent pages as example queries: long pages near the root, of different parts. */
 export function pickExamples(documents, count = 3) {
-  const depths = new Map(documents.map((page) => [page, splitUrl(page.url)?.length ?? Infinity]));
-  const pages = documents.toSorted((a, b) => depths.get(a) - depths.get(b) || b.chunks - a.chunks);
-  const titles = [...new Set(pages.map(({ title }) => title.trim()).filter(Boolean))];
-  const suitable = titles.filter((title) => title.length > 3 && title.length <= 44);
-  return (suitable.length < count ? titles : suitable).slice(0, count);
+  const pages = documents.map(({ title, url, chunks }) => ({ title: title.trim(), chunks, segments: splitUrl(url) ?? [] }));
+  const shared = findSharedSegments(pages.map(({ segments }) => segments));
+  const candidates = pages.filter(({ title }) => title).map(({ title, chunks, segments }) => {
+    const path = segments.slice(shared.length);
+    const prominence = chunks / Math.max(path.length, 1);
+    return { title, prominence, part: path.length > 1 ? path[0] : "", isSuitable: title.length > 3 && title.length <= 44 };
+  });
+  candidates.sort((a, b) => b.isSuitable - a.isSuitable || b.prominence - a.prominence);
+  const parts = new Set();
+  const isFirstOfPart = ({ part }) => !parts.has(part) && parts.add(part);
+  const firsts = candidates.filter((candidate) => candidate.isSuitable && isFirstOfPart(candidate));
+  return [...new Set([...firsts, ...candidates].map(({ title }) => title))].slice(0, count);
 }
 
 /** Split a URL into its origin and the segments of its path. */

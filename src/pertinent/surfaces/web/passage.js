@@ -5,9 +5,22 @@ import { render } from "./markdown.js";
 
 const LABELS = { true: "Show less", false: "Show all" };
 
-/** How many characters a snippet has: what lets five hits fit on a desktop screen, and three on a phone. */
+/** How many hits fit on the screen, on wide and on narrow ones, with the height of what is not their passage. */
+const LAYOUTS = {
+  wide: { media: "(min-width: 60rem)", hits: 5, frame: 50, lineWidth: 80 },
+  tablet: { media: "(min-width: 34rem)", hits: 3, frame: 100, lineWidth: 80 },
+  phone: { media: "all", hits: 3, frame: 125, lineWidth: 40 },
+};
+const HEADER_HEIGHT = 195;
+const LINE_HEIGHT = 21;
+const MIN_LINES = 3;
+const MAX_LINES = 8;
+
+/** How many characters a snippet has: at most eight lines, and fewer if only so the hits fit on the screen. */
 export function getSnippetLength() {
-  return matchMedia("(max-width: 34rem)").matches ? 180 : 260;
+  const { hits, frame, lineWidth } = Object.values(LAYOUTS).find(({ media }) => matchMedia(media).matches);
+  const lines = Math.floor(((innerHeight - HEADER_HEIGHT) / hits - frame) / LINE_HEIGHT);
+  return Math.min(Math.max(lines, MIN_LINES), MAX_LINES) * lineWidth;
 }
 
 /** Return the words that the service marked in the snippets of the results. */

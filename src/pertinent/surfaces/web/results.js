@@ -10,6 +10,8 @@ import { drawScore } from "./score.js";
 /** How many hits of a page are shown before "more from this page". */
 const VISIBLE_HITS = 3;
 const FEEDBACK_MS = 2000;
+/** What the service puts between the headings of a section. */
+const SEPARATOR = " › ";
 
 /** Draw the results, one section for each page. */
 export function drawGroups(results, words) {
@@ -30,18 +32,21 @@ function drawGroup(hits, words, number) {
   const { document_title: title, url } = hits[0].metadata;
   const heading = create("h2", { id: `page-${number}` });
   appendHighlighted(heading, title || url, words);
-  const section = create("section", { class: "page", "aria-labelledby": heading.id },
-    create("header", { class: "page-head" }, heading, create("p", { class: "location" }, shortenUrl(url))),
-    ...hits.slice(0, VISIBLE_HITS).map((hit) => drawHit(hit, words)));
-  if (hits.length > VISIBLE_HITS) section.append(drawMoreButton(hits.slice(VISIBLE_HITS), words));
-  return section;
+  const list = create("div", { class: "page-hits" }, ...hits.slice(0, VISIBLE_HITS).map((hit) => drawHit(hit, words)));
+  const hiddenHits = hits.slice(VISIBLE_HITS);
+  return create("section", { class: "page", "aria-labelledby": heading.id },
+    create("header", { class: "page-head" }, heading,
+      create("p", { class: "location", title: url }, shortenUrl(url))),
+    list,
+    hiddenHits.length ? drawMoreButton(hiddenHits, list, words) : null);
 }
 
-function drawMoreButton(hits, words) {
+function drawMoreButton(hits, list, words) {
   const showHits = () => {
     const elements = hits.map((hit) => drawHit(hit, words));
-    button.replaceWith(...elements);
-    makeScrollable(elements[0].parentElement);
+    list.append(...elements);
+    button.remove();
+    makeScrollable(list);
     focusHit(elements[0]);
   };
   const button = create("button", { type: "button", class: "more-of-page", on: { click: showHits } },
@@ -66,9 +71,19 @@ function drawLink(metadata, words) {
     : create("span", { class: "passage-link", tabIndex: -1 });
   // The page title is visible above the group; a screen reader needs it in the link too.
   link.append(create("span", { class: "visually-hidden" }, `${metadata.document_title || metadata.url} › `));
-  if (metadata.section) appendHighlighted(link, metadata.section, words);
-  else link.append("Top of the page");
+  link.append(...(metadata.section ? drawHeadings(metadata.section, words) : ["Top of the page"]));
   return link;
+}
+
+/** Draw the headings above the section, which are cut if there is no room for them, and its own heading. */
+function drawHeadings(section, words) {
+  const start = section.lastIndexOf(SEPARATOR) + 1 && section.lastIndexOf(SEPARATOR) + SEPARATOR.length;
+  const own = create("span", { class: "own-heading" });
+  appendHighlighted(own, section.slice(start), words);
+  if (!start) return [own];
+  const above = create("span", { class: "headings-above", title: section });
+  appendHighlighted(above, section.slice(0, start), words);
+  return [above, own];
 }
 
 function drawTools(result, words) {

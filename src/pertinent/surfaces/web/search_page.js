@@ -29,6 +29,8 @@ const suggestions = attachSuggestions(searchBox, $("suggestions"));
 
 /** The current search, as in the URL. */
 let search = readSearch();
+/** Whether the reader is still typing: then no default minimum hides passages from one letter to the next. */
+let isTyping = false;
 let count = FIRST_COUNT;
 let parts = [];
 let exampleTitles = [];
@@ -55,6 +57,7 @@ function changeSearch(changes, { isFinal = true, delay = 0 } = {}) {
   // Another query is corrected again.
   const exact = search.exact && (changes.query ?? search.query) === search.query;
   search = { ...search, exact, ...changes };
+  isTyping = !isFinal;
   count = FIRST_COUNT;
   showOptions(search);
   clearTimeout(typingTimer);
@@ -72,6 +75,7 @@ function restoreSearch(restored) {
   clearTimeout(typingTimer);
   suggestions.close();
   search = restored;
+  isTyping = false;
   count = FIRST_COUNT;
   searchBox.value = search.query;
   showOptions(search);
@@ -129,7 +133,7 @@ async function runSearch({ force = false } = {}) {
     showHint();
     return;
   }
-  const key = JSON.stringify([search, query, count]);
+  const key = JSON.stringify([search, query, count, getThreshold()]);
   if (key === requestedKey && !force) return;
   abortSearch();
   requestedKey = key;
@@ -161,13 +165,17 @@ function buildRequest(query) {
   return {
     query_text: query,
     top_k: count,
-    similarity_threshold: getMinScore(search),
+    similarity_threshold: getThreshold(),
     ranking: search.ranking,
     snippet_length: getSnippetLength(),
     ...(search.exact && { correct: false }),
     ...(count === FIRST_COUNT && { per_page: FIRST_PER_PAGE }),
     ...(part && { filters: { url: part.url } }),
   };
+}
+
+function getThreshold() {
+  return isTyping ? search.minScore ?? 0 : getMinScore(search);
 }
 
 function getSelectedPart() {
@@ -204,7 +212,7 @@ function showAnswer(answer, query) {
 
 function describeCount(results, ms) {
   const pages = groupByPage(results).length;
-  const minScore = getMinScore(search);
+  const minScore = getThreshold();
   if (!results.length) return minScore ? `No passage scores ${minScore.toFixed(2)} or more.` : "No passage was found.";
   const passages = results.length === 1 ? "1 passage" : `${results.length} passages`;
   return `${passages} on ${pages === 1 ? "1 page" : `${pages} pages`} · ${Math.max(1, Math.round(ms))} ms`;

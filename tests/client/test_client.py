@@ -12,7 +12,7 @@ import pytest
 
 from pertinent import AsyncPertinentClient, PertinentClient
 from pertinent.errors import EmbedderError, IndexFailure, InvalidInput, NotFound, SettingsError, StoreError
-from pertinent.surfaces.client.connection import LONGEST_WAIT_SECONDS, Connection, RetryableFailure
+from pertinent.surfaces.client.connection import LONGEST_WAIT_SECONDS, Connection, TransientFailure
 from pertinent.workspace.workspace import Workspace
 
 from ..http.conftest import fill, raising, settings_in
@@ -330,8 +330,8 @@ class TestFailingServers:
 @pytest.mark.parametrize("attempt", [1, 2, 3])
 def test_wait_is_at_least_what_the_service_asks_for(attempt: int) -> None:
     connection = Connection("http://127.0.0.1:1", retries=3)
-    assert connection.wait_before_retry(RetryableFailure("busy", 7.0), attempt) == 7.0
-    assert 0 < connection.wait_before_retry(RetryableFailure("busy"), attempt) <= LONGEST_WAIT_SECONDS
+    assert connection.wait_before_retry(TransientFailure("busy", 7.0), attempt) == 7.0
+    assert 0 < connection.wait_before_retry(TransientFailure("busy"), attempt) <= LONGEST_WAIT_SECONDS
 
 
 def test_proxy_of_the_environment_is_not_asked_for_this_machine(

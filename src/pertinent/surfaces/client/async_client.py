@@ -19,7 +19,7 @@ from . import api_requests
 from .api_requests import ApiRequest, Result
 from .api_responses import ServiceStatus
 from .client import PertinentClient
-from .connection import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Connection, RetryableFailure
+from .connection import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Connection, TransientFailure
 
 if TYPE_CHECKING:
     from ..._internal.progress import Progress
@@ -137,7 +137,7 @@ class AsyncPertinentClient:
                 with self._connection.translate_errors():
                     response = await self._http.request(**request.arguments())
                 return self._connection.read_response(request, response)
-            except RetryableFailure as failure:
+            except TransientFailure as failure:
                 seconds = self._connection.wait_before_retry(failure, attempt)
             await asyncio.sleep(seconds)
         raise AssertionError("unreachable")

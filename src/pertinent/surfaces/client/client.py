@@ -18,7 +18,7 @@ from ..search_filters import make_options
 from . import api_requests
 from .api_requests import ApiRequest, Result
 from .api_responses import ServiceStatus
-from .connection import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Connection, RetryableFailure
+from .connection import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Connection, TransientFailure
 
 if TYPE_CHECKING:
     from ..._internal.progress import Progress
@@ -140,7 +140,7 @@ class PertinentClient(ClosedAtExit):
                 with self._connection.translate_errors():
                     response = self._http.request(**request.arguments())
                 return self._connection.read_response(request, response)
-            except RetryableFailure as failure:
+            except TransientFailure as failure:
                 seconds = self._connection.wait_before_retry(failure, attempt)
             time.sleep(seconds)
         raise AssertionError("unreachable")

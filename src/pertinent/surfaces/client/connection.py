@@ -33,7 +33,7 @@ LONGEST_MESSAGE = 500
 """Messages of a service are cut here: any program may answer at its address."""
 
 
-class RetryableFailure(IndexFailure):
+class TransientFailure(IndexFailure):
     """A failure that may not happen again: a lost connection, too many requests, a store that is down.
 
     `retry_after` is how many seconds the service asks to wait, if it says so.
@@ -80,14 +80,14 @@ class Connection:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Raise the errors of httpx as IndexFailure; those that may pass as RetryableFailure."""
+        """Raise the errors of httpx as IndexFailure; those that may pass as TransientFailure."""
         try:
             yield
         except httpx.TimeoutException as error:
             raise IndexFailure(f"{self.url} gave no answer within {self.timeout:g} s") from error
         except httpx.TransportError as error:
             detail = str(error) or type(error).__name__
-            raise RetryableFailure(f"{self.url} does not answer: {detail}") from error
+            raise TransientFailure(f"{self.url} does not answer: {detail}") from error
         except httpx.HTTPError as error:
             detail = str(error) or type(error).__name__
             raise IndexFailure(f"{self.url} gave an answer that can't be read: {detail}") from error
@@ -123,10 +123,10 @@ class Connection:
             error, message = "", f"{self.url} gave an answer that is not JSON of Pertinent"
         if status in RETRIED_STATUSES:
             retry_after = parse_retry_after(response.headers.get("retry-after", ""))
-            return RetryableFailure(f"the service failed with {status}: {message}{request}", retry_after)
+            return TransientFailure(f"the service failed with {status}: {message}{request}", retry_after)
         return make_error(status, error, message, request)
 
-    def wait_before_retry(self, failure: RetryableFailure, attempt: int) -> float:
+    def wait_before_retry(self, failure: TransientFailure, attempt: int) -> float:
         """Return how many seconds to wait before the next attempt.
 
         Args:

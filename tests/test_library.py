@@ -80,9 +80,9 @@ def indexed(book: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_public_names() -> None:
     assert sorted(pertinent.__all__) == [
-        "Answer", "Chunk", "Filters", "Hit", "Pertinent", "PertinentError", "QueryEmbedding",
-        "RetrievalResult", "Suggestion", "generate_query_embedding", "retrieve", "retrieve_content_chunks",
-        "validate",
+        "Answer", "AsyncPertinentClient", "Chunk", "Filters", "Hit", "Pertinent", "PertinentClient",
+        "PertinentError", "QueryEmbedding", "RetrievalResult", "Suggestion", "generate_query_embedding",
+        "retrieve", "retrieve_content_chunks", "validate",
     ]  # fmt: skip
     for name in pertinent.__all__:
         assert getattr(pertinent, name) is not None

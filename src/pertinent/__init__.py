@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors import PertinentError
+    from .surfaces.client import AsyncPertinentClient, PertinentClient
     from .surfaces.entities import QueryEmbedding, RetrievalResult
     from .surfaces.library import Pertinent
     from .surfaces.seed_functions import (
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "AsyncPertinentClient",
     "Chunk",
     "Filters",
     "Hit",
     "Pertinent",
+    "PertinentClient",
     "PertinentError",
     "QueryEmbedding",
     "RetrievalResult",
@@ -36,6 +39,7 @@ _MODULES = {
     "PertinentError": "errors",
     **dict.fromkeys(("Answer", "Chunk", "Filters", "Hit", "Suggestion"), "types"),
     "Pertinent": "surfaces.library",
+    **dict.fromkeys(("AsyncPertinentClient", "PertinentClient"), "surfaces.client"),
     **dict.fromkeys(("QueryEmbedding", "RetrievalResult"), "surfaces.entities"),
 }
 """Where a public name is defined, unless it is a function of a seed."""

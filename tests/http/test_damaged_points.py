@@ -26,15 +26,15 @@ import pertinent
 from pertinent.identity import is_url
 from pertinent.surfaces import seed_functions
 from pertinent.surfaces.cli.app import app as command_line
+from pertinent.surfaces.client import PertinentClient
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
-from pertinent.surfaces.validation_targets import RemoteService
 from pertinent.testing.embedder import HashedWords
-from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
 
 from ..servers.fixtures import Endpoint
+from ..servers.service import running_service
 from ..stores.external.pipelines import PASSAGES, PIPELINES, write
 from .conftest import fill, settings_in
 
@@ -170,8 +170,10 @@ class TestSeed003Payload:
             for page in listed:
                 interfaces.get(f"/api/v1/documents/{page['document_id']}", "/api/v1/documents/{document_id}")
             assert interfaces.run("doctor", "--json")["sound"] is True
-            remote = RemoteService(interfaces.api)  # type: ignore[arg-type]  # the same requests, in this process
-            assert {hit.chunk.url for hit in remote.search(QUERY, SearchOptions(top_k=20)).hits} == expected
+            with running_service(interfaces.opened.workspace) as url, PertinentClient(url) as remote:
+                # Unknown values and the ids of points are the same as in the library.
+                assert remote.search(QUERY, 20).hits == interfaces.opened.search(QUERY, 20).hits
+                assert {hit.chunk.url for hit in remote.search(QUERY, 20).hits} == expected
 
     def test_rule_29_point_without_url_and_source_path_is_left_out_and_counted(
         self, client: QdrantClient, collection: str, open_interfaces: OpenInterfaces

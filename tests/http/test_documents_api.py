@@ -33,7 +33,7 @@ def test_chunk_has_no_neighbours_by_default(service: Service) -> None:
     assert chunk["created_at"].endswith("Z")
     assert set(chunk) == {
         "chunk_id", "position", "content", "section", "anchor", "url", "document_id", "document_title",
-        "citation", "content_hash", "created_at", "start", "end",
+        "citation", "content_hash", "created_at", "start", "end", "source_path", "slug", "source_type",
     }  # fmt: skip
 
 
@@ -81,7 +81,9 @@ def test_documents_lists_every_page_with_its_number_of_chunks(service: Service) 
         "docs/nodes.md": 3,
     }
     for document in body["documents"]:
-        assert set(document) == {"document_id", "url", "title", "source", "source_path", "chunks"}
+        assert set(document) == {
+            "document_id", "url", "title", "source", "source_path", "page_hash", "chunks",
+        }  # fmt: skip
 
 
 def test_document_has_its_text_and_chunks(service: Service) -> None:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from .._internal.closing import ClosedAtExit
 from .._internal.progress import NoProgress, Progress
 from ..errors import InvalidInput, NotFound
 from ..indexing.plan import SyncPlan
 from ..indexing.sync import SyncSummary
-from ..limits import ENGINE, MAX_NEIGHBORS, RETRIEVAL_IMPLEMENTATION, SUGGESTIONS, check_count, check_options
+from ..limits import ENGINE, MAX_NEIGHBORS, RETRIEVAL_IMPLEMENTATION, SUGGESTIONS, check_count
 from ..ports import PageRecord
 from ..search.engine import find_neighbors
 from ..settings import load
-from ..types import Answer, Chunk, Filters, Ranking, SearchOptions, Suggestion
+from ..types import Answer, Chunk, Filters, Ranking, Suggestion
 from ..workspace.planning import open_for_planning
 from ..workspace.reindex import drop_previous, reindex, rollback
 from ..workspace.workspace import Workspace
-from .search_filters import check_filters
+from .page_view import read_page
+from .search_filters import make_options
 
 if TYPE_CHECKING:
     from ..ports import Source
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from ..validation.golden.golden_set import GoldenSet
     from ..validation.report import ValidationReport
     from ..validation.seed_tests import ValidationRun
+    from ..validation.target import PageView
 
 
-class Pertinent:
+class Pertinent(ClosedAtExit):
     """An index of documentation, open for searching and indexing.
 
     Use it as a context manager, or call `close()`. Its methods may be called from several threads.
@@ -82,7 +84,9 @@ class Pertinent:
         self.workspace.require_writable()
         # A folder that does not exist is not created, so such a crawl has no cache.
         cache = self._crawl_cache if self._crawl_cache.parent.exists() else None
-        opened = self._open_source(source, base_url, name, page_filter, limits, cache)
+        opened = self._open_source(
+            source, cache, base_url=base_url, name=name, page_filter=page_filter, limits=limits
+        )
         with open_for_planning(self.workspace) as workspace:
             return workspace.create_indexer(progress or NoProgress(), opened).plan(opened)
 
@@ -119,31 +123,19 @@ class Pertinent:
             >>> summary = pertinent.index("docs/", base_url="https://example.org/docs")
             >>> print(summary.pages_added, "pages added")
         """
-        opened = self._open_source(source, base_url, name, page_filter, limits, self._crawl_cache)
+        opened = self._open_source(
+            source, self._crawl_cache, base_url=base_url, name=name, page_filter=page_filter, limits=limits
+        )
         progress = progress or NoProgress()
         with self.workspace.writing(progress, new=True):
             indexer = self.workspace.create_indexer(progress, opened)
             return indexer.apply(indexer.plan(opened), allow_shrink=allow_shrink)
 
-    def _open_source(
-        self,
-        spec: str | os.PathLike[str],
-        base_url: str | None,
-        name: str | None,
-        page_filter: PageFilter | None,
-        limits: CrawlLimits | None,
-        cache: Path | None,
-    ) -> Source:
+    def _open_source(self, source: str | os.PathLike[str], cache: Path | None, **options: Any) -> Source:
+        """Open a source, with the options of `sources.open_source`."""
         from ..sources import open_source
 
-        return open_source(
-            os.fspath(spec),
-            base_url=base_url,
-            name=name,
-            cache_file=cache,
-            page_filter=page_filter,
-            limits=limits,
-        )
+        return open_source(os.fspath(source), cache_file=cache, **options)
 
     @property
     def _crawl_cache(self) -> Path:
@@ -271,16 +263,16 @@ class Pertinent:
         Examples:
             >>> answer = pertinent.search("joint limits", top_k=3, filters={"section": "Pitfalls"})
         """
-        options = SearchOptions(
+        options = make_options(
+            filters,
             top_k=top_k,
             threshold=threshold,
             ranking=ranking,
-            filters=check_filters(filters),
             per_page=per_page,
             fallback=fallback,
             correct=correct,
         )
-        return self.workspace.engine().search(ENGINE.check_query(text), check_options(options))
+        return self.workspace.engine().search(ENGINE.check_query(text), options)
 
     def search_many(self, texts: Sequence[str], **options: Any) -> list[Answer]:
         """Search for several texts, whose embeddings are computed in one batch.
@@ -294,8 +286,7 @@ class Pertinent:
         """
         if isinstance(texts, str):
             raise InvalidInput("texts", "must be a list of texts, not one text")
-        filters = check_filters(options.pop("filters", None))
-        checked_options = check_options(SearchOptions(filters=filters, **options))
+        checked_options = make_options(**options)
         queries = [(ENGINE.check_query(text), checked_options) for text in texts]
         answers = []
         for outcome in self.workspace.engine().search_batch(queries):
@@ -343,17 +334,10 @@ class Pertinent:
             >>> report = pertinent.validate("golden.yaml", ranking="dense")
             >>> print(report.verdict, report.summary)
         """
-        from ..validation.criteria import merge_criteria
-        from ..validation.golden.formats import read_golden
-        from ..validation.golden.golden_set import GoldenSet
-        from ..validation.validate import ValidationOptions, validate
-        from .validation_targets import LocalPipeline
+        from .validation_targets import LocalPipeline, validate_golden
 
-        golden_set = golden if isinstance(golden, GoldenSet) else read_golden(os.fspath(golden))
-        criteria = merge_criteria(self.workspace.settings.criteria, golden_set.criteria)
-        return validate(
-            LocalPipeline(self.workspace), golden_set, ValidationOptions(**options), criteria, progress
-        )
+        criteria = self.workspace.settings.criteria
+        return validate_golden(LocalPipeline(self.workspace), golden, criteria, progress, **options)
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
         """Run seed 004's validation tests: whether each query finds the chunks that it should.
@@ -387,14 +371,23 @@ class Pertinent:
         self.workspace.require()
         return self.workspace.catalog().pages()
 
+    def page(self, document_id: str) -> PageView:
+        """Return a page with its text and its chunks.
+
+        Args:
+            document_id: The id of the page, as `pages` and every hit have it.
+
+        Raises:
+            NotFound: No page has this id.
+        """
+        self.workspace.require()
+        return read_page(self.workspace.catalog(), document_id)
+
+    def sources(self) -> Mapping[str, str]:
+        """Return name and location of each source."""
+        self.workspace.require()
+        return self.workspace.catalog().sources()
+
     def close(self) -> None:
         """Close the stores, so that another process can open the index."""
         self.workspace.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -1,13 +1,25 @@
-"""Check the filters of a search."""
+"""Check the filters and options of a search from Python or the command line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from typing import Any
 
 from ..errors import InvalidInput
 from ..identity import is_url
-from ..types import Filters
+from ..limits import check_options
+from ..types import Filters, SearchOptions
+
+
+def make_options(filters: Filters | Mapping[str, str] | None = None, **options: Any) -> SearchOptions:
+    """Return the options of a search; raise InvalidInput for one that is out of range.
+
+    Args:
+        filters: The filters, as they were passed.
+        options: Other fields of `SearchOptions` by name.
+    """
+    return check_options(SearchOptions(filters=check_filters(filters), **options))
 
 
 def check_filters(filters: Filters | Mapping[str, str] | None) -> Filters:

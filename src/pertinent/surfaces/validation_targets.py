@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
-from .._internal.retry_after import parse_retry_after
-from ..errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
+from ..errors import IndexFailure
 from ..health import audit
-from ..identity import point_id
 from ..limits import ENGINE, check_options
 from ..ports import Embedder
 from ..search.engine import Engine
-from ..types import Answer, Chunk, DamagedPoint, Hit, Scores, SearchOptions, damaged_points, readable_chunks
+from ..types import Answer, Chunk, SearchOptions, damaged_points, readable_chunks
 from ..validation import integrity
 from ..validation.target import PageView
 from ..workspace.workspace import Workspace
+from .client.api_requests import build_search
 
 if TYPE_CHECKING:
-    import httpx
+    from .._internal.progress import Progress
+    from ..validation.golden.golden_set import GoldenSet
+    from ..validation.report import ValidationReport
+    from ..validation.target import ValidationTarget
+    from .client import PertinentClient
 
 TIMEOUT_SECONDS = 60.0
-NO_CACHE = {"cache-control": "no-cache"}
-"""Cached answers must not be measured."""
 MAX_RETRIES = 5
-"""How often a request is retried if the service answers that its rate limit is reached."""
 
 
 class InProcessPipeline:
@@ -114,58 +112,28 @@ class LocalPipeline(InProcessPipeline):
 class RemoteService:
     """A service with Pertinent's HTTP API."""
 
-    client: httpx.Client
+    client: PertinentClient
 
     @classmethod
     def connect(cls, url: str, key: str | None = None) -> RemoteService:
         """Create a client of the service at an address; nothing is requested yet."""
-        import httpx
+        from .client import PertinentClient
 
-        if not url.startswith(("http://", "https://")):
-            raise InvalidInput("url", f"must begin with http:// or https://, not {url!r}")
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        return cls(httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=TIMEOUT_SECONDS))
+        return cls(PertinentClient(url, key, timeout=TIMEOUT_SECONDS, retries=MAX_RETRIES))
 
     def describe_pipeline(self) -> Mapping[str, str]:
-        health = self._get("/api/v1/health")
-        return {"subject": str(self.client.base_url), "embedder": str(health.get("embedder", ""))}
+        health = self.client.health()
+        if not health.index:
+            raise IndexFailure(f"the index of {self.client.url} does not answer")
+        return {"subject": self.client.url, "embedder": health.embedder}
 
     def search(self, text: str, options: SearchOptions) -> Answer:
-        fields = {
-            "query_text": text,
-            "top_k": options.top_k,
-            "similarity_threshold": options.threshold,
-            "ranking": options.ranking,
-            "per_page": options.per_page,
-            "filters": {name: value for name, value in asdict(options.filters).items() if value} or None,
-            "distinct": None if options.distinct else False,
-        }
-        request = {name: value for name, value in fields.items() if value is not None}
-        response = self._send(lambda: self.client.post("/api/v1/search", json=request, headers=NO_CACHE))
-        with self._reading_response():
-            return Answer(
-                query=text,
-                ranking=response["search_params"]["ranking"],
-                hits=tuple(_parse_hit(result) for result in response["results"]),
-                top_k=options.top_k,
-                threshold=options.threshold,
-                created_at=response["created_at"],
-                timings={"remote": response["query_time_ms"]},
-                damaged=tuple(_parse_damaged_point(point) for point in response.get("damaged", ())),
-            )
+        # Cached answers must not be measured.
+        return self.client.send(build_search(text, replace(options, bypass_cache=True)))
 
     def pages(self) -> Iterator[PageView]:
-        listing = self._get("/api/v1/documents")
-        with self._reading_response():
-            document_ids = [record["document_id"] for record in listing["documents"]]
-        for document_id in document_ids:
-            page = self._get(f"/api/v1/documents/{document_id}")
-            with self._reading_response():
-                chunks = tuple(_parse_passage(passage, page) for passage in page["passages"])
-                view = PageView(
-                    page["document_id"], page["url"], page["title"], page["source_path"], page["text"], chunks
-                )
-            yield view
+        for record in self.client.pages():
+            yield self.client.page(record.document_id)
 
     def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         # The API does not tell the index and the catalog apart.
@@ -176,105 +144,28 @@ class RemoteService:
         gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in integrity.find_pages_with_gaps(pages)]
         return [*integrity.describe_faults(chunk for page in pages for chunk in page.chunks), *gaps]
 
-    @contextmanager
-    def _reading_response(self) -> Iterator[None]:
-        """Raise IndexFailure if the response lacks a field or has one of the wrong type."""
-        try:
-            yield
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise IndexFailure(
-                f"{self.client.base_url} is not a Pertinent service: unexpected response ({error!r})"
-            ) from error
 
-    def _get(self, path: str) -> dict[str, Any]:
-        return self._send(lambda: self.client.get(path))
+def validate_golden(
+    target: ValidationTarget,
+    golden: str | os.PathLike[str] | GoldenSet,
+    criteria: Mapping[str, Any],
+    progress: Progress | None = None,
+    **options: Any,
+) -> ValidationReport:
+    """Run a golden set on a pipeline.
 
-    def _send(self, request: Callable[[], httpx.Response]) -> dict[str, Any]:
-        """Send a request, retry it while the rate limit is reached, and return the JSON of the response.
+    Args:
+        target: The pipeline.
+        golden: A file, `beir:FOLDER`, or a golden set made in Python.
+        criteria: The criteria of the settings; those of the golden set take precedence.
+        progress: Receives the stages and steps of the work.
+        options: Those of `ValidationOptions`.
+    """
+    from ..validation.criteria import merge_criteria
+    from ..validation.golden.formats import read_golden
+    from ..validation.golden.golden_set import GoldenSet
+    from ..validation.validate import ValidationOptions, validate
 
-        Raises:
-            PertinentError: The error that the service reports, or IndexFailure if it does not answer.
-        """
-        import httpx
-
-        try:
-            response = request()
-            for _ in range(MAX_RETRIES):
-                if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
-                    break
-                time.sleep(_seconds_to_wait(response.headers.get("retry-after", "1")))
-                response = request()
-            body = response.json()
-        except httpx.HTTPError as error:
-            raise IndexFailure(f"{self.client.base_url} does not answer: {error}") from error
-        except ValueError as error:
-            raise IndexFailure(f"{self.client.base_url} gave an answer that is not JSON") from error
-        if response.is_success and isinstance(body, dict):
-            return body
-        message = str(body.get("message", body) if isinstance(body, dict) else body)
-        raise _make_error(response.status_code, message)
-
-
-def _seconds_to_wait(retry_after: str) -> float:
-    """Return the seconds to wait, from the header Retry-After."""
-    seconds = parse_retry_after(retry_after)
-    return 1.0 if seconds is None else min(seconds, TIMEOUT_SECONDS)
-
-
-def _make_error(status: int, message: str) -> PertinentError:
-    """Return the error that the service meant by its status and message."""
-    match status:
-        case 400:
-            field, colon, problem = message.partition(": ")
-            names_field = colon and " " not in field
-            return InvalidInput(field, problem) if names_field else InvalidInput("query", message)
-        case 401:
-            return SettingsError(f"the service requires an API key: {message}")
-        case 404:
-            return NotFound(message)
-        case 502:
-            return EmbedderError(message)
-    return IndexFailure(f"the service failed with {status}: {message}")
-
-
-def _parse_hit(result: Mapping[str, Any]) -> Hit:
-    metadata = result["metadata"]
-    fields = {**metadata, "position": result["position"], "content": result["content"]}
-    chunk = _parse_chunk(fields, result["chunk_id"], metadata["source_path"], metadata["source_type"])
-    scores = Scores(*(result["scores"].get(name) for name in Scores._fields))
-    return Hit(chunk, result["similarity_score"], scores, point_id(chunk.chunk_id))
-
-
-def _parse_passage(passage: Mapping[str, Any], page: Mapping[str, Any]) -> Chunk:
-    return _parse_chunk(passage, passage["chunk_id"], page["source_path"], source_type="")
-
-
-def _parse_chunk(fields: Mapping[str, Any], chunk_id: str, source_path: str, source_type: str) -> Chunk:
-    return Chunk(
-        chunk_id=chunk_id,
-        document_id=fields["document_id"],
-        url=fields["url"],
-        anchor=fields["anchor"],
-        title=fields["document_title"],
-        section=fields["section"],
-        position=fields["position"],
-        start=_parse_offset(fields["start"]),
-        end=_parse_offset(fields["end"]),
-        text=fields["content"],
-        content_hash=fields["content_hash"],
-        source_path=source_path,
-        slug="",
-        source_type=source_type,
-        created_at=fields["created_at"],
-    )
-
-
-def _parse_offset(offset: int | None) -> int:
-    """Return the offset in the page's text; a chunk whose place is unknown has -1."""
-    return -1 if offset is None else offset
-
-
-def _parse_damaged_point(point: Mapping[str, Any]) -> DamagedPoint:
-    name = str(point["point_id"])
-    identifier = int(name) if name.isdecimal() else UUID(name)
-    return DamagedPoint(identifier, point["chunk_id"], tuple(point["problems"]))
+    golden_set = golden if isinstance(golden, GoldenSet) else read_golden(os.fspath(golden))
+    merged = merge_criteria(criteria, golden_set.criteria)
+    return validate(target, golden_set, ValidationOptions(**options), merged, progress)

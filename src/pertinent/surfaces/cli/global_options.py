@@ -15,7 +15,8 @@ from .error_reporting import print_notice
 if TYPE_CHECKING:
     from stamina.instrumentation import RetryDetails
 
-    from ...settings import LoadedSettings
+    from ...settings import LoadedSettings, Settings
+    from ..client import PertinentClient
     from ..library import Pertinent
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -63,13 +64,58 @@ def get_global_options(context: typer.Context) -> GlobalOptions:
 @contextmanager
 def open_pertinent(context: typer.Context, **flags: object) -> Iterator[Pertinent]:
     """Open Pertinent with the settings of this run, and close it at the end."""
+    with _open_index(get_global_options(context).load_settings(**flags).settings) as pertinent:
+        yield pertinent
+
+
+@contextmanager
+def open_reader(settings: Settings) -> Iterator[Pertinent | PertinentClient]:
+    """Open the index to read from it; while a service has it open, ask that service."""
+    from ..folder_service import connect, find_service
+
+    service = find_service(settings, print_notice)
+    if service is None:
+        with _open_index(settings) as pertinent:
+            yield pertinent
+        return
+    print_notice(f"asking the service at {service.url}, which has the index open")
+    with connect(service) as client:
+        yield client
+
+
+@contextmanager
+def _open_index(settings: Settings) -> Iterator[Pertinent]:
+    from ...errors import IndexLocked
+    from ...workspace.workspace import Workspace
     from ..library import Pertinent
 
-    options = get_global_options(context)
-    with Pertinent.open(options.folder, embedder=options.embedder, **flags) as pertinent:
-        if pertinent.workspace.settings.asks_servers:
+    with Pertinent(Workspace(settings)) as pertinent:
+        if settings.asks_servers:
             print_retries()
-        yield pertinent
+        try:
+            yield pertinent
+        except IndexLocked as error:
+            if advice := _advise_on_service(settings):
+                raise IndexLocked(advice) from error
+            raise
+
+
+def _advise_on_service(settings: Settings) -> str | None:
+    """Return what to do if a service has the index open; None without one."""
+    from ..folder_service import find_service
+
+    service = find_service(settings, print_notice)
+    if service is None:
+        return None
+    syncs = (
+        f"It watches {service.watches}, and indexes what changes there by itself"
+        if service.watches
+        else "`pertinent serve --watch SOURCE` indexes a source inside the service, whenever it changes"
+    )
+    return (
+        f"the service at {service.url} has the index open. {syncs}. For anything else, stop it (Ctrl-C) and "
+        "run this again"
+    )
 
 
 def print_retries() -> None:

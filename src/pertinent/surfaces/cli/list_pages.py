@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer  # noqa: TC002 - Typer evaluates the annotations
 
 from ..._internal.messages import format_count
-from .global_options import JsonFlag, open_pertinent
+from .global_options import JsonFlag, get_global_options, open_reader
 from .terminal import one_line, print_json, render, write
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ def list_pages(context: typer.Context, *, as_json: JsonFlag = False) -> None:
 
     For example: pertinent list --json | jq '.pages | length'
     """
-    with open_pertinent(context) as pertinent:
-        records = pertinent.pages()
-        locations = pertinent.workspace.catalog().sources()
+    with open_reader(get_global_options(context).load_settings().settings) as reader:
+        records, locations = reader.pages(), reader.sources()
     if as_json:
         print_json(
             {

@@ -13,7 +13,7 @@ from ...limits import RETRIEVAL_TESTING
 from ...types import Answer
 from ..search_filters import check_filters
 from .error_reporting import print_notice
-from .global_options import JsonFlag, RankingOption, open_pertinent
+from .global_options import JsonFlag, RankingOption, get_global_options, open_reader
 from .terminal import one_line, render, to_json, write
 
 if TYPE_CHECKING:
@@ -83,23 +83,34 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
       pertinent search "launch files" --full
       pertinent search "launch files" --json | jq '.results[0].url'
     """
+    from ...search.terms import Analyzer
+    from ..library import Pertinent
+
     text = RETRIEVAL_TESTING.check_query(_read_stdin() if text == "-" else text)
     checked_filters = check_filters(parse_filters(filters or ()))
+    settings = get_global_options(context).load_settings().settings
     timer = StageTimer()
-    with open_pertinent(context) as pertinent:
+    with open_reader(settings) as reader:
         # Load here what is loaded once per process, so that the stages measure the query alone.
-        analyzer = pertinent.workspace.engine().analyzer
+        if isinstance(reader, Pertinent):
+            reader.workspace.engine()
         if not json_:
             render(lambda out: out.print(""))
         timer.lap("opened")
-        answer = pertinent.search(
-            text, top_k, threshold, ranking, checked_filters, per_page, correct=not exact
+        answer = reader.search(
+            text,
+            top_k,
+            threshold,
+            ranking or settings.ranking,
+            checked_filters,
+            per_page,
+            correct=not exact,
         )
         opening_ms = timer.stages["opened"]
         if json_:
             _print_json(answer, opening_ms, explain=explain, include_metadata=not no_metadata)
         else:
-            filtered = bool(filters)
+            analyzer, filtered = Analyzer(settings.language), bool(filters)
             _print_text(answer, analyzer, opening_ms, explain=explain, filtered=filtered, full=full)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...limits import MAX_NEIGHBORS
-from .global_options import JsonFlag, open_pertinent
+from .global_options import JsonFlag, get_global_options, open_reader
 from .search_output import format_breadcrumb
 from .terminal import clean, one_line, print_json, render, write
 
@@ -41,8 +41,8 @@ def show(
 
     For example: pertinent show nodes-1a2b3c4d-0123456789ab --around 1
     """
-    with open_pertinent(context) as pertinent:
-        chunks = pertinent.chunk(chunk_id, around)
+    with open_reader(get_global_options(context).load_settings().settings) as reader:
+        chunks = reader.chunk(chunk_id, around)
     if as_json:
         print_json(
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...limits import SUGGESTIONS
-from .global_options import JsonFlag, open_pertinent
+from .global_options import JsonFlag, get_global_options, open_reader
 from .terminal import clean, one_line, print_json, render, symbol, write
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def suggest(
 
     For example: pertinent suggest "joint lim" --limit 3
     """
-    with open_pertinent(context) as pertinent:
-        suggestions = pertinent.suggest(text, limit)
+    with open_reader(get_global_options(context).load_settings().settings) as reader:
+        suggestions = reader.suggest(text, limit)
     if as_json:
         print_json({"suggestions": [asdict(suggestion) for suggestion in suggestions]})
     else:

@@ -13,7 +13,7 @@ from ...errors import EmbedderError, InvalidInput, StoreError
 from ...types import Ranking
 from ...validation.options import MOST_AT_ONCE
 from .error_reporting import BAD_INPUT, print_notice
-from .global_options import get_global_options, open_pertinent
+from .global_options import get_global_options, open_reader
 from .output_paths import check_file_is_writable, check_folder_is_writable
 from .terminal import print_json, render, write
 
@@ -271,14 +271,19 @@ def parse_requirements(arguments: Sequence[str]) -> dict[str, float]:
 
 @contextmanager
 def _open_target(context: typer.Context, url: str | None) -> Iterator[ValidationTarget]:
-    """Open what is validated: the service at the address, or the local pipeline."""
+    """Open what is validated: the service at the address, or the index in the folder."""
+    from ..library import Pertinent
     from ..validation_targets import LocalPipeline, RemoteService
 
+    settings = get_global_options(context).load_settings().settings
     if url is None:
-        with open_pertinent(context) as pertinent:
-            yield LocalPipeline(pertinent.workspace)
+        with open_reader(settings) as reader:
+            if isinstance(reader, Pertinent):
+                yield LocalPipeline(reader.workspace)
+            else:
+                yield RemoteService(reader)
         return
-    keys = get_global_options(context).load_settings().settings.api_keys
+    keys = settings.api_keys
     service = RemoteService.connect(url, keys[0].get_secret_value() if keys else None)
     with service.client:
         yield service

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import is_loopback
+from ..folder_service import TOKEN_PREFIX
 from .errors import ApiError, error_response
 from .observability import Observer
 from .rate_limit import RateLimit
@@ -55,6 +56,8 @@ class AccessMiddleware:
         app: The next ASGI application.
         observer: Counts refusals and logs unexpected errors.
         keys: The valid API keys; without any, no key is needed.
+        folder_token: A token with the rights of a key and without a rate limit, for callers that can read
+            the data folder.
         rate_limit: Limits requests per key, or per address without keys.
         timeout: Within how many seconds the request body must arrive.
         host_names: The host names that requests may use, besides loopback names; None allows any.
@@ -67,6 +70,7 @@ class AccessMiddleware:
         observer: Observer,
         *,
         keys: Sequence[str] = (),
+        folder_token: str | None = None,
         rate_limit: RateLimit | None = None,
         timeout: float = 10.0,
         host_names: Collection[str] | None = None,
@@ -74,6 +78,7 @@ class AccessMiddleware:
         self._app = app
         self._observer = observer
         self._keys = [key.encode() for key in keys]
+        self._folder_token = folder_token.encode() if folder_token else None
         self._rate_limit = rate_limit
         self._timeout = timeout
         self._host_names = host_names
@@ -111,9 +116,13 @@ class AccessMiddleware:
         if path not in OPEN_PATHS:
             self._check_host(headers.get("host", ""))
             key = _read_key(headers)
-            is_known = self._is_known(key)
-            is_admitted = is_known or not self._keys
-            if not (is_admitted and path.startswith(UNLIMITED_PATHS)):
+            has_folder_token = self._is_folder_token(key)
+            scope["state"]["has_folder_token"] = has_folder_token
+            is_known = has_folder_token or self._is_known(key)
+            # The token of another folder means another service, whose port this one has got.
+            needs_key = self._keys or key.startswith(TOKEN_PREFIX.encode())
+            is_admitted = is_known or not needs_key
+            if not (has_folder_token or (is_admitted and path.startswith(UNLIMITED_PATHS))):
                 # Wrong keys count against the address, so that keys can't be guessed quickly.
                 self._check_rate(key if is_known else (scope.get("client") or ("unknown",))[0])
             if not is_admitted:
@@ -139,6 +148,9 @@ class AccessMiddleware:
     def _is_known(self, key: bytes) -> bool:
         """Compare with every key, each in constant time, so that timing reveals nothing."""
         return sum(hmac.compare_digest(key, valid) for valid in self._keys) > 0
+
+    def _is_folder_token(self, key: bytes) -> bool:
+        return self._folder_token is not None and hmac.compare_digest(key, self._folder_token)
 
     def _check_rate(self, caller: Hashable) -> None:
         if self._rate_limit is not None and (wait := self._rate_limit.take(caller)):

@@ -40,6 +40,7 @@ def create_app(
     observer: Observer | None = None,
     *,
     host_names: Collection[str] | None = None,
+    folder_token: str | None = None,
 ) -> FastAPI:
     """Create the application over an open Pertinent, with its settings.
 
@@ -47,6 +48,7 @@ def create_app(
         pertinent: The open library; the caller closes it.
         observer: Records metrics, logs and traces; a new one by default.
         host_names: The host names that requests may use, besides loopback names; None allows any.
+        folder_token: Accepted like an API key, from callers that can read the data folder.
 
     Examples:
         >>> uvicorn.run(create_app(Pertinent.open("data")))
@@ -96,7 +98,7 @@ def create_app(
     add_web_pages(app)
     add_api_docs(app, needs_key=bool(settings.api_keys))
     add_error_handlers(app, observer)
-    _add_middleware(app, observer, settings, host_names)
+    _add_middleware(app, observer, settings, host_names, folder_token)
     return app
 
 
@@ -106,13 +108,18 @@ def _create_threads() -> ThreadPoolExecutor:
 
 
 def _add_middleware(
-    app: FastAPI, observer: Observer, settings: Settings, host_names: Collection[str] | None
+    app: FastAPI,
+    observer: Observer,
+    settings: Settings,
+    host_names: Collection[str] | None,
+    folder_token: str | None,
 ) -> None:
     # The last one added is the outermost: RequestMiddleware, CORS, AccessMiddleware, routes.
     app.add_middleware(
         AccessMiddleware,
         observer=observer,
         keys=[key.get_secret_value() for key in settings.api_keys],
+        folder_token=folder_token,
         rate_limit=RateLimit(settings.rate_limit) if settings.rate_limit else None,
         timeout=settings.request_timeout,
         host_names=host_names,

@@ -9,11 +9,13 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 
+from ...errors import NotFound
 from ...limits import MAX_NEIGHBORS
-from ...ports import CatalogReader, PageRecord
+from ...ports import CatalogReader
 from ...search.engine import find_neighbors
 from ...types import Chunk
-from .errors import ApiError, openapi_errors
+from ..page_view import read_page
+from .errors import openapi_errors
 from .schemas import (
     Anchor,
     ChunkId,
@@ -23,7 +25,9 @@ from .schemas import (
     DocumentId,
     PageUrl,
     Section,
+    Slug,
     SourcePath,
+    SourceType,
     SpanEnd,
     SpanStart,
     Text,
@@ -53,6 +57,9 @@ class ChunkInContext(BaseModel):
     created_at: CreatedAt
     start: SpanStart
     end: SpanEnd
+    source_path: SourcePath
+    slug: Slug
+    source_type: SourceType
 
 
 class Context(BaseModel):
@@ -70,7 +77,18 @@ class ListedDocument(BaseModel):
     title: Title
     source: str = Field(examples=["https://handbook.example/docs"])
     source_path: SourcePath
+    page_hash: str = Field(description="Changes with the page", examples=["0b6f3c528a1e4d7f9c305e2d1a7b4f68"])
     chunks: int = Field(examples=[1])
+
+
+class ListedSource(BaseModel):
+    """Where pages were read from."""
+
+    name: str = Field(examples=["https://handbook.example/docs"])
+    location: str | None = Field(
+        description="A folder or an address, for callers with the token of the data folder; null for others",
+        examples=[None],
+    )
 
 
 class DocumentList(BaseModel):
@@ -78,6 +96,7 @@ class DocumentList(BaseModel):
 
     documents: list[ListedDocument]
     total: int = Field(examples=[1])
+    sources: list[ListedSource]
 
 
 class DocumentWithText(ListedDocument):
@@ -110,9 +129,9 @@ async def read_chunk(
 
 @router.get("/documents", response_model=DocumentList, responses=openapi_errors(), summary="List the pages")
 async def list_documents(request: Request) -> Response:
-    """Return all indexed pages, with their number of chunks."""
-    records = await get_service(request).run_in_thread(lambda: _catalog(request).pages())
-    return JSONResponse({"documents": [_render_record(record) for record in records], "total": len(records)})
+    """Return all indexed pages, with their number of chunks, and their sources."""
+    service = get_service(request)
+    return JSONResponse(await service.run_in_thread(lambda: _load_documents(request)))
 
 
 @router.get(
@@ -131,20 +150,29 @@ def _catalog(request: Request) -> CatalogReader:
     return get_service(request).pertinent.workspace.catalog()
 
 
+def _load_documents(request: Request) -> dict[str, Any]:
+    catalog = _catalog(request)
+    records = catalog.pages()
+    # A location may be a path of this machine: only callers that can read the data folder see it.
+    shows_locations = getattr(request.state, "has_folder_token", False)
+    sources = [
+        {"name": name, "location": location if shows_locations else None}
+        for name, location in catalog.sources().items()
+    ]
+    return {
+        "documents": [asdict(record) for record in records],
+        "total": len(records),
+        "sources": sources,
+    }
+
+
 def _load_document(request: Request, document_id: str) -> dict[str, Any]:
     catalog = _catalog(request)
-    page = catalog.page(document_id)
+    page = read_page(catalog, document_id)
     record = catalog.page_record(document_id)
-    if page is None or record is None:
-        raise ApiError(404, "not_found", f"no document has the id {document_id!r}")
-    chunks = [_render_chunk(chunk) for chunk in catalog.chunks(document_id)]
-    return {**_render_record(record), "text": page.text, "passages": chunks}
-
-
-def _render_record(record: PageRecord) -> dict[str, Any]:
-    fields = asdict(record)
-    fields.pop("page_hash")
-    return fields
+    if record is None:
+        raise NotFound(f"the document {document_id!r} was just removed")
+    return {**asdict(record), "text": page.text, "passages": [_render_chunk(chunk) for chunk in page.chunks]}
 
 
 def _render_chunk(chunk: Chunk) -> dict[str, Any]:
@@ -163,4 +191,7 @@ def _render_chunk(chunk: Chunk) -> dict[str, Any]:
         "created_at": chunk.created_at,
         "start": start,
         "end": end,
+        "source_path": chunk.source_path,
+        "slug": chunk.slug,
+        "source_type": chunk.source_type,
     }

@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from urllib.parse import urlsplit
 
 import structlog
@@ -16,6 +17,7 @@ from ...errors import SettingsError
 from ...identity import is_loopback
 from ...search.engine import NO_CHUNKS
 from ...settings import Settings
+from ..folder_service import FolderService, leave_address, local_url, make_token
 from ..library import Pertinent
 from .app import create_app
 from .observability import Observer, configure_logging, create_tracer
@@ -52,10 +54,15 @@ def run_server(
     watcher = threading.Thread(
         target=watch_source, args=(pertinent, watch, base_url, stop, log), name="watch", daemon=True
     )
+    token = make_token()
+    app = create_app(
+        pertinent,
+        Observer(log, create_tracer(settings)),
+        host_names=allowed_host_names(settings),
+        folder_token=token,
+    )
     config = uvicorn.Config(
-        create_app(
-            pertinent, Observer(log, create_tracer(settings)), host_names=allowed_host_names(settings)
-        ),
+        app,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -65,11 +72,15 @@ def run_server(
     # Uvicorn finishes the running requests, then raises SIGTERM again; the exit code must be 0.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     host, port = listener.getsockname()[:2]
-    announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C stops it)")
+    address = FolderService(local_url(host, port), token, settings.embedder, settings.language, watch)
+    # On a server, an index can be opened by many processes.
+    is_embedded = settings.qdrant_url is None
     try:
-        if watch:
-            watcher.start()
-        uvicorn.Server(config).run(sockets=[listener])
+        with leave_address(settings.folder, address, announce) if is_embedded else nullcontext():
+            announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C stops it)")
+            if watch:
+                watcher.start()
+            uvicorn.Server(config).run(sockets=[listener])
     finally:
         stop.set()
         listener.close()

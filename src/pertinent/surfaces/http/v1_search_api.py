@@ -27,7 +27,9 @@ from .schemas import (
     Score,
     SearchFields,
     Section,
+    Slug,
     SourcePath,
+    SourceType,
     SpanEnd,
     SpanStart,
     Text,
@@ -101,11 +103,15 @@ class MetadataPackage(BaseModel):
     chunk_id: ChunkId = Field(description="Identifier for the specific chunk")
     document_id: DocumentId = Field(description="Identifier for the source document")
     document_title: Title = Field(description="Title of the source document")
-    source_type: str = Field(description="Type of source document", examples=["docusaurus-page"])
+    source_type: SourceType
     anchor: Anchor
+    position: int | None = Field(
+        ge=0, description="Position of the chunk in the document; null if unknown", examples=[1]
+    )
     start: SpanStart
     end: SpanEnd
     source_path: SourcePath
+    slug: Slug
     content_hash: ContentHash
     created_at: CreatedAt
 
@@ -197,7 +203,13 @@ class QueryResponse(BaseModel):
     query_time_ms: float = Field(ge=0, examples=[4.2])
     search_params: SearchParams
     status: Literal["success", "partial", "no_results"]
-    warnings: list[str] = Field(default_factory=list, examples=[[]])
+    warnings: list[str] = Field(
+        default_factory=list, description="Advice on the query, and the notes", examples=[[]]
+    )
+    notes: list[str] = Field(
+        default_factory=list, description="Which parts of the service did not answer", examples=[[]]
+    )
+    cached: bool = Field(description="Whether the results came from the cache")
     nearest: list[RetrievedChunk] = Field(
         default_factory=list, description="Without results: the best below the threshold", examples=[[]]
     )
@@ -275,6 +287,8 @@ def _render_answer(
         },
         "status": _get_status(answer),
         "warnings": _list_warnings(answer),
+        "notes": list(answer.notes),
+        "cached": answer.cached,
         "nearest": [render_hit(hit) for hit in below],
         "damaged": [
             {"point_id": str(point.point_id), "chunk_id": point.chunk_id, "problems": list(point.problems)}
@@ -322,9 +336,11 @@ def _render_hit(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
             "document_title": chunk.title,
             "source_type": chunk.source_type,
             "anchor": chunk.anchor,
+            "position": chunk.position if chunk.position >= 0 else None,
             "start": start,
             "end": end,
             "source_path": chunk.source_path,
+            "slug": chunk.slug,
             "content_hash": chunk.content_hash,
             "created_at": chunk.created_at,
         },

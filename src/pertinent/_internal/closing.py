@@ -1,0 +1,22 @@
+"""A base class for what is closed at the end of a `with` statement."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+
+class ClosedAtExit:
+    """Calls `close` at the end of a `with` statement."""
+
+    def close(self) -> None:
+        """Release files and connections."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,159 @@
+"""The responses of the HTTP API as the library's own types, and its errors as the library's own errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+from ...errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
+from ...ports import PageRecord
+from ...types import Answer, Chunk, DamagedPoint, Excluded, Hit, PointId, Scores, Suggestion
+
+if TYPE_CHECKING:
+    from ...validation.seed_tests import ValidationRun
+    from ...validation.target import PageView
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """Which parts of a service answer, as its health check says."""
+
+    status: Literal["ok", "degraded", "error"]
+    """`ok`: both stores answer. `degraded`: only the index does. `error`: the index does not."""
+    index: bool
+    catalog: bool
+    embedder: str
+    chunks: int | None
+
+
+def read_answer(body: Mapping[str, Any]) -> Answer:
+    """Read the answer of a search with `explain`."""
+    params, explanation = body["search_params"], body["explain"]
+    return Answer(
+        query=body["query_text"],
+        ranking=params["ranking"],
+        hits=tuple(map(_read_hit, body["results"])),
+        top_k=params["top_k"],
+        threshold=params["similarity_threshold"],
+        created_at=body["created_at"],
+        timings=dict(explanation["stages_ms"]),
+        excluded=tuple(
+            Excluded(_read_hit(candidate), candidate["reason"]) for candidate in explanation["left_out"]
+        ),
+        notes=tuple(body["notes"]),
+        damaged=tuple(map(_read_damaged_point, body["damaged"])),
+        searched_for=body["searched_for"],
+        corrected=body["corrected"],
+        cached=body["cached"],
+    )
+
+
+def _read_hit(result: Mapping[str, Any]) -> Hit:
+    metadata = result["metadata"]
+    chunk = _read_chunk({**metadata, "content": result["content"]})
+    scores = Scores(*(result["scores"][name] for name in Scores._fields))
+    point_id = _read_point_id(result["similarity"]["result_embedding_id"])
+    return Hit(chunk, result["similarity_score"], scores, point_id)
+
+
+def _read_point_id(text: str) -> PointId:
+    return int(text) if text.isdecimal() else UUID(text)
+
+
+def _read_damaged_point(point: Mapping[str, Any]) -> DamagedPoint:
+    return DamagedPoint(_read_point_id(point["point_id"]), point["chunk_id"], tuple(point["problems"]))
+
+
+def _read_chunk(result: Mapping[str, Any]) -> Chunk:
+    return Chunk(
+        chunk_id=result["chunk_id"],
+        document_id=result["document_id"],
+        url=result["url"],
+        anchor=result["anchor"],
+        title=result["document_title"],
+        section=result["section"],
+        position=_read_number(result["position"]),
+        start=_read_number(result["start"]),
+        end=_read_number(result["end"]),
+        text=result["content"],
+        content_hash=result["content_hash"],
+        source_path=result["source_path"],
+        slug=result["slug"],
+        source_type=result["source_type"],
+        created_at=result["created_at"],
+    )
+
+
+def _read_number(number: int | None) -> int:
+    """Return a position or an offset; one that is unknown is -1 in a `Chunk`."""
+    return -1 if number is None else number
+
+
+def read_suggestions(body: Mapping[str, Any]) -> list[Suggestion]:
+    """Read the pages and sections whose name fits."""
+    names = [field.name for field in fields(Suggestion)]
+    return [Suggestion(**{name: suggestion[name] for name in names}) for suggestion in body["suggestions"]]
+
+
+def read_chunks(body: Mapping[str, Any]) -> list[Chunk]:
+    """Read a chunk and its neighbours."""
+    return list(map(_read_chunk, body["chunks"]))
+
+
+def read_page_records(body: Mapping[str, Any]) -> list[PageRecord]:
+    """Read a record of every page."""
+    names = [field.name for field in fields(PageRecord)]
+    return [PageRecord(**{name: record[name] for name in names}) for record in body["documents"]]
+
+
+def read_sources(body: Mapping[str, Any]) -> dict[str, str]:
+    """Read name and location of each source; a location that the service does not tell is empty."""
+    return {source["name"]: source["location"] or "" for source in body["sources"]}
+
+
+def read_page(body: Mapping[str, Any]) -> PageView:
+    """Read a page with its text and its chunks."""
+    from ...validation.target import PageView
+
+    chunks = tuple(map(_read_chunk, body["passages"]))
+    return PageView(
+        body["document_id"], body["url"], body["title"], body["source_path"], body["text"], chunks
+    )
+
+
+def read_validation_run(body: Mapping[str, Any]) -> ValidationRun:
+    """Read the results of seed 004's validation tests."""
+    from ...validation.seed_tests import ValidationRun
+
+    return ValidationRun.model_validate(body)
+
+
+def read_health(body: Mapping[str, Any]) -> ServiceStatus:
+    """Read which parts of the service answer."""
+    return ServiceStatus(body["status"], body["index"], body["catalog"], body["embedder"], body.get("chunks"))
+
+
+def make_error(status: int, error: str, message: str, request: str) -> PertinentError:
+    """Return the library's own error for an error response.
+
+    Args:
+        status: The HTTP status.
+        error: The identifier of the error in the body; empty without one.
+        message: The message in the body.
+        request: Names the request, as the end of a message; empty without an id.
+    """
+    match status, error:
+        case (400, "validation_error") | (413, _):
+            field, colon, problem = message.partition(": ")
+            if not colon or " " in field:
+                field, problem = "request", message
+            return InvalidInput(field, f"{problem}{request}")
+        case ((401 | 403), _):
+            return SettingsError(f"the service refused the request: {message}{request}")
+        case 404, "not_found":
+            return NotFound(f"{message}{request}")
+        case 502, "upstream_error":
+            return EmbedderError(f"{message}{request}")
+    return IndexFailure(f"the service failed with {status}: {message}{request}")

@@ -1,0 +1,157 @@
+"""The service that has an embedded index open, as other processes find it.
+
+One process at a time can open an embedded index. The service that has it open leaves its address and a
+private token in the data folder, in a file that only its user can read. Commands in that folder ask it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import PertinentError
+from ..settings import Settings
+
+if TYPE_CHECKING:
+    from .client import PertinentClient
+
+FILE_NAME = "service.json"
+
+TOKEN_PREFIX = "pertinent-folder-"  # noqa: S105 - not a token itself
+"""Marks a token of a folder: a service refuses that of another folder, even if it needs no API key."""
+
+PROBE_SECONDS = 5.0
+"""How long to wait for a service that may not run any more."""
+
+REQUEST_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class FolderService:
+    """The address of a service, its private token, and the settings that its answers depend on."""
+
+    url: str
+    token: str = field(repr=False)
+    embedder: str
+    language: str
+    watches: str | None = None
+    """The source that the service syncs by itself."""
+
+
+def make_token() -> str:
+    """Return a new private token."""
+    return TOKEN_PREFIX + secrets.token_urlsafe(32)
+
+
+def local_url(host: str, port: int) -> str:
+    """Return the address at which this machine reaches a service that listens on the host."""
+    address = ip_address(host)
+    if address.is_unspecified:
+        host = "127.0.0.1" if address.version == 4 else "::1"  # noqa: PLR2004 - of IP
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+@contextmanager
+def leave_address(folder: Path, service: FolderService, warn: Callable[[str], None]) -> Iterator[None]:
+    """Keep the file with the address in the folder, and remove it at the end.
+
+    Args:
+        folder: The data folder.
+        service: What the file says.
+        warn: Receives a message if the file can't be written; the service runs without it.
+    """
+    path = folder / FILE_NAME
+    try:
+        _write_address(path, service)
+    except OSError as error:
+        warn(f"warning: can't write {path} ({error.strerror}); commands in this folder can't ask the service")
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            if json.loads(path.read_text(encoding="utf-8")) == asdict(service):
+                path.unlink()
+
+
+def _write_address(path: Path, service: FolderService) -> None:
+    """Write the file so that only its owner can read it, and nobody reads half of it."""
+    descriptor, temporary = tempfile.mkstemp(prefix=FILE_NAME, dir=path.parent)  # with mode 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(service), file)
+        Path(temporary).replace(path)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def find_service(settings: Settings, warn: Callable[[str], None]) -> FolderService | None:
+    """Return the service that has the embedded index of these settings open; None without one.
+
+    A file that a killed service has left is ignored, and so is a service with another embedder or language.
+
+    Args:
+        settings: The settings that name the index.
+        warn: Receives a message about a file that can't be used.
+    """
+    if settings.qdrant_url is not None:
+        return None
+    service = _read_address(settings.folder / FILE_NAME, warn)
+    if service is None or (service.embedder, service.language) != (settings.embedder, settings.language):
+        return None
+    return service if _answers(service) else None
+
+
+def connect(service: FolderService) -> PertinentClient:
+    """Return a client of the service with all rights of an API key."""
+    from .client import PertinentClient
+
+    return PertinentClient(service.url, service.token, timeout=REQUEST_SECONDS)
+
+
+def _read_address(path: Path, warn: Callable[[str], None]) -> FolderService | None:
+    try:
+        with path.open(encoding="utf-8") as file:
+            if problem := _find_access_problem(os.fstat(file.fileno())):
+                warn(f"ignored {path}: {problem}")
+                return None
+            return FolderService(**json.load(file))
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        warn(f"ignored {path}: it belongs to the service of another user")
+    except (OSError, ValueError, TypeError):
+        warn(f"ignored {path}: it can't be read; a service that starts again replaces it")
+    return None
+
+
+def _find_access_problem(status: os.stat_result) -> str | None:
+    """Return why a file can't be trusted: others may have written it, or may know the token."""
+    if not hasattr(os, "getuid"):
+        return None  # Windows has neither owners nor modes of this kind
+    if status.st_uid not in (os.getuid(), 0):
+        return "it belongs to another user"
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        return "others than its owner have access to it; `chmod 600` takes it away"
+    return None
+
+
+def _answers(service: FolderService) -> bool:
+    """Whether the service at the address accepts the token; another one may have taken the port."""
+    from .client import PertinentClient
+
+    try:
+        with PertinentClient(service.url, service.token, timeout=PROBE_SECONDS, retries=0) as client:
+            client.suggest("", limit=1)
+    except PertinentError:
+        return False
+    return True

@@ -1,0 +1,16 @@
+"""Read a page with its text and its chunks."""
+
+from __future__ import annotations
+
+from ..errors import NotFound
+from ..ports import CatalogReader
+from ..validation.target import PageView
+
+
+def read_page(catalog: CatalogReader, document_id: str) -> PageView:
+    """Return the page; raise NotFound if no page has this id."""
+    page = catalog.page(document_id)
+    if page is None:
+        raise NotFound(f"no document has the id {document_id!r}; `pertinent list --json` shows ids")
+    chunks = tuple(catalog.chunks(document_id))
+    return PageView(document_id, page.url, page.title, page.source_path, page.text, chunks)

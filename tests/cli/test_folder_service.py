@@ -1,0 +1,360 @@
+"""Commands in the folder of a running service ask it: real processes, also killed ones."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pertinent.errors import PertinentError
+from pertinent.settings import Settings
+from pertinent.surfaces.folder_service import (
+    FolderService,
+    find_service,
+    leave_address,
+    local_url,
+    make_token,
+)
+
+from ..http.test_server import Server
+from .conftest import Run
+from .test_cli_installed import HOLD
+
+pytestmark = pytest.mark.slow  # every test starts processes
+
+Serve = Callable[..., Server]
+
+VARYING = {"query_time_ms", "timestamp", "stages_ms"}
+
+
+@pytest.fixture
+def serve(indexed: Path) -> Iterator[Serve]:
+    """Start `pertinent serve` over the indexed folder, and stop it at the end."""
+    with ExitStack() as running:
+
+        def start(*arguments: str, **environment: str) -> Server:
+            server = Server(*arguments, **environment)
+            running.callback(server.end)
+            return server
+
+        yield start
+
+
+@pytest.fixture
+def address(indexed: Path) -> Path:
+    """The file that the service leaves."""
+    return indexed / "service.json"
+
+
+def notice(server: Server) -> str:
+    return f"pertinent: asking the service at http://127.0.0.1:{server.port}, which has the index open\n"
+
+
+def drop_times(response: Any) -> Any:
+    response["metadata"] = {
+        name: value for name, value in response["metadata"].items() if name not in VARYING
+    } | {"stages": list(response["metadata"]["stages_ms"])}
+    return response
+
+
+def hold_index() -> subprocess.Popen[bytes]:
+    """Another process that is no service and has the index open."""
+    process = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+def ask(server: Server, path: str, token: str | None = None) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
+    response = connection.getresponse()
+    body = json.loads(response.read())
+    connection.close()
+    return response.status, body
+
+
+def test_commands_print_the_same_with_and_without_a_service(run: Run, serve: Serve) -> None:
+    chunk_id = json.loads(run("search", "joint limits", "--json").stdout)["results"][0]["chunk_id"]
+    commands: list[list[str]] = [
+        ["search", "joint limits"],
+        ["search", "jont limts", "--full", "-k", "2"],
+        ["search", "joint limits", "--threshold", "1"],
+        ["show", chunk_id, "--around", "1"],
+        ["show", chunk_id, "--json"],
+        ["list"],
+        ["list", "--json"],
+        ["suggest", "lim"],
+        ["suggest", "lim", "--json"],
+    ]
+    expected = [run(*command, exits=0) for command in commands]
+    server = serve()
+    for command, local in zip(commands, expected, strict=True):
+        result = run(*command, exits=0)
+        assert result.stdout == local.stdout, command
+        assert result.stderr == notice(server) + local.stderr
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--no-metadata"], ["--explain"], ["--ranking", "lexical", "--exact"]]
+)
+def test_search_prints_the_same_json(run: Run, serve: Serve, options: list[str]) -> None:
+    command = ["search", "jont limits", "--json", *options]
+    expected = drop_times(json.loads(run(*command, exits=0).stdout))
+    server = serve()
+    result = run(*command, exits=0)
+    response = drop_times(json.loads(result.stdout))
+    assert result.stderr == notice(server)
+    for explained in (expected, response):
+        if "explain" in explained:
+            explained["explain"] = {**explained["explain"], "opening_ms": 0, "stages_ms": 0}
+    assert response == expected
+
+
+def test_ranking_of_the_settings_applies(run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    serve()
+    monkeypatch.setenv("PERTINENT_RANKING", "lexical")
+    assert json.loads(run("search", "joint", "--json").stdout)["metadata"]["ranking"] == "lexical"
+
+
+def test_validate_runs_on_the_service(run: Run, serve: Serve) -> None:
+    golden = {
+        "name": "robots",
+        "criteria": {"queries_reaching": 0, "mrr": 0.5},
+        "queries": [
+            {"id": "limits", "text": "joint limits", "labels": [{"page": "joints.md", "anchor": "limits"}]}
+        ],
+    }
+    Path("golden.json").write_text(json.dumps(golden), encoding="utf-8")
+    local = run("validate", "golden.json", "--json")
+    server = serve()
+    result = run("validate", "golden.json", "--json")
+    assert result.exit_code == local.exit_code
+    assert notice(server) in result.stderr
+    report, expected = json.loads(result.stdout), json.loads(local.stdout)
+    assert report["summary"] == expected["summary"]
+    assert report["test_cases"][0]["actual_results"] == expected["test_cases"][0]["actual_results"]
+    assert report["fingerprints"]["subject"] == f"http://127.0.0.1:{server.port}"
+
+
+def test_index_says_what_to_do(run: Run, serve: Serve, docs: Path) -> None:
+    server = serve()
+    for command in (["index", str(docs)], ["remove", "robots"], ["reindex"]):
+        result = run(*command, exits=3)
+        assert result.stderr.count("\n") == 1
+        assert f"the service at http://127.0.0.1:{server.port} has the index open" in result.stderr
+        assert "pertinent serve --watch SOURCE" in result.stderr
+
+
+def test_index_names_the_source_that_the_service_watches(run: Run, serve: Serve, docs: Path) -> None:
+    serve("--watch", str(docs), "--base-url", "https://robots.example/docs")
+    assert f"It watches {docs}" in run("index", docs, exits=3).stderr
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_file_is_private_and_removed_at_the_end(serve: Serve, address: Path, how: signal.Signals) -> None:
+    server = serve()
+    assert stat.S_IMODE(address.stat().st_mode) == 0o600
+    assert [path.name for path in address.parent.glob("service.json*")] == ["service.json"]
+    server.end(how)
+    assert not address.exists()
+
+
+class TestStaleFile:
+    """A service that was killed leaves its file; it is ignored."""
+
+    def test_folder_of_a_killed_service_is_opened_again(self, run: Run, serve: Serve, address: Path) -> None:
+        serve().end(signal.SIGKILL)
+        assert address.exists()
+        result = run("search", "joint limits", "--json", exits=0)
+        assert json.loads(result.stdout)["results"]
+        assert result.stderr == ""
+
+    def test_lock_of_another_process_has_the_ordinary_message(
+        self, run: Run, serve: Serve, address: Path, docs: Path
+    ) -> None:
+        serve().end(signal.SIGKILL)
+        with hold_index() as process:
+            for command in (["search", "joint"], ["index", str(docs)]):
+                result = run(*command, exits=3)
+                assert "another process" in result.stderr
+                assert result.stderr.count("\n") == 1
+            process.kill()
+
+    def test_service_of_another_folder_at_the_same_port_is_not_asked(
+        self, run: Run, serve: Serve, tmp_path: Path
+    ) -> None:
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "cooking.md").write_text("# Cooking\n\nThe joint of a lamb.\n", encoding="utf-8")
+        folder = ["--folder", str(tmp_path / "other")]
+        run("index", elsewhere, *folder, exits=0)
+        killed = serve()
+        killed.end(signal.SIGKILL)
+        serve("--port", str(killed.port), *folder)
+        result = run("search", "joint", "--json", exits=0)
+        assert {hit["title"] for hit in json.loads(result.stdout)["results"]} == {
+            "Joints", "Launch files", "Nodes", "Welcome",
+        }  # fmt: skip
+        assert result.stderr == ""
+
+    def test_new_service_replaces_the_file(self, run: Run, serve: Serve, address: Path) -> None:
+        serve().end(signal.SIGKILL)
+        server = serve()
+        assert run("suggest", "lim", exits=0).stderr == notice(server)
+        server.end()
+        assert not address.exists()
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
+def test_file_that_others_can_read_is_not_trusted(run: Run, serve: Serve, address: Path, mode: int) -> None:
+    serve()
+    address.chmod(mode)
+    result = run("search", "joint", exits=3)
+    ignored = result.stderr.splitlines()[0]
+    assert ignored.startswith("pertinent: ignored ")
+    assert "chmod 600" in ignored
+    assert "another process" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"url": 1}', "\0"])
+def test_damaged_file_is_ignored_with_a_message(run: Run, address: Path, text: str) -> None:
+    address.write_text(text, encoding="utf-8")
+    address.chmod(0o600)
+    result = run("search", "joint", exits=0)
+    assert "can't be read" in result.stderr
+    assert "Joints" in result.stdout
+
+
+class TestToken:
+    """The token has the rights of an API key, for those who can read the folder."""
+
+    @pytest.fixture
+    def guarded(self, serve: Serve) -> Server:
+        return serve(PERTINENT_API_KEYS="a-long-key-of-the-operator", PERTINENT_RATE_LIMIT="1")
+
+    def test_commands_need_no_key(self, run: Run, guarded: Server) -> None:
+        for _ in range(3):
+            assert run("search", "joint", exits=0).stderr == notice(guarded)
+            assert run("list", exits=0).stderr == notice(guarded)
+
+    def test_token_is_neither_logged_nor_printed(self, run: Run, guarded: Server, address: Path) -> None:
+        token = json.loads(address.read_text(encoding="utf-8"))["token"]
+        result = run("search", "joint", "--explain", exits=0)
+        run("show", "nope", exits=2)
+        assert ask(guarded, "/api/v1/suggest?q=", f"{token}x")[0] == 401
+        guarded.end()
+        assert guarded.output
+        assert not [text for text in (*guarded.output, result.output) if token in text]
+
+    def test_new_start_makes_a_new_token(self, serve: Serve, address: Path) -> None:
+        tokens = set()
+        for _ in range(2):
+            server = serve()
+            tokens.add(json.loads(address.read_text(encoding="utf-8"))["token"])
+            server.end()
+        assert len(tokens) == 2
+
+    def test_token_of_another_folder_is_refused_even_without_keys(self, serve: Serve, address: Path) -> None:
+        server = serve()
+        token = json.loads(address.read_text(encoding="utf-8"))["token"]
+        assert ask(server, "/api/v1/suggest?q=")[0] == 200
+        assert ask(server, "/api/v1/suggest?q=", token)[0] == 200
+        assert ask(server, "/api/v1/suggest?q=", make_token())[0] == 401
+
+    def test_only_the_token_shows_where_sources_are(self, serve: Serve, address: Path, docs: Path) -> None:
+        server = serve()
+        token = json.loads(address.read_text(encoding="utf-8"))["token"]
+        _, anonymous = ask(server, "/api/v1/documents")
+        _, local = ask(server, "/api/v1/documents", token)
+        assert anonymous["sources"] == [{"name": "robots", "location": None}]
+        assert local["sources"] == [{"name": "robots", "location": str(docs)}]
+
+
+def test_other_settings_than_those_of_the_index_are_an_error_as_without_a_service(
+    run: Run, serve: Serve
+) -> None:
+    expected = run("search", "joint", "--embedder", "local:all-MiniLM-L6-v2", exits=2)
+    serve()
+    result = run("search", "joint", "--embedder", "local:all-MiniLM-L6-v2", exits=2)
+    assert result.stderr == expected.stderr
+
+
+def test_service_on_every_interface_is_asked_at_loopback(run: Run, serve: Serve) -> None:
+    server = serve("--host", "0.0.0.0")  # noqa: S104 - what is tested
+    assert run("suggest", "lim", exits=0).stderr == notice(server)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80"),
+        ("0.0.0.0", "http://127.0.0.1:80"),  # noqa: S104 - what is tested
+        ("::", "http://[::1]:80"),
+        ("::1", "http://[::1]:80"),
+        ("192.168.1.5", "http://192.168.1.5:80"),
+    ],
+)
+def test_address_is_one_that_this_machine_reaches(host: str, url: str) -> None:
+    assert local_url(host, 80) == url
+
+
+SERVICE = FolderService("http://127.0.0.1:1", "a-token", "testing:hashed-words", "english")
+
+
+def test_folder_that_can_not_be_written_is_a_warning(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    with leave_address(tmp_path / "missing", SERVICE, warnings.append):
+        pass
+    assert len(warnings) == 1
+    assert "can't write" in warnings[0]
+    assert "a-token" not in repr(SERVICE)
+
+
+def test_file_of_a_newer_service_is_not_removed(tmp_path: Path) -> None:
+    newer = FolderService("http://127.0.0.1:2", "another-token", "testing:hashed-words", "english")
+    with leave_address(tmp_path, newer, pytest.fail):
+        with leave_address(tmp_path, SERVICE, pytest.fail):
+            (tmp_path / "service.json").write_text(json.dumps(asdict(newer)), encoding="utf-8")
+        assert (tmp_path / "service.json").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_file_does_not_stop_the_end_of_a_service(tmp_path: Path) -> None:
+    with leave_address(tmp_path, SERVICE, pytest.fail):
+        (tmp_path / "service.json").write_text("{", encoding="utf-8")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_file_of_another_user_is_not_trusted(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    with leave_address(tmp_path, SERVICE, pytest.fail):
+        os.chown(tmp_path / "service.json", 12345, 12345)
+        settings = Settings(folder=tmp_path, embedder="testing:hashed-words")
+        assert find_service(settings, warnings.append) is None
+    assert "another user" in warnings[0]
+
+
+def test_index_on_a_server_is_opened_by_every_process(tmp_path: Path) -> None:
+    (tmp_path / "service.json").write_text("{", encoding="utf-8")
+    settings = Settings(folder=tmp_path, qdrant_url="http://127.0.0.1:1")
+    assert find_service(settings, pytest.fail) is None
+
+
+def test_token_is_not_in_an_error_of_the_client(tmp_path: Path) -> None:
+    from pertinent.surfaces.folder_service import connect
+
+    with connect(SERVICE) as client, pytest.raises(PertinentError) as error:
+        client.suggest("x")
+    assert SERVICE.token not in f"{error.value} {client!r}"

@@ -106,7 +106,9 @@ def find_service(settings: Settings, warn: Callable[[str], None]) -> FolderServi
     if settings.qdrant_url is not None:
         return None
     service = _read_address(settings.folder / FILE_NAME, warn)
-    if service is None or (service.embedder, service.language) != (settings.embedder, settings.language):
+    if service is None or service.embedder != settings.embedder:
+        return None
+    if settings.language not in (None, service.language):
         return None
     return service if _answers(service) else None
 

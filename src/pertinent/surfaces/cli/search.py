@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...search.terms import Analyzer
+    from ...settings import Settings
+    from ..client import PertinentClient
+    from ..library import Pertinent
 
 MAX_HITS = RETRIEVAL_TESTING.top_k_max
 
@@ -110,8 +114,19 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
         if json_:
             _print_json(answer, opening_ms, explain=explain, include_metadata=not no_metadata)
         else:
-            analyzer, filtered = Analyzer(settings.language), bool(filters)
+            analyzer, filtered = Analyzer(_read_language(reader, settings)), bool(filters)
             _print_text(answer, analyzer, opening_ms, explain=explain, filtered=filtered, full=full)
+
+
+def _read_language(reader: Pertinent | PertinentClient, settings: Settings) -> str:
+    """Return the language of the index; the catalog can be read while a service has the index open."""
+    from ...workspace.workspace import Workspace
+    from ..library import Pertinent
+
+    if isinstance(reader, Pertinent):
+        return reader.workspace.language()
+    with closing(Workspace(settings)) as workspace:
+        return workspace.language()
 
 
 def _read_stdin() -> str:

@@ -72,7 +72,8 @@ def run_server(
     # Uvicorn finishes the running requests, then raises SIGTERM again; the exit code must be 0.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     host, port = listener.getsockname()[:2]
-    address = FolderService(local_url(host, port), token, settings.embedder, settings.language, watch)
+    language = pertinent.workspace.language()
+    address = FolderService(local_url(host, port), token, settings.embedder, language, watch)
     # On a server, an index can be opened by many processes.
     is_embedded = settings.qdrant_url is None
     try:

@@ -12,6 +12,7 @@ from pertinent.search.terms import Analyzer
 
 from .book import SITE
 from .conftest import Reader, Visit
+from .test_access import CONTRAST
 
 
 def test_hit_links_to_its_section_and_shows_its_score_with_meaning_and_words(reader: Reader) -> None:
@@ -294,26 +295,38 @@ def test_snippet_has_as_many_lines_as_fit_five_times_but_at_most_eight(
     expect(reader.hits.first.locator("li", has_text="Item 20 ")).to_have_count(1)
 
 
-def test_headings_above_a_section_are_cut_before_its_own_heading(visit: Visit) -> None:
-    reader = visit(viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize("width", [390, 1100, 1440])
+def test_headings_above_a_section_are_cut_before_its_own_heading(visit: Visit, width: int) -> None:
+    reader = visit(viewport={"width": width, "height": 844})
+    section = f"{'A very long heading ' * 8}› Another › Limits of a joint"
 
     def rename_sections(route: Route) -> None:
         response = route.fetch()
         body = response.json()
         for result in body["results"]:
-            result["metadata"]["section"] = f"{'A very long heading ' * 5}› Another › Limits of a joint"
+            result["metadata"]["section"] = section
         route.fulfill(response=response, json=body)
 
     reader.page.route("**/api/v1/search", rename_sections)
     reader.open("/?q=friction+joint")
-    link = reader.hits.first.locator(".passage-link")
-    expect(link).to_contain_text("› Another › Limits of a joint")
-    own = link.locator(".own-heading")
+    hit = reader.hits.first
+    expect(hit.get_by_role("link", name=f"Joints › {section}")).to_be_visible()
+    own, above = hit.locator(".own-heading"), hit.locator(".headings-above")
     expect(own).to_have_text("Limits of a joint")
-    assert own.evaluate("own => own.getBoundingClientRect().width") > 100
-    assert link.evaluate("link => link.getBoundingClientRect().height") < 30
-    above = link.locator(".headings-above")
+    assert own.evaluate("own => own.getBoundingClientRect().height") < 30
     assert above.evaluate("above => above.scrollWidth > above.clientWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_coloured_code_has_enough_contrast(visit: Visit, scheme: str) -> None:
+    reader = visit(color_scheme=scheme, viewport={"width": 1440, "height": 2000})
+    code = "# note\nimport a from 'b' # c\n@d\nclass E(F):\n    def g(self, h=1.5): return None"
+    show_long_hits(reader, f"```python\n{code}\n```", "class")
+    expect(reader.hits.first.locator(".hljs-keyword").first).to_be_visible()
+    assert reader.js(CONTRAST) == []
+    show_long_hits(reader, "```diff\n-old\n+new\n@@ 1 @@\n```\n\n```css\n.a #b { c: 1px }\n```", "new")
+    expect(reader.hits.first.locator(".hljs-deletion").first).to_be_visible()
+    assert reader.js(CONTRAST) == []
 
 
 def test_short_passage_has_no_button_to_show_all(reader: Reader) -> None:

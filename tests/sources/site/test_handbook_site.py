@@ -65,6 +65,19 @@ def test_built_site_has_ids_urls_and_titles_of_the_source(
     assert source == site
 
 
+def test_built_site_has_the_front_matter_of_the_source(from_source: Pertinent, from_site: Pertinent) -> None:
+    source, site = (
+        {
+            record.document_id: page.front_matter
+            for record in pertinent.workspace.catalog().pages()
+            if (page := pertinent.workspace.catalog().page(record.document_id))
+        }
+        for pertinent in (from_source, from_site)
+    )
+    assert source == site
+    assert any(front_matter.description for front_matter in source.values())
+
+
 def test_built_site_has_the_passages_of_the_source(from_source: Pertinent, from_site: Pertinent) -> None:
     for question in ("How do ROS 2 nodes communicate?", "What limits a joint?", "inflation radius"):
         source, site = (

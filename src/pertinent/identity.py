@@ -106,7 +106,9 @@ def chunk_ids(document: str, texts: Iterable[str]) -> list[str]:
 
 def point_id(chunk_id: str) -> uuid.UUID:
     """Return the UUID of a chunk's point in the vector index."""
-    return uuid.uuid5(_POINTS, chunk_id)
+    # The same as uuid.uuid5, which takes twice as long; a search checks the ids of about a hundred points.
+    digest = hashlib.sha1(_POINTS.bytes + chunk_id.encode(), usedforsecurity=False).digest()
+    return uuid.UUID(bytes=digest[:16], version=5)
 
 
 def embedding_key(embedder: str, text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ..identity import is_url, shorten
@@ -14,6 +15,11 @@ LARGEST: Final = 2**31 - 1
 
 _VALUE_MAX: Final = 60
 _HASH: Final = re.compile(r"[0-9a-fA-F]{64}")
+_TYPES_OF_TEXTS: Final = frozenset([str])
+
+# Each search checks about a hundred points, and those of a page share its address and time.
+_is_cached_url = lru_cache(10_000)(is_url)
+_is_cached_time = lru_cache(10_000)(is_iso_8601)
 
 
 class FieldCheck(NamedTuple):
@@ -29,7 +35,7 @@ def is_content_hash(value: object) -> bool:
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, str) and is_iso_8601(value)
+    return isinstance(value, str) and _is_cached_time(value)
 
 
 def _is_text(value: object) -> bool:
@@ -37,11 +43,11 @@ def _is_text(value: object) -> bool:
 
 
 def _is_filled(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    return isinstance(value, str) and value != "" and not value.isspace()
 
 
 def _is_address(value: object) -> bool:
-    return isinstance(value, str) and is_url(value)
+    return isinstance(value, str) and _is_cached_url(value)
 
 
 def _is_count(value: object) -> bool:
@@ -49,7 +55,7 @@ def _is_count(value: object) -> bool:
 
 
 def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(element, str) for element in value)
+    return isinstance(value, list) and _TYPES_OF_TEXTS.issuperset(map(type, value))
 
 
 _TEXT = FieldCheck(_is_text, "text")
@@ -97,14 +103,14 @@ def find_problems(
         ('url is missing', "text is ' ', not text that is not empty")
     """
     problems = []
-    for name, check in CHECKS.items():
+    for name, (passes, expected) in CHECKS.items():
         value = fields.get(name)
         if value is None:
             if name in required:
                 problems.append(f"{_label(name, paths)} is missing")
-        elif not check.passes(value):
+        elif not passes(value):
             text = shorten(repr(value), _VALUE_MAX)
-            problems.append(f"{_label(name, paths)} is {text}, not {check.expected}")
+            problems.append(f"{_label(name, paths)} is {text}, not {expected}")
     return tuple(problems)
 
 

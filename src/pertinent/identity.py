@@ -78,6 +78,7 @@ def url_of_path(path: str, base_url: str = "") -> str:
     return (base_url.rstrip("/") or "file://") + quote(absolute, safe="/:@!$&'()*+,;=", errors="replace")
 
 
+@lru_cache(1000)
 def is_loopback(host: str) -> bool:
     """Whether a host is the loopback interface, which other machines can't reach."""
     try:

@@ -16,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import neg
 from typing import NamedTuple
 
 from ..types import (
@@ -175,11 +176,11 @@ def rank(
     passages: list[ScoredPassage] = []
     damaged: list[tuple[float, DamagedPoint]] = []
     for point_id, raw_cosine, bm25 in zip(candidates.point_ids, cosines, weights, strict=True):
-        if point_id not in points:
+        point = points.get(point_id)
+        if point is None:
             continue
         cosine = None if raw_cosine is None else min(max(raw_cosine, 0.0), 1.0)
         lexical = None if bm25 is None else bm25 / (bm25 + midpoint)
-        point = points[point_id]
         if isinstance(point, DamagedPoint):
             damaged.append((_score_alone(Scores(cosine, lexical), ranking), point))
             continue
@@ -218,9 +219,8 @@ def _best_of_each_side(candidates: Candidates) -> set[PointId]:
     """
     best: set[PointId] = set()
     for scores in (candidates.cosine, candidates.bm25):
-        scored = zip(scores or (), candidates.point_ids, strict=False)
-        ordered = sorted(scored, key=lambda pair: (-pair[0], int(pair[1])))
-        best.update(point_id for score, point_id in ordered[:CANDIDATES] if score > 0)
+        ordered = sorted(zip(map(neg, scores or ()), candidates.point_ids, strict=False))
+        best.update(point_id for negative_score, point_id in ordered[:CANDIDATES] if negative_score < 0)
     return best
 
 

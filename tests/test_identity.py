@@ -6,6 +6,7 @@ import hashlib
 import re
 import subprocess
 import sys
+from uuid import UUID, uuid5
 
 import pytest
 from hypothesis import given
@@ -59,6 +60,7 @@ def test_ids_do_not_depend_on_the_hash_seed() -> None:
 @given(TEXT)
 def test_point_id_is_a_uuid_of_the_chunk_id(text: str) -> None:
     assert identity.point_id(text).version == 5
+    assert identity.point_id(text) == uuid5(UUID("6b3a8f0e-2d3c-5b0e-9f6e-70657274696e"), text)
     assert identity.point_id(text) == identity.point_id(text)
 
 

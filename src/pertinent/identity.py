@@ -12,12 +12,15 @@ import unicodedata
 import uuid
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import quote, urlsplit, urlunsplit
 
 CHUNK_ID_MAX = 50
 SLUG_MAX = 100
 TITLE_MAX = 255
+CACHED_POINT_IDS = 20_000
+"""How many point ids are cached: a search checks those of about a hundred chunks."""
 
 _POINTS = uuid.UUID("6b3a8f0e-2d3c-5b0e-9f6e-70657274696e")
 _WORD = re.compile(r"[^\w]+")
@@ -75,6 +78,7 @@ def url_of_path(path: str, base_url: str = "") -> str:
     return (base_url.rstrip("/") or "file://") + quote(absolute, safe="/:@!$&'()*+,;=", errors="replace")
 
 
+@lru_cache(1000)
 def is_loopback(host: str) -> bool:
     """Whether a host is the loopback interface, which other machines can't reach."""
     try:
@@ -104,6 +108,7 @@ def chunk_ids(document: str, texts: Iterable[str]) -> list[str]:
     return ids
 
 
+@lru_cache(CACHED_POINT_IDS)
 def point_id(chunk_id: str) -> uuid.UUID:
     """Return the UUID of a chunk's point in the vector index."""
     return uuid.uuid5(_POINTS, chunk_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -39,6 +40,22 @@ def test_term_weight_is_that_of_the_most_frequent_word_of_a_stem() -> None:
     documents = max(BOOK.counts("header").texts, BOOK.counts("headers").texts)
     assert documents == 2
     assert BOOK.term_weight(stem("header")) == math.log(1 + (5 - documents + 0.5) / (documents + 0.5))
+
+
+def test_words_weigh_the_same_in_every_order() -> None:
+    counts = {"a": 1, "b": 2, "c": 3, "d": 4}
+    words = {word: WordCounts(0, 0, texts) for word, texts in counts.items()}
+    book = BookWords(Vocabulary(words, 9), (), Analyzer())
+    orders = list(permutations(counts))
+    assert len({sum(map(book.word_weight, order)) for order in orders}) > 1
+    assert len({book.weigh_words(order) for order in orders}) == 1
+    assert len({book.weigh_terms(order) for order in orders}) == 1
+
+
+def test_a_name_has_the_weights_of_its_words_and_terms() -> None:
+    name = BOOK.name("Headers and headers of a stack")
+    assert name.word_weight == BOOK.weigh_words({"headers", "and", "of", "a", "stack"})
+    assert name.term_weight == BOOK.weigh_terms(name.terms)
 
 
 def test_has_form_knows_every_form_of_a_word() -> None:

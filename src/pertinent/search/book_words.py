@@ -28,6 +28,10 @@ class Name(NamedTuple):
     terms: frozenset[str]
     flat: str
     """The folded words in order, with single spaces between them."""
+    word_weight: float
+    """The weight of all words together."""
+    term_weight: float
+    """The weight of all terms together."""
 
 
 class BookWords:
@@ -60,6 +64,15 @@ class BookWords:
         """Return the inverse document frequency of a term, which stands for all words of its stem."""
         return self._weight(self._term_counts[term])
 
+    def weigh_words(self, folded_words: Iterable[str]) -> float:
+        """Return the weight of several words together."""
+        # The last digit of a plain sum depends on the order, which differs between processes for a set.
+        return math.fsum(map(self.word_weight, folded_words))
+
+    def weigh_terms(self, terms: Iterable[str]) -> float:
+        """Return the weight of several terms together."""
+        return math.fsum(map(self.term_weight, terms))
+
     def has_form(self, word: str) -> bool:
         """Whether the book has a folded word, or another word of the same stem."""
         return self.analyzer.stem(word) in self._term_counts
@@ -79,9 +92,9 @@ class BookWords:
         return NameIndex(self, list(_add_empty_sections(self.sections)))
 
     def _read_name(self, text: str) -> Name:
-        in_order = list(words(text))
-        terms = frozenset(map(self.analyzer.stem, in_order))
-        return Name(frozenset(in_order), terms, flatten(text))
+        name_words = frozenset(words(text))
+        terms = frozenset(map(self.analyzer.stem, name_words))
+        return Name(name_words, terms, flatten(text), self.weigh_words(name_words), self.weigh_terms(terms))
 
     @cached_property
     def _term_counts(self) -> Counter[str]:

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import neg
 from typing import NamedTuple
 
 from ..types import (
@@ -135,19 +136,15 @@ class NameMatcher:
         query, candidate = self._query, self._book.name(name)
         if not candidate.words or not query.words:
             return 0.0
-        overlap = _dice(query.terms, candidate.terms, self._book.term_weight)
-        if overlap:
-            overlap = (overlap + _dice(query.words, candidate.words, self._book.word_weight)) / 2
+        overlap = 0.0
+        if shared_terms := query.terms & candidate.terms:
+            shared_words = query.words & candidate.words
+            overlap = self._book.weigh_terms(shared_terms) / (query.term_weight + candidate.term_weight)
+            overlap += self._book.weigh_words(shared_words) / (query.word_weight + candidate.word_weight)
         if query.flat and candidate.flat.startswith(query.flat):
             letters = 2 * len(query.flat) / (len(query.flat) + len(candidate.flat))
             overlap = max(overlap, math.sqrt(letters))
         return min(overlap, 1.0)
-
-
-def _dice(first: frozenset[str], second: frozenset[str], weight: Callable[[str], float]) -> float:
-    """Return twice the weight of what is in both, by the weight of both together."""
-    total = sum(map(weight, first)) + sum(map(weight, second))
-    return 2 * sum(map(weight, first & second)) / total if total else 0.0
 
 
 def rank(
@@ -178,22 +175,25 @@ def rank(
     passages: list[ScoredPassage] = []
     damaged: list[tuple[float, DamagedPoint]] = []
     for point_id, raw_cosine, bm25 in zip(candidates.point_ids, cosines, weights, strict=True):
-        if point_id not in points:
+        point = points.get(point_id)
+        if point is None:
             continue
         cosine = None if raw_cosine is None else scale.apply(raw_cosine)
         lexical = None if bm25 is None else min(math.sqrt(max(bm25, 0.0) / highest), 1.0)
-        scores = Scores(cosine, lexical)
-        point = points[point_id]
         if isinstance(point, DamagedPoint):
-            damaged.append((_score_alone(scores, ranking), point))
+            damaged.append((_score_alone(Scores(cosine, lexical), ranking), point))
             continue
+        title = heading = None
         if matcher is not None:
             title, heading = matcher.match(point.title), matcher.match(point.heading)
-            scores = scores._replace(title=title, heading=heading)
-        passages.append(ScoredPassage(point_id, point, scores))
+        passages.append(ScoredPassage(point_id, point, Scores(cosine, lexical, title, heading)))
     if ranking == "hybrid":
-        passages = _add_page_evidence(passages, _best_of_each_side(candidates))
-    hits = [Hit(chunk, _score(scores, ranking), scores, point_id) for point_id, chunk, scores in passages]
+        hits = _score_with_pages(passages, _best_of_each_side(candidates))
+    else:
+        hits = [
+            Hit(chunk, _score_alone(scores, ranking), scores, point_id)
+            for point_id, chunk, scores in passages
+        ]
     return Ranked(
         sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id)),
         sorted(damaged, key=lambda scored: (-scored[0], scored[1].chunk_id)),
@@ -218,46 +218,39 @@ def _best_of_each_side(candidates: Candidates) -> set[PointId]:
     """
     best: set[PointId] = set()
     for scores in (candidates.cosine, candidates.bm25):
-        scored = zip(scores or (), candidates.point_ids, strict=False)
-        ordered = sorted(scored, key=lambda pair: (-pair[0], str(pair[1])))
-        best.update(point_id for score, point_id in ordered[:CANDIDATES] if score > 0)
+        ordered = sorted(zip(map(neg, scores or ()), candidates.point_ids, strict=False))
+        best.update(point_id for negative_score, point_id in ordered[:CANDIDATES] if negative_score < 0)
     return best
 
 
-def _add_page_evidence(passages: Sequence[ScoredPassage], evident: set[PointId]) -> list[ScoredPassage]:
-    """Add the evidence of its page to each passage: the mean of the page's best ones, among those it has."""
-    matches = {passage.point_id: _compute_match(passage.scores) for passage in passages}
+def _score_with_pages(passages: Sequence[ScoredPassage], evident: set[PointId]) -> list[Hit]:
+    """Score each passage with the evidence of its page: the mean of the best ones among those it has."""
+    matches = [_compute_match(passage.scores) for passage in passages]
     by_page: dict[str, list[float]] = {}
-    for passage in passages:
+    for passage, match in zip(passages, matches, strict=True):
         if passage.point_id in evident:
-            by_page.setdefault(passage.chunk.document_id, []).append(matches[passage.point_id])
+            by_page.setdefault(passage.chunk.document_id, []).append(match)
     evidence = {page: _average(sorted(best)[-PAGE_PASSAGES:]) for page, best in by_page.items()}
-    return [
-        passage._replace(
-            scores=passage.scores._replace(
-                page=evidence.get(passage.chunk.document_id, _average([matches[passage.point_id]]))
-            )
-        )
-        for passage in passages
-    ]
+    hits = []
+    for (point_id, chunk, scores), match in zip(passages, matches, strict=True):
+        page = evidence.get(chunk.document_id, min(match, 1.0))
+        score = _calibrate(match + PAGE_WEIGHT * page)
+        hits.append(Hit(chunk, score, Scores(*scores[:-1], page), point_id))
+    return hits
 
 
 def _average(matches: Sequence[float]) -> float:
     return min(sum(matches) / len(matches), 1.0)
 
 
-def _score(scores: Scores, ranking: Ranking) -> float:
-    """Return the score of a passage from its features."""
+def _score_alone(scores: Scores, ranking: Ranking) -> float:
+    """Return the score of a passage that is the only one of its page."""
     if ranking == "dense":
         return scores.cosine or 0.0
     if ranking == "lexical":
         return scores.lexical or 0.0
-    return _calibrate(scores)
-
-
-def _score_alone(scores: Scores, ranking: Ranking) -> float:
-    """Return the score of a passage that is the only one of its page."""
-    return _score(scores._replace(page=_average([_compute_match(scores)])), ranking)
+    match = _compute_match(scores)
+    return _calibrate(match + PAGE_WEIGHT * min(match, 1.0))
 
 
 def _compute_match(scores: Scores) -> float:
@@ -265,15 +258,15 @@ def _compute_match(scores: Scores) -> float:
     return sum(weigh_features(scores).values())
 
 
-def _calibrate(scores: Scores) -> float:
-    """Map the features to [0, 1], so that 0.5 is where a hit is about as likely right as wrong."""
-    return 1.0 / (1.0 + math.exp(-SCORE_SLOPE * (_compute_match(scores) - SCORE_MIDPOINT)))
+def _calibrate(match: float) -> float:
+    """Map the match to [0, 1], so that 0.5 is where a hit is about as likely right as wrong."""
+    return 1.0 / (1.0 + math.exp(-SCORE_SLOPE * (match - SCORE_MIDPOINT)))
 
 
 def _compute_highest_bm25(query: str, book: BookWords) -> float:
     """Return the highest BM25 weight that a passage can have: with every word of the query, often."""
     terms = dict.fromkeys(book.analyzer.terms(query))
-    return MAX_WEIGHT * sum(map(book.term_weight, terms)) or MAX_WEIGHT
+    return MAX_WEIGHT * book.weigh_terms(terms) or MAX_WEIGHT
 
 
 def contains_phrases(chunk: Chunk, phrases: Sequence[str]) -> bool:

@@ -105,7 +105,8 @@ class EdgeIndex:
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         """Read the chunks of the points that exist."""
-        return {_uuid(record): _to_chunk(record) for record in self._retrieve(point_ids, fields=True)}
+        records = self._retrieve(point_ids, fields=True)
+        return {(point := _uuid(record)): to_chunk(record.payload or {}, point) for record in records}
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the embedding key of each of the points that exist."""
@@ -166,7 +167,7 @@ class EdgeIndex:
             )
             with _translate_errors(self._folder):
                 records, offset = self._shard.scroll(request)
-            yield from map(_to_chunk, records)
+            yield from (to_chunk(record.payload or {}, _uuid(record)) for record in records)
             if offset is None:
                 return
 
@@ -241,10 +242,6 @@ def _point(entry: Entry, vector: Vector, bm25: Bm25) -> qdrant.Point:
 def _uuid(point: qdrant.ScoredPoint | qdrant.Record) -> UUID:
     # Qdrant's type allows for numbers, too; our points have UUIDs only.
     return cast("UUID", point.id)
-
-
-def _to_chunk(record: qdrant.Record) -> StoredPoint:
-    return to_chunk(record.payload or {}, _uuid(record))
 
 
 def _match(field: str, value: str) -> qdrant.FieldCondition:

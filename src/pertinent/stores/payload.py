@@ -44,7 +44,7 @@ def to_chunk(payload: Mapping[str, Any], point: PointId) -> StoredPoint:
         problems = (f"chunk_id is {shorten(repr(chunk_id), 60)}, which has another point id",)
     if problems:
         return DamagedPoint(point, chunk_id if isinstance(chunk_id, str) else "", problems)
-    values: list[Any] = [payload.get(field) for field in _CHUNK_FIELDS]
+    values: list[Any] = list(map(payload.get, _CHUNK_FIELDS))
     if None in values:
         values = [
             _MISSING.get(field, "") if value is None else value

@@ -536,9 +536,14 @@ def test_typing_the_name_of_a_page_finds_it_first(engine: Engine) -> None:
 
 
 def test_scores_do_not_depend_on_top_k(workspace: Workspace) -> None:
+    # No two chunks have equal raw scores: which of them the index proposes would be arbitrary.
     pages = [
         page(
-            f"page-{n}", {f"Part {k}": f"Robot {n} moves part {k} of its arm {'up ' * k}." for k in range(4)}
+            f"page-{n}",
+            {
+                f"Part {k}": "robot " * (1 + (4 * n + k) % 15) + "arm " * (1 + (4 * n + k) // 15)
+                for k in range(4)
+            },
         )
         for n in range(60)
     ]

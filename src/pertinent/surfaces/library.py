@@ -84,7 +84,7 @@ class Pertinent:
         cache = self._crawl_cache if self._crawl_cache.parent.exists() else None
         opened = self._open_source(source, base_url, name, page_filter, limits, cache)
         with open_for_planning(self.workspace) as workspace:
-            return workspace.create_indexer(progress or NoProgress()).plan(opened)
+            return workspace.create_indexer(progress or NoProgress()).plan(opened, dry_run=True)
 
     def index(
         self,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from pathlib import Path
 
 from .. import build
 from .._internal.disk import check_free_space
@@ -227,7 +228,19 @@ class Workspace:
         if fingerprint := catalog.fingerprint():
             self.check_settings(build.expected_fingerprint(self.settings, fingerprint))
             self._close_replaced_build(fingerprint)
-        return Indexer(self.embedder, self.writable_index(), catalog, self.settings.chunk_tokens, progress)
+        return Indexer(
+            self.embedder,
+            self.writable_index(),
+            catalog,
+            self.settings.chunk_tokens,
+            progress,
+            self.spool_folder,
+        )
+
+    @property
+    def spool_folder(self) -> Path | None:
+        """Where changed pages wait for their turn: beside the index, if it has a folder."""
+        return self.settings.folder if self.settings.folder.exists() else None
 
     @contextmanager
     def writing(self, progress: Progress, *, new: bool = False) -> Iterator[None]:

@@ -110,7 +110,8 @@ class SentenceVectors:
         return [len(text.split()) * 4 // 3 + 2 for text in texts]
 
     def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        return [self._queries[text] for text in texts]
+        # A corrected query has a text that the model did not see.
+        return [self._queries.get(text, self._noise[0]) for text in texts]
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         for text in texts:

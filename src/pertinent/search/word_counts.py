@@ -67,4 +67,7 @@ def count_words(titles: Mapping[str, str], passages: Iterable[tuple[str, str, st
 
 
 def _find_words(text: str) -> frozenset[str]:
-    return frozenset(word for word in words(text) if len(word) <= LONGEST_WORD)
+    distinct = frozenset(words(text))
+    if max(map(len, distinct), default=0) <= LONGEST_WORD:
+        return distinct
+    return frozenset(word for word in distinct if len(word) <= LONGEST_WORD)

@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -195,10 +196,7 @@ def search_book(setup: Setup) -> dict[str, Any]:
         for name, options in ways.items():
             for text in setup.queries[:20]:
                 engine.search(text, options)
-            seconds = [
-                timed(lambda text=text, options=options: engine.search(text, options))
-                for text in setup.queries
-            ]
+            seconds = [timed(partial(engine.search, text, options)) for text in setup.queries]
             figures[f"{name}_p50_ms"] = round(statistics.median(seconds) * 1000, 2)
             figures[f"{name}_p95_ms"] = round(statistics.quantiles(seconds, n=20)[-1] * 1000, 2)
         figures["recall_at_10"] = measure_recall(opened, setup.embedder, setup.queries[:EXACT_QUERIES])

@@ -255,7 +255,8 @@ class SqlCatalog:
 
     def vocabulary(self) -> Vocabulary:
         """Read the words of all pages, with their frequencies, in one statement."""
-        return vocabulary.to_vocabulary(self._read(vocabulary.VOCABULARY))
+        with self._translate_errors(), self._reader.connect() as connection:
+            return vocabulary.read_vocabulary(connection)
 
     def section_names(self) -> list[SectionName]:
         """List every page and, after it, its sections, in one statement."""

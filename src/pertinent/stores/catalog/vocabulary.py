@@ -6,7 +6,7 @@ difference. Counts are always made from the stored columns, so both sides of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import sub
 from typing import Any
 
@@ -64,12 +64,15 @@ def recount(connection: sa.Connection) -> None:
     replace_counts(connection, {}, counts)
 
 
-def to_vocabulary(rows: Sequence[Any]) -> Vocabulary:
-    """Build the vocabulary from the rows of `VOCABULARY`."""
-    words = {
-        row.word: WordCounts(row.titles, row.headings, row.texts) for row in rows if row.word is not None
-    }
-    return Vocabulary(words, rows[0].chunks)
+def read_vocabulary(connection: sa.Connection) -> Vocabulary:
+    """Read all words with their counts, row by row: a large book has some hundred thousand."""
+    words: dict[str, WordCounts] = {}
+    chunks = 0
+    with connection.execute(_VOCABULARY) as rows:
+        for chunks, word, *counts in rows:  # noqa: B007 - every row has the number of chunks
+            if word is not None:
+                words[word] = WordCounts(*counts)
+    return Vocabulary(words, chunks)
 
 
 def _count(connection: sa.Connection, statement: sa.Select[Any], parameters: Mapping[str, object]) -> Counts:
@@ -108,4 +111,4 @@ _CHUNKS = (
     .where(documents.c.document_id.is_not(None))
     .subquery()
 )
-VOCABULARY = sa.select(_CHUNKS.c.chunks, *vocabulary.c).select_from(_CHUNKS.outerjoin(vocabulary, sa.true()))
+_VOCABULARY = sa.select(_CHUNKS.c.chunks, *vocabulary.c).select_from(_CHUNKS.outerjoin(vocabulary, sa.true()))

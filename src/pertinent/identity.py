@@ -11,7 +11,7 @@ import re
 import unicodedata
 import uuid
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -93,19 +93,17 @@ def document_id(key: str, readable: str = "") -> str:
     return f"{slug or 'page'}-{digest(key, length=12)}"
 
 
-def chunk_ids(document: str, texts: Iterable[str]) -> list[str]:
-    """Return an id for each text of a page, in order.
+def chunk_ids(document: str, texts: Iterable[str]) -> Iterator[str]:
+    """Yield an id for each text of a page, in order.
 
     An id depends on the text, not on its position: text inserted above a passage does not change the
     passage's id, and an id never refers to another text later. Repeated texts are numbered.
     """
     seen: Counter[str] = Counter()
-    ids = []
     for text in texts:
         base = f"{document}-{content_hash(text)[:12]}"
         seen[base] += 1
-        ids.append(base if seen[base] == 1 else f"{base}-{seen[base]}")
-    return ids
+        yield base if seen[base] == 1 else f"{base}-{seen[base]}"
 
 
 @lru_cache(CACHED_POINT_IDS)

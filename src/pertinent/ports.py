@@ -200,7 +200,8 @@ class PageWrite:
 
     page: Page
     page_hash: str
-    chunks: Sequence[Chunk]
+    chunks: Iterable[Chunk]
+    """The chunks in order, which may be read from the disk each time."""
 
 
 class CatalogReader(Protocol):
@@ -266,6 +267,9 @@ class CatalogWriter(Protocol):
 
     def begin(self, document_ids: Iterable[str]) -> None:
         """Mark pages as pending, so that the next sync repairs them if this one is interrupted."""
+
+    def creation_times(self, document_id: str) -> dict[str, str]:
+        """Return when each chunk of a page was first indexed, by chunk id."""
 
     def pending(self) -> list[str]:
         """List the pages whose change began and was not committed."""

@@ -125,7 +125,7 @@ def test_index_run_resumes_after_each_of_many_kills(tmp_path: Path, wire: Wire) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("provider", "requests"), [("cohere", 3), ("openai", 7)])
+@pytest.mark.parametrize(("provider", "requests"), [("cohere", 2), ("openai", 6)])
 def test_index_run_resumes_after_a_failure_at_any_batch(tmp_path: Path, provider: str, requests: int) -> None:
     for answered in range(requests):
         with Wire(DIMENSION) as wire:

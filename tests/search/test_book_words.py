@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+import time
 from itertools import permutations
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import CatalogFailure
+from pertinent.ports import PageRecord
 from pertinent.search import book_words_cache
 from pertinent.search.book_words import BookWords, flatten
 from pertinent.search.book_words_cache import BookWordsCache
@@ -143,7 +146,10 @@ class ChangingCatalog:
         return Vocabulary({f"word{self.version}": WordCounts(0, 0, 1)}, 1)
 
     def section_names(self) -> list[SectionName]:
-        return []
+        return [SectionName("a", "https://x.org/a", "", "Nodes", section) for section in ("", "Axes")]
+
+    def pages(self) -> list[PageRecord]:
+        return [PageRecord("a", "https://x.org/a", "Nodes", "s", "a.md", "", 1)]
 
 
 @pytest.fixture
@@ -185,3 +191,39 @@ def test_the_catalog_is_not_asked_for_each_query(monkeypatch: pytest.MonkeyPatch
     cache.load()
     catalog.version = 2
     assert "word1" in cache.load()
+
+
+@pytest.mark.usefixtures("always_check")
+def test_words_of_a_large_book_are_read_again_without_keeping_searches_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(book_words_cache, "MAX_CHUNKS_INLINE", 0)
+    may_read = threading.Event()
+    may_read.set()
+
+    class SlowCatalog(ChangingCatalog):
+        def vocabulary(self) -> Vocabulary:
+            assert may_read.wait(10)
+            return super().vocabulary()
+
+    catalog = SlowCatalog()
+    cache = BookWordsCache(catalog, "english")  # type: ignore[arg-type]
+    assert "word1" in cache.load()
+    may_read.clear()
+    catalog.version = 2
+    assert "word1" in cache.load()
+    assert "word1" in cache.load()
+    may_read.set()
+    deadline = time.monotonic() + 10
+    while "word2" not in cache.load():
+        assert time.monotonic() < deadline
+    assert catalog.reads == 2
+
+
+def test_large_book_is_known_by_its_pages_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = ChangingCatalog()
+    everything = BookWordsCache(catalog, "english").load()  # type: ignore[arg-type]
+    assert [name.section for name in everything.sections] == ["", "Axes"]
+    monkeypatch.setattr(book_words_cache, "MAX_CHUNKS_WITH_SECTIONS", 0)
+    pages_alone = BookWordsCache(catalog, "english").load()  # type: ignore[arg-type]
+    assert [(name.title, name.section) for name in pages_alone.sections] == [("Nodes", "")]

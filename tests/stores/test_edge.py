@@ -16,9 +16,12 @@ import pytest
 
 from pertinent.errors import IndexFailure, IndexLocked
 from pertinent.ports import VectorIndex
+from pertinent.stores import edge
 from pertinent.stores.edge import EdgeIndex, _translate_errors
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, fill
 from pertinent.types import Filters
+
+Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 
 @pytest.fixture
@@ -97,24 +100,63 @@ def test_acknowledged_writes_survive_a_kill(tmp_path: Path) -> None:
     reopened.close()
 
 
-def test_recall_against_exact_search_after_optimising(tmp_path: Path) -> None:
-    """With HNSW built, the ten nearest are those of a full scan."""
+def put_vectors(index: EdgeIndex, vectors: Vectors, first: int = 0) -> None:
     import qdrant_edge as qdrant
 
-    rng = np.random.default_rng(7)
-    vectors = rng.normal(size=(6000, 128)).astype(np.float32)
+    points = [
+        qdrant.Point(UUID(int=first + number), {"dense": vector.tolist()}, {})
+        for number, vector in enumerate(vectors)
+    ]
+    index._shard.update(qdrant.UpdateOperation.upsert_points(points))
+
+
+def make_vectors(count: int) -> Vectors:
+    vectors = np.random.default_rng(7).normal(size=(count, 128)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def test_recall_against_exact_search_after_optimising(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With HNSW built on 8-bit vectors, the ten nearest are those of a full scan, and so are their scores."""
+    monkeypatch.setattr(edge, "FULL_SCAN_KB", 1000)
+    rng = np.random.default_rng(8)
+    vectors = make_vectors(6000)
     opened = EdgeIndex.open(tmp_path, 128)
-    points = [qdrant.Point(UUID(int=n), {"dense": vector.tolist()}, {}) for n, vector in enumerate(vectors)]
-    opened._shard.update(qdrant.UpdateOperation.upsert_points(points))
-    opened.finish()
+    put_vectors(opened, vectors)
+    assert opened._shard.optimize()
     recalled = 0
     for query in vectors[:50] + 0.05 * rng.normal(size=(50, 128)).astype(np.float32):
-        nearest = {UUID(int=n) for n in np.argsort(-(vectors @ query))[:10].tolist()}
+        unit = query / np.linalg.norm(query)
+        cosines = vectors @ unit
+        nearest = {UUID(int=n) for n in np.argsort(-cosines)[:10].tolist()}
         candidates = opened.candidates(query, None, by=["dense"], limit=100, filters=Filters())
         recalled += len(nearest & set(candidates.point_ids[:10]))
+        assert candidates.cosine == pytest.approx(
+            [cosines[point.int] for point in candidates.point_ids if isinstance(point, UUID)], abs=1e-5
+        )
     opened.close()
     assert recalled / 500 >= 0.97
+
+
+def test_optimising_is_left_out_until_much_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge, "FULL_SCAN_KB", 1000)  # 2,000 vectors of 128 dimensions
+    vectors = make_vectors(6000)
+    opened = EdgeIndex.open(tmp_path, 128)
+    put_vectors(opened, vectors[:1500])
+    assert not opened._shard.optimize()
+    put_vectors(opened, vectors[1500:4000], first=1500)
+    assert opened._shard.optimize()
+    put_vectors(opened, vectors[4000:4500], first=4000)
+    assert not opened._shard.optimize()
+    (candidate, *_) = opened.candidates(
+        vectors[4200], None, by=["dense"], limit=5, filters=Filters()
+    ).point_ids
+    assert candidate == UUID(int=4200)
+    put_vectors(opened, vectors[4500:], first=4500)
+    assert opened._shard.optimize()
+    opened.close()
 
 
 def test_panic_of_the_engine_is_an_index_failure(tmp_path: Path) -> None:

@@ -119,7 +119,12 @@ def _spoken_title(item: Page | Chunk) -> str:
 
 
 def chunk_page(page: Page, count_tokens: CountTokens, *, target: int, most: int) -> list[Chunk]:
-    """Split a page into chunks, in order.
+    """Split a page into chunks, in order; see `iterate_chunks`."""
+    return list(iterate_chunks(page, count_tokens, target=target, most=most))
+
+
+def iterate_chunks(page: Page, count_tokens: CountTokens, *, target: int, most: int) -> Iterator[Chunk]:
+    """Split a page into chunks, and yield them in order.
 
     Args:
         page: The page.
@@ -140,12 +145,10 @@ def chunk_page(page: Page, count_tokens: CountTokens, *, target: int, most: int)
         passages += (_CitedSpan(section, span, budget) for span in spans)
     if not _lists_short_entries(page):
         passages = _join_short_sections(_begin_at_headings(page.text, passages, measure), measure)
-    texts = [page.text[passage.span.start : passage.span.end] for passage in passages]
+    texts = (page.text[passage.span.start : passage.span.end] for passage in passages)
     ids = identity.chunk_ids(page.document_id, texts)
-    return [
-        _make_chunk(page, passage.section, passage.span, position, chunk_id)
-        for position, (chunk_id, passage) in enumerate(zip(ids, passages, strict=True))
-    ]
+    for position, (chunk_id, passage) in enumerate(zip(ids, passages, strict=True)):
+        yield _make_chunk(page, passage.section, passage.span, position, chunk_id)
 
 
 def _make_chunk(page: Page, section: Section, span: Span, position: int, chunk_id: str) -> Chunk:

@@ -1,7 +1,8 @@
 """Planning a sync: which pages of a source are new, changed, unchanged or removed.
 
-Planning reads the source, the catalog and the index, and writes nothing. A page whose change did not
-end in an earlier run (it is pending in the catalog) is planned as changed, whatever its hash says.
+Planning reads the source, the catalog and the index, and changes none of them. A plan holds names and
+numbers; the changed pages wait in a spool on disk. A page whose change did not end in an earlier run (it
+is pending in the catalog) is planned as changed, whatever its hash says.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from .. import identity
@@ -18,27 +20,37 @@ from .._internal.progress import NoProgress, Progress
 from ..errors import SyncRefused
 from ..ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex
 from ..types import Chunk, FrontMatter, LazyPage, Page, Skipped, Unreadable
-from .chunking import chunk_page, embedded_text
+from .chunking import embedded_text, iterate_chunks
+from .spool import PageSpool, PlannedChunk
 
 SHRINK_LIMIT = 0.25
 """The share of a source's pages that a sync may remove without `allow_shrink`."""
 
+PLAN_BATCH = 256
+"""How many chunks of a page are planned at a time."""
+
+_PART_CHARACTERS = 2**20
+
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """A page to write: its chunks, and which of them must be embedded."""
+    """A page to write, in numbers; the page itself is in the spool of its plan."""
 
-    page: Page
+    document_id: str
+    source: str
+    source_path: str
     page_hash: str
-    entries: tuple[Entry, ...]
-    to_embed: frozenset[str]
-    """Ids of the chunks that have no vector yet."""
+    chunks: int
+    chunks_to_embed: int
+    """How many chunks have no vector yet."""
     exists: bool
     """Whether an earlier version of the page is indexed."""
     chunks_changed: int
     """How many chunks to embed are indexed already, under another title or heading."""
     chunks_removed: int
     """How many indexed chunks of the page are no longer on it."""
+    position: int
+    """Where the page begins in the spool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +61,9 @@ class SyncPlan:
     location: str
     changes: tuple[PageChange, ...]
     removed: tuple[PageRecord, ...]
-    unchanged: tuple[PageRecord, ...]
+    pages_unchanged: int
+    chunks_unchanged: int
+    """How many chunks the unchanged pages have."""
     unreadable: tuple[Unreadable, ...]
     skipped: tuple[Skipped, ...]
     indexed_pages: int
@@ -59,11 +73,13 @@ class SyncPlan:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     """What the user should know, such as another language than that of the index."""
+    spool: PageSpool | None = field(default=None, compare=False, repr=False)
+    """The changed pages; None in the plan of a dry run."""
 
     @property
     def chunks_to_embed(self) -> int:
         """How many chunks need a new vector."""
-        return sum(len(change.to_embed) for change in self.changes)
+        return sum(change.chunks_to_embed for change in self.changes)
 
     @property
     def chunks_removed(self) -> int:
@@ -91,9 +107,15 @@ class Planner:
     progress: Progress = field(default_factory=NoProgress)
     language: str | None = None
     """The language of the index, to be compared with that of a source; None if the user chose it."""
+    spool_folder: Path | None = None
+    """Where changed pages wait between planning and writing; None is the system's temporary folder."""
 
-    def plan(self, source: Source) -> SyncPlan:
-        """Return what a sync of the source would do; write nothing.
+    def plan(self, source: Source, *, dry_run: bool = False) -> SyncPlan:
+        """Return what a sync of the source would do; change neither index nor catalog.
+
+        Args:
+            source: The source to read.
+            dry_run: Spool no pages: the plan says what a sync would do, and can't be applied.
 
         Raises:
             SyncRefused: Another folder is indexed under the name of the source.
@@ -104,8 +126,9 @@ class Planner:
         indexed = {record.document_id: record for record in records if record.source == source.name}
         other_owners = {r.document_id: r.source for r in records if r.source != source.name}
         pending = set(self.catalog.pending())
+        spool = None if dry_run else PageSpool(self.spool_folder)
         changes: list[PageChange] = []
-        unchanged: list[PageRecord] = []
+        pages_unchanged = chunks_unchanged = 0
         unreadable: list[Unreadable] = []
         skipped: list[Skipped] = []
         seen: set[str] = set()
@@ -124,26 +147,30 @@ class Planner:
             same_hash = record is not None and record.page_hash == lazy_page.page_hash
             if record and same_hash and document_id not in pending and document_id not in seen:
                 seen.add(document_id)
-                unchanged.append(record)
+                pages_unchanged += 1
+                chunks_unchanged += record.chunks
                 continue
             page = lazy_page.page()
             if problem := _find_problem(page, seen, other_owners):
                 unreadable.append(Unreadable(page.source_path, problem))
                 continue
             seen.add(page.document_id)
-            changes.append(self.plan_page(page, lazy_page.page_hash, source.name, exists=record is not None))
+            exists = record is not None
+            changes.append(self.plan_page(page, lazy_page.page_hash, source.name, exists=exists, spool=spool))
         return SyncPlan(
             source=source.name,
             location=source.location,
             changes=tuple(changes),
             removed=tuple(_find_removed(indexed.values(), seen, unreadable)),
-            unchanged=tuple(unchanged),
+            pages_unchanged=pages_unchanged,
+            chunks_unchanged=chunks_unchanged,
             unreadable=tuple(unreadable),
             skipped=tuple(skipped),
             indexed_pages=len(indexed),
             leftovers=tuple(sorted(pending - seen - indexed.keys() - other_owners.keys())),
             seconds=timer.seconds(),
             notes=tuple(self._compare_language(source)),
+            spool=spool,
         )
 
     def _compare_language(self, source: Source) -> Iterator[str]:
@@ -153,34 +180,61 @@ class Planner:
                 f'to change it, set language = "{language}" and run `pertinent reindex`'
             )
 
-    def plan_page(self, page: Page, page_hash: str, source: str, *, exists: bool) -> PageChange:
-        """Chunk the page, and find which chunks have no vector in the index yet.
+    def plan_page(
+        self, page: Page, page_hash: str, source: str, *, exists: bool, spool: PageSpool | None
+    ) -> PageChange:
+        """Chunk the page, find which chunks have no vector in the index yet, and spool it.
 
         Vectors are found by their embedding key, so those that an interrupted run wrote are not made again.
         """
-        embedder = self.embedder()
-        chunks = chunk_page(page, embedder.count_tokens, target=self.chunk_tokens, most=embedder.max_tokens)
-        chunk_ids = {chunk.chunk_id for chunk in chunks}
-        created_at = {chunk.chunk_id: chunk.created_at for chunk in self.catalog.chunks(page.document_id)}
-        now = utc_now()
-        dated = [replace(chunk, created_at=created_at.get(chunk.chunk_id, now)) for chunk in chunks]
-        entries = [make_entry(page, chunk, source, embedder.name) for chunk in dated]
-        by_point = {identity.point_id(entry.chunk.chunk_id): entry for entry in entries}
-        stored_keys = self.index.embedding_keys(list(by_point))
-        to_embed = frozenset(
-            entry.chunk.chunk_id
-            for point_id, entry in by_point.items()
-            if stored_keys.get(point_id) != entry.embedding_key
-        )
+        created_at = self.catalog.creation_times(page.document_id)
+        chunks = to_embed = changed = present = 0
+
+        def count_batches() -> Iterator[list[PlannedChunk]]:
+            nonlocal chunks, to_embed, changed, present
+            for batch in self._plan_chunks(page, created_at):
+                chunks += len(batch)
+                to_embed += sum(planned.to_embed for planned in batch)
+                indexed = [planned for planned in batch if planned.chunk.chunk_id in created_at]
+                present += len(indexed)
+                changed += sum(planned.to_embed for planned in indexed)
+                yield batch
+
+        position = 0
+        if spool is not None:
+            position = spool.write(page, count_batches())
+        else:
+            for _ in count_batches():
+                pass
         return PageChange(
-            page,
+            page.document_id,
+            source,
+            page.source_path,
             page_hash,
-            tuple(entries),
+            chunks,
             to_embed,
             exists,
-            chunks_changed=len(created_at.keys() & to_embed),
-            chunks_removed=len(created_at.keys() - chunk_ids),
+            chunks_changed=changed,
+            chunks_removed=len(created_at) - present,
+            position=position,
         )
+
+    def _plan_chunks(self, page: Page, created_at: Mapping[str, str]) -> Iterator[list[PlannedChunk]]:
+        """Yield the chunks of a page in batches, each with its time and whether it must be embedded."""
+        embedder = self.embedder()
+        now = utc_now()
+        remaining = iterate_chunks(
+            page, embedder.count_tokens, target=self.chunk_tokens, most=embedder.max_tokens
+        )
+        while batch := list(islice(remaining, PLAN_BATCH)):
+            point_ids = [identity.point_id(chunk.chunk_id) for chunk in batch]
+            stored_keys = self.index.embedding_keys(point_ids)
+            planned = []
+            for chunk, point_id in zip(batch, point_ids, strict=True):
+                key = identity.embedding_key(embedder.name, embedded_text(chunk, page.front_matter))
+                timed = replace(chunk, created_at=created_at.get(chunk.chunk_id, now))
+                planned.append(PlannedChunk(timed, page.front_matter, key, stored_keys.get(point_id) != key))
+            yield planned
 
 
 def make_entry(page: Page, chunk: Chunk, source: str, embedder: str) -> Entry:
@@ -195,10 +249,6 @@ def _make_lazy(page: Page) -> LazyPage:
 
 def hash_page(page: Page) -> str:
     """Return a hash of all that is stored of a page; it changes with the page."""
-    sections = [
-        (section.path, section.anchor, [(block.kind, block.start, block.end) for block in section.blocks])
-        for section in page.sections
-    ]
     fields: tuple[object, ...] = (
         page.document_id,
         page.url,
@@ -210,9 +260,30 @@ def hash_page(page: Page) -> str:
     )
     if page.front_matter != FrontMatter():
         fields = (*fields, *astuple(page.front_matter))
-    # Half a surrogate pair has no bytes in UTF-8; `_find_problem` reports such a page.
-    content = json.dumps((*fields, sections), ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(content).hexdigest()
+    content = hashlib.sha256()
+    for part in _encode_page(fields, page):
+        # Half a surrogate pair has no bytes in UTF-8; `_find_problem` reports such a page.
+        content.update(part.encode("utf-8", "surrogatepass"))
+    return content.hexdigest()
+
+
+def _encode_page(fields: Iterable[object], page: Page) -> Iterator[str]:
+    """Yield the JSON list of the fields and the page's sections, in small parts: a page may be large."""
+    yield "["
+    for value in fields:
+        if isinstance(value, str):
+            yield '"'
+            for start in range(0, len(value), _PART_CHARACTERS):
+                yield json.dumps(value[start : start + _PART_CHARACTERS], ensure_ascii=False)[1:-1]
+            yield '", '
+        else:
+            yield json.dumps(value, ensure_ascii=False) + ", "
+    yield "["
+    for number, section in enumerate(page.sections):
+        blocks = [(block.kind, block.start, block.end) for block in section.blocks]
+        yield ", " if number else ""
+        yield json.dumps((section.path, section.anchor, blocks), ensure_ascii=False)
+    yield "]]"
 
 
 def _find_problem(page: Page, seen: Set[str], other_owners: Mapping[str, str]) -> str:

@@ -11,19 +11,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from .. import identity
 from .._internal.clock import StageTimer
 from ..ports import Entry, PageWrite
-from ..types import Skipped, Unreadable, readable_chunks
+from ..types import Chunk, PointId, Skipped, Unreadable, readable_chunks
+from .chunking import embedded_text
 from .plan import PageChange, Planner, SyncPlan, check_removals
+from .spool import PageSpool, PlannedChunk
 
-COMMIT_CHUNKS = 128
-"""About how many chunks are written between two commits."""
+COMMIT_CHUNKS = 1024
+"""About how many chunks are written between two commits, each of which flushes the index."""
 
 WRITE_BATCH = 32
 """How many vectors are made before they are written: a kill loses at most these."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledWrites:
+    """The writes of changed pages for the catalog, each with its source; read from the spool each time."""
+
+    spool: PageSpool
+    changes: Sequence[PageChange]
+
+    def __iter__(self) -> Iterator[tuple[str, PageWrite]]:
+        for change in self.changes:
+            page = self.spool.read_page(change.position)
+            yield change.source, PageWrite(page, change.page_hash, _SpooledChunks(self.spool, change))
+
+
+@dataclass(frozen=True, slots=True)
+class _SpooledChunks:
+    """The chunks of a page, read from the spool each time."""
+
+    spool: PageSpool
+    change: PageChange
+
+    def __iter__(self) -> Iterator[Chunk]:
+        batches = self.spool.read_chunks(self.change.position)
+        return (planned.chunk for planned in chain.from_iterable(batches))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +92,17 @@ class Indexer(Planner):
         Raises:
             SyncRefused: The plan removes too many pages, and `allow_shrink` is not set.
         """
+        if plan.spool is None:
+            raise ValueError("the plan was made for a dry run, and can't be applied")
         timer = StageTimer()
         check_removals(plan, allow_shrink=allow_shrink)
         self.catalog.register(plan.source, plan.location)
         self.progress.stage("Embedding", plan.chunks_to_embed)
         for group in _group_changes(plan.changes):
-            self.catalog.begin([change.page.document_id for change in group])
-            self._write_to_index(group)
-            self.catalog.commit(plan.source, [_page_write(change) for change in group])
+            self.catalog.begin([change.document_id for change in group])
+            self._write_to_index(plan.spool, group)
+            self.catalog.commit(plan.source, [write for _, write in SpooledWrites(plan.spool, group)])
+        plan.spool.close()
         self._delete(plan.source, [*(record.document_id for record in plan.removed), *plan.leftovers])
         if not plan.nothing_to_do:
             self.progress.stage("Optimising the index", None)
@@ -87,7 +117,7 @@ class Indexer(Planner):
         self.catalog.forget(source)
         return len(document_ids)
 
-    def rebuild(self) -> list[tuple[str, PageWrite]]:
+    def rebuild(self) -> SpooledWrites:
         """Fill a new index with all pages of the catalog, without reading their sources.
 
         An interrupted rebuild is resumed.
@@ -96,37 +126,49 @@ class Indexer(Planner):
             What the catalog has to record when the new index is activated.
         """
         self.progress.stage("Chunking pages", None)
-        rebuilt: list[tuple[str, PageChange]] = []
+        spool = PageSpool(self.spool_folder)
+        changes: list[PageChange] = []
         for record in self.catalog.pages():
             page = self.catalog.page(record.document_id)
             if page is not None:
-                change = self.plan_page(page, record.page_hash, record.source, exists=True)
-                rebuilt.append((record.source, change))
+                changes.append(
+                    self.plan_page(page, record.page_hash, record.source, exists=True, spool=spool)
+                )
                 self.progress.advance()
-        self.progress.stage("Embedding", sum(len(change.to_embed) for _, change in rebuilt))
-        for group in _group_changes([change for _, change in rebuilt]):
-            self._write_to_index(group)
-        if self.index.count() != sum(len(change.entries) for _, change in rebuilt):
+        self.progress.stage("Embedding", sum(change.chunks_to_embed for change in changes))
+        for group in _group_changes(changes):
+            self._write_to_index(spool, group)
+        if self.index.count() != sum(change.chunks for change in changes):
             # The interrupted rebuild may have written pages that have been removed since.
             indexed = {chunk.document_id for chunk in readable_chunks(self.index.scan())}
-            for document_id in indexed - {change.page.document_id for _, change in rebuilt}:
+            for document_id in indexed - {change.document_id for change in changes}:
                 self.index.delete_stale_points(document_id, keep=[])
         self.progress.stage("Optimising the index", None)
         self.index.finish()
-        return [(source, _page_write(change)) for source, change in rebuilt]
+        return SpooledWrites(spool, changes)
 
-    def _write_to_index(self, group: Sequence[PageChange]) -> None:
+    def _write_to_index(self, spool: PageSpool, group: Sequence[PageChange]) -> None:
         """Write the chunks of these pages, and delete points that they no longer have."""
-        new: list[Entry] = []
-        embedded: list[Entry] = []
-        for change in group:
-            for entry in change.entries:
-                (new if entry.chunk.chunk_id in change.to_embed else embedded).append(entry)
-        self._embed(new)
-        self.index.describe(embedded)
-        for change in group:
-            points = [identity.point_id(entry.chunk.chunk_id) for entry in change.entries]
-            self.index.delete_stale_points(change.page.document_id, keep=points)
+        points: dict[str, list[PointId]] = {change.document_id: [] for change in group}
+
+        def read_batches(change: PageChange) -> Iterator[PlannedChunk]:
+            for planned in chain.from_iterable(spool.read_chunks(change.position)):
+                points[change.document_id].append(identity.point_id(planned.chunk.chunk_id))
+                yield planned
+
+        planned_chunks = chain.from_iterable(map(read_batches, group))
+        sources = {change.document_id: change.source for change in group}
+        while batch := list(islice(planned_chunks, COMMIT_CHUNKS)):
+            entries = [
+                Entry(chunk, sources[chunk.document_id], embedded_text(chunk, front_matter), key)
+                for chunk, front_matter, key, _ in batch
+            ]
+            self._embed([entry for entry, planned in zip(entries, batch, strict=True) if planned.to_embed])
+            self.index.describe(
+                [entry for entry, planned in zip(entries, batch, strict=True) if not planned.to_embed]
+            )
+        for document_id, point_ids in points.items():
+            self.index.delete_stale_points(document_id, keep=point_ids)
         self.index.flush()
 
     def _embed(self, entries: Sequence[Entry]) -> None:
@@ -151,23 +193,19 @@ class Indexer(Planner):
         self.catalog.commit(source, [], removed=document_ids)
 
 
-def _page_write(change: PageChange) -> PageWrite:
-    return PageWrite(change.page, change.page_hash, [entry.chunk for entry in change.entries])
-
-
 def summarize(plan: SyncPlan, seconds: float) -> SyncSummary:
     """Return the plan in numbers."""
     added = sum(not change.exists for change in plan.changes)
     changed = sum(change.chunks_changed for change in plan.changes)
-    reused = sum(len(change.entries) - len(change.to_embed) for change in plan.changes)
+    reused = sum(change.chunks - change.chunks_to_embed for change in plan.changes)
     return SyncSummary(
         pages_added=added,
         pages_changed=len(plan.changes) - added,
-        pages_unchanged=len(plan.unchanged),
+        pages_unchanged=plan.pages_unchanged,
         pages_removed=len(plan.removed),
         chunks_added=plan.chunks_to_embed - changed,
         chunks_changed=changed,
-        chunks_kept=reused + sum(record.chunks for record in plan.unchanged),
+        chunks_kept=reused + plan.chunks_unchanged,
         chunks_removed=plan.chunks_removed,
         unreadable=plan.unreadable,
         skipped=plan.skipped,
@@ -182,7 +220,7 @@ def _group_changes(changes: Sequence[PageChange]) -> Iterator[list[PageChange]]:
     chunks = 0
     for change in changes:
         group.append(change)
-        chunks += len(change.entries) + 1
+        chunks += change.chunks + 1
         if chunks >= COMMIT_CHUNKS:
             yield group
             group, chunks = [], 0

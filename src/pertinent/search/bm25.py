@@ -7,11 +7,12 @@ the inverse document frequency, which it alone knows.
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import NamedTuple, Self
 from zlib import crc32
 
 from ..types import LANGUAGES
-from .terms import Analyzer
+from .terms import CACHED_WORDS, Analyzer
 
 K = 1.2
 B = 0.5
@@ -72,5 +73,6 @@ class Bm25:
         return SparseWeights(list(terms), [1.0] * len(terms))
 
 
+@lru_cache(CACHED_WORDS)
 def _hash_term(term: str) -> int:
     return crc32(term.encode())

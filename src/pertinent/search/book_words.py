@@ -81,6 +81,10 @@ class BookWords:
         """Return the known words that begin with the prefix, in alphabetical order."""
         return _with_prefix(self.sorted_words, prefix)
 
+    def prepare(self) -> None:
+        """Build what searches use, so that the first one does not wait for it."""
+        _ = self.sorted_words, self.names, self._term_counts
+
     @cached_property
     def sorted_words(self) -> list[str]:
         """All words in alphabetical order."""
@@ -119,11 +123,13 @@ class NameIndex:
     def __init__(self, book: BookWords, sections: Sequence[SectionName]) -> None:
         self._sections = sections
         self._by_word: dict[str, set[int]] = {}
+        flats = []
         for number, section in enumerate(sections):
-            for word in book.name(section.heading).words:
+            name = book.name(section.heading)
+            flats.append(name.flat)
+            for word in name.words:
                 self._by_word.setdefault(word, set()).add(number)
         self._sorted_words = sorted(self._by_word)
-        flats = [book.name(section.heading).flat for section in sections]
         self._by_flat = sorted(range(len(flats)), key=flats.__getitem__)
         self._sorted_flats = [flats[number] for number in self._by_flat]
         self._order = _order_names(sections, flats)

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import Stemmer
@@ -49,15 +50,20 @@ class Analyzer:
         """Prepare the stemmer and stop words of a language of `types.LANGUAGES`."""
         self.language = language
         self._stem_word = lru_cache(CACHED_WORDS)(_make_stemmer(language))
-        self._is_stop_word = lru_cache(CACHED_WORDS)(_make_stop_word_test(language))
+        self._is_stop_word = _make_stop_word_test(language)
+        self._token_terms = lru_cache(CACHED_WORDS)(self._find_terms)
+        self._counts = lru_cache(CACHED_WORDS)(lambda word: not self._is_stop_word(word.casefold()))
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of the text in order, without stop words; repeated ones are repeated."""
-        return [self._stem_word(word) for word in words(text) if not self._is_stop_word(word)]
+        return list(chain.from_iterable(map(self._token_terms, _find_tokens(text))))
+
+    def _find_terms(self, token: str) -> tuple[str, ...]:
+        return tuple(self._stem_word(word) for word in _split_token(token) if not self._is_stop_word(word))
 
     def count_words(self, text: str) -> int:
         """Count the words of the text that are no stop words; an identifier counts once."""
-        return sum(not self._is_stop_word(word) for word in map(str.casefold, _WORD.findall(text)))
+        return sum(map(self._counts, _WORD.findall(text)))
 
     def stem(self, word: str) -> str:
         """Return the term of one folded word."""
@@ -70,22 +76,32 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> Iterator[str]:
-    """Yield the folded words of a text, each identifier whole and then in parts.
+    """Return the folded words of a text, each identifier whole and then in parts.
 
     Catalogs store how often each of these words occurs, and subtract what a changed page had. If words are
     split differently, a migration of the catalog must recount them.
     """
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
-        token = match.group()
-        if _CJK.search(token):
-            for part in split_cjk(Token(token, 0, len(token))):
-                yield from [part.text] if is_cjk(part.text) else words(part.text)
-            continue
-        yield token.casefold()
-        if not (token.islower() and token.isalpha()):
-            parts = [part for piece in _SEPARATORS.split(token) for part in _split_case(piece)]
-            if len(parts) > 1:
-                yield from (part.casefold() for part in parts)
+    return chain.from_iterable(map(_split_token, _find_tokens(text)))
+
+
+def _find_tokens(text: str) -> list[str]:
+    return _TOKEN.findall(unicodedata.normalize("NFKC", text))
+
+
+@lru_cache(CACHED_WORDS)
+def _split_token(token: str) -> tuple[str, ...]:
+    """Return the folded words of a token: an identifier whole and in parts, CJK in pairs."""
+    if _CJK.search(token):
+        return tuple(
+            word
+            for part in split_cjk(Token(token, 0, len(token)))
+            for word in ([part.text] if is_cjk(part.text) else words(part.text))
+        )
+    folded = token.casefold()
+    if token.islower() and token.isalpha():
+        return (folded,)
+    parts = [part for piece in _SEPARATORS.split(token) for part in _split_case(piece)]
+    return (folded, *(part.casefold() for part in parts)) if len(parts) > 1 else (folded,)
 
 
 def is_cjk(word: str) -> bool:

@@ -12,6 +12,38 @@ LONGEST_WORD = 64
 """How many characters a word may have; longer ones (hashes, keys, data) are nothing that anyone types."""
 
 
+class WordCounter:
+    """Counts the pages, sections and chunks that have each word, one page after the other."""
+
+    def __init__(self) -> None:
+        self._titles, self._headings, self._texts = Counter[str](), Counter[str](), Counter[str]()
+        self._title_words: frozenset[str] = frozenset()
+        self._context_words: dict[str, frozenset[str]] = {}
+        """The words of the title and of a section, for each section of the current page."""
+
+    def begin_page(self, title: str) -> None:
+        """Count a page; the passages that follow are its chunks."""
+        self._title_words = _find_words(title)
+        self._context_words = {}
+        self._titles.update(self._title_words)
+
+    def add_passage(self, section: str, text: str) -> None:
+        """Count a chunk of the current page."""
+        context = self._context_words.get(section)
+        if context is None:
+            context = self._title_words | _find_words(section)
+            self._context_words[section] = context
+            self._headings.update(_find_words(section.rpartition(SECTION_SEPARATOR)[2]))
+        self._texts.update(context | _find_words(text))
+
+    def counts(self) -> dict[str, WordCounts]:
+        """Return the counts of all words so far."""
+        return {
+            word: WordCounts(self._titles[word], self._headings[word], self._texts[word])
+            for word in self._titles.keys() | self._texts.keys()
+        }
+
+
 def count_words(titles: Mapping[str, str], passages: Iterable[tuple[str, str, str]]) -> dict[str, WordCounts]:
     """Count the pages, sections and chunks that have each word.
 
@@ -24,23 +56,19 @@ def count_words(titles: Mapping[str, str], passages: Iterable[tuple[str, str, st
         >>> count_words({"a": "Joints"}, [("a", "Joints › Limits", "Each has two.")])["limits"]
         WordCounts(titles=0, headings=1, texts=1)
     """
-    title_words = {document_id: _find_words(title) for document_id, title in titles.items()}
-    in_titles, in_headings, in_texts = Counter[str](), Counter[str](), Counter[str]()
-    for page_words in title_words.values():
-        in_titles.update(page_words)
-    context_words: dict[tuple[str, str], frozenset[str]] = {}
+    by_page: dict[str, list[tuple[str, str]]] = {document_id: [] for document_id in titles}
     for document_id, section, text in passages:
-        context = context_words.get((document_id, section))
-        if context is None:
-            context = title_words[document_id] | _find_words(section)
-            context_words[document_id, section] = context
-            in_headings.update(_find_words(section.rpartition(SECTION_SEPARATOR)[2]))
-        in_texts.update(context | _find_words(text))
-    return {
-        word: WordCounts(in_titles[word], in_headings[word], in_texts[word])
-        for word in in_titles.keys() | in_texts.keys()
-    }
+        by_page[document_id].append((section, text))
+    counter = WordCounter()
+    for document_id, title in titles.items():
+        counter.begin_page(title)
+        for section, text in by_page[document_id]:
+            counter.add_passage(section, text)
+    return counter.counts()
 
 
 def _find_words(text: str) -> frozenset[str]:
-    return frozenset(word for word in words(text) if len(word) <= LONGEST_WORD)
+    distinct = frozenset(words(text))
+    if max(map(len, distinct), default=0) <= LONGEST_WORD:
+        return distinct
+    return frozenset(word for word in distinct if len(word) <= LONGEST_WORD)

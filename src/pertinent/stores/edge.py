@@ -23,6 +23,19 @@ from .payload import KEYWORDS, filter_conditions, to_chunk, to_payload
 
 _PAGE_SIZE = 512
 
+FULL_SCAN_KB = 30_000
+"""Up to how many kilobytes of new vectors are searched one by one, without a graph.
+
+That is 20,000 vectors of 384 dimensions, and takes 2 ms. An index below it needs no optimising at all, and
+a larger one is optimised again only when so much is new.
+"""
+
+SEARCH_EFFORT = 256
+"""How many vectors a search in the graph keeps in view. With 100, a large index misses 2 of 100."""
+
+OVERSAMPLING = 2.0
+"""How many candidates of the 8-bit vectors are scored with the exact vectors, per hit."""
+
 
 class EdgeIndex:
     """`ports.VectorIndex` in a folder with a Qdrant shard; one process at a time may open it."""
@@ -82,6 +95,7 @@ class EdgeIndex:
                     query=queries[query.side],
                     filter=_only(query.among) if query.among else allowed,
                     with_payload=False,
+                    params=_search_params(query) if query.side == DENSE else None,
                 )
                 for query in side_queries
             ]
@@ -182,7 +196,7 @@ class EdgeIndex:
             self._shard.flush()
 
     def finish(self) -> None:
-        """Optimise the shard for searching, and write it to the disk."""
+        """Optimise the shard if enough of it is new, and write it to the disk."""
         with _translate_errors(self._folder):
             self._shard.optimize()
             self._shard.flush()
@@ -227,10 +241,20 @@ def _config(dimension: int) -> qdrant.EdgeConfig:
     return qdrant.EdgeConfig(
         vectors={DENSE: qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine)},
         sparse_vectors={LEXICAL: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
+        # The graph is built and searched with 8-bit vectors, which takes a third of the time; candidates are
+        # scored with the exact ones.
+        quantization_config=qdrant.ScalarQuantizationConfig(type=qdrant.ScalarType.Int8, always_ram=True),
+        optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=FULL_SCAN_KB),
         # More threads don't pay: a query of the handbook takes 1.7 ms with them and 0.9 ms without, and at
         # 100,000 chunks the throughput is the same.
         max_search_threads=1,
     )
+
+
+def _search_params(query: SideQuery) -> qdrant.SearchParams:
+    oversampling = 1.0 if query.among else OVERSAMPLING
+    exact_scores = qdrant.QuantizationSearchParams(rescore=True, oversampling=oversampling)
+    return qdrant.SearchParams(hnsw_ef=SEARCH_EFFORT, quantization=exact_scores)
 
 
 def _point(entry: Entry, vector: Vector, bm25: Bm25) -> qdrant.Point:

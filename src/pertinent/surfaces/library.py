@@ -88,7 +88,7 @@ class Pertinent(ClosedAtExit):
             source, cache, base_url=base_url, name=name, page_filter=page_filter, limits=limits
         )
         with open_for_planning(self.workspace) as workspace:
-            return workspace.create_indexer(progress or NoProgress(), opened).plan(opened)
+            return workspace.create_indexer(progress or NoProgress(), opened).plan(opened, dry_run=True)
 
     def index(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .. import build
 from ..errors import PertinentError, SyncRefused
@@ -22,7 +22,7 @@ from .validation_targets import InProcessPipeline, LocalPipeline
 class NewBuild(InProcessPipeline):
     """A build that is not in use yet, for validation."""
 
-    def __init__(self, engine: Engine, writes: Sequence[tuple[str, PageWrite]]) -> None:
+    def __init__(self, engine: Engine, writes: Iterable[tuple[str, PageWrite]]) -> None:
         super().__init__(engine)
         self._writes = writes
 
@@ -59,7 +59,7 @@ class ReindexGate:
         self._criteria = merge_criteria(workspace.settings.criteria, self._golden.criteria)
         self._notify = notify
 
-    def __call__(self, engine: Engine, writes: Sequence[tuple[str, PageWrite]], old: Fingerprint) -> None:
+    def __call__(self, engine: Engine, writes: Iterable[tuple[str, PageWrite]], old: Fingerprint) -> None:
         new_build = NewBuild(engine, writes)
         new = validate(new_build, self._golden, ValidationOptions(diagnose=False), self._criteria)
         self._notify(f"new: {new.summary}")

@@ -127,7 +127,7 @@ class CatalogSuite:
 
     def test_committed_page_and_chunks_are_read_back_equal(self, catalog: Catalog) -> None:
         write = page_write("a", ["one", "two", "one"], created_at=LATER)
-        page, chunks = write.page, write.chunks
+        page, chunks = write.page, list(write.chunks)
         catalog.commit("s", [write])
         assert catalog.page("a") == page
         assert catalog.chunks("a") == chunks
@@ -144,7 +144,7 @@ class CatalogSuite:
     ) -> None:
         catalog.commit("s", [page_write("a", ["one", "two"]), page_write("b", ["one"])])
         write = page_write("a", ["new", "two"], title="Other", created_at=LATER)
-        page, chunks = write.page, write.chunks
+        page, chunks = write.page, list(write.chunks)
         catalog.commit("s", [write])
         assert catalog.chunks("a") == [chunks[0], replace(chunks[1], created_at=NOON)]
         assert catalog.page("a") == page
@@ -181,7 +181,7 @@ class CatalogSuite:
 
     def test_describe_takes_any_number_of_ids(self, catalog: Catalog) -> None:
         write = page_write("a", [str(number) for number in range(300)])
-        page, chunks = write.page, write.chunks
+        page, chunks = write.page, list(write.chunks)
         catalog.commit("s", [write])
         ids = [chunk.chunk_id for chunk in chunks] + [f"missing-{number}" for number in range(70_000)]
         expected = Description(page.source_path, page.slug, page.title)
@@ -189,7 +189,7 @@ class CatalogSuite:
 
     def test_long_title_is_truncated_only_where_the_column_is_narrow(self, catalog: Catalog) -> None:
         write = page_write("a", ["one"], title="title " * 100)
-        page, chunks = write.page, write.chunks
+        page, chunks = write.page, list(write.chunks)
         catalog.commit("s", [write])
         title = catalog.describe([chunks[0].chunk_id])[chunks[0].chunk_id].title
         assert title is not None
@@ -212,7 +212,7 @@ class CatalogSuite:
     @pytest.mark.parametrize("text", HOSTILE)
     def test_hostile_strings_are_stored_as_text(self, catalog: Catalog, text: str) -> None:
         write = page_write("a", [text, "x" + text], title=text)
-        page, chunks = write.page, write.chunks
+        page, chunks = write.page, list(write.chunks)
         catalog.begin([text])
         catalog.commit(text, [write])
         catalog.register(text, text)
@@ -228,7 +228,7 @@ class CatalogSuite:
     @pytest.mark.parametrize("text", ["nul \0 here", "lone \ud800 surrogate"])
     def test_unstorable_text_is_refused_with_its_field(self, catalog: Catalog, text: str) -> None:
         write = page_write("a", ["one"])
-        page, chunks = write.page, write.chunks
+        page, chunks = write.page, list(write.chunks)
         bad = [
             PageWrite(replace(page, text=text), "", []),
             PageWrite(replace(page, sections=(Section((text,), "", ()),)), "", []),
@@ -252,7 +252,7 @@ class CatalogSuite:
 
     def test_inconsistent_commit_is_refused_as_a_whole(self, catalog: Catalog) -> None:
         write = page_write("a", ["one"])
-        page, chunks = write.page, write.chunks
+        page, chunks = write.page, list(write.chunks)
         for bad, field in [
             (replace(chunks[0], chunk_id="x" * 51), "chunk_id"),
             (replace(chunks[0], title="of another page"), "title"),

@@ -5,12 +5,13 @@ The catalog records which build is which, so a process that is killed leaves no 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import IndexFailure, IndexLocked
-from ..ports import Builds, Catalog, Fingerprint, PageWrite, VectorIndex
-from ..types import Chunk, Page, readable_chunks
+from ..identity import point_id
+from ..ports import Builds, Catalog, Fingerprint, PageRecord, PageWrite, VectorIndex
+from ..types import Chunk, Page, PointId, readable_chunks
 
 
 @dataclass(slots=True)
@@ -55,28 +56,21 @@ class IndexBuilds:
                 raise
             return None
 
-    def read_pages(self, index: VectorIndex) -> list[tuple[str, PageWrite]]:
-        """Return the catalog's pages with their chunks from a build, each with its source.
+    def read_pages(self, index: VectorIndex) -> BuildPages:
+        """Return the catalog's pages with their chunks from a build.
 
         Chunks of pages that the catalog does not have are deleted from the build. If the build has none of
-        the catalog's pages, nothing is deleted and the list is empty.
+        the catalog's pages, nothing is deleted and there are no pages.
         """
-        by_page: dict[str, list[Chunk]] = {}
+        points: dict[str, list[PointId]] = {}
         for chunk in readable_chunks(index.scan()):
-            by_page.setdefault(chunk.document_id, []).append(chunk)
+            points.setdefault(chunk.document_id, []).append(point_id(chunk.chunk_id))
         records = self.catalog().pages()
-        pages: list[tuple[str, PageWrite]] = []
-        if by_page.keys().isdisjoint(record.document_id for record in records):
-            return pages
-        for record in records:
-            page = self.catalog().page(record.document_id)
-            chunks = sorted(by_page.pop(record.document_id, []), key=lambda chunk: chunk.position)
-            if page is not None:
-                updated = [_copy_page_fields(page, chunk) for chunk in chunks]
-                pages.append((record.source, PageWrite(page, record.page_hash, updated)))
-        for document_id in by_page:
+        if points.keys().isdisjoint(record.document_id for record in records):
+            return BuildPages(index, self.catalog(), (), {})
+        for document_id in points.keys() - {record.document_id for record in records}:
             index.delete_stale_points(document_id, keep=())
-        return pages
+        return BuildPages(index, self.catalog(), records, points)
 
     def remove(self, number: int) -> None:
         """Delete a build, and close it if it is open."""
@@ -99,6 +93,35 @@ class IndexBuilds:
         for index in self.previous.values():
             index.close()
         self.previous.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPages:
+    """The catalog's pages with their chunks as a build has them; a page is read when its turn comes."""
+
+    index: VectorIndex
+    catalog: Catalog
+    records: Sequence[PageRecord]
+    points: Mapping[str, Sequence[PointId]]
+    """The ids of each page's points."""
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @property
+    def document_ids(self) -> list[str]:
+        """The ids of the pages."""
+        return [record.document_id for record in self.records]
+
+    def __iter__(self) -> Iterator[tuple[str, PageWrite]]:
+        """Yield each page with its source."""
+        for record in self.records:
+            page = self.catalog.page(record.document_id)
+            if page is not None:
+                stored = self.index.chunks(self.points.get(record.document_id, ())).values()
+                chunks = sorted(readable_chunks(stored), key=lambda chunk: chunk.position)
+                updated = [_copy_page_fields(page, chunk) for chunk in chunks]
+                yield record.source, PageWrite(page, record.page_hash, updated)
 
 
 def _copy_page_fields(page: Page, chunk: Chunk) -> Chunk:

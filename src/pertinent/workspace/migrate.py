@@ -120,7 +120,7 @@ def copy_catalog(source: Catalog, target: Catalog, made_with: Fingerprint) -> No
     for name, location in source.sources().items():
         target.register(name, location)
     target.begin(source.pending())
-    pages = [(record.source, write) for record in source.pages() if (write := _page_write(source, record))]
+    pages = ((record.source, write) for record in source.pages() if (write := _page_write(source, record)))
     target.activate_build(made_with, pages)
 
 

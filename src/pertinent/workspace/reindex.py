@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from .._internal.progress import Progress
@@ -14,7 +14,7 @@ from ..search.engine import Engine
 if TYPE_CHECKING:
     from .workspace import Workspace
 
-Accept = Callable[[Engine, Sequence[tuple[str, PageWrite]], Fingerprint], None]
+Accept = Callable[[Engine, Iterable[tuple[str, PageWrite]], Fingerprint], None]
 """Judges a new build from its engine, its pages and the fingerprint of the build in use."""
 
 
@@ -36,7 +36,14 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     catalog, current = workspace.writable_catalog(), workspace.open_current_build()
     settings, embedder = workspace.settings, workspace.create_embedder()
     new, index = workspace.builds.begin(workspace.make_fingerprint(embedder))
-    indexer = Indexer(lambda: embedder, index, catalog, settings.chunk_tokens, progress)
+    indexer = Indexer(
+        lambda: embedder,
+        index,
+        catalog,
+        settings.chunk_tokens,
+        progress,
+        spool_folder=workspace.spool_folder,
+    )
     try:
         pages = indexer.rebuild()
         if accept is not None:
@@ -71,7 +78,7 @@ def rollback(workspace: Workspace) -> Fingerprint:
     if not pages:
         index.close()
         raise NotFound("the previous build has none of the pages that are indexed now")
-    catalog.begin([write.page.document_id for _, write in pages])
+    catalog.begin(pages.document_ids)
     catalog.activate_build(previous, pages)
     workspace.activate(previous, index)
     return previous

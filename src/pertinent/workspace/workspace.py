@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from pathlib import Path
 
 from .. import build
 from .._internal.disk import check_free_space
@@ -252,9 +253,20 @@ class Workspace:
         if fingerprint := catalog.fingerprint():
             self.check_settings(build.expected_fingerprint(self.settings, fingerprint))
             self._close_replaced_build(fingerprint)
-        language = None if self.settings.language else self.language()
-        tokens = self.settings.chunk_tokens
-        return Indexer(self.embedder, self.writable_index(), catalog, tokens, progress, language)
+        return Indexer(
+            self.embedder,
+            self.writable_index(),
+            catalog,
+            self.settings.chunk_tokens,
+            progress,
+            language=None if self.settings.language else self.language(),
+            spool_folder=self.spool_folder,
+        )
+
+    @property
+    def spool_folder(self) -> Path | None:
+        """Where changed pages wait for their turn: beside the index, if it has a folder."""
+        return self.settings.folder if self.settings.folder.exists() else None
 
     @contextmanager
     def writing(self, progress: Progress, *, new: bool = False) -> Iterator[None]:

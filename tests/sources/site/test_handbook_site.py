@@ -112,5 +112,5 @@ def test_switch_from_source_to_built_site_embeds_almost_nothing(
     monkeypatch.setenv("no_proxy", "*")
     plan = from_source.plan(address, base_url=PUBLIC)
     assert not plan.removed
-    entries = sum(len(change.entries) for change in plan.changes)
-    assert sum(len(change.to_embed) for change in plan.changes) <= entries // 100
+    chunks = sum(change.chunks for change in plan.changes)
+    assert plan.chunks_to_embed <= chunks // 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +11,7 @@ from ..normal_form import Piece
 from .docusaurus_routes import EXTENSIONS
 from .frontmatter import FrontMatterError, split_front_matter
 from .jsx import Tag
+from .large_files import is_divisible, parse_parts
 from .mdx import looks_like_mdx, markdown_parser
 from .render import Renderer
 
@@ -24,7 +25,8 @@ _MAX_DEPTH = 20  # partials in partials; a cycle is stopped earlier
 class _Document(NamedTuple):
     """A parsed file: its tokens, and the paths that it imports by name."""
 
-    tokens: list[Token]
+    tokens: Iterable[Token]
+    """A list for a partial, which may be rendered many times; a page's tokens can be read once."""
     imports: Mapping[str, str]
 
 
@@ -55,6 +57,9 @@ class DocumentParser:
             fields: The page's front matter.
             content: The text below the front matter.
         """
+        if is_divisible(content):
+            parser = markdown_parser(mdx=self._is_mdx(path, fields, content))
+            return self._render(_Document(parse_parts(parser, content), {}), {}, (path,))
         return self._render(self._parse(path, fields, content), {}, (path,))
 
     def _parse(self, path: Path, fields: Mapping[str, Any], content: str) -> _Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .. import elements
@@ -41,7 +41,7 @@ class Renderer:
         self._titled_admonition = ""
         """The kind of an admonition whose title is the next paragraph."""
 
-    def render(self, tokens: Sequence[Token]) -> list[Piece]:
+    def render(self, tokens: Iterable[Token]) -> list[Piece]:
         """Return the pieces of these tokens, in order."""
         writer = self._writer
         heading_level = 0

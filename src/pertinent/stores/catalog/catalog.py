@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -17,31 +17,13 @@ from ...ports import Description, Fingerprint, PageRecord, PageWrite
 from ...types import Chunk, Page, PointId, SectionName, Vocabulary
 from . import database, locks, vocabulary
 from .migrations import migrate
-from .rows import Row, check_row, collect_unique, from_chunk, from_page, to_chunk, to_page
+from .page_writes import write_pages
+from .rows import check_row, to_chunk, to_page
 from .statements import among, upsert
 from .tables import documents, meta, pages, pending, sources
 
 LOCK_POLL_SECONDS = 0.2
 """How often a waiting writer tries to take the write lock."""
-
-
-class _Rows(NamedTuple):
-    """Pages and their chunks as rows, checked before a transaction begins."""
-
-    pages: list[Row]
-    chunks: list[Row]
-    document_ids: set[str]
-    chunk_ids: set[str]
-
-    @classmethod
-    def from_writes(cls, writes: Iterable[tuple[str, PageWrite]]) -> Self:
-        page_rows: list[Row] = []
-        chunk_rows: list[Row] = []
-        for source, write in writes:
-            page_rows.append(from_page(source, write.page, write.page_hash))
-            chunk_rows += (from_chunk(write.page, chunk) for chunk in write.chunks)
-        document_ids = collect_unique("document_id", page_rows)
-        return cls(page_rows, chunk_rows, document_ids, collect_unique("chunk_id", chunk_rows))
 
 
 class SqlCatalog:
@@ -54,8 +36,6 @@ class SqlCatalog:
         dialect = engine.dialect.name
         self._describe = _DESCRIBE[dialect]
         self._file = database.identify_file(engine.url)
-        self._chunks_of = sa.select(documents.c.chunk_id).where(among(documents.c.document_id, dialect))
-        self._delete_chunks = sa.delete(documents).where(among(documents.c.chunk_id, dialect))
         # The foreign key cascades: a page's chunks are deleted with it.
         self._delete_pages = sa.delete(pages).where(among(pages.c.document_id, dialect))
         self._delete_pending = sa.delete(pending).where(among(pending.c.document_id, dialect))
@@ -174,40 +154,33 @@ class SqlCatalog:
             with self._write() as connection:
                 connection.execute(_PUT_PENDING, rows)
 
+    def creation_times(self, document_id: str) -> dict[str, str]:
+        """Return when each chunk of a page was first indexed, by chunk id."""
+        return {row.chunk_id: row.created_at for row in self._read(_TIMES, document_id=document_id)}
+
     def pending(self) -> list[str]:
         """List the pages whose change began and was not committed."""
         return sorted(row[0] for row in self._read(sa.select(pending.c.document_id)))
 
     def commit(self, source: str, writes: Sequence[PageWrite], removed: Sequence[str] = ()) -> None:
         """Record pages and removals and clear their pending marks, in one transaction."""
-        rows = _Rows.from_writes((source, write) for write in writes)
         removed = [document_id for document_id in removed if is_storable(document_id)]
-        changed = [*rows.document_ids, *removed]
+        changed = [*(write.page.document_id for write in writes), *removed]
         if not changed:
             return
-        new_counts = vocabulary.count_rows(rows.pages, rows.chunks)
         with self._write() as connection:
             vocabulary.raise_version(connection)
             old_counts = vocabulary.count_stored(connection, changed)
             connection.execute(self._delete_pages, {"among": removed})
-            self._record(connection, rows)
+            new_counts = write_pages(connection, [(source, write) for write in writes])
             vocabulary.replace_counts(connection, old_counts, new_counts)
             connection.execute(self._delete_pending, {"among": changed})
 
-    def _record(self, connection: sa.Connection, rows: _Rows) -> None:
-        if rows.pages:
-            connection.execute(_PUT_PAGE, rows.pages)
-            existing = connection.scalars(self._chunks_of, {"among": list(rows.document_ids)})
-            connection.execute(self._delete_chunks, {"among": list(set(existing) - rows.chunk_ids)})
-        if rows.chunks:
-            connection.execute(_PUT_CHUNK, rows.chunks)
-
     def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, PageWrite]]) -> None:
         """Record every page as a new build has it, and make that build the one in use."""
-        rows = _Rows.from_writes(pages)
         current = self.fingerprint()
         with self._write() as connection:
-            self._record(connection, rows)
+            write_pages(connection, pages)
             vocabulary.recount(connection)
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
             # Another process may have activated the same build: then there is no other one to go back to.
@@ -282,7 +255,8 @@ class SqlCatalog:
 
     def vocabulary(self) -> Vocabulary:
         """Read the words of all pages, with their frequencies, in one statement."""
-        return vocabulary.to_vocabulary(self._read(vocabulary.VOCABULARY))
+        with self._translate_errors(), self._reader.connect() as connection:
+            return vocabulary.read_vocabulary(connection)
 
     def section_names(self) -> list[SectionName]:
         """List every page and, after it, its sections, in one statement."""
@@ -320,8 +294,6 @@ def _fingerprint_row(fingerprint: Fingerprint, key: str = "fingerprint") -> dict
     return {"key": key, "value": json.dumps(asdict(fingerprint))}
 
 
-_PUT_PAGE = upsert(pages)
-_PUT_CHUNK = upsert(documents, keep=["created_at"])
 _PUT_PENDING = upsert(pending)
 _PUT_SOURCE = upsert(sources)
 _PUT_META = upsert(meta)
@@ -361,6 +333,9 @@ _CHUNKS_AND_PAGES = sa.select(
 _CHUNK = _CHUNKS_AND_PAGES.where(documents.c.chunk_id == sa.bindparam("chunk_id"))
 _CHUNKS = _CHUNKS_AND_PAGES.where(documents.c.document_id == sa.bindparam("document_id")).order_by(
     documents.c.order_index
+)
+_TIMES = sa.select(documents.c.chunk_id, documents.c.created_at).where(
+    documents.c.document_id == sa.bindparam("document_id")
 )
 _SECTION_COLUMNS = (
     pages.c.source,

@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...errors import CatalogFailure, SettingsError
+from ...errors import CatalogFailure, PertinentError, SettingsError
 
 _DRIVERS = {
     "sqlite": "sqlite",
@@ -158,6 +158,8 @@ def translate_errors(url: sa.URL) -> Iterator[None]:
     """Raise database errors as CatalogFailure, with advice where there is some."""
     try:
         yield
+    except PertinentError:
+        raise
     # ValueError: in SQLite a TIMESTAMP column may hold text from another program that is not a time.
     except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError, OverflowError, ValueError) as error:
         reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]

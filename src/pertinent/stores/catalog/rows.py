@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -140,13 +140,3 @@ def check_row(row: Row) -> Row:
         if isinstance(value, str) and not is_storable(value):
             raise InvalidInput(name, f"{shorten(value, 60)!r} has a NUL or half a surrogate pair in it")
     return row
-
-
-def collect_unique(name: str, rows: Sequence[Row]) -> set[str]:
-    """Return the values of a column; raise InvalidInput if one of them occurs twice."""
-    seen: set[str] = set()
-    for row in rows:
-        if row[name] in seen:
-            raise InvalidInput(name, f"{row[name]!r} occurs twice")
-        seen.add(row[name])
-    return seen

@@ -68,14 +68,14 @@ def print_plan(out: Console, plan: SyncPlan) -> None:
     for leftover in plan.leftovers:
         print_line("-", "red", f"{'leftover':11}{one_line(leftover)}, from an interrupted run")
     if plan.nothing_to_do:
-        out.print(f"Nothing to do: {len(plan.unchanged):,} pages are unchanged.")
+        out.print(f"Nothing to do: {plan.pages_unchanged:,} pages are unchanged.")
     else:
         out.print(
-            f"{len(plan.unchanged):,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
+            f"{plan.pages_unchanged:,} pages unchanged; {plan.chunks_to_embed:,} chunks to embed, "
             f"{plan.chunks_removed:,} to remove. Nothing was written."
         )
 
 
 def _format_change(change: PageChange) -> str:
-    path = one_line(change.page.source_path)
-    return f"{path}: {len(change.to_embed)} of {len(change.entries)} chunks to embed"
+    path = one_line(change.source_path)
+    return f"{path}: {change.chunks_to_embed} of {change.chunks} chunks to embed"

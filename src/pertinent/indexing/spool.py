@@ -1,0 +1,72 @@
+"""Pages that wait on disk for their turn, so that a sync of any size needs little memory.
+
+A plan writes each changed page to the spool with its chunks, and keeps only its position. The spool is a
+file without a name: it disappears with the process, however that ends.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..types import Chunk, FrontMatter, Page
+
+
+class PlannedChunk(NamedTuple):
+    """A chunk of a changed page, and whether the index has no vector for it yet."""
+
+    chunk: Chunk
+    front_matter: FrontMatter
+    """That of the page, which is searched with its first chunk."""
+    embedding_key: str
+    to_embed: bool
+
+
+class PageSpool:
+    """A file of pages, each followed by its chunks in batches; written once, read any number of times.
+
+    Args:
+        folder: The folder whose disk holds the file; None is the system's folder for temporary files,
+            which may be in memory.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `close` or the finalizer closes it
+        self.close = weakref.finalize(self, self._file.close)
+
+    def write(self, page: Page, batches: Iterable[Sequence[PlannedChunk]]) -> int:
+        """Append a page and its chunks; return the position to read them from."""
+        position = self._file.seek(0, 2)
+        self._dump(page)
+        for batch in batches:
+            if batch:
+                self._dump(tuple(batch))
+        self._dump(())
+        return position
+
+    def read_page(self, position: int) -> Page:
+        """Read the page at a position."""
+        page: Page = self._load(position)[0]
+        return page
+
+    def read_chunks(self, position: int) -> Iterator[Sequence[PlannedChunk]]:
+        """Yield the chunks of the page at a position, in the batches in which they were written."""
+        _, position = self._load(position)
+        while True:
+            batch, position = self._load(position)
+            if not batch:
+                return
+            yield batch
+
+    def _dump(self, content: object) -> None:
+        pickle.dump(content, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+
+    def _load(self, position: int) -> tuple[Any, int]:
+        """Read what was dumped at a position; return it with the position behind it."""
+        self._file.seek(position)
+        content = pickle.load(self._file)  # noqa: S301 - no other process can reach the file
+        return content, self._file.tell()

@@ -155,6 +155,7 @@ def test_plan_holds_no_text(workspace: Workspace) -> None:
     gc.collect()
     tracemalloc.start()
     plan = indexer.plan(EndlessBook(200))
+    identity.point_id.cache_clear()
     gc.collect()
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...search.word_counts import WordCounter
-from ...types import Vocabulary, WordCounts
+from ...types import FrontMatter, Vocabulary, WordCounts
 from .rows import to_front_matter
 from .statements import among, upsert
 from .tables import documents, pages, vocabulary
@@ -87,16 +87,16 @@ def _count(connection: sa.Connection, statement: sa.Select[Any], parameters: Map
                 page = row.document_id
                 counter.begin_page(row.title)
             if row.snippet is not None:
-                counter.add_passage(row.section, _searched_text(row))
+                front_matter = to_front_matter(row.front_matter or {})
+                counter.add_passage(row.section, find_text(row.snippet, row.order_index, front_matter))
     return counter.counts()
 
 
-def _searched_text(row: Any) -> str:
-    """Return the text of a chunk; the first one of a page is also found by the front matter."""
-    text: str = row.snippet
-    if row.order_index != 1 or not row.front_matter:
-        return text
-    return f"{to_front_matter(row.front_matter).searchable_text}\n{text}"
+def find_text(snippet: str, order_index: int, front_matter: FrontMatter) -> str:
+    """Return the text that a chunk is found by; for the first one of a page, with the front matter."""
+    if order_index != 1 or not (searchable := front_matter.searchable_text):
+        return snippet
+    return f"{searchable}\n{snippet}"
 
 
 _RAISE_VERSION = sa.text(

@@ -37,7 +37,6 @@ def read(
         ("navi", "navigation"),
         ("nesting nav", "nesting navigators"),
         ("getting st", "getting started"),
-        ("getting start", "getting started"),
         ("inst", "installation"),
         ("Moving betw", "Moving between"),
         ("plugin conf", "plugin configuration"),
@@ -50,6 +49,17 @@ def test_the_last_word_is_completed_to_a_name_first(typed: str, searched: str) -
 def test_a_name_that_begins_with_the_query_completes_it_before_other_names() -> None:
     book = make_book(("Quick start", [], ""), ("TypeScript quick guide", ["Script quick check"], ""))
     assert read("quick s", book=book).text == "quick start"
+
+
+def test_a_known_word_is_not_completed_to_another_form_of_it() -> None:
+    assert not read("getting start").corrected
+    assert read("getting sta").text == "getting started"
+
+
+def test_an_identifier_is_corrected_to_its_spelling_in_names() -> None:
+    book = make_book(("Hooks", ["useBaseUrl", "use_site_data"], "Call usebaseurl."))
+    assert read("useBasUrl", book=book).text == "useBaseUrl"
+    assert read("use_site_dat", book=book).text == "use_site_data"
 
 
 def test_a_word_is_not_completed_to_a_word_that_was_typed_already() -> None:

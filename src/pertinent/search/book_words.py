@@ -166,6 +166,16 @@ class NameIndex:
         """Return the position of a name among all names, the most prominent first."""
         return self._order[number]
 
+    def spell(self, word: str) -> str:
+        """Return an identifier as the names of the book write it, so that it can be split into its parts."""
+        return self._identifiers.get(word, word)
+
+    @cached_property
+    def _identifiers(self) -> dict[str, str]:
+        """The identifiers of all names, by their folded form."""
+        spellings = (token.text for section in self._sections for token in tokens(section.heading))
+        return {fold(spelling): spelling for spelling in spellings if len(list(words(spelling))) > 1}
+
     @property
     def words(self) -> list[str]:
         """The words of all names, in alphabetical order."""

@@ -74,7 +74,7 @@ def _correct_words(text: str, quoted: set[str], book: BookWords, is_word: Callab
         searched.append(word)
     for token, word in reversed([*zip(typed, searched, strict=True)]):
         if word != fold(token.text):
-            text = text[: token.start] + word + text[token.end :]
+            text = text[: token.start] + book.names.spell(word) + text[token.end :]
     return text
 
 
@@ -114,7 +114,7 @@ def _complete_name(word: str, preceding: Sequence[str], book: BookWords) -> str 
         for completion, names in book.names.with_prefix(word)
         if completion not in preceding
     }
-    return max(
+    best = max(
         (completion for completion, names in completions.items() if names),
         key=lambda completion: (
             any(not book.names.section(number).section for number in completions[completion]),
@@ -122,6 +122,9 @@ def _complete_name(word: str, preceding: Sequence[str], book: BookWords) -> str 
         ),
         default=None,
     )
+    # Another form of a known word finds nothing that the word does not find.
+    is_form = best is not None and word in book and book.analyzer.stem(best) == book.analyzer.stem(word)
+    return None if is_form else best
 
 
 def _complete_word(word: str, book: BookWords) -> str | None:

@@ -97,6 +97,13 @@ def test_unknown_words_are_corrected_by_one_edit_or_two(typed: str, searched: st
     assert read(typed).corrected == (typed != searched)
 
 
+def test_a_word_with_another_first_letter_is_another_word() -> None:
+    book = make_book(("Jumping", ["Caught errors"], ""))
+    assert not read("bumping", book=book).corrected
+    assert not read("uncaught", book=book).corrected
+    assert read("ujmping", book=book).text == "jumping"
+
+
 def test_two_edits_need_eight_letters() -> None:
     assert read("scrnse ").text == "scrnse "
     assert read("sceens ").text == "screens "

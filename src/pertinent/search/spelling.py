@@ -137,7 +137,12 @@ def _correct_word(word: str, book: BookWords) -> str | None:
     if book.has_form(word):
         return None
     near = find_near_words(word, book.sorted_words)
-    ranked = ((-edits, *_prominence(correction, book), correction) for correction, edits in near)
+    ranked = (
+        (-edits, *_prominence(correction, book), correction)
+        for correction, edits in near
+        # The first letter is hardly ever wrong: a word with another one is a different word.
+        if correction[0] in word[:2]
+    )
     return max(ranked, default=(None,))[-1]
 
 

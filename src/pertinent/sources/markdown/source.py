@@ -124,6 +124,7 @@ class MarkdownSource:
             return None
         route = route_page(relative, fields, number_prefixes=folder.number_prefixes)
         pieces = parser.parse(file, fields, content)
+        del content  # a large file need not be in memory twice
         heading = _title_heading(pieces)
         title = page_title(fields, heading, route.fallback_title)
         if heading is None and not bool_field(fields, "hide_title"):

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 
 from ...errors import CatalogFailure, PertinentError, SettingsError
@@ -75,6 +76,8 @@ def create_engine(url: sa.URL) -> sa.Engine:
         "max_overflow": 0,
         "pool_timeout": _WAIT_SECONDS,
         "pool_use_lifo": True,
+        # The sections of a large page: json would hold each number of them as a text of its own.
+        "json_serializer": _dump_json,
     }
     if url.drivername == "sqlite":
         return _create_sqlite_engine(url, arguments)
@@ -85,6 +88,10 @@ def create_engine(url: sa.URL) -> sa.Engine:
         return sa.create_engine(url, pool_pre_ping=True, **arguments)
     except ImportError as error:
         raise SettingsError("PostgreSQL needs its driver: pip install 'pertinent[postgres]'") from error
+
+
+def _dump_json(value: object) -> str:
+    return orjson.dumps(value).decode()
 
 
 def _create_sqlite_engine(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:

@@ -6,6 +6,7 @@ file without a name: it disappears with the process, however that ends.
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 import weakref
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..types import Chunk, FrontMatter, Page
+
+_OFFSET_BYTES = 8
+"""Before a page stands the offset of its chunks, which are read without the page."""
 
 
 class PlannedChunk(NamedTuple):
@@ -40,8 +44,13 @@ class PageSpool:
 
     def write(self, page: Page, batches: Iterable[Sequence[PlannedChunk]]) -> int:
         """Append a page and its chunks; return the position to read them from."""
-        position = self._file.seek(0, 2)
+        position = self._file.seek(0, os.SEEK_END)
+        self._file.write(bytes(_OFFSET_BYTES))
         self._dump(page)
+        chunks = self._file.tell()
+        self._file.seek(position)
+        self._file.write(chunks.to_bytes(_OFFSET_BYTES))
+        self._file.seek(chunks)
         for batch in batches:
             if batch:
                 self._dump(tuple(batch))
@@ -50,14 +59,15 @@ class PageSpool:
 
     def read_page(self, position: int) -> Page:
         """Read the page at a position."""
-        page: Page = self._load(position)[0]
+        page: Page = self._load(position + _OFFSET_BYTES)[0]
         return page
 
     def read_chunks(self, position: int) -> Iterator[Sequence[PlannedChunk]]:
         """Yield the chunks of the page at a position, in the batches in which they were written."""
-        _, position = self._load(position)
+        self._file.seek(position)
+        offset = int.from_bytes(self._file.read(_OFFSET_BYTES))
         while True:
-            batch, position = self._load(position)
+            batch, offset = self._load(offset)
             if not batch:
                 return
             yield batch

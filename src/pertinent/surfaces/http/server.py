@@ -21,6 +21,7 @@ from ..folder_service import FolderService, leave_address, local_url, make_token
 from ..library import Pertinent
 from .app import create_app
 from .observability import Observer, configure_logging, create_tracer
+from .protocol import create_protocol
 from .watch import log_sync, watch_source
 
 GRACE_SECONDS = 30
@@ -55,14 +56,16 @@ def run_server(
         target=watch_source, args=(pertinent, watch, base_url, stop, log), name="watch", daemon=True
     )
     token = make_token()
+    observer = Observer(log, create_tracer(settings))
     app = create_app(
         pertinent,
-        Observer(log, create_tracer(settings)),
+        observer,
         host_names=allowed_host_names(settings),
         folder_token=token,
     )
     config = uvicorn.Config(
         app,
+        http=create_protocol(observer),
         log_config=None,
         access_log=False,
         server_header=False,

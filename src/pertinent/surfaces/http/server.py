@@ -20,6 +20,7 @@ from ...settings import Settings
 from ..folder_service import FolderService, leave_address, local_url, make_token
 from ..library import Pertinent
 from .app import create_app
+from .connection_limits import ConnectionLimits, read_descriptor_limit
 from .observability import Observer, configure_logging, create_tracer
 from .protocol import create_protocol
 from .watch import log_sync, watch_source
@@ -57,6 +58,9 @@ def run_server(
     )
     token = make_token()
     observer = Observer(log, create_tracer(settings))
+    limits = ConnectionLimits(
+        observer, settings.max_connections, settings.max_connections_per_address, read_descriptor_limit()
+    )
     app = create_app(
         pertinent,
         observer,
@@ -65,7 +69,7 @@ def run_server(
     )
     config = uvicorn.Config(
         app,
-        http=create_protocol(observer),
+        http=create_protocol(observer, limits),
         log_config=None,
         access_log=False,
         server_header=False,

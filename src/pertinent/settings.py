@@ -125,6 +125,12 @@ class Settings(BaseModel):
     rate_limit: Annotated[
         int, Field(ge=0, description="requests a minute for each key or address; 0 means no limit")
     ] = 0
+    max_connections: Annotated[
+        int, Field(ge=1, description="how many connections to the service may be open")
+    ] = 1000
+    max_connections_per_address: Annotated[
+        int, Field(ge=1, description="how many of them may come from one address")
+    ] = 200
     cors_origins: Annotated[
         tuple[str, ...], Field(description="origins allowed to call the service (CORS)")
     ] = ()

@@ -161,6 +161,7 @@ class TestErrorsOfTheService:
             ("403 Forbidden", "forbidden", "this Host is not allowed", SettingsError),
             ("404 Not Found", "not_found", "no chunk has the id", NotFound),
             ("413 Too Large", "payload_too_large", "the body must be at most 65536 bytes", InvalidInput),
+            ("431 Too Large", "headers_too_large", "the head must be at most 32768 bytes", InvalidInput),
             ("500 Oops", "internal_error", "unexpected server error", IndexFailure),
             ("502 Bad Gateway", "upstream_error", "the embedding model did not answer", EmbedderError),
             ("503 Unavailable", "service_unavailable", "a store can't be reached", IndexFailure),

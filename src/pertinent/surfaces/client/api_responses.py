@@ -145,7 +145,7 @@ def make_error(status: int, error: str, message: str, request: str) -> Pertinent
         request: Names the request, as the end of a message; empty without an id.
     """
     match status, error:
-        case (400, "validation_error") | (413, _):
+        case (400, "validation_error") | ((413 | 431), _):
             field, colon, problem = message.partition(": ")
             if not colon or " " in field:
                 field, problem = "request", message

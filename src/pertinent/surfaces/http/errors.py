@@ -36,8 +36,13 @@ ERROR_KINDS: Mapping[int, tuple[str, str]] = {
     HTTPStatus.FORBIDDEN: ("forbidden", "Requests from pages of other sites are not allowed"),
     HTTPStatus.NOT_FOUND: ("not_found", "No such route, chunk or document"),
     HTTPStatus.METHOD_NOT_ALLOWED: ("method_not_allowed", "The route does not support this method"),
+    HTTPStatus.REQUEST_TIMEOUT: ("request_timeout", "The head of the request did not arrive in time"),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("payload_too_large", "The body is larger than 64 KB"),
     HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", "Too many requests; Retry-After says when to try again"),
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: (
+        "headers_too_large",
+        "The path and headers are larger than 32 KB",
+    ),
     HTTPStatus.INTERNAL_SERVER_ERROR: ("internal_error", "Unexpected server error"),
     HTTPStatus.BAD_GATEWAY: ("upstream_error", "Embedding service failure"),
     HTTPStatus.SERVICE_UNAVAILABLE: ("service_unavailable", "Database/vector store unreachable"),

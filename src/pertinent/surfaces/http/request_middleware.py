@@ -68,7 +68,7 @@ class RequestMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(message["headers"], request_id)
+                add_headers(message["headers"], request_id)
             elif method == "HEAD":
                 message = {**message, "body": b""}
             await send(message)
@@ -98,7 +98,7 @@ def _read_request_id(headers: Headers) -> str:
     return request_id if _REQUEST_ID.fullmatch(request_id) else uuid.uuid4().hex
 
 
-def _add_headers(headers: list[tuple[bytes, bytes]], request_id: str) -> None:
+def add_headers(headers: list[tuple[bytes, bytes]], request_id: str) -> None:
     """Add the request id, and the security headers that the route has not set itself."""
     existing = {name for name, _ in headers}
     headers.extend(header for header in _SECURITY_HEADERS if header[0] not in existing)

@@ -20,7 +20,9 @@ from ...settings import Settings
 from ..folder_service import FolderService, leave_address, local_url, make_token
 from ..library import Pertinent
 from .app import create_app
+from .connection_limits import ConnectionLimits, read_descriptor_limit
 from .observability import Observer, configure_logging, create_tracer
+from .protocol import create_protocol
 from .watch import log_sync, watch_source
 
 GRACE_SECONDS = 30
@@ -55,14 +57,19 @@ def run_server(
         target=watch_source, args=(pertinent, watch, base_url, stop, log), name="watch", daemon=True
     )
     token = make_token()
+    observer = Observer(log, create_tracer(settings))
+    limits = ConnectionLimits(
+        observer, settings.max_connections, settings.max_connections_per_address, read_descriptor_limit()
+    )
     app = create_app(
         pertinent,
-        Observer(log, create_tracer(settings)),
+        observer,
         host_names=allowed_host_names(settings),
         folder_token=token,
     )
     config = uvicorn.Config(
         app,
+        http=create_protocol(observer, limits),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -1,0 +1,103 @@
+"""Bounds on open connections: in all, and for each address."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from .errors import ApiError
+from .observability import Observer
+
+RESERVED_DESCRIPTORS = 128
+"""File descriptors that connections leave free: for the stores, and for clients that are being refused."""
+
+LOG_SECONDS = 10.0
+"""At most one log line in this time says that connections are refused."""
+
+_RETRY = {"retry-after": "10"}
+
+
+class ConnectionLimits:
+    """Counts the open connections of a service, and refuses those beyond a bound.
+
+    Args:
+        observer: Logs when a bound is met.
+        total: How many connections may be open.
+        per_address: How many of them may come from one address.
+        descriptors: How many files and connections the process may have open; None if there is no limit.
+        clock: A monotonic clock, in seconds.
+
+    """
+
+    def __init__(
+        self,
+        observer: Observer,
+        total: int,
+        per_address: int,
+        descriptors: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.open = 0
+        self._observer = observer
+        self._total = total
+        self._per_address = per_address
+        self._clock = clock
+        self._by_address: Counter[str] = Counter()
+        self._refused = 0
+        self._next_log = -math.inf
+        if descriptors is not None and total > descriptors - RESERVED_DESCRIPTORS:
+            self._fit_descriptors(descriptors)
+
+    def _fit_descriptors(self, descriptors: int) -> None:
+        """Lower the bounds, so that connections never take the last descriptors, nor one address all."""
+        self._total = max(2, descriptors - RESERVED_DESCRIPTORS, descriptors // 4)
+        self._per_address = min(self._per_address, self._total // 2)
+        self._observer.log.warning(
+            "few file descriptors",
+            descriptors=descriptors,
+            max_connections=self._total,
+            max_connections_per_address=self._per_address,
+            advice="raise the limit of open files (ulimit -n), or lower max_connections",
+        )
+
+    def admit(self, address: str) -> ApiError | None:
+        """Count a new connection of the address, or return why it is refused."""
+        if self.open >= self._total:
+            self._record_refusal("max_connections", address)
+            return ApiError(503, "service_unavailable", "too many connections; try again later", _RETRY)
+        if self._by_address[address] >= self._per_address:
+            self._record_refusal("max_connections_per_address", address)
+            message = f"this address has {self._per_address} connections; close some, or try again later"
+            return ApiError(429, "rate_limited", message, _RETRY)
+        self._by_address[address] += 1
+        self.open += 1
+        return None
+
+    def release(self, address: str) -> None:
+        """Forget a connection that `admit` has counted."""
+        self.open -= 1
+        self._by_address[address] -= 1
+        if not self._by_address[address]:
+            del self._by_address[address]
+
+    def _record_refusal(self, bound: str, address: str) -> None:
+        """Count the refusal; log it, unless another one was logged a moment ago."""
+        self._refused += 1
+        if self._clock() >= self._next_log:
+            self._next_log = self._clock() + LOG_SECONDS
+            self._observer.log.warning(
+                "connections refused", bound=bound, address=address, open=self.open, refused=self._refused
+            )
+            self._refused = 0
+
+
+def read_descriptor_limit() -> int | None:
+    """Return how many files and connections this process may have open; None if there is no limit."""
+    try:
+        import resource
+    except ImportError:
+        return None  # Windows has no such limit
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return None if limit == resource.RLIM_INFINITY else limit

@@ -111,6 +111,10 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         ),
     ] = None,
     *,
+    follow_links: Annotated[
+        bool,
+        typer.Option("--follow-links", help="Read symlinks that lead outside the folder of Markdown."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be done, and change nothing.")
     ] = False,
@@ -133,6 +137,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     options = {
         "base_url": base_url,
         "name": name,
+        "follow_links": follow_links,
         "page_filter": _make_page_filter(include or (), exclude or (), versions or (), locales or ()),
         "limits": _make_crawl_limits(pages=max_pages, crawl_seconds=max_time, delay=delay),
     }

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
@@ -22,6 +24,11 @@ from .chunking import chunk_page, embedded_text
 
 SHRINK_LIMIT = 0.25
 """The share of a source's pages that a sync may remove without `allow_shrink`."""
+
+LOST_TEXT_LIMIT = 0.5
+"""The share of a source's pages that may lose most of their text without `allow_shrink`."""
+
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,8 @@ class PageChange:
     """How many chunks to embed are indexed already, under another title or heading."""
     chunks_removed: int
     """How many indexed chunks of the page are no longer on it."""
+    lost_text: bool
+    """Whether most words of the indexed page are no longer on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +170,8 @@ class Planner:
         embedder = self.embedder()
         chunks = chunk_page(page, embedder.count_tokens, target=self.chunk_tokens, most=embedder.max_tokens)
         chunk_ids = {chunk.chunk_id for chunk in chunks}
-        created_at = {chunk.chunk_id: chunk.created_at for chunk in self.catalog.chunks(page.document_id)}
+        indexed_chunks = self.catalog.chunks(page.document_id)
+        created_at = {chunk.chunk_id: chunk.created_at for chunk in indexed_chunks}
         now = utc_now()
         dated = [replace(chunk, created_at=created_at.get(chunk.chunk_id, now)) for chunk in chunks]
         entries = [make_entry(page, chunk, source, embedder.name) for chunk in dated]
@@ -180,6 +190,7 @@ class Planner:
             exists,
             chunks_changed=len(created_at.keys() & to_embed),
             chunks_removed=len(created_at.keys() - chunk_ids),
+            lost_text=not created_at.keys() <= chunk_ids and _has_lost_text(indexed_chunks, chunks),
         )
 
 
@@ -187,6 +198,16 @@ def make_entry(page: Page, chunk: Chunk, source: str, embedder: str) -> Entry:
     """Return a chunk of the page as it is put into the index."""
     text = embedded_text(chunk, page.front_matter)
     return Entry(chunk, source, text, identity.embedding_key(embedder, text))
+
+
+def _has_lost_text(indexed: Sequence[Chunk], chunks: Sequence[Chunk]) -> bool:
+    """Whether more than half of a page's words are gone, though its length may be as before."""
+    words = _count_words(indexed)
+    return (words - _count_words(chunks)).total() > words.total() / 2
+
+
+def _count_words(chunks: Sequence[Chunk]) -> Counter[str]:
+    return Counter(word for chunk in chunks for word in _WORD.findall(chunk.text))
 
 
 def _make_lazy(page: Page) -> LazyPage:
@@ -261,10 +282,23 @@ def check_source_name(source: Source, indexed_location: str | None) -> None:
 
 
 def check_removals(plan: SyncPlan, *, allow_shrink: bool) -> None:
-    """Refuse a plan that removes more than a quarter of the source's pages, unless that is allowed."""
+    """Refuse a plan that loses too much of a source, unless that is allowed.
+
+    That is more than a quarter of its pages, or most of the text of more than half of them, as when a site
+    answers every address with a "not found" page and status 200.
+    """
+    if allow_shrink:
+        return
     removed = len(plan.removed)
-    if not allow_shrink and plan.indexed_pages and removed > plan.indexed_pages * SHRINK_LIMIT:
+    if removed > plan.indexed_pages * SHRINK_LIMIT:
         raise SyncRefused(
             f"{removed} of the {plan.indexed_pages} indexed pages of {plan.source} are missing, more than a "
             "quarter. Nothing was changed. If that is right, run again with --allow-shrink"
+        )
+    lost = removed + sum(change.lost_text for change in plan.changes)
+    if lost > plan.indexed_pages * LOST_TEXT_LIMIT:
+        raise SyncRefused(
+            f"{lost} of the {plan.indexed_pages} indexed pages of {plan.source} have lost most of their "
+            'text, as if each were a "not found" page. Nothing was changed. If that is right, run again with '
+            "--allow-shrink"
         )

@@ -120,7 +120,10 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     ] = False,
     allow_shrink: Annotated[
         bool,
-        typer.Option("--allow-shrink", help="Allow the removal of more than a quarter of the indexed pages."),
+        typer.Option(
+            "--allow-shrink",
+            help="Allow the removal of a quarter of the indexed pages, or of most text on half of them.",
+        ),
     ] = False,
 ) -> None:
     """Sync a source into the index: embed new and changed pages, delete removed ones.

@@ -36,6 +36,21 @@ def test_index_second_run_changes_nothing(run: Run, docs: Path) -> None:
     assert "a second" not in result.stdout
 
 
+def test_index_reads_links_out_of_the_folder_only_with_follow_links(
+    run: Run, docs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "private.md").write_text("# Private\n\nThe zirconium password.\n", encoding="utf-8")
+    (docs / "x.md").symlink_to(tmp_path / "private.md")
+    result = run("index", docs, exits=0)
+    assert "links that lead outside the source folder: x.md; --follow-links reads them" in result.stdout
+    assert "password" not in run("search", "zirconium", "--ranking", "lexical").stdout
+    result = run("index", docs, "--follow-links", exits=0)
+    assert "outside the source" not in result.stdout
+    assert "password" in run("search", "zirconium", "--ranking", "lexical").stdout
+    run("index", docs, exits=0)
+    assert "password" not in run("search", "zirconium", "--ranking", "lexical").stdout
+
+
 def test_progress_without_a_terminal_is_lines_on_stderr(run: Run, docs: Path) -> None:
     result = run("index", docs)
     assert "Reading pages: 4\n" in result.stderr

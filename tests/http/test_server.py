@@ -398,7 +398,7 @@ class Failing:
     def __init__(self, *errors: Exception) -> None:
         self.errors = list(errors)
 
-    def index(self, *_: Any, **__: Any) -> Any:
+    def sync(self) -> Any:
         if self.errors:
             raise self.errors.pop(0)
         return SimpleNamespace(pages_added=0, pages_changed=0, pages_removed=0, chunks_added=0, unreadable=())
@@ -408,7 +408,7 @@ def test_failed_sync_does_not_end_the_watch(docs: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None] * 4))
     log = structlog.testing.CapturingLogger()
     failing = Failing(StoreError("is down"), RecursionError("too deep"))
-    watch.watch_source(failing, str(docs), None, threading.Event(), log)  # type: ignore[arg-type]
+    watch.watch_source(str(docs), failing.sync, threading.Event(), log)  # type: ignore[arg-type]
     # The first success is logged; the next one, with nothing to do, is not.
     assert [(call.method_name, call.args[0]) for call in log.calls] == [
         ("error", "sync failed"),
@@ -424,7 +424,7 @@ def test_watch_that_fails_is_logged(docs: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("watchfiles.watch", none_left)
     log = structlog.testing.CapturingLogger()
-    watch.watch_source(None, str(docs), None, threading.Event(), log)  # type: ignore[arg-type]
+    watch.watch_source(str(docs), Failing().sync, threading.Event(), log)  # type: ignore[arg-type]
     (call,) = log.calls
     assert (call.args, call.kwargs["detail"]) == (("watching ended",), "OS file watch limit reached")
 
@@ -450,6 +450,21 @@ def test_watch_follows_a_replaced_folder(start: Start, docs: Path) -> None:
     (moved / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
     moved.rename(docs)
     until_synced(added=1)
+    assert server.end() == 0
+
+
+@pytest.mark.parametrize(("option", "pages"), [([], 0), (["--follow-links"], 1)])
+def test_watch_reads_links_out_of_the_folder_only_with_follow_links(
+    start: Start, docs: Path, tmp_path: Path, option: list[str], pages: int
+) -> None:
+    (tmp_path / "private.md").write_text("# Private\n\nThe zirconium password.\n", encoding="utf-8")
+    (docs / "x.md").symlink_to(tmp_path / "private.md")
+    server = start("--watch", str(docs), *option)
+    (first,) = [json.loads(line) for line in server.output if '"synced"' in line]
+    assert first["added"] == len(PAGES) + pages
+    (docs / "gears.md").write_text("# Gears\n\nA planetary gear sits in the hip.\n", encoding="utf-8")
+    later = server.until(lambda line: '"synced"' in line and json.loads(line))
+    assert (later["added"], later["removed"]) == (1, 0)
     assert server.end() == 0
 
 

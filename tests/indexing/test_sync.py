@@ -163,6 +163,33 @@ def test_sync_refuses_to_remove_more_than_a_quarter(workspace: Workspace) -> Non
     assert {c.slug for c in contents(workspace)[0]} == {"topics", "services"}
 
 
+def test_sync_refuses_pages_that_lost_most_of_their_text(workspace: Workspace) -> None:
+    sync(workspace, *BOOK)
+    before = contents(workspace)
+    missing = [replace(page(p.slug, {"": f"Not found {n}."}), url=p.url) for n, p in enumerate(BOOK)]
+    with pytest.raises(SyncRefused, match=r"3 of the 4 indexed pages.*most of their text.*--allow-shrink"):
+        sync(workspace, *missing[:3], JOINTS)
+    assert contents(workspace) == before
+    assert sync(workspace, *missing[:2], ACTIONS, JOINTS).pages_changed == 2  # half of them are not most
+    assert sync(workspace, *missing, allow_shrink=True).pages_changed == 2
+
+
+def test_removed_pages_count_among_those_that_lost_their_text(workspace: Workspace) -> None:
+    sync(workspace, *BOOK)
+    missing = [page(p.slug, {"": f"Not found {n}."}) for n, p in enumerate(BOOK)]
+    with pytest.raises(SyncRefused, match="3 of the 4 indexed pages"):
+        sync(workspace, *missing[:2], ACTIONS)
+
+
+def test_pages_whose_text_moved_or_grew_have_not_lost_it(workspace: Workspace) -> None:
+    sync(workspace, *BOOK)
+    grown = [
+        page(p.slug, {"News": "A paragraph above.", "Text": p.text.replace("#", ""), "End": "And one below."})
+        for p in BOOK
+    ]
+    assert sync(workspace, *grown).pages_changed == 4
+
+
 def test_unreadable_page_stays_indexed(workspace: Workspace) -> None:
     sync(workspace, *BOOK)
     before = contents(workspace)

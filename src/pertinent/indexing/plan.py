@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, field, replace
 from itertools import islice
@@ -29,7 +31,11 @@ SHRINK_LIMIT = 0.25
 PLAN_BATCH = 256
 """How many chunks of a page are planned at a time."""
 
+LOST_TEXT_LIMIT = 0.5
+"""The share of a source's pages that may lose most of their text without `allow_shrink`."""
+
 _PART_CHARACTERS = 2**20
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,8 @@ class PageChange:
     """How many chunks to embed are indexed already, under another title or heading."""
     chunks_removed: int
     """How many indexed chunks of the page are no longer on it."""
+    lost_text: bool
+    """Whether most words of the indexed page are no longer on it."""
     position: int
     """Where the page begins in the spool."""
 
@@ -216,8 +224,15 @@ class Planner:
             exists,
             chunks_changed=changed,
             chunks_removed=len(created_at) - present,
+            lost_text=present < len(created_at) and self._has_lost_text(page),
             position=position,
         )
+
+    def _has_lost_text(self, page: Page) -> bool:
+        """Whether more than half of the indexed page's words are gone, though its length may be as before."""
+        indexed = self.catalog.page(page.document_id)
+        words = _count_words(indexed.text) if indexed is not None else Counter()
+        return (words - _count_words(page.text)).total() > words.total() / 2
 
     def _plan_chunks(self, page: Page, created_at: Mapping[str, str]) -> Iterator[list[PlannedChunk]]:
         """Yield the chunks of a page in batches, each with its time and whether it must be embedded."""
@@ -241,6 +256,10 @@ def make_entry(page: Page, chunk: Chunk, source: str, embedder: str) -> Entry:
     """Return a chunk of the page as it is put into the index."""
     text = embedded_text(chunk, page.front_matter)
     return Entry(chunk, source, text, identity.embedding_key(embedder, text))
+
+
+def _count_words(text: str) -> Counter[str]:
+    return Counter(match.group() for match in _WORD.finditer(text))
 
 
 def _make_lazy(page: Page) -> LazyPage:
@@ -332,10 +351,23 @@ def check_source_name(source: Source, indexed_location: str | None) -> None:
 
 
 def check_removals(plan: SyncPlan, *, allow_shrink: bool) -> None:
-    """Refuse a plan that removes more than a quarter of the source's pages, unless that is allowed."""
+    """Refuse a plan that loses too much of a source, unless that is allowed.
+
+    That is more than a quarter of its pages, or most of the text of more than half of them, as when a site
+    answers every address with a "not found" page and status 200.
+    """
+    if allow_shrink:
+        return
     removed = len(plan.removed)
-    if not allow_shrink and plan.indexed_pages and removed > plan.indexed_pages * SHRINK_LIMIT:
+    if removed > plan.indexed_pages * SHRINK_LIMIT:
         raise SyncRefused(
             f"{removed} of the {plan.indexed_pages} indexed pages of {plan.source} are missing, more than a "
             "quarter. Nothing was changed. If that is right, run again with --allow-shrink"
+        )
+    lost = removed + sum(change.lost_text for change in plan.changes)
+    if lost > plan.indexed_pages * LOST_TEXT_LIMIT:
+        raise SyncRefused(
+            f"{lost} of the {plan.indexed_pages} indexed pages of {plan.source} have lost most of their "
+            'text, as if each were a "not found" page. Nothing was changed. If that is right, run again with '
+            "--allow-shrink"
         )

@@ -20,6 +20,7 @@ def open_source(
     *,
     base_url: str | None = None,
     name: str | None = None,
+    follow_links: bool = False,
     cache_file: Path | None = None,
     page_filter: PageFilter | None = None,
     limits: CrawlLimits | None = None,
@@ -30,6 +31,7 @@ def open_source(
         spec: An `http://` or `https://` address, `beir:FOLDER`, or the path of a folder or file of Markdown.
         base_url: The public address of the pages, if it is not the one that the source gives them.
         name: The source's name; each kind of source has a default of its own.
+        follow_links: Read symlinks that lead outside the source folder. Only for folders of Markdown.
         cache_file: The file of the crawl cache. Only for live sites, like `page_filter` and `limits`.
         page_filter: Which pages of a site to read.
         limits: How far a crawl may go.
@@ -38,6 +40,8 @@ def open_source(
         raise InvalidInput("source", "must not be empty; give a folder of Markdown, or . for this one")
     if name is not None and not name.strip():
         raise InvalidInput("name", "must not be empty")
+    if follow_links and spec.lower().startswith(("http://", "https://", "beir:")):
+        raise InvalidInput("follow_links", f"{spec} is not a folder of Markdown; only a folder has links")
     if spec.lower().startswith(("http://", "https://")):
         from .site import SiteSource
 
@@ -54,4 +58,4 @@ def open_source(
         return BeirSource(Path(spec.removeprefix("beir:")).expanduser(), name)
     from .markdown import MarkdownSource
 
-    return MarkdownSource(Path(spec).expanduser(), base_url=base_url, name=name)
+    return MarkdownSource(Path(spec).expanduser(), base_url=base_url, name=name, follow_links=follow_links)

@@ -67,15 +67,13 @@ class Pertinent(ClosedAtExit):
         self,
         source: str | os.PathLike[str],
         *,
-        base_url: str | None = None,
-        name: str | None = None,
-        page_filter: PageFilter | None = None,
-        limits: CrawlLimits | None = None,
         progress: Progress | None = None,
+        **options: Any,
     ) -> SyncPlan:
         """Return what `index` would do, without changing the index.
 
-        The arguments are those of `index`. A crawl still updates its cache of fetched pages.
+        The options are those of `index`, except `allow_shrink`. A crawl still updates its cache of fetched
+        pages.
 
         Examples:
             >>> plan = pertinent.plan("docs/")
@@ -84,9 +82,7 @@ class Pertinent(ClosedAtExit):
         self.workspace.require_writable()
         # A folder that does not exist is not created, so such a crawl has no cache.
         cache = self._crawl_cache if self._crawl_cache.parent.exists() else None
-        opened = self._open_source(
-            source, cache, base_url=base_url, name=name, page_filter=page_filter, limits=limits
-        )
+        opened = self._open_source(source, cache, **options)
         with open_for_planning(self.workspace) as workspace:
             return workspace.create_indexer(progress or NoProgress(), opened).plan(opened, dry_run=True)
 
@@ -96,6 +92,7 @@ class Pertinent(ClosedAtExit):
         *,
         base_url: str | None = None,
         name: str | None = None,
+        follow_links: bool = False,
         page_filter: PageFilter | None = None,
         limits: CrawlLimits | None = None,
         allow_shrink: bool = False,
@@ -107,9 +104,10 @@ class Pertinent(ClosedAtExit):
             source: A folder of Markdown, the address of a live site or its sitemap, or `beir:FOLDER`.
             base_url: The address of the pages on the web.
             name: The name of the source in the index. Default: derived from the source.
+            follow_links: Read symlinks that lead outside the source folder.
             page_filter: Which pages of a live site to read (`pertinent.sources.site.PageFilter`).
             limits: How far a crawl may go (`pertinent.sources.site.CrawlLimits`).
-            allow_shrink: Allow the removal of more than a quarter of the indexed pages.
+            allow_shrink: Allow the removal of a quarter of the indexed pages, or most text of half of them.
             progress: Receives the stages and steps of the work.
 
         Returns:
@@ -124,7 +122,13 @@ class Pertinent(ClosedAtExit):
             >>> print(summary.pages_added, "pages added")
         """
         opened = self._open_source(
-            source, self._crawl_cache, base_url=base_url, name=name, page_filter=page_filter, limits=limits
+            source,
+            self._crawl_cache,
+            base_url=base_url,
+            name=name,
+            follow_links=follow_links,
+            page_filter=page_filter,
+            limits=limits,
         )
         progress = progress or NoProgress()
         with self.workspace.writing(progress, new=True):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.sources.html import Article, parse_html
+from pertinent.sources.markdown.links import LinkBoundary
 from pertinent.sources.markdown.parser import DocumentParser
 from pertinent.sources.normal_form import HeadingPiece, Piece, assemble
 
@@ -32,7 +33,9 @@ def test_built_markup_reads_as_its_source(name: str, major: int) -> None:
     built, source = ((SNIPPETS / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "mdx"))
     parsed = article(built, major)
     assert parsed.has_article
-    assert list(parsed.pieces) == DocumentParser(Path("site")).parse(Path("page.mdx"), {}, source)
+    assert list(parsed.pieces) == DocumentParser(Path("site"), LinkBoundary([])).parse(
+        Path("page.mdx"), {}, source
+    )
 
 
 def test_admonitions_of_early_versions_are_read() -> None:

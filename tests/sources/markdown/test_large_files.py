@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pertinent.sources.markdown import large_files
+from pertinent.sources.markdown.links import LinkBoundary
 from pertinent.sources.markdown.parser import DocumentParser
 
 _BLOCKS = (
@@ -37,11 +38,11 @@ _BLOCKS = (
 def test_parts_give_the_pieces_of_the_whole(blocks: list[str], gap: str) -> None:
     content = gap.join(blocks)
     page = Path("page.md")
-    whole = DocumentParser(Path()).parse(page, {}, content)
+    whole = DocumentParser(Path(), LinkBoundary([])).parse(page, {}, content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_files, "LARGE_CHARACTERS", 0)
         patch.setattr(large_files, "PART_CHARACTERS", 1)
-        assert DocumentParser(Path()).parse(page, {}, content) == whole
+        assert DocumentParser(Path(), LinkBoundary([])).parse(page, {}, content) == whole
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pertinent.sources.markdown.links import LinkBoundary
 from pertinent.sources.markdown.parser import DocumentParser
 from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 
 
 def parse(text: str, *, mdx: bool = True) -> list[Piece]:
-    return DocumentParser(Path("site")).parse(Path("page.mdx" if mdx else "page.md"), {}, text)
+    return DocumentParser(Path("site"), LinkBoundary([])).parse(
+        Path("page.mdx" if mdx else "page.md"), {}, text
+    )
 
 
 def normalize(text: str, *, mdx: bool = True) -> str:

@@ -314,6 +314,89 @@ def test_loop_of_symlinks_is_walked_once(write_book: WriteBook) -> None:
     assert list(read_pages(root)) == ["book/a/x.md"]
 
 
+def test_links_that_leave_the_source_folder_are_skipped_and_named(
+    write_book: WriteBook, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "secret.md").write_text("a secret", encoding="utf-8")
+    root = write_book({"a.md": "x", "part/b.md": "y"})
+    (root / "file.md").symlink_to(elsewhere / "secret.md")
+    (root / "part" / "folder").symlink_to(elsewhere, target_is_directory=True)
+    (root / "inside.md").symlink_to(root / "part" / "b.md")
+    (root / "twin").symlink_to(root / "part", target_is_directory=True)
+    inside = ["book/a.md", "book/inside.md", "book/part/b.md"]
+    assert list(read_pages(root)) == inside
+    assert read_skipped(root) == {
+        "links that lead outside the source folder: file.md, part/folder; --follow-links reads them": 2
+    }
+    followed = [entry for entry in MarkdownSource(root, follow_links=True).read() if isinstance(entry, Page)]
+    assert [page.source_path for page in followed] == sorted(
+        [*inside, "book/file.md", "book/part/folder/secret.md"]
+    )
+
+
+@pytest.mark.parametrize("linked", ["docs", "website", "website/docs"])
+def test_linked_docs_folder_outside_the_source_is_not_read(
+    write_book: WriteBook, tmp_path: Path, linked: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    for folder in (elsewhere, elsewhere / "docs"):
+        folder.mkdir()
+        (folder / "secret.md").write_text("a secret", encoding="utf-8")
+    (elsewhere / "docusaurus.config.js").write_text(CONFIG, encoding="utf-8")
+    root = write_book(
+        {"guide/a.md": "x"} if linked != "website/docs" else {"website/docusaurus.config.js": CONFIG}
+    )
+    (root / linked).symlink_to(elsewhere, target_is_directory=True)
+    if linked != "website/docs":
+        assert list(read_pages(root)) == ["book/guide/a.md"]
+        assert f"outside the source folder: {linked};" in str(read_skipped(root))
+    else:
+        with pytest.raises(SourceError, match=f"outside the source folder: {linked}.*--follow-links"):
+            MarkdownSource(root)
+    assert "a secret" in str(list(MarkdownSource(root, follow_links=True).read()))
+
+
+def test_docs_folder_that_the_config_names_may_be_outside_the_site(
+    write_book: WriteBook, tmp_path: Path
+) -> None:
+    config = CONFIG.replace("{}", "{docs: {path: '../docs'}}")
+    root = write_book({"website/docusaurus.config.js": config, "docs/a.md": "x"})
+    (root / "docs" / "b.md").symlink_to(root / "docs" / "a.md")
+    assert list(read_pages(root / "website")) == ["docs/a.md", "docs/b.md"]
+
+
+def test_linked_partial_outside_the_source_is_not_included(write_book: WriteBook, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("a secret", encoding="utf-8")
+    root = write_book({"a.mdx": "import Part from './_part.md'\n\nBefore.\n\n<Part />\n"})
+    (root / "_part.md").symlink_to(tmp_path / "secret.md")
+    assert "a secret" not in read_pages(root)["book/a.mdx"].text
+    assert "outside the source folder: _part.md;" in str(read_skipped(root))
+    (page, *_) = MarkdownSource(root, follow_links=True).read()
+    assert isinstance(page, Page)
+    assert "a secret" in page.text
+
+
+def test_loop_of_followed_links_ends(write_book: WriteBook, tmp_path: Path) -> None:
+    root = write_book({"a.md": "x"})
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "back").symlink_to(root, target_is_directory=True)
+    (root / "out").symlink_to(elsewhere, target_is_directory=True)
+    (root / "self.md").symlink_to(root / "self.md")
+    (read, problem, *_) = MarkdownSource(root, follow_links=True).read()
+    assert isinstance(read, Page)
+    assert isinstance(problem, Unreadable)
+    assert (read.source_path, problem.source_path) == ("book/a.md", "book/self.md")
+
+
+@pytest.mark.parametrize("spec", ["https://robots.example/", "beir:corpus"])
+def test_follow_links_is_refused_for_sources_without_links(spec: str) -> None:
+    with pytest.raises(InvalidInput, match="follow_links"):
+        open_source(spec, follow_links=True)
+
+
 def test_pages_are_in_the_order_of_their_paths(write_book: WriteBook) -> None:
     root = write_book(dict.fromkeys(("b.md", "a/z.md", "a/b/c.md", "a.md", "B.md"), "x"))
     assert list(read_pages(root)) == sorted(read_pages(root))

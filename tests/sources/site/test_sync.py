@@ -167,6 +167,22 @@ def test_shrunk_site_is_refused(site: LocalSite, index: SiteIndex) -> None:
     assert index.paths() == paths_before
 
 
+@pytest.mark.parametrize("sentence", ["", "We could not find what you were looking for. " * 20])
+def test_site_whose_pages_all_answer_not_found_with_200_is_refused(
+    site: LocalSite, index: SiteIndex, sentence: str
+) -> None:
+    names = [f"p{number}" for number in range(40)]
+    site.book(*names)
+    index.sync()
+    catalog = index.workspace.catalog()
+    pages_before = [catalog.page(record.document_id) for record in catalog.pages()]
+    for number, name in enumerate(names):
+        site.pages[f"/docs/{name}"] = page(f"Not found {number}", f"<p>{sentence}Not found {number}.</p>")
+    with pytest.raises(SyncRefused, match=r"have lost most of their text.*Nothing was changed.*--allow-shrink"):
+        index.sync()
+    assert [catalog.page(record.document_id) for record in catalog.pages()] == pages_before
+
+
 def test_site_under_maintenance_changes_nothing(site: LocalSite, index: SiteIndex
 ) -> None:
     site.book(*NAMES)

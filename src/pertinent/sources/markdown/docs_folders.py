@@ -13,6 +13,7 @@ from ...errors import InvalidInput, SourceError
 from ...types import Skipped
 from .docusaurus_config import DocsPlugin, SiteConfig, find_config, read_config
 from .docusaurus_routes import EXTENSIONS, is_page
+from .links import LinkBoundary
 
 _MAX_PARENTS = 4  # folders above the path in which to look for a config
 _MAX_KINDS = 5  # kinds of other files that are named
@@ -30,6 +31,8 @@ class DocsFolder:
     root: Path
     label: str
     route: str | None
+    path_in_config: Path
+    """The root as the config names it, with its links."""
     version: str = ""
     number_prefixes: bool = True
 
@@ -45,18 +48,19 @@ class DocsTree:
     folders: tuple[DocsFolder, ...]
     within: Path
     site: SiteConfig | None
+    links: LinkBoundary
     other_versions: tuple[DocsFolder, ...] = ()
     """The docs folders of versions that are not read."""
 
     def list_skipped(self) -> list[Skipped]:
         """Count what is in the tree and is not read: posts, pages, other versions, files of other kinds."""
-        skipped: list[Skipped] = []
+        skipped = self.links.list_skipped()
         if self.site is not None and self.within == self.site.root:
             skipped += self._list_skipped_of_site(self.site)
         kinds = Counter(
             path.suffix or path.name
             for folder in self.folders
-            for path in _walk_files(folder.root, self.within)
+            for path in _walk_files(folder.root, self.within, self.links)
             if path.suffix not in EXTENSIONS and not any(part.startswith(("_", ".")) for part in path.parts)
         )
         if kinds:
@@ -69,10 +73,14 @@ class DocsTree:
     def _list_skipped_of_site(self, site: SiteConfig) -> Iterator[Skipped]:
         for kind, folders in (("posts of the blog", site.blogs), ("pages of the site", site.pages)):
             for folder in folders:
-                count = sum(map(is_page, _walk_markdown(site.root / folder, site.root / folder)))
+                root = site.root / folder
+                count = sum(map(is_page, _walk_markdown(root, root, self.links)))
                 if count:
                     yield Skipped(f"{kind} in {folder}/; index that folder, too, if you want them", count)
-        versions = {folder.version: len(_list_pages(folder, folder.root)) for folder in self.other_versions}
+        versions = {
+            folder.version: len(_list_pages(folder, folder.root, self.links))
+            for folder in self.other_versions
+        }
         if versions:
             names = ", ".join(sorted(versions))
             yield Skipped(f"of other versions: {names}; index their folders, too", sum(versions.values()))
@@ -87,16 +95,17 @@ class DocsTree:
         errors: list[tuple[DocsFolder, OSError]] = []
         for folder in self.folders:
             folder_errors: list[OSError] = []
-            files += [(folder, path) for path in _list_pages(folder, self.within, folder_errors.append)]
+            pages = _list_pages(folder, self.within, self.links, folder_errors.append)
+            files += [(folder, path) for path in pages]
             errors += [(folder, error) for error in folder_errors]
         return files, errors
 
 
-def open_tree(path: Path) -> DocsTree:
+def open_tree(path: Path, *, follow_links: bool = False) -> DocsTree:
     """Return the docs at a path: a site, its docs folder or a part of it, a plain folder, or one file.
 
     The root of a site with versions stands for the version that readers land on. To read another
-    version, give its own folder.
+    version, give its own folder. Links that lead outside are read only with `follow_links`.
     """
     if not path.exists():
         raise InvalidInput(
@@ -107,28 +116,35 @@ def open_tree(path: Path) -> DocsTree:
     path = path.resolve()
     if path.is_file() and path.suffix not in EXTENSIONS:
         raise InvalidInput("source", f"{path.name} is not Markdown; give a .md or .mdx file, or a folder")
-    tree = _find_site_docs(path) or _find_plain_docs(path)
+    links = LinkBoundary([path if path.is_dir() else path.parent], follow_links=follow_links)
+    tree = _find_site_docs(path, links) or _find_plain_docs(path, links)
     if not tree.list_files()[0]:
-        raise SourceError(f"no Markdown pages below {path}; give the folder that holds the .md or .mdx files")
+        skipped = "".join(f" (skipped: {group.reason})" for group in links.list_skipped())
+        raise SourceError(
+            f"no Markdown pages below {path}; give the folder that holds the .md or .mdx files{skipped}"
+        )
     return tree
 
 
-def _find_site_docs(path: Path) -> DocsTree | None:
+def _find_site_docs(path: Path, links: LinkBoundary) -> DocsTree | None:
     """Return the docs of a Docusaurus site that a path stands for; None if it is not part of any."""
-    for config in _find_configs_around(path if path.is_dir() else path.parent):
+    for config in _find_configs_around(path if path.is_dir() else path.parent, links):
         site = read_config(config)
         folders = _docs_folders(site)
         containing = tuple(folder for folder in folders if path.is_relative_to(folder.root))
         if containing:
-            return DocsTree(containing, path, site)
+            links.add_folders(folder.root for folder in containing)
+            return DocsTree(containing, path, site, links)
         if path.is_dir() and config.parent.is_relative_to(path):
-            versions = tuple(folder for folder in folders if folder.version)
-            current = tuple(folder for folder in folders if not folder.version)
-            return DocsTree(current or versions, config.parent, site, versions if current else ())
+            allowed = [folder for folder in folders if links.allows(folder.path_in_config)]
+            links.add_folders(folder.root for folder in allowed)
+            versions = tuple(folder for folder in allowed if folder.version)
+            current = tuple(folder for folder in allowed if not folder.version)
+            return DocsTree(current or versions, config.parent, site, links, versions if current else ())
     return None
 
 
-def _find_configs_around(folder: Path) -> Iterator[Path]:
+def _find_configs_around(folder: Path, links: LinkBoundary) -> Iterator[Path]:
     """Yield the configs in a folder and in the one site below it, then those of its parents.
 
     The site may be beside the docs, as in `docs/` and `website/docusaurus.config.js`.
@@ -137,7 +153,7 @@ def _find_configs_around(folder: Path) -> Iterator[Path]:
         if config := find_config(candidate):
             yield config
         below = sorted({file.parent for file in candidate.glob("*/docusaurus.config.*")})
-        if candidate != folder or len(below) == 1:
+        if candidate != folder or (len(below) == 1 and links.allows(below[0])):
             yield from filter(None, map(find_config, below))
 
 
@@ -148,15 +164,15 @@ def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
         prefix = "" if docs.instance == "default" else f"{docs.instance}_"
         names = _version_names(site.root / f"{prefix}versions.json", docs)
         last = docs.last_version or (names[0] if names else "current")
-        root = (site.root / docs.path).resolve()
-        candidates = [(root, root.name, "" if last == "current" else "next")]
+        current = site.root / docs.path
+        candidates = [(current, current.resolve().name, "" if last == "current" else "next")]
         for name in names:
             label = f"{prefix}versioned_docs/version-{name}"
-            candidates.append(((site.root / label).resolve(), label, "" if name == last else name))
+            candidates.append((site.root / label, label, "" if name == last else name))
         folders += [
-            DocsFolder(root, label, docs.route, version, docs.number_prefixes)
-            for root, label, version in candidates
-            if root.is_dir()
+            DocsFolder(path.resolve(), label, docs.route, path, version, docs.number_prefixes)
+            for path, label, version in candidates
+            if path.is_dir()
         ]
     labels = [folder.label for folder in folders]
     return [
@@ -182,32 +198,39 @@ def _version_names(file: Path, docs: DocsPlugin) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def _find_plain_docs(path: Path) -> DocsTree:
+def _find_plain_docs(path: Path, links: LinkBoundary) -> DocsTree:
     """Return the docs without a config: `docs` or `website/docs` below a folder, else the folder itself."""
     if path.is_file():
-        return DocsTree((DocsFolder(path.parent, path.parent.name, ""),), path, None)
+        return DocsTree((_plain_folder(path.parent, path.parent.name),), path, None, links)
     for candidate in (path / "docs", path / "website" / "docs"):
-        if candidate.is_dir() and any(is_page(relative) for relative in _walk_markdown(candidate, candidate)):
-            return DocsTree((DocsFolder(candidate, "docs", ""),), candidate, None)
-    return DocsTree((DocsFolder(path, path.name, ""),), path, None)
+        if candidate.is_dir() and any(map(is_page, _walk_markdown(candidate, candidate, links))):
+            return DocsTree((_plain_folder(candidate, "docs"),), candidate, None, links)
+    return DocsTree((_plain_folder(path, path.name),), path, None, links)
+
+
+def _plain_folder(root: Path, label: str) -> DocsFolder:
+    return DocsFolder(root, label, "", root)
 
 
 def _list_pages(
-    folder: DocsFolder, within: Path, on_error: Callable[[OSError], None] | None = None
+    folder: DocsFolder,
+    within: Path,
+    links: LinkBoundary,
+    on_error: Callable[[OSError], None] | None = None,
 ) -> list[PurePosixPath]:
     """List the files of pages below both folders in the order of their paths."""
-    return sorted(filter(is_page, _walk_markdown(folder.root, within, on_error)), key=str)
+    return sorted(filter(is_page, _walk_markdown(folder.root, within, links, on_error)), key=str)
 
 
 def _walk_markdown(
-    root: Path, within: Path, on_error: Callable[[OSError], None] | None = None
+    root: Path, within: Path, links: LinkBoundary, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[PurePosixPath]:
     """Yield every Markdown file below both folders, relative to `root`."""
-    return (path for path in _walk_files(root, within, on_error) if path.name.endswith(EXTENSIONS))
+    return (path for path in _walk_files(root, within, links, on_error) if path.name.endswith(EXTENSIONS))
 
 
 def _walk_files(
-    root: Path, within: Path, on_error: Callable[[OSError], None] | None = None
+    root: Path, within: Path, links: LinkBoundary, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[PurePosixPath]:
     """Yield every file below both folders, relative to `root`. A loop of symlinks is walked once."""
     if within.is_file():
@@ -217,14 +240,21 @@ def _walk_files(
     seen = set()
     for folder, folders, files in os.walk(start, onerror=on_error, followlinks=True):
         real = os.path.realpath(folder)
-        if real in seen:
+        if real in seen or not links.allows(folder):
             folders.clear()
             continue
         seen.add(real)
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in files:
-            if not _is_pipe_or_device(os.path.join(folder, name)):  # noqa: PTH118 - faster
+            file = os.path.join(folder, name)  # noqa: PTH118 - faster
+            if not _is_pipe_or_device(file) and _may_read(file, links):
                 yield PurePosixPath(Path(folder, name).relative_to(root).as_posix())
+
+
+def _may_read(file: str, links: LinkBoundary) -> bool:
+    """Whether a Markdown file is in the source; a broken symlink is reported when it is read."""
+    is_link = file.endswith(EXTENSIONS) and os.path.islink(file)  # noqa: PTH114 - faster
+    return not is_link or not os.path.exists(file) or links.allows(file)  # noqa: PTH110 - faster
 
 
 def _is_pipe_or_device(path: str) -> bool:

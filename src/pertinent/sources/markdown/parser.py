@@ -12,6 +12,7 @@ from .docusaurus_routes import EXTENSIONS
 from .frontmatter import FrontMatterError, split_front_matter
 from .jsx import Tag
 from .large_files import is_divisible, parse_parts
+from .links import LinkBoundary
 from .mdx import looks_like_mdx, markdown_parser
 from .render import Renderer
 
@@ -40,12 +41,14 @@ class DocumentParser:
 
     Args:
         site_root: The folder that `@site/` stands for in imports.
+        links: Decides whether a partial behind a symlink is read.
         markdown_format: The site's format: `mdx`, `md`, or `detect` by the file's name. None if there is
             no site: then a `.md` file is MDX if its contents look like it.
     """
 
-    def __init__(self, site_root: Path, *, markdown_format: str | None = None) -> None:
+    def __init__(self, site_root: Path, links: LinkBoundary, *, markdown_format: str | None = None) -> None:
         self._site_root = site_root
+        self._links = links
         self._format = markdown_format
         self._partials: dict[Path, _Document | None] = {}
 
@@ -101,8 +104,12 @@ class DocumentParser:
         if not imported or not imported.endswith(EXTENSIONS):
             return None
         if imported.startswith("@site/"):
-            return (self._site_root / imported.removeprefix("@site/")).resolve()
-        return (importer.parent / imported).resolve() if imported.startswith(".") else None
+            path = self._site_root / imported.removeprefix("@site/")
+        elif imported.startswith("."):
+            path = importer.parent / imported
+        else:
+            return None
+        return path.resolve() if self._links.allows(path) else None
 
     def _load_partial(self, path: Path) -> _Document | None:
         """Return a parsed partial; None if it can't be read, and the page shows nothing in its place."""

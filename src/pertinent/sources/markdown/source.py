@@ -29,10 +29,18 @@ class MarkdownSource:
         base_url: The address of the docs. Without it, the address comes from the site's config (`url`,
             `baseUrl`, `routeBasePath`); if that is unknown, each page has the `file://` address of its file.
         name: The source's name. By default it is the address of the docs, or a folder's name.
+        follow_links: Read symlinks that lead outside the source folder.
     """
 
-    def __init__(self, path: Path, *, base_url: str | None = None, name: str | None = None) -> None:
-        self._tree = open_tree(path)
+    def __init__(
+        self,
+        path: Path,
+        *,
+        base_url: str | None = None,
+        name: str | None = None,
+        follow_links: bool = False,
+    ) -> None:
+        self._tree = open_tree(path, follow_links=follow_links)
         self._path = path.resolve()
         self._base_url = _check_base_url(base_url)
         self._name = name
@@ -78,7 +86,8 @@ class MarkdownSource:
         """Yield every page in the order of the paths, then how many files were skipped and why."""
         site = self._tree.site
         root = site.root if site else self._tree.folders[0].root.parent
-        parser = DocumentParser(root, markdown_format=site.markdown_format if site else None)
+        markdown_format = site.markdown_format if site else None
+        parser = DocumentParser(root, self._tree.links, markdown_format=markdown_format)
         paths_by_url: dict[str, str] = {}
         unpublished = 0
         files, errors = self._listing

@@ -111,12 +111,19 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         ),
     ] = None,
     *,
+    follow_links: Annotated[
+        bool,
+        typer.Option("--follow-links", help="Read symlinks that lead outside the folder of Markdown."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be done, and change nothing.")
     ] = False,
     allow_shrink: Annotated[
         bool,
-        typer.Option("--allow-shrink", help="Allow the removal of more than a quarter of the indexed pages."),
+        typer.Option(
+            "--allow-shrink",
+            help="Allow the removal of a quarter of the indexed pages, or of most text on half of them.",
+        ),
     ] = False,
 ) -> None:
     """Sync a source into the index: embed new and changed pages, delete removed ones.
@@ -133,6 +140,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     options = {
         "base_url": base_url,
         "name": name,
+        "follow_links": follow_links,
         "page_filter": _make_page_filter(include or (), exclude or (), versions or (), locales or ()),
         "limits": _make_crawl_limits(pages=max_pages, crawl_seconds=max_time, delay=delay),
     }

@@ -37,6 +37,11 @@ def serve(
     golden: Annotated[
         str | None, typer.Option(metavar="GOLDEN", help="The golden set to label on the page at /label.")
     ] = None,
+    *,
+    follow_links: Annotated[
+        bool,
+        typer.Option("--follow-links", help="With --watch: read symlinks that lead outside the folder."),
+    ] = False,
 ) -> None:
     """Serve search over HTTP, with a web page to search from.
 
@@ -61,4 +66,6 @@ def serve(
             print_notice(
                 f"warning: {settings.host} can be reached from other machines, and no api_keys are set"
             )
-        run_server(pertinent, watch=watch, base_url=base_url, announce=print_notice)
+        run_server(
+            pertinent, watch=watch, base_url=base_url, follow_links=follow_links, announce=print_notice
+        )

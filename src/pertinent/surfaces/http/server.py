@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from urllib.parse import urlsplit
 
 import structlog
@@ -32,7 +33,12 @@ BACKLOG = 2048
 
 
 def run_server(
-    pertinent: Pertinent, *, watch: str | None, base_url: str | None, announce: Callable[[str], None]
+    pertinent: Pertinent,
+    *,
+    watch: str | None,
+    base_url: str | None,
+    follow_links: bool,
+    announce: Callable[[str], None],
 ) -> None:
     """Serve until SIGTERM or Ctrl-C.
 
@@ -40,22 +46,22 @@ def run_server(
         pertinent: The open library; host, port and the rest come from its settings.
         watch: A source to index first, and again whenever it changes.
         base_url: The address below which the watched pages are published.
+        follow_links: Read symlinks that lead outside the watched source.
         announce: Shows the user the address of the service, and warnings.
 
     """
     settings = pertinent.workspace.settings
     configure_logging()
     log = structlog.get_logger("pertinent")
+    sync = partial(pertinent.index, watch or "", base_url=base_url, follow_links=follow_links)
     if watch:
-        log_sync(log, watch, pertinent.index(watch, base_url=base_url))
+        log_sync(log, watch, sync())
     # Everything is opened before the first request, so that a misconfiguration shows at start.
     if not pertinent.workspace.engine().probe_index():
         announce(f"warning: {NO_CHUNKS}")
     listener = _listen(settings)
     stop = threading.Event()
-    watcher = threading.Thread(
-        target=watch_source, args=(pertinent, watch, base_url, stop, log), name="watch", daemon=True
-    )
+    watcher = threading.Thread(target=watch_source, args=(watch, sync, stop, log), name="watch", daemon=True)
     token = make_token()
     observer = Observer(log, create_tracer(settings))
     limits = ConnectionLimits(

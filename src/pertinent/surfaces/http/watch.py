@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,16 +12,15 @@ import structlog
 
 from ...errors import PertinentError
 from ...indexing.sync import SyncSummary
-from ..library import Pertinent
 
 POLL_SECONDS = 1.0
 """How often the path is checked for a folder that was removed, replaced or put back."""
 
 
 def watch_source(
-    pertinent: Pertinent, source: str, base_url: str | None, stop: threading.Event, log: structlog.BoundLogger
+    source: str, sync: Callable[[], SyncSummary], stop: threading.Event, log: structlog.BoundLogger
 ) -> None:
-    """Sync the source whenever it changes, until `stop` is set.
+    """Call `sync` whenever the source changes, until `stop` is set.
 
     A failed sync is logged; the service keeps running, and the next change starts another sync.
     """
@@ -29,7 +28,7 @@ def watch_source(
     try:
         for _ in wait_for_changes(Path(source.removeprefix("beir:")).expanduser(), stop):
             try:
-                summary = pertinent.index(source, base_url=base_url)
+                summary = sync()
             except Exception as error:
                 is_unexpected = not isinstance(error, PertinentError)
                 log.error("sync failed", source=source, detail=str(error), exc_info=is_unexpected)

@@ -1,0 +1,50 @@
+"""Decide which symlinks of a Markdown source are followed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ...types import Skipped
+
+_MAX_NAMES = 10  # links that are named
+
+
+class LinkBoundary:
+    """The folders of a source, which its symlinks must not leave; records the links that do.
+
+    Args:
+        folders: The source folder, and others that belong to it.
+        follow_links: Follow all links, wherever they lead.
+    """
+
+    def __init__(self, folders: Iterable[Path], *, follow_links: bool = False) -> None:
+        self._folders = [os.path.realpath(folder) for folder in folders]
+        self._follow_links = follow_links
+        self._skipped: set[str] = set()
+
+    def add_folders(self, folders: Iterable[Path]) -> None:
+        """Let links lead into these folders, too."""
+        self._folders += map(os.path.realpath, folders)
+
+    def allows(self, path: str | Path) -> bool:
+        """Whether a file or folder may be read: no link leads to it, or its target is in the source."""
+        lexical, real = os.path.abspath(path), os.path.realpath(path)  # noqa: PTH100 - keeps links
+        if self._follow_links or real == lexical or self._contains(real):
+            return True
+        self._skipped.add(lexical)
+        return False
+
+    def _contains(self, real: str) -> bool:
+        return any(os.path.commonpath((folder, real)) == folder for folder in self._folders)
+
+    def list_skipped(self) -> list[Skipped]:
+        """Name the links that were not followed."""
+        if not self._skipped:
+            return []
+        topmost = (path for path in self._skipped if self._skipped.isdisjoint(map(str, Path(path).parents)))
+        paths = sorted(os.path.relpath(path, self._folders[0]) for path in topmost)
+        names = ", ".join(paths[:_MAX_NAMES]) + (", …" if len(paths) > _MAX_NAMES else "")
+        reason = f"links that lead outside the source folder: {names}; --follow-links reads them"
+        return [Skipped(reason, len(paths))]

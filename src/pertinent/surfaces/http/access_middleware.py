@@ -1,4 +1,4 @@
-"""Access control in front of the routes: Host header, rate limit, API key, and size and time of the body."""
+"""Access control in front of the routes: Host header, rate limit, API key, body size and deadline."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class AccessMiddleware:
         folder_token: A token with the rights of a key and without a rate limit, for callers that can read
             the data folder.
         rate_limit: Limits requests per key, or per address without keys.
-        timeout: Within how many seconds the request body must arrive.
+        timeout: Within how many seconds the response must begin.
         host_names: The host names that requests may use, besides loopback names; None allows any.
 
     """
@@ -88,26 +88,43 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
         response_started = False
+        body = _LimitedBody(receive)
+        deadline = asyncio.timeout(self._timeout)
 
         async def send_and_note(message: Message) -> None:
             nonlocal response_started
-            response_started = True
+            if not response_started:
+                response_started = True
+                # From here on the client decides how long it takes.
+                deadline.reschedule(None)
             await send(message)
 
         try:
-            self._check_access(scope)
-            await self._app(scope, _limit_body(receive, self._timeout), send_and_note)
-        except ApiError as error:
-            self._observer.record_failure(error.error)
-            await error_response(error, scope)(scope, receive, send)
-        except Exception:
-            request_id = scope["state"]["request_id"]
-            self._observer.record_failure("internal_error")
-            self._observer.log.exception("unexpected", request_id=request_id, path=scope["path"])
+            async with deadline:
+                self._check_access(scope)
+                await self._app(scope, body.receive, send_and_note)
+        except Exception as error:
+            api_error = self._late_error(body) if deadline.expired() else error
+            if not isinstance(api_error, ApiError):
+                api_error = self._unexpected_error(scope)
+            self._observer.record_failure(api_error.error)
             if not response_started:
-                message = f"unexpected server error; the request id is {request_id}"
-                unexpected = ApiError(500, "internal_error", message)
-                await error_response(unexpected, scope)(scope, receive, send)
+                await error_response(api_error, scope)(scope, receive, send)
+
+    def _late_error(self, body: _LimitedBody) -> ApiError:
+        """Return the error of a request that is not answered in time: of the caller, if its body is late."""
+        if body.is_awaited:
+            message = f"the body did not arrive within {self._timeout:g} s"
+            return ApiError(400, "validation_error", message, {"connection": "close"})
+        message = f"no answer within {self._timeout:g} s; try again later"
+        return ApiError(503, "service_unavailable", message)
+
+    def _unexpected_error(self, scope: Scope) -> ApiError:
+        """Log the exception that is being handled, and return an error that names the log line."""
+        request_id = scope["state"]["request_id"]
+        self._observer.log.exception("unexpected", request_id=request_id, path=scope["path"])
+        message = f"unexpected server error; the request id is {request_id}"
+        return ApiError(500, "internal_error", message)
 
     def _check_access(self, scope: Scope) -> None:
         """Check the Host header, the rate limit, the API key and the body size."""
@@ -182,29 +199,25 @@ def _check_length(content_length: str) -> None:
         raise _payload_too_large()
 
 
-def _limit_body(receive: Receive, seconds: float) -> Receive:
-    """Stop reading a body that is too large, whatever its Content-Length says, or too slow."""
-    deadline = asyncio.get_running_loop().time() + seconds
-    received = 0
-    complete = False
+class _LimitedBody:
+    """The body of a request; reading stops when it is too large, whatever its Content-Length says."""
 
-    async def receive_limited() -> Message:
-        nonlocal received, complete
-        if complete:
-            return await receive()
-        try:
-            async with asyncio.timeout_at(deadline):
-                message = await receive()
-        except TimeoutError:
-            reason = f"the body did not arrive within {seconds:g} s"
-            raise ApiError(400, "validation_error", reason, {"connection": "close"}) from None
-        complete = not message.get("more_body", False)
-        received += len(message.get("body", b""))
-        if received > BODY_LIMIT:
+    def __init__(self, receive: Receive) -> None:
+        self.is_awaited = False
+        self._receive = receive
+        self._received = 0
+        self._is_complete = False
+
+    async def receive(self) -> Message:
+        """Return the next message of the client."""
+        self.is_awaited = not self._is_complete
+        message = await self._receive()
+        self.is_awaited = False
+        self._is_complete = not message.get("more_body", False)
+        self._received += len(message.get("body", b""))
+        if self._received > BODY_LIMIT:
             raise _payload_too_large()
         return message
-
-    return receive_limited
 
 
 def _payload_too_large() -> ApiError:

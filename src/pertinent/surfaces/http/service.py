@@ -1,13 +1,14 @@
 """The service behind the routes: engine, batcher, health and thread pool.
 
 A search runs in one way: the answer cache is asked first, then the `QueryBatcher` runs the search in a
-thread, under `request_timeout`. All other work of a route runs in the same thread pool.
+thread. All other work of a route runs in the same thread pool. `AccessMiddleware` ends each request after
+`request_timeout`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -47,8 +48,12 @@ class Service:
     health: HealthMonitor = field(init=False)
 
     def __post_init__(self) -> None:
+        # A probe ends before the deadline of its request, and so can say that a store does not answer.
         self.health = HealthMonitor(
-            lambda: probe_stores(self.pertinent.workspace), lambda: self.threads, self.observer, self.timeout
+            lambda: probe_stores(self.pertinent.workspace),
+            lambda: self.threads,
+            self.observer,
+            timeout=self.timeout / 2,
         )
         self.batcher = QueryBatcher(lambda queries: self.engine().search_batch(queries), lambda: self.threads)
 
@@ -69,7 +74,7 @@ class Service:
         try:
             answer = None if options.bypass_cache else self.engine().cached_answer(text, options)
             if answer is None:
-                answer = await self.with_timeout(self.batcher.search(text, options))
+                answer = await self.batcher.search(text, options)
         except StoreError:
             self.health.compare_with_search(None)
             raise
@@ -77,17 +82,8 @@ class Service:
         return answer
 
     async def run_in_thread(self, work: Callable[[], Result]) -> Result:
-        """Run blocking work in the thread pool, under `request_timeout`."""
-        return await self.with_timeout(asyncio.get_running_loop().run_in_executor(self.threads, work))
-
-    async def with_timeout(self, work: Awaitable[Result]) -> Result:
-        """Await the work; raise a 503 after `request_timeout`."""
-        try:
-            async with asyncio.timeout(self.timeout):
-                return await work
-        except TimeoutError:
-            message = f"no answer within {self.timeout:g} s; try again later"
-            raise ApiError(503, "service_unavailable", message) from None
+        """Run blocking work in the thread pool."""
+        return await asyncio.get_running_loop().run_in_executor(self.threads, work)
 
 
 def get_service(request: Request) -> Service:

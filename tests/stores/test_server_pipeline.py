@@ -9,10 +9,13 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import qdrant_edge
 from starlette.testclient import TestClient
 
 from pertinent.errors import IndexFailure, InvalidInput, SyncRefused
+from pertinent.identity import point_id
 from pertinent.indexing.sync import WRITE_BATCH
+from pertinent.stores.edge import EdgeIndex
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.surfaces.http import create_app
@@ -126,6 +129,21 @@ def test_migration_refuses_a_catalog_with_pages(
         assert local.migrate_to(qdrant.url) > 0
         with pytest.raises(InvalidInput, match="already exists"):
             local.migrate_to(qdrant.url)
+
+
+def test_migration_refuses_a_damaged_vector(
+    embedded: Path, tmp_path: Path, qdrant: Endpoint, collection: str
+) -> None:
+    shutil.copytree(embedded, tmp_path / "damaged")
+    with Pertinent.open(tmp_path / "damaged", **FAST, qdrant_collection=collection) as local:
+        chunk = local.workspace.catalog().chunks(local.pages()[0].document_id)[0]
+        index = local.workspace.writable_index()
+        assert isinstance(index, EdgeIndex)
+        wrong = {"vector_checksum": "00000000"}
+        index._update(qdrant_edge.UpdateOperation.set_payload([point_id(chunk.chunk_id)], wrong))
+        with pytest.raises(IndexFailure, match=r"1 damaged vector.*pertinent reindex"):
+            local.migrate_to(qdrant.url)
+    assert in_use(qdrant, collection) is None
 
 
 def in_use(qdrant: Endpoint, collection: str) -> int | None:

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from .. import build
+from .._internal.messages import format_count
 from .._internal.progress import Progress
+from .._internal.vector_checksum import find_mismatches
 from ..errors import IndexFailure, InvalidInput, SyncRefused
 from ..identity import point_id
 from ..indexing.plan import make_entry
@@ -85,7 +87,7 @@ def copy_index(
 
     Raises:
         SyncRefused: The target is not empty.
-        IndexFailure: The source lacks a chunk, or the copy is incomplete.
+        IndexFailure: The source lacks a chunk, a vector is damaged, or the copy is incomplete.
     """
     if target.count():
         raise SyncRefused("the target already holds points; choose another name for it, or remove it first")
@@ -93,7 +95,13 @@ def copy_index(
     progress.stage("Copying chunks", sum(record.chunks for record in records))
     copied = 0
     for group in _group_entries(_read_entries(catalog, records, made_with)):
-        vectors = source.vectors([point_id(entry.chunk.chunk_id) for entry in group])
+        points = [point_id(entry.chunk.chunk_id) for entry in group]
+        vectors = source.vectors(points)
+        if damaged := find_mismatches(vectors, source.vector_checksums(points)):
+            raise IndexFailure(
+                f"the index has {format_count(len(damaged), 'damaged vector')}: `pertinent doctor` names the "
+                "chunks, and `pertinent reindex` repairs them"
+            )
         present = [entry for entry in group if point_id(entry.chunk.chunk_id) in vectors]
         missing = [entry.chunk for entry in group if point_id(entry.chunk.chunk_id) not in vectors]
         lost = [chunk for chunk in missing if chunk.document_id not in pending]

@@ -136,11 +136,14 @@ class IndexWriter(Protocol):
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the embedding key of each of the points that exist."""
 
+    def vector_checksums(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
+        """Return the recorded checksum of each vector; vectors of earlier versions have none."""
+
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
         """Insert or replace the points of the entries."""
 
     def describe(self, entries: Sequence[Entry]) -> None:
-        """Overwrite the payloads of existing points and keep their vectors."""
+        """Write the payloads of existing points and keep their vectors, with the vectors' checksums."""
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
         """Delete the document's points that are not in `keep`; with nothing to keep, all of them."""

@@ -149,6 +149,52 @@ def test_rule_29_doctor_repairs_damaged_points(run: Run, indexed: Path, docs: Pa
     assert run("doctor").exit_code == 0
 
 
+def flip_vector_bytes(folder: Path, byte: int) -> str:
+    """Invert a byte of a chunk's vector wherever the files of the index hold it; return the chunk's id."""
+    with opened(folder) as workspace:
+        chunk = a_chunk(workspace)
+        point = point_id(chunk.chunk_id)
+        vector = workspace.index().vectors([point])[point]
+    element = int(abs(vector).argmax())
+    copies = 0
+    for file in (path for path in folder.rglob("*") if path.is_file()):
+        content = bytearray(file.read_bytes())
+        start = content.find(vector.tobytes())
+        while start >= 0:
+            content[start + 4 * element + byte] ^= 0xFF
+            copies += 1
+            file.write_bytes(content)
+            start = content.find(vector.tobytes())
+    assert copies
+    return chunk.chunk_id
+
+
+@pytest.mark.parametrize("byte", [0, 3], ids=["lowest", "highest"])
+def test_doctor_finds_flipped_bytes_of_a_vector_and_reindex_repairs_them(
+    run: Run, indexed: Path, docs: Path, byte: int
+) -> None:
+    chunk_id = flip_vector_bytes(indexed, byte)
+    (finding,) = findings(run("doctor", "--json", exits=1).stdout)["vectors"]
+    assert "1 chunk with a damaged vector" in finding["problem"]
+    assert chunk_id in finding["problem"]
+    assert finding["run"].startswith("`pertinent reindex`")
+    # A sync does not embed an unchanged text again, so no page is marked for it.
+    run("doctor", "--repair", exits=1)
+    run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
+    assert "vectors" in findings(run("doctor", "--json", exits=1).stdout)
+    run("reindex", exits=0)
+    run("doctor", exits=0)
+
+
+def test_doctor_accepts_vectors_without_a_checksum(run: Run, indexed: Path) -> None:
+    with opened(indexed) as workspace:
+        point = point_id(a_chunk(workspace).chunk_id)
+        without = qdrant.UpdateOperation.delete_payload([point], ["vector_checksum"])
+        workspace.index()._update(without)  # type: ignore[attr-defined]
+        assert workspace.writable_index().vector_checksums([point]) == {}
+    run("doctor", exits=0)
+
+
 def test_doctor_prints_the_command_that_fixes_a_finding(run: Run, indexed: Path) -> None:
     sql(indexed, ALTER_A_SNIPPET)
     result = run("doctor")

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import qdrant_edge
 from starlette.testclient import TestClient
 
-from pertinent.errors import IndexFailure, InvalidInput, SyncRefused
+from pertinent.errors import IndexFailure, SyncRefused
+from pertinent.identity import point_id
 from pertinent.indexing.sync import WRITE_BATCH
+from pertinent.stores.edge import EdgeIndex
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.surfaces.http import create_app
@@ -124,8 +132,22 @@ def test_migration_refuses_a_catalog_with_pages(
             local.migrate_to(qdrant.url, postgres_url)
         # Nothing is left of the attempt.
         assert local.migrate_to(qdrant.url) > 0
-        with pytest.raises(InvalidInput, match="already exists"):
+        assert local.migrate_to(qdrant.url) == 0  # it is complete
+
+
+def test_migration_refuses_a_damaged_vector(
+    embedded: Path, tmp_path: Path, qdrant: Endpoint, collection: str
+) -> None:
+    shutil.copytree(embedded, tmp_path / "damaged")
+    with Pertinent.open(tmp_path / "damaged", **FAST, qdrant_collection=collection) as local:
+        chunk = local.workspace.catalog().chunks(local.pages()[0].document_id)[0]
+        index = local.workspace.writable_index()
+        assert isinstance(index, EdgeIndex)
+        wrong = {"vector_checksum": "00000000"}
+        index._update(qdrant_edge.UpdateOperation.set_payload([point_id(chunk.chunk_id)], wrong))
+        with pytest.raises(IndexFailure, match=r"1 damaged vector.*pertinent reindex"):
             local.migrate_to(qdrant.url)
+    assert in_use(qdrant, collection) is None
 
 
 def in_use(qdrant: Endpoint, collection: str) -> int | None:
@@ -168,6 +190,82 @@ def test_interrupted_migration_can_be_repeated(
     with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
         assert search_all(remote) == expected
     assert in_use(qdrant, collection) == 1
+
+
+PROGRAM = str(Path(sys.executable).with_name("pertinent"))
+KILLED_MIGRATION = """
+import os, signal, sys
+from pertinent.stores.qdrant.builds import QdrantBuilds
+from pertinent.stores.qdrant.index import QdrantIndex
+from pertinent.workspace import migrate
+from pertinent.surfaces.cli.app import app
+
+migrate.COPY_BATCH = 100
+owner, name = sys.argv.pop(1).split(".")
+owner = {"QdrantIndex": QdrantIndex, "QdrantBuilds": QdrantBuilds, "migrate": migrate}[owner]
+usual = getattr(owner, name)
+
+def call(*args, **kwargs):
+    usual(*args, **kwargs)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(owner, name, call)
+app()
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("QdrantIndex.put", "Copied"),
+        ("QdrantIndex.finish", "Copied"),
+        ("migrate.copy_catalog", "Copied"),
+        ("QdrantBuilds.use", "already complete"),
+    ],
+)
+def test_migration_killed_after_any_step_is_completed_by_the_same_command(
+    embedded: Path, tmp_path: Path, servers: dict[str, Any], step: str, message: str
+) -> None:
+    folder = tmp_path / "embedded"
+    shutil.copytree(embedded, folder)
+    arguments = ["--folder", str(folder), "migrate-to", "qdrant"]
+    arguments += ["--url", servers["qdrant_url"], "--database-url", servers["database_url"]]
+    environment = {
+        **os.environ,
+        "PERTINENT_EMBEDDER": "testing:hashed-words",
+        "QDRANT_COLLECTION_NAME": servers["qdrant_collection"],
+        "QDRANT_API_KEY": servers["qdrant_api_key"] or "",
+    }
+
+    def migrate(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *arguments], env=environment, cwd=tmp_path, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+
+    killed = migrate(sys.executable, "-c", KILLED_MIGRATION, step)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    repeated = migrate(PROGRAM)
+    assert (repeated.returncode, repeated.stderr.count("choose another")) == (0, 0), repeated.stderr
+    assert message in repeated.stdout
+    assert "already complete" in migrate(PROGRAM).stdout
+    with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
+        assert remote.index(HANDBOOK).chunks_added == 0
+
+
+def test_migration_over_a_copy_that_differs_is_refused(
+    embedded: Path, tmp_path: Path, qdrant: Endpoint, collection: str
+) -> None:
+    shutil.copytree(embedded, tmp_path / "embedded")
+    (tmp_path / "page.md").write_text("# A page\n\nIt is new.\n")
+    with Pertinent.open(tmp_path / "embedded", **FAST, qdrant_collection=collection) as local:
+        copied = local.migrate_to(qdrant.url)
+        local.index(tmp_path / "page.md")
+        with pytest.raises(SyncRefused, match="differs from this index"):
+            local.migrate_to(qdrant.url)
+    with closing(QdrantBuilds(qdrant.connect, collection).connect()) as server:
+        count = server.read(lambda peer: peer.reading.count(f"{collection}_001")).count
+    assert count == copied
 
 
 def test_interrupted_migration_with_the_same_catalog_can_be_repeated(

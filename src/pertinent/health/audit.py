@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from .._internal.messages import format_count, format_list
+from .._internal.vector_checksum import find_mismatches
 from ..identity import content_hash, embedding_key, point_id
 from ..indexing.chunking import embedded_text
-from ..ports import CatalogReader, Embedder, IndexReader, IndexWriter
+from ..ports import CatalogReader, Embedder, IndexReader, IndexWriter, VectorIndex
 from ..types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
 
 REMEDY_REPAIR = (
@@ -175,6 +176,25 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
             if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, stored.embedded_text(chunk))
         ]
     return _make_finding("{} with a vector that was not made from it", stale)
+
+
+def find_damaged_vectors(stored: Inventory, index: VectorIndex) -> list[Finding]:
+    """Find vectors whose bytes are not those that were written.
+
+    A sync keeps a vector whose text has not changed, so only a rebuild replaces a damaged one.
+    """
+    chunks = list(stored.in_index.values())
+    damaged: list[Chunk] = []
+    for start in range(0, len(chunks), _BATCH):
+        batch: dict[PointId, Chunk] = {
+            point_id(chunk.chunk_id): chunk for chunk in chunks[start : start + _BATCH]
+        }
+        points = list(batch)
+        damaged += [
+            batch[point] for point in find_mismatches(index.vectors(points), index.vector_checksums(points))
+        ]
+    findings = _make_finding("{} with a damaged vector: it does not match its checksum", damaged)
+    return [replace(finding, remedy=REMEDY_REINDEX, pages=frozenset()) for finding in findings]
 
 
 def find_wrong_vectors(

@@ -36,6 +36,7 @@ from .audit import (
     Inventory,
     find_altered_texts,
     find_damaged_points,
+    find_damaged_vectors,
     find_drift,
     find_stale_vectors,
     find_wrong_positions,
@@ -217,8 +218,9 @@ class Doctor:
     def _check_vectors(self) -> Result:
         fingerprint = self._opened.catalog().fingerprint()
         embedder = fingerprint.embedder if fingerprint else ""
-        findings = find_stale_vectors(self._stored_chunks, self._opened.writable_index(), embedder)
-        return "each was made from its chunk", findings
+        stored, index = self._stored_chunks, self._opened.writable_index()
+        findings = [*find_stale_vectors(stored, index, embedder), *find_damaged_vectors(stored, index)]
+        return "each was made from its chunk and matches its checksum", findings
 
     def _check_links(self, read_anchors: links.ReadAnchors) -> Check:
         """Check every stored address on its site; a site that can't be reached is not a broken link."""

@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qdrant
 
+from .._internal.vector_checksum import CHECKSUM_FIELD, compute_checksum, normalize_vector
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector
@@ -127,6 +128,12 @@ class EdgeIndex:
         records = self._retrieve(point_ids, fields=["embedding_key"])
         return {_uuid(record): str((record.payload or {}).get("embedding_key", "")) for record in records}
 
+    def vector_checksums(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
+        """Return the recorded checksum of each vector that has one."""
+        records = self._retrieve(point_ids, fields=[CHECKSUM_FIELD])
+        checksums = {_uuid(record): (record.payload or {}).get(CHECKSUM_FIELD) for record in records}
+        return {point: str(checksum) for point, checksum in checksums.items() if checksum is not None}
+
     def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
         """Read the dense vectors of the points that exist."""
         if not point_ids:
@@ -150,10 +157,10 @@ class EdgeIndex:
             self._update(qdrant.UpdateOperation.upsert_points(points))
 
     def describe(self, entries: Sequence[Entry]) -> None:
-        """Overwrite the payloads of existing points and keep their vectors."""
+        """Write the payloads of existing points and keep their vectors, with the vectors' checksums."""
         for entry in entries:
             ids: list[int | UUID | str] = [point_id(entry.chunk.chunk_id)]
-            self._update(qdrant.UpdateOperation.overwrite_payload(ids, to_payload(entry)))
+            self._update(qdrant.UpdateOperation.set_payload(ids, to_payload(entry)))
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
         """Delete the document's points that are not in `keep`."""
@@ -259,8 +266,9 @@ def _search_params(query: SideQuery) -> qdrant.SearchParams:
 
 def _point(entry: Entry, vector: Vector, bm25: Bm25) -> qdrant.Point:
     terms = qdrant.SparseVector(*bm25.document(entry.embedded_text))
-    vectors = {DENSE: vector.tolist(), LEXICAL: terms}
-    return qdrant.Point(point_id(entry.chunk.chunk_id), vectors, to_payload(entry))
+    dense = normalize_vector(vector)
+    payload = {**to_payload(entry), CHECKSUM_FIELD: compute_checksum(dense)}
+    return qdrant.Point(point_id(entry.chunk.chunk_id), {DENSE: dense.tolist(), LEXICAL: terms}, payload)
 
 
 def _uuid(point: qdrant.ScoredPoint | qdrant.Record) -> UUID:

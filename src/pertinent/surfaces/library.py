@@ -209,7 +209,7 @@ class Pertinent(ClosedAtExit):
             progress: Receives the stages and steps of the work.
 
         Returns:
-            The number of copied chunks.
+            The number of copied chunks; 0 if an earlier call completed the copy.
         """
         from ..workspace.migrate import migrate
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from .._internal.vector_checksum import compute_checksum
 from ..errors import DimensionMismatch
 from ..identity import point_id
 from ..indexing.chunking import chunk_page, embedded_text
@@ -176,6 +177,17 @@ class IndexSuite:
         point = point_id(stored[0].chunk.chunk_id)
         assert index.embedding_keys([point, point_id("nowhere")]) == {point: stored[0].embedding_key}
         assert index.embedding_keys([]) == {}
+
+    def test_vectors_match_their_checksums_bit_for_bit(self, index: VectorIndex) -> None:
+        stored = fill(index)
+        points = [point_id(entry.chunk.chunk_id) for entry in stored]
+        index.describe(stored[:2])
+        index.finish()
+        checksums = index.vector_checksums([*points, point_id("nowhere")])
+        assert checksums.keys() == set(points)
+        vectors = index.vectors(points)
+        assert checksums == {point: compute_checksum(vectors[point]) for point in points}
+        assert index.vector_checksums([]) == {}
 
     def test_delete_stale_points_deletes_points_of_that_page_only(self, index: VectorIndex) -> None:
         stored = fill(index)

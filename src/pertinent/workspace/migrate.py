@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from .. import build
+from .._internal.messages import format_count
 from .._internal.progress import Progress
+from .._internal.vector_checksum import find_mismatches
 from ..errors import IndexFailure, InvalidInput, SyncRefused
 from ..identity import point_id
 from ..indexing.plan import make_entry
@@ -22,7 +24,7 @@ def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int
     """Copy an embedded index to the server of the settings, and the catalog to their database.
 
     The embedded index stays. An interrupted copy is started again by the next call: until the copy is
-    complete, no alias points at it and the target catalog does not record it.
+    complete, no alias points at it. A complete copy is left as it is.
 
     Args:
         workspace: The embedded index.
@@ -30,7 +32,10 @@ def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int
         progress: Receives the stages and steps of the work.
 
     Returns:
-        The number of chunks.
+        The number of copied chunks; 0 if the copy was complete already.
+
+    Raises:
+        SyncRefused: The server has a copy that differs from the index.
     """
     workspace.require()
     catalog, source = workspace.writable_catalog(), workspace.writable_index()
@@ -52,10 +57,17 @@ def _migrate(
     progress: Progress,
 ) -> int:
     target = build.server_builds(settings, (target_catalog or catalog).catalog_id)
-    if target.in_use() == made_with.build and made_with.build in target.numbers():
-        name = settings.qdrant_collection
-        raise InvalidInput("qdrant_collection", f"{name!r} already exists; choose another name")
     copied = target_catalog is not None and _is_copy(catalog, target_catalog, made_with)
+    if target.in_use() == made_with.build and made_with.build in target.numbers():
+        with closing(target.open(made_with)) as index:
+            is_same_catalog = copied or target_catalog is None
+            if is_same_catalog and _has_every_chunk(catalog, index, made_with):
+                return 0
+        raise SyncRefused(
+            f"the collection {settings.qdrant_collection!r} differs from this index: one of them was synced "
+            "after the migration. Nothing was changed. Set QDRANT_URL to work with the collection, or "
+            "QDRANT_COLLECTION_NAME to copy this index under another name"
+        )
     if target_catalog is not None and not target_catalog.is_empty() and not copied:
         raise SyncRefused("the target catalog already holds pages; give Pertinent a database of its own")
     # A build that exists and is not in use is an interrupted copy.
@@ -76,6 +88,20 @@ def _is_copy(source: Catalog, target: Catalog, made_with: Fingerprint) -> bool:
     return target.fingerprint() == made_with and source_pages == target_pages
 
 
+def _has_every_chunk(catalog: Catalog, target: VectorIndex, made_with: Fingerprint) -> bool:
+    """Whether the target has all chunks of the catalog and no others; those of interrupted syncs may lack."""
+    pending = set(catalog.pending())
+    present = 0
+    for group in _group_entries(_read_entries(catalog, catalog.pages(), made_with)):
+        keys = target.embedding_keys([point_id(entry.chunk.chunk_id) for entry in group])
+        present += len(keys)
+        for entry in group:
+            key = keys.get(point_id(entry.chunk.chunk_id))
+            if key != entry.embedding_key and entry.chunk.document_id not in pending:
+                return False
+    return target.count() == present
+
+
 def copy_index(
     catalog: Catalog, source: VectorIndex, target: VectorIndex, made_with: Fingerprint, progress: Progress
 ) -> int:
@@ -85,7 +111,7 @@ def copy_index(
 
     Raises:
         SyncRefused: The target is not empty.
-        IndexFailure: The source lacks a chunk, or the copy is incomplete.
+        IndexFailure: The source lacks a chunk, a vector is damaged, or the copy is incomplete.
     """
     if target.count():
         raise SyncRefused("the target already holds points; choose another name for it, or remove it first")
@@ -93,7 +119,13 @@ def copy_index(
     progress.stage("Copying chunks", sum(record.chunks for record in records))
     copied = 0
     for group in _group_entries(_read_entries(catalog, records, made_with)):
-        vectors = source.vectors([point_id(entry.chunk.chunk_id) for entry in group])
+        points = [point_id(entry.chunk.chunk_id) for entry in group]
+        vectors = source.vectors(points)
+        if damaged := find_mismatches(vectors, source.vector_checksums(points)):
+            raise IndexFailure(
+                f"the index has {format_count(len(damaged), 'damaged vector')}: `pertinent doctor` names the "
+                "chunks, and `pertinent reindex` repairs them"
+            )
         present = [entry for entry in group if point_id(entry.chunk.chunk_id) in vectors]
         missing = [entry.chunk for entry in group if point_id(entry.chunk.chunk_id) not in vectors]
         lost = [chunk for chunk in missing if chunk.document_id not in pending]

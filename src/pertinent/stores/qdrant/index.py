@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from qdrant_client import models
 
+from ..._internal.vector_checksum import CHECKSUM_FIELD, compute_checksum, normalize_vector
 from ...errors import DimensionMismatch, IndexFailure
 from ...identity import point_id
 from ...ports import Entry, Fingerprint, Vector
@@ -147,6 +148,13 @@ class QdrantIndex:
         records = self._retrieve(point_ids, fields=["embedding_key"])
         return {point: str(payload.get("embedding_key", "")) for point, payload in records}
 
+    def vector_checksums(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
+        """Return the recorded checksum of each vector that has one."""
+        records = self._retrieve(point_ids, fields=[CHECKSUM_FIELD])
+        return {
+            point: str(payload[CHECKSUM_FIELD]) for point, payload in records if CHECKSUM_FIELD in payload
+        }
+
     def _retrieve(
         self, point_ids: Sequence[PointId], *, fields: bool | list[str]
     ) -> Iterator[tuple[PointId, dict[str, Any]]]:
@@ -186,12 +194,12 @@ class QdrantIndex:
         )
 
     def describe(self, entries: Sequence[Entry]) -> None:
-        """Overwrite the payloads of existing points and keep their vectors."""
+        """Write the payloads of existing points and keep their vectors, with the vectors' checksums."""
         self._claim()
         for start in range(0, len(entries), BATCH):
             changes: list[models.UpdateOperation] = [
-                models.OverwritePayloadOperation(
-                    overwrite_payload=models.SetPayload(
+                models.SetPayloadOperation(
+                    set_payload=models.SetPayload(
                         payload=to_payload(entry), points=[str(point_id(entry.chunk.chunk_id))]
                     )
                 )
@@ -261,10 +269,11 @@ class QdrantIndex:
 
 
 def _point(entry: Entry, vector: Vector, bm25: Bm25) -> models.PointStruct:
+    dense = normalize_vector(vector)
     return models.PointStruct(
         id=str(point_id(entry.chunk.chunk_id)),
-        vector={DENSE: vector.tolist(), LEXICAL: _sparse(bm25.document(entry.embedded_text))},
-        payload=to_payload(entry),
+        vector={DENSE: dense.tolist(), LEXICAL: _sparse(bm25.document(entry.embedded_text))},
+        payload={**to_payload(entry), CHECKSUM_FIELD: compute_checksum(dense)},
     )
 
 

@@ -32,7 +32,8 @@ def migrate_to(
 ) -> None:
     """Copy the embedded index to a Qdrant server, without embedding anything again.
 
-    The embedded index stays as it is. The settings of the new collection (shards,
+    The embedded index stays as it is. After an interruption, run the same command
+    again. The settings of the new collection (shards,
     replicas, quantisation) come from pertinent.toml and the environment.
 
     For example:
@@ -53,4 +54,5 @@ def migrate_to(
     with Pertinent(Workspace(embedded)) as pertinent, show_progress() as progress:
         chunks = pertinent.migrate_to(server, database_url, progress)
     lines = [f'qdrant_url = "{server}"'] + (["database_url: set DATABASE_URL"] if database_url else [])
-    write(f"Copied {chunks} chunks. Set this from now on:\n" + "".join(f"  {line}\n" for line in lines))
+    outcome = f"Copied {chunks} chunks." if chunks else "The copy is already complete."
+    write(f"{outcome} Set this from now on:\n" + "".join(f"  {line}\n" for line in lines))

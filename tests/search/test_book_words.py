@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from itertools import permutations
 
 import pytest
@@ -185,3 +186,26 @@ def test_the_catalog_is_not_asked_for_each_query(monkeypatch: pytest.MonkeyPatch
     cache.load()
     catalog.version = 2
     assert "word1" in cache.load()
+
+
+def test_a_silent_catalog_holds_up_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book_words_cache, "CHECK_SECONDS", 0.0)
+    answers = threading.Event()
+    answers.set()
+
+    class SilentCatalog(ChangingCatalog):
+        def vocabulary_version(self) -> int:
+            answers.wait()
+            return super().vocabulary_version()
+
+    catalog = SilentCatalog()
+    cache = BookWordsCache(catalog, "english")  # type: ignore[arg-type]
+    words = cache.load()
+    answers.clear()
+    monkeypatch.setattr(book_words_cache, "MAX_WAIT_SECONDS", 0.01)
+    assert cache.load() is words
+    catalog.version += 1
+    assert cache.load() is words
+    answers.set()
+    monkeypatch.setattr(book_words_cache, "MAX_WAIT_SECONDS", 60.0)
+    assert cache.load() is not words

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 from ..errors import CatalogFailure
 from ..ports import CatalogReader
@@ -14,32 +16,51 @@ from .terms import Analyzer
 CHECK_SECONDS = 1.0
 """How long the words are used before the catalog is asked whether they have changed."""
 
+MAX_WAIT_SECONDS = 1.0
+"""How long searches wait for new words before they use the old ones."""
+
 NO_VOCABULARY = Vocabulary({}, 0)
 
 
 class BookWordsCache:
-    """Loads the words of a catalog, and loads them again when its version has changed. Thread-safe."""
+    """Loads the words of a catalog, and loads them again when its version has changed. Thread-safe.
+
+    A thread of its own asks the catalog: while that is silent, searches use the words that were read last.
+    """
 
     def __init__(self, catalog: CatalogReader, language: str) -> None:
         self._catalog = catalog
         self.analyzer = Analyzer(language)
         self._lock = threading.Lock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="book-words")
+        self._refresh: Future[None] | None = None
+        self._refresh_began = 0.0
         self._version: int | None = None
-        self._checked = float("-inf")
+        self._checked: float | None = None
         self._words = BookWords(NO_VOCABULARY, (), self.analyzer)
 
     def load(self) -> BookWords:
         """Return the words; those read last while the catalog does not answer."""
         with self._lock:
-            if time.monotonic() - self._checked < CHECK_SECONDS:
-                return self._words
-            try:
-                version = self._catalog.vocabulary_version()
-                if version != self._version:
-                    vocabulary, sections = self._catalog.vocabulary(), self._catalog.section_names()
-                    self._words = BookWords(vocabulary, sections, self.analyzer)
-                    self._version = version
-            except CatalogFailure:
-                pass
-            self._checked = time.monotonic()
-            return self._words
+            now = time.monotonic()
+            if self._refresh is None or self._refresh.done():
+                if self._checked is not None and now - self._checked < CHECK_SECONDS:
+                    return self._words
+                self._refresh, self._refresh_began = self._thread.submit(self._read_again), now
+            refresh = self._refresh
+            # Without any words, searches would rank otherwise.
+            wait = None if self._checked is None else self._refresh_began + MAX_WAIT_SECONDS - now
+        with suppress(TimeoutError):
+            refresh.result(wait)
+        return self._words
+
+    def _read_again(self) -> None:
+        try:
+            version = self._catalog.vocabulary_version()
+            if version != self._version:
+                vocabulary, sections = self._catalog.vocabulary(), self._catalog.section_names()
+                self._words = BookWords(vocabulary, sections, self.analyzer)
+                self._version = version
+        except CatalogFailure:
+            pass
+        self._checked = time.monotonic()

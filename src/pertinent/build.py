@@ -35,6 +35,9 @@ CATALOG_FILE = "catalog.sqlite3"
 INDEX_FOLDER = "index"
 DEFAULT_LANGUAGE = "english"
 
+CATALOG_SHARE = 0.2
+"""The part of `request_timeout` that a search waits for a catalog on a server."""
+
 lookup_dimension = sizes.lookup_dimension
 
 OpenReaders = Callable[[Embedder], tuple[IndexReader, CatalogReader]]
@@ -110,8 +113,13 @@ def open_catalog(settings: Settings) -> Catalog:
     from .stores.catalog.catalog import SqlCatalog
 
     if settings.database_url is not None:
-        return SqlCatalog.open(settings.database_url.get_secret_value())
+        return SqlCatalog.open(settings.database_url.get_secret_value(), settings.database_timeout)
     return SqlCatalog.open(f"sqlite:///{(settings.folder / CATALOG_FILE).resolve()}")
+
+
+def choose_catalog_timeout(settings: Settings) -> float | None:
+    """Return how many seconds a search waits for the catalog; None for a file of our own."""
+    return None if settings.database_url is None else settings.request_timeout * CATALOG_SHARE
 
 
 def open_builds(settings: Settings, catalog_id: Callable[[], str]) -> Builds:
@@ -165,7 +173,7 @@ def _external_documents(settings: Settings) -> SqlCatalog | None:
 
     if settings.database_url is None:
         return None
-    return SqlCatalog.attach(settings.database_url.get_secret_value())
+    return SqlCatalog.attach(settings.database_url.get_secret_value(), settings.database_timeout)
 
 
 def _connect(settings: Settings) -> Server:

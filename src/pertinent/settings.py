@@ -115,6 +115,9 @@ class Settings(BaseModel):
     database_url: Annotated[
         SecretStr | None, Field(description="a PostgreSQL catalog; none means SQLite in the folder")
     ] = None
+    database_timeout: Annotated[
+        float, Field(gt=0, le=3600, description="how many seconds PostgreSQL has for a statement")
+    ] = 30.0
 
     host: Annotated[str, Field(description="where the service listens")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="the port it listens on; 0 takes any")] = 8000

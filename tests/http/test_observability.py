@@ -195,7 +195,8 @@ def test_two_applications_do_not_share_counters(serve: Serve) -> None:
 
 
 def test_livez_does_not_probe_the_stores(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_module, "probe_stores", raising(AssertionError("a store was probed")))
+    for probe in ("probe_index", "probe_catalog"):
+        monkeypatch.setattr(service_module, probe, raising(AssertionError("a store was probed")))
     assert service.client.get("/livez").json() == {"status": "ok"}
 
 

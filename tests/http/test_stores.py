@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -20,7 +20,7 @@ from pertinent.surfaces.http import store_health
 from pertinent.workspace.workspace import Workspace
 
 from ..servers.fixtures import Endpoint
-from ..servers.postgres import postgres_starter
+from ..servers.postgres import frozen, postgres_starter
 from ..stores.catalog.test_catalog import SEED_TABLE
 from ..stores.external.pipelines import PIPELINES
 from .conftest import QUERY_FIELD, Serve, Service, fill, problem, raising, settings_in
@@ -142,6 +142,10 @@ class Postgres:
     def start(self) -> str:
         self._server = self._start()
         return str(self._server.get_uri())
+
+    def frozen(self) -> AbstractContextManager[None]:
+        """It holds its connections and answers nothing."""
+        return frozen(self._server.get_pid())
 
     def stop(self) -> None:
         if self._server is not None:

@@ -193,11 +193,10 @@ def test_the_catalog_is_not_asked_for_each_query(monkeypatch: pytest.MonkeyPatch
     assert "word1" in cache.load()
 
 
-@pytest.mark.usefixtures("always_check")
 def test_words_of_a_large_book_are_read_again_without_keeping_searches_waiting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(book_words_cache, "MAX_CHUNKS_INLINE", 0)
+    monkeypatch.setattr(book_words_cache, "CHECK_SECONDS", 0.0)
     may_read = threading.Event()
     may_read.set()
 
@@ -210,6 +209,7 @@ def test_words_of_a_large_book_are_read_again_without_keeping_searches_waiting(
     cache = BookWordsCache(catalog, "english")  # type: ignore[arg-type]
     assert "word1" in cache.load()
     may_read.clear()
+    monkeypatch.setattr(book_words_cache, "MAX_WAIT_SECONDS", 0.01)
     catalog.version = 2
     assert "word1" in cache.load()
     assert "word1" in cache.load()
@@ -227,3 +227,26 @@ def test_large_book_is_known_by_its_pages_alone(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(book_words_cache, "MAX_CHUNKS_WITH_SECTIONS", 0)
     pages_alone = BookWordsCache(catalog, "english").load()  # type: ignore[arg-type]
     assert [(name.title, name.section) for name in pages_alone.sections] == [("Nodes", "")]
+
+
+def test_a_silent_catalog_holds_up_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book_words_cache, "CHECK_SECONDS", 0.0)
+    answers = threading.Event()
+    answers.set()
+
+    class SilentCatalog(ChangingCatalog):
+        def vocabulary_version(self) -> int:
+            answers.wait()
+            return super().vocabulary_version()
+
+    catalog = SilentCatalog()
+    cache = BookWordsCache(catalog, "english")  # type: ignore[arg-type]
+    words = cache.load()
+    answers.clear()
+    monkeypatch.setattr(book_words_cache, "MAX_WAIT_SECONDS", 0.01)
+    assert cache.load() is words
+    catalog.version += 1
+    assert cache.load() is words
+    answers.set()
+    monkeypatch.setattr(book_words_cache, "MAX_WAIT_SECONDS", 60.0)
+    assert cache.load() is not words

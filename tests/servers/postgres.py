@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,3 +33,43 @@ def postgres_starter() -> Iterator[Callable[[], Any]]:
     # Not pytest's folder: a socket's path must be short, and the server runs as its own user.
     with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as folder:
         yield lambda: get_server(folder, cleanup_mode="stop")
+
+
+@contextmanager
+def frozen(pid: int) -> Iterator[None]:
+    """Stop the server with this process id and all its sessions: connections stay open, nothing answers."""
+    stopped: list[int] = []
+    try:
+        for process in chain([pid], _children(pid)):
+            with suppress(ProcessLookupError):  # a session may have ended meanwhile
+                os.kill(process, signal.SIGSTOP)
+                stopped.append(process)
+        while any(_state(process) not in "TZ" for process in stopped):
+            time.sleep(0.01)
+        yield
+    finally:
+        for process in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+
+
+def _children(pid: int) -> Iterator[int]:
+    """The children of a stopped process, which starts no further ones."""
+    while _state(pid) != "T":
+        time.sleep(0.01)
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if int(_status(int(folder.name))[1]) == pid:
+                yield int(folder.name)
+
+
+def _state(pid: int) -> str:
+    try:
+        return _status(pid)[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "Z"
+
+
+def _status(pid: int) -> list[str]:
+    """The state and the parent of a process, and more; its name may have spaces."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 from ..errors import CatalogFailure
 from ..ports import CatalogReader
@@ -14,58 +16,58 @@ from .terms import Analyzer
 CHECK_SECONDS = 1.0
 """How long the words are used before the catalog is asked whether they have changed."""
 
-MAX_CHUNKS_INLINE = 20_000
-"""A larger book is read again in the background, and searches use the earlier words meanwhile."""
-
 MAX_CHUNKS_WITH_SECTIONS = 100_000
 """A larger book is known by the names of its pages alone: names of sections would take too much memory."""
 
 MAX_PAGE_NAMES = 100_000
 """How many page names are used of a book that is known by these alone."""
 
+MAX_WAIT_SECONDS = 1.0
+"""How long searches wait for new words before they use the old ones."""
+
 NO_VOCABULARY = Vocabulary({}, 0)
 
 
 class BookWordsCache:
-    """Loads the words of a catalog, and loads them again when its version has changed. Thread-safe."""
+    """Loads the words of a catalog, and loads them again when its version has changed. Thread-safe.
+
+    A thread of its own asks the catalog: while that is silent, searches use the words that were read last.
+    """
 
     def __init__(self, catalog: CatalogReader, language: str) -> None:
         self._catalog = catalog
         self.analyzer = Analyzer(language)
         self._lock = threading.Lock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="book-words")
+        self._refresh: Future[None] | None = None
+        self._refresh_began = 0.0
         self._version: int | None = None
-        self._checked = float("-inf")
-        self._reloading = False
+        self._checked: float | None = None
         self._words = BookWords(NO_VOCABULARY, (), self.analyzer)
 
     def load(self) -> BookWords:
         """Return the words; those read last while the catalog does not answer or a large book is read."""
         with self._lock:
-            if time.monotonic() - self._checked < CHECK_SECONDS:
-                return self._words
-            try:
-                version = self._catalog.vocabulary_version()
-                if version != self._version:
-                    if self._words.vocabulary.chunks <= MAX_CHUNKS_INLINE:
-                        self._words, self._version = self._read(), version
-                    elif not self._reloading:
-                        self._reloading = True
-                        threading.Thread(target=self._reload, args=(version,), daemon=True).start()
-            except CatalogFailure:
-                pass
-            self._checked = time.monotonic()
-            return self._words
+            now = time.monotonic()
+            if self._refresh is None or self._refresh.done():
+                if self._checked is not None and now - self._checked < CHECK_SECONDS:
+                    return self._words
+                self._refresh, self._refresh_began = self._thread.submit(self._read_again), now
+            refresh = self._refresh
+            # Without any words, searches would rank otherwise.
+            wait = None if self._checked is None else self._refresh_began + MAX_WAIT_SECONDS - now
+        with suppress(TimeoutError):
+            refresh.result(wait)
+        return self._words
 
-    def _reload(self, version: int) -> None:
-        """Read the words without keeping searches waiting."""
+    def _read_again(self) -> None:
         try:
-            words = self._read()
-            with self._lock:
-                self._words, self._version = words, version
+            version = self._catalog.vocabulary_version()
+            if version != self._version:
+                self._words, self._version = self._read(), version
         except CatalogFailure:
             pass
-        finally:
-            self._reloading = False
+        self._checked = time.monotonic()
 
     def _read(self) -> BookWords:
         vocabulary = self._catalog.vocabulary()

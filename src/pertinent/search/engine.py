@@ -26,6 +26,7 @@ from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
 from .spelling import SearchText, read_query
 from .suggest import suggest
 from .terms import Analyzer
+from .timed_catalog import TimedCatalog
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +84,7 @@ class Engine:
         cache_size: int = 0,
         language: str = "english",
         is_word: Callable[[str], bool] = lambda _word: False,
+        catalog_timeout: float | None = None,
     ) -> None:
         """Prepare searching.
 
@@ -94,10 +96,11 @@ class Engine:
             cache_size: How many answers are cached.
             language: The language of the book, for stems and stop words.
             is_word: Whether a folded word exists in the language, so that it is not corrected.
+            catalog_timeout: How many seconds a search waits for the catalog; None waits until it answers.
         """
         self._embedder = embedder
         self._index = index
-        self._catalog = catalog
+        self._describing = catalog if catalog_timeout is None else TimedCatalog(catalog, catalog_timeout)
         self._default_ranking = ranking
         self._is_word = is_word
         self._book_words = BookWordsCache(catalog, language)
@@ -154,6 +157,10 @@ class Engine:
             except Exception as error:
                 outcomes.append(error)
         return outcomes
+
+    def load_words(self) -> None:
+        """Load the words of the book, so that the first search need not wait for them."""
+        self._book_words.load()
 
     def suggest(self, text: str, limit: int) -> list[Suggestion]:
         """Find pages and sections whose name fits what has been typed so far, best first."""
@@ -292,7 +299,7 @@ class Engine:
     def _describe(self, hits: list[Hit]) -> tuple[list[Hit], tuple[str, ...]]:
         """Take path, slug and title from the catalog; while it is down, from the index."""
         try:
-            descriptions = self._catalog.describe([hit.chunk.chunk_id for hit in hits])
+            descriptions = self._describing.describe([hit.chunk.chunk_id for hit in hits])
         except CatalogFailure:
             return hits, (NO_CATALOG,)
         return [_apply_description(hit, descriptions.get(hit.chunk.chunk_id)) for hit in hits], ()

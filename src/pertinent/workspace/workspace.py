@@ -220,6 +220,9 @@ class Workspace:
         Raises:
             NotFound: Nothing was ever indexed.
         """
+        # Without the lock: another thread may hold it while it waits for a store.
+        if (engine := self._engine) is not None:
+            return engine
         with self._opening:
             if self._engine is None:
                 self.require()
@@ -238,6 +241,7 @@ class Workspace:
             cache_size=cache_size,
             language=self.language(),
             is_word=build.word_test(self.language()),
+            catalog_timeout=build.choose_catalog_timeout(self.settings),
         )
 
     def create_indexer(self, progress: Progress, source: Source | None = None) -> Indexer:

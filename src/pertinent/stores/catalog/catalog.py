@@ -41,13 +41,17 @@ class SqlCatalog:
         self._delete_pending = sa.delete(pending).where(among(pending.c.document_id, dialect))
 
     @classmethod
-    def open(cls, url: str) -> Self:
+    def open(cls, url: str, timeout: float = database.STATEMENT_SECONDS) -> Self:
         """Connect to the database, and create or migrate its tables.
+
+        Args:
+            url: The address of the database.
+            timeout: How many seconds PostgreSQL has for a statement.
 
         Examples:
             >>> catalog = SqlCatalog.open("sqlite:////tmp/catalog.sqlite3")  # doctest: +SKIP
         """
-        engine = database.create_engine(database.parse_url(url))
+        engine = database.create_engine(database.parse_url(url), timeout)
         try:
             with database.translate_errors(engine.url):
                 reader = database.reading_engine(engine)
@@ -60,9 +64,9 @@ class SqlCatalog:
         return cls(engine)
 
     @classmethod
-    def attach(cls, url: str) -> Self:
+    def attach(cls, url: str, timeout: float = database.STATEMENT_SECONDS) -> Self:
         """Take a database as another pipeline made it: nothing is created there, nor connected to yet."""
-        return cls(database.create_engine(database.parse_url(url)))
+        return cls(database.create_engine(database.parse_url(url), timeout))
 
     def __repr__(self) -> str:
         return f"SqlCatalog({database.mask_password(self._engine.url)!r})"

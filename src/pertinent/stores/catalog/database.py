@@ -28,6 +28,9 @@ _DRIVERS = {
 _CONNECTIONS = 64
 _WAIT_SECONDS = 30
 
+STATEMENT_SECONDS = 30.0
+"""How long PostgreSQL may take for a statement, unless the settings say otherwise."""
+
 # What to do, by a part of the database's error message.
 _ADVICE = {
     "its file is gone": "put it back from a backup, or stop what uses it and run `pertinent index` again",
@@ -46,6 +49,8 @@ _ADVICE = {
     "does not support ssl": "turn TLS on at the server, or remove sslmode from DATABASE_URL",
     "certificate verify failed": "set sslrootcert in DATABASE_URL to the certificate of its authority",
     "queuepool limit": "search from fewer threads at once",
+    "statement timeout": "check the load and the locks of the server, or raise database_timeout",
+    "connection silent": "check the server and the network between, or raise database_timeout",
     "connection": "check that the server runs and that DATABASE_URL names it",
 }
 
@@ -68,8 +73,13 @@ def parse_url(url: str) -> sa.URL:
     return parsed.set(drivername=_DRIVERS[parsed.drivername])
 
 
-def create_engine(url: sa.URL) -> sa.Engine:
-    """Create an engine for 50 threads; its error messages contain no values."""
+def create_engine(url: sa.URL, timeout: float = STATEMENT_SECONDS) -> sa.Engine:
+    """Create an engine for 50 threads; its error messages contain no values.
+
+    Args:
+        url: The address of the database.
+        timeout: How many seconds PostgreSQL has for a statement.
+    """
     arguments: dict[str, Any] = {
         "hide_parameters": True,
         "pool_size": _CONNECTIONS,
@@ -81,11 +91,10 @@ def create_engine(url: sa.URL) -> sa.Engine:
     }
     if url.drivername == "sqlite":
         return _create_sqlite_engine(url, arguments)
-    if "connect_timeout" not in url.query:
-        arguments["connect_args"] = {"connect_timeout": 10}
     try:
-        # The server may have closed an idle connection; a ping costs less than a failed search.
-        return sa.create_engine(url, pool_pre_ping=True, **arguments)
+        from .postgres import create_postgres_engine
+
+        return create_postgres_engine(url, timeout, **arguments)
     except ImportError as error:
         raise SettingsError("PostgreSQL needs its driver: pip install 'pertinent[postgres]'") from error
 

@@ -34,6 +34,9 @@ from .service import Service
 from .session_builder import SessionBuilder
 from .web_pages import add_web_pages
 
+CATALOG_THREADS = 8
+"""How many requests read from the catalog at once."""
+
 
 def create_app(
     pertinent: Pertinent,
@@ -56,7 +59,9 @@ def create_app(
     """
     settings = pertinent.workspace.settings
     observer = observer or Observer()
-    service = Service(pertinent, observer, settings.request_timeout, _create_threads())
+    service = Service(
+        pertinent, observer, settings.request_timeout, _create_threads(), _create_catalog_threads()
+    )
     session_builder = SessionBuilder(pertinent, settings.golden) if settings.golden else None
 
     @asynccontextmanager
@@ -67,6 +72,8 @@ def create_app(
         service.threads.shutdown(wait=True)
         # An application may be started again.
         service.threads = _create_threads()
+        service.catalog_threads.shutdown(wait=False, cancel_futures=True)
+        service.catalog_threads = _create_catalog_threads()
 
     app = FastAPI(
         title="Pertinent",
@@ -105,6 +112,11 @@ def create_app(
 def _create_threads() -> ThreadPoolExecutor:
     # One thread per core: more threads would only wait for each other and for the interpreter lock.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
+
+
+def _create_catalog_threads() -> ThreadPoolExecutor:
+    # They mostly wait for the database.
+    return ThreadPoolExecutor(CATALOG_THREADS, thread_name_prefix="catalog")
 
 
 def _add_middleware(

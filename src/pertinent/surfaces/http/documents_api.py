@@ -123,7 +123,7 @@ async def read_chunk(
 ) -> Response:
     """Return the chunk and its neighbours on the page."""
     service = get_service(request)
-    chunks = await service.run_in_thread(lambda: find_neighbors(_catalog(request), chunk_id, around))
+    chunks = await service.read_catalog(lambda: find_neighbors(_catalog(request), chunk_id, around))
     return JSONResponse({"chunk_id": chunk_id, "chunks": [_render_chunk(chunk) for chunk in chunks]})
 
 
@@ -131,7 +131,7 @@ async def read_chunk(
 async def list_documents(request: Request) -> Response:
     """Return all indexed pages, with their number of chunks, and their sources."""
     service = get_service(request)
-    return JSONResponse(await service.run_in_thread(lambda: _load_documents(request)))
+    return JSONResponse(await service.read_catalog(lambda: _load_documents(request)))
 
 
 @router.get(
@@ -143,7 +143,7 @@ async def list_documents(request: Request) -> Response:
 async def read_document(request: Request, document_id: PathId) -> Response:
     """Return a page: its normalised text, and its chunks."""
     service = get_service(request)
-    return JSONResponse(await service.run_in_thread(lambda: _load_document(request, document_id)))
+    return JSONResponse(await service.read_catalog(lambda: _load_document(request, document_id)))
 
 
 def _catalog(request: Request) -> CatalogReader:

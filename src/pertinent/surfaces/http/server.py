@@ -57,6 +57,7 @@ def run_server(
     if watch:
         log_sync(log, watch, sync())
     # Everything is opened before the first request, so that a misconfiguration shows at start.
+    pertinent.workspace.engine().load_words()
     if not pertinent.workspace.engine().probe_index():
         announce(f"warning: {NO_CHUNKS}")
     listener = _listen(settings)

@@ -1,7 +1,8 @@
 """The service behind the routes: engine, batcher, health and thread pool.
 
 A search runs in one way: the answer cache is asked first, then the `QueryBatcher` runs the search in a
-thread. All other work of a route runs in the same thread pool. `AccessMiddleware` ends each request after
+thread. All other work of a route runs in the same thread pool, except reading from the catalog, which has its
+own: while the catalog is silent, searches still have theirs. `AccessMiddleware` ends each request after
 `request_timeout`.
 """
 
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 
+from ...build import choose_catalog_timeout
 from ...errors import NotFound, StoreError
 from ...search.engine import Engine
 from ...search.snippets import make_snippet
@@ -23,7 +25,7 @@ from ..library import Pertinent
 from .batching import QueryBatcher
 from .errors import ApiError
 from .observability import Observer
-from .store_health import HealthMonitor, probe_stores
+from .store_health import HealthMonitor, StoreProbe, probe_catalog, probe_index
 
 Result = TypeVar("Result")
 
@@ -37,6 +39,7 @@ class Service:
         observer: Records metrics, logs and traces.
         timeout: `request_timeout`, in seconds.
         threads: Runs searches and all other blocking work.
+        catalog_threads: Run what reads from the catalog alone.
 
     """
 
@@ -44,16 +47,25 @@ class Service:
     observer: Observer
     timeout: float
     threads: ThreadPoolExecutor
+    catalog_threads: ThreadPoolExecutor
     batcher: QueryBatcher = field(init=False)
     health: HealthMonitor = field(init=False)
+    # A thread of its own: pages that are read must not delay a probe.
+    _probe_thread: ThreadPoolExecutor = field(
+        init=False, default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")
+    )
 
     def __post_init__(self) -> None:
+        workspace = self.pertinent.workspace
         # A probe ends before the deadline of its request, and so can say that a store does not answer.
+        timeout = self.timeout / 2
+        catalog_timeout = min(choose_catalog_timeout(workspace.settings) or timeout, timeout)
         self.health = HealthMonitor(
-            lambda: probe_stores(self.pertinent.workspace),
-            lambda: self.threads,
+            StoreProbe("index", lambda: probe_index(workspace), lambda: self.threads, timeout),
+            StoreProbe(
+                "catalog", lambda: probe_catalog(workspace), lambda: self._probe_thread, catalog_timeout
+            ),
             self.observer,
-            timeout=self.timeout / 2,
         )
         self.batcher = QueryBatcher(lambda queries: self.engine().search_batch(queries), lambda: self.threads)
 
@@ -84,6 +96,10 @@ class Service:
     async def run_in_thread(self, work: Callable[[], Result]) -> Result:
         """Run blocking work in the thread pool."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+
+    async def read_catalog(self, read: Callable[[], Result]) -> Result:
+        """Read from the catalog in its own thread pool."""
+        return await asyncio.get_running_loop().run_in_executor(self.catalog_threads, read)
 
 
 def get_service(request: Request) -> Service:

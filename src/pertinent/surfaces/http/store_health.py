@@ -6,15 +6,17 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
-from ...errors import NotFound, PertinentError
+from ...errors import PertinentError, StoreError
 from ...search.engine import NO_CATALOG
 from ...types import Answer
 from ...workspace.workspace import Workspace
 from .observability import Observer
+
+Result = TypeVar("Result")
 
 CACHE_SECONDS = 2.0
 """How long a check is cached, so that probes every second cost next to nothing."""
@@ -42,48 +44,64 @@ class Health:
         return 200 if self.index else 503
 
 
-def probe_stores(workspace: Workspace) -> Health:
-    """Ask both stores what a search asks them."""
-    chunks: int | None = None
-    catalog = False
-    reasons = []
-    try:
-        chunks = workspace.engine().probe_index()
-    except NotFound as error:
-        # Nothing was ever indexed, and opening the catalog would create one.
-        return Health(index=False, catalog=False, reasons=(str(error),))
-    except PertinentError as error:
-        reasons.append(str(error))
-    try:
-        workspace.catalog().ping()
-        catalog = True
-    except PertinentError as error:
-        reasons.append(str(error))
-    return Health(chunks is not None, catalog, chunks, tuple(reasons))
+def probe_index(workspace: Workspace) -> int:
+    """Ask the index what a search asks it, and count its chunks."""
+    return workspace.engine().probe_index()
+
+
+def probe_catalog(workspace: Workspace) -> None:
+    """Ask the catalog what a search asks it."""
+    workspace.engine()  # where nothing was ever indexed, opening the catalog would create one
+    workspace.catalog().ping()
+
+
+class StoreProbe(Generic[Result]):
+    """Asks one store in a thread, within a time limit. Lives on one event loop.
+
+    Args:
+        name: Which store it is, for the log.
+        ask: Asks the store; blocks, and raises PertinentError if the store fails.
+        threads: Returns the thread pool that asks.
+        timeout: After how many seconds without an answer the store counts as down.
+
+    """
+
+    def __init__(
+        self, name: str, ask: Callable[[], Result], threads: Callable[[], Executor], timeout: float
+    ) -> None:
+        self._name = name
+        self._ask = ask
+        self._threads = threads
+        self._timeout = timeout
+        self._call: Future[Result] | None = None
+
+    async def run(self) -> Result:
+        """Return the answer; fail at once while an earlier call is unanswered."""
+        if self._call is None or self._call.done():
+            self._call = self._threads().submit(self._ask)
+            answer = asyncio.wrap_future(self._call)
+            # An answer that comes too late is nobody's, also if it is an error.
+            answer.add_done_callback(lambda late: late.cancelled() or late.exception())
+            await asyncio.wait([answer], timeout=self._timeout)
+        if not self._call.done():
+            raise StoreError(f"{self._name}: no answer within {self._timeout:g} s")
+        return self._call.result()
 
 
 class HealthMonitor:
     """Checks the stores, caches the result, and logs every change. Lives on one event loop.
 
     Args:
-        probe: Asks the stores; blocks.
-        threads: Returns the thread pool that runs the probe.
+        index: Asks the index for its number of chunks.
+        catalog: Asks the catalog for an answer.
         observer: Logs changes, and records the number of chunks.
-        timeout: After how many seconds without an answer the stores count as down.
 
     """
 
-    def __init__(
-        self,
-        probe: Callable[[], Health],
-        threads: Callable[[], Executor],
-        observer: Observer,
-        timeout: float,
-    ) -> None:
-        self._probe = probe
-        self._threads = threads
+    def __init__(self, index: StoreProbe[int], catalog: StoreProbe[None], observer: Observer) -> None:
+        self._index = index
+        self._catalog = catalog
         self._observer = observer
-        self._timeout = timeout
         self._checking = asyncio.Lock()
         self._health = Health(index=True, catalog=True)
         self._checked_at = -math.inf
@@ -95,18 +113,23 @@ class HealthMonitor:
         async with self._checking:
             if self._is_fresh():
                 return self._health
-            probe = asyncio.get_running_loop().run_in_executor(self._threads(), self._probe)
-            try:
-                async with asyncio.timeout(self._timeout):
-                    health = await probe
-            except TimeoutError:
-                reason = f"no answer within {self._timeout:g} s"
-                health = Health(index=False, catalog=False, reasons=(reason,))
+            health = await self._probe_stores()
             if (health.index, health.catalog) != (self._health.index, self._health.catalog):
                 self._log_change(health)
             self._health, self._checked_at = health, time.monotonic()
             self._observer.set_index_size(health.chunks)
             return health
+
+    async def _probe_stores(self) -> Health:
+        """Ask both stores at once."""
+        chunks, catalog = await asyncio.gather(self._index.run(), self._catalog.run(), return_exceptions=True)
+        failures = [outcome for outcome in (chunks, catalog) if isinstance(outcome, BaseException)]
+        for failure in failures:
+            if not isinstance(failure, PertinentError):
+                raise failure
+        count = chunks if isinstance(chunks, int) else None
+        reasons = tuple(dict.fromkeys(map(str, failures)))
+        return Health(count is not None, catalog is None, count, reasons)
 
     def compare_with_search(self, answer: Answer | None) -> None:
         """Drop the cached check if a search contradicts it, so that the next check probes again.

@@ -1,0 +1,63 @@
+"""A PostgreSQL that is silent or busy: every statement ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from pertinent.errors import CatalogFailure
+from pertinent.stores.catalog.catalog import SqlCatalog
+
+from ...servers.silent_proxy import SilentProxy, silent_proxy
+
+
+@pytest.fixture
+def proxy(postgres_server: str) -> Iterator[tuple[SilentProxy, str]]:
+    with silent_proxy(postgres_server) as silent:
+        yield silent
+
+
+def test_statement_on_a_silent_connection_fails_and_the_next_one_works(
+    proxy: tuple[SilentProxy, str],
+) -> None:
+    silent, url = proxy
+    with closing(SqlCatalog.open(url, timeout=1.0)) as catalog:
+        catalog.ping()
+        with (
+            silent.silent(lose_connections=True),
+            pytest.raises(CatalogFailure, match="connection") as failure,
+        ):
+            catalog.ping()
+        assert "check" in str(failure.value)
+        catalog.ping()
+
+
+def test_write_on_a_silent_connection_fails(proxy: tuple[SilentProxy, str]) -> None:
+    silent, url = proxy
+    with closing(SqlCatalog.open(url, timeout=1.0)) as catalog:
+        with silent.silent(), pytest.raises(CatalogFailure):
+            catalog.register("source", "location")
+        catalog.register("source", "location")
+        assert catalog.sources()["source"] == "location"
+
+
+def test_server_cancels_a_statement_that_takes_too_long(postgres_url: str) -> None:
+    with (
+        closing(SqlCatalog.open(postgres_url, timeout=1.0)) as catalog,
+        psycopg.connect(postgres_url) as other,
+    ):
+        other.execute("LOCK TABLE documents")
+        with pytest.raises(CatalogFailure, match="statement timeout; check the load"):
+            catalog.ping()
+        other.rollback()
+        catalog.ping()
+
+
+def test_statement_timeout_of_the_url_is_kept(postgres_url: str) -> None:
+    url = f"{postgres_url}{quote(' -cstatement_timeout=7s')}"
+    with closing(SqlCatalog.open(url)) as catalog, vars(catalog)["_reader"].connect() as connection:
+        assert connection.exec_driver_sql("SHOW statement_timeout").scalar() == "7s"

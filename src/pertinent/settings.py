@@ -123,6 +123,7 @@ class Settings(BaseModel):
         tuple[SecretStr, ...],
         Field(description="API keys that the service accepts; none means no key is needed"),
     ] = ()
+    open_metrics: Annotated[bool, Field(description="whether /metrics answers without a key")] = False
     rate_limit: Annotated[
         int, Field(ge=0, description="requests a minute for each key or address; 0 means no limit")
     ] = 0

@@ -125,6 +125,7 @@ def _add_middleware(
         rate_limit=RateLimit(settings.rate_limit) if settings.rate_limit else None,
         timeout=settings.request_timeout,
         host_names=host_names,
+        open_metrics=settings.open_metrics,
     )
     if settings.cors_origins:
         app.add_middleware(

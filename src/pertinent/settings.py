@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -125,9 +126,13 @@ class Settings(BaseModel):
         tuple[SecretStr, ...],
         Field(description="API keys that the service accepts; none means no key is needed"),
     ] = ()
+    open_metrics: Annotated[bool, Field(description="whether /metrics answers without a key")] = False
     rate_limit: Annotated[
         int, Field(ge=0, description="requests a minute for each key or address; 0 means no limit")
     ] = 0
+    trusted_proxies: Annotated[
+        tuple[str, ...], Field(description="addresses or networks of proxies whose X-Forwarded-For counts")
+    ] = ()
     max_connections: Annotated[
         int, Field(ge=1, description="how many connections to the service may be open")
     ] = 1000
@@ -172,7 +177,7 @@ class Settings(BaseModel):
             raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
         return value.lower()
 
-    @field_validator("api_keys", "cors_origins", mode="before")
+    @field_validator("api_keys", "cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split_list(cls, value: object) -> object:
         """Split a list at its commas, as environment variables have it."""
@@ -189,6 +194,18 @@ class Settings(BaseModel):
             if origin != "*" and not _ORIGIN.fullmatch(origin):
                 raise ValueError(f"must be like https://site.example, with no path, or *, not {origin!r}")
         return origins
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for proxy in value:
+            try:
+                ip_network(proxy)
+            except ValueError:
+                raise ValueError(
+                    f"must be addresses or networks, like 10.0.0.1 or 10.0.0.0/8, not {proxy!r}"
+                ) from None
+        return value
 
     @field_validator("criteria", "qdrant_fields", mode="before")
     @classmethod

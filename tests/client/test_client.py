@@ -41,8 +41,6 @@ def test_health_names_the_parts_that_answer(connect: Connect, url: str) -> None:
     with connect(url) as client:
         health = client.health()
     assert (health.status, health.index, health.catalog) == ("ok", True, True)
-    assert health.embedder == "testing:hashed-words"
-    assert health.chunks == 24
 
 
 def test_health_of_a_broken_index_is_an_answer(

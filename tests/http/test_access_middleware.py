@@ -22,16 +22,16 @@ from .conftest import Serve, Service, problem
 KEYS = ("first-secret-key", "zweiter-schlüssel")
 ORIGIN = "https://book.example"
 
+PROBES = ("/livez", "/readyz", "/health", "/api/v1/health")
+
 EVERY_ROUTE = [
     ("POST", "/search"),
-    ("GET", "/health"),
     ("POST", "/api/v1/search"),
-    ("GET", "/api/v1/health"),
     ("GET", "/api/v1/suggest?q=x"),
     ("GET", "/api/v1/documents"),
     ("GET", "/api/v1/documents/x"),
     ("GET", "/api/v1/chunks/x"),
-    ("GET", "/readyz"),
+    ("GET", "/api/v1/index"),
     ("GET", "/metrics"),
     ("GET", "/openapi.json"),
     ("GET", "/docs"),
@@ -54,7 +54,7 @@ def locked(serve: Serve) -> Service:
 
 
 @pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
-def test_every_route_but_livez_needs_a_key(locked: Service, method: str, path: str) -> None:
+def test_every_route_but_the_probes_needs_a_key(locked: Service, method: str, path: str) -> None:
     refused = locked.client.request(method, path)
     problem(refused, 401, "unauthorized")
     assert refused.headers["www-authenticate"].startswith("Basic ")
@@ -63,8 +63,10 @@ def test_every_route_but_livez_needs_a_key(locked: Service, method: str, path: s
 
 
 def test_missing_or_wrong_key_error_explains_how_to_send_one(locked: Service) -> None:
-    none = problem(locked.client.get("/health"), 401, "unauthorized")
-    wrong = problem(locked.client.get("/health", headers={"x-api-key": "wrong-guess"}), 401, "unauthorized")
+    none = problem(locked.client.get("/api/v1/index"), 401, "unauthorized")
+    wrong = problem(
+        locked.client.get("/api/v1/index", headers={"x-api-key": "wrong-guess"}), 401, "unauthorized"
+    )
     for message in (none, wrong):
         for option in ("Authorization: Bearer KEY", "X-API-Key: KEY", "`api_keys`", "PERTINENT_API_KEYS"):
             assert option in message
@@ -73,8 +75,26 @@ def test_missing_or_wrong_key_error_explains_how_to_send_one(locked: Service) ->
     assert "key is wrong" in wrong
 
 
-def test_livez_needs_no_key(locked: Service) -> None:
-    assert locked.client.get("/livez").json() == {"status": "ok"}
+@pytest.mark.parametrize("headers", [{}, {"x-api-key": "wrong-guess"}])
+def test_rule_24_probes_answer_without_a_key(serve: Serve, headers: dict[str, str]) -> None:
+    """They say which part is down and nothing else."""
+    locked = serve(api_keys=KEYS, rate_limit=1)
+    responses = {probe: locked.client.get(probe, headers=headers) for probe in PROBES}
+    assert {probe: (response.status_code, response.json()) for probe, response in responses.items()} == {
+        "/livez": (200, {"status": "ok"}),
+        "/readyz": (200, {"status": "ok", "index": True, "catalog": True}),
+        "/health": (200, {"status": "ok", "qdrant": True, "postgres": True}),
+        "/api/v1/health": (200, {"status": "ok", "index": True, "catalog": True}),
+    }
+    problem(locked.client.get("/healthy", headers=headers), 401, "unauthorized")
+    problem(locked.client.get("/readyz/", headers=headers), 429, "rate_limited")
+
+
+def test_rule_24_metrics_need_a_key_unless_a_setting_opens_them(serve: Serve) -> None:
+    problem(serve(api_keys=KEYS).client.get("/metrics"), 401, "unauthorized")
+    opened = serve(api_keys=KEYS, open_metrics=True).client
+    assert opened.get("/metrics").text.startswith("# HELP")
+    problem(opened.get("/api/v1/documents"), 401, "unauthorized")
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -86,7 +106,7 @@ def test_key_is_accepted_as_bearer_header_and_basic(locked: Service, key: str) -
         basic(key),
         basic(key, "somebody"),
     ]
-    assert [locked.client.get("/health", headers=header).status_code for header in headers] == [200] * 5
+    assert [locked.client.get("/api/v1/index", headers=header).status_code for header in headers] == [200] * 5
 
 
 @pytest.mark.parametrize(
@@ -108,11 +128,11 @@ def test_key_is_accepted_as_bearer_header_and_basic(locked: Service, key: str) -
     ],
 )
 def test_wrong_key_is_refused(locked: Service, headers: dict[str, str]) -> None:
-    problem(locked.client.get("/health", headers=headers), 401, "unauthorized")
+    problem(locked.client.get("/api/v1/index", headers=headers), 401, "unauthorized")
 
 
 def test_key_in_the_query_string_is_ignored(locked: Service) -> None:
-    problem(locked.client.get(f"/health?api_key={KEYS[0]}"), 401, "unauthorized")
+    problem(locked.client.get(f"/api/v1/index?api_key={KEYS[0]}"), 401, "unauthorized")
 
 
 def test_every_key_is_compared_in_constant_time(locked: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +144,7 @@ def test_every_key_is_compared_in_constant_time(locked: Service, monkeypatch: py
         return compare(key, valid_key)
 
     monkeypatch.setattr(hmac, "compare_digest", noted)
-    locked.client.get("/health", headers={"x-api-key": KEYS[0]})
+    locked.client.get("/api/v1/index", headers={"x-api-key": KEYS[0]})
     assert compared == [key.encode() for key in KEYS]
 
 
@@ -134,7 +154,7 @@ def test_no_key_is_needed_by_default(service: Service) -> None:
 
 
 def test_keys_appear_in_no_log_and_no_response(locked: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = [locked.client.get("/health", headers={"x-api-key": KEYS[0] + "x"})]
+    answers = [locked.client.get("/api/v1/index", headers={"x-api-key": KEYS[0] + "x"})]
     headers = {"authorization": f"Bearer {KEYS[0]}"}
     answers.append(locked.client.post("/search", json={"query": "torque"}, headers=headers))
     locked.break_index(monkeypatch, RuntimeError("unexpected"))
@@ -268,7 +288,7 @@ def test_no_cors_headers_by_default(service: Service) -> None:
     problem(preflight(service), 405, "method_not_allowed")
 
 
-@pytest.mark.parametrize(("method", "path"), [*EVERY_ROUTE, ("GET", "/livez")])
+@pytest.mark.parametrize(("method", "path"), [*EVERY_ROUTE, *(("GET", probe) for probe in PROBES)])
 def test_every_response_has_the_security_headers(service: Service, method: str, path: str) -> None:
     headers = service.client.request(method, path).headers
     assert headers["x-content-type-options"] == "nosniff"

@@ -234,5 +234,5 @@ def test_seed_004_empty_index_is_healthy_and_has_no_results(serving: Serving) ->
     assert (status, body["status"], body["results"]) == (200, "no_results", [])
     assert body["warnings"] == [NO_CHUNKS]
     assert ask(server, "GET", "/health") == (200, {"status": "ok", "qdrant": True, "postgres": True})
-    assert ask(server, "GET", "/api/v1/health")[1]["chunks"] == 0
+    assert ask(server, "GET", "/api/v1/index")[1]["chunks"] == 0
     assert ask(server, "GET", "/api/v1/documents")[1]["total"] == 0

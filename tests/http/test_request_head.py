@@ -6,7 +6,7 @@ import http.client
 import json
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 
@@ -159,3 +159,11 @@ def test_refused_heads_are_logged_without_their_content(server: Server) -> None:
     line = json.loads(server.until(lambda line: line if '"headers_too_large"' in line else None))
     assert (line["event"], line["status"], line["level"]) == ("refused", 431, "info")
     assert "a-secret-key" not in "".join(server.output)
+
+
+@pytest.mark.parametrize("probe", ["/livez", "/readyz", "/health", "/api/v1/health"])
+def test_rule_24_probes_of_a_running_service_need_no_key(server: Server, probe: str) -> None:
+    with closing(server.connect()) as connection:
+        connection.request("GET", probe)
+        response = connection.getresponse()
+        assert (response.status, json.loads(response.read())["status"]) == (200, "ok")

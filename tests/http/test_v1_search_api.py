@@ -242,9 +242,11 @@ def test_both_search_routes_give_the_same_results(service: Service) -> None:
 def test_health_reports_each_part(service: Service) -> None:
     answer = service.client.get("/api/v1/health")
     assert answer.status_code == 200
-    assert answer.json() == {
-        "status": "ok", "index": True, "catalog": True, "embedder": "testing:hashed-words", "chunks": 24,
-    }  # fmt: skip
+    assert answer.json() == {"status": "ok", "index": True, "catalog": True}
+
+
+def test_index_has_its_embedder_and_size(service: Service) -> None:
+    assert service.client.get("/api/v1/index").json() == {"embedder": "testing:hashed-words", "chunks": 24}
 
 
 def test_html_in_a_passage_is_returned_unchanged_as_json(service: Service) -> None:

@@ -20,7 +20,9 @@ def running_service(workspace: Workspace, **settings: Any) -> Iterator[str]:
     """The service on a port of its own; gives its address."""
     workspace.settings = Settings.model_validate({**workspace.settings.model_dump(), **settings})
     app = create_app(Pertinent(workspace))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_config=None, access_log=False, proxy_headers=False)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

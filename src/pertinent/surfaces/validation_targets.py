@@ -17,7 +17,7 @@ from ..types import Answer, Chunk, SearchOptions, damaged_points, readable_chunk
 from ..validation import integrity
 from ..validation.target import PageView
 from ..workspace.workspace import Workspace
-from .client.api_requests import build_search
+from .client.api_requests import build_embedder, build_search
 
 if TYPE_CHECKING:
     from .._internal.progress import Progress
@@ -125,7 +125,7 @@ class RemoteService:
         health = self.client.health()
         if not health.index:
             raise IndexFailure(f"the index of {self.client.url} does not answer")
-        return {"subject": self.client.url, "embedder": health.embedder}
+        return {"subject": self.client.url, "embedder": self.client.send(build_embedder())}
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         # Cached answers must not be measured.

@@ -114,6 +114,11 @@ def build_health() -> ApiRequest[ServiceStatus]:
     return ApiRequest("GET", "/api/v1/health", api_responses.read_health, statuses=statuses)
 
 
+def build_embedder() -> ApiRequest[str]:
+    """Ask for the embedder of the index."""
+    return ApiRequest("GET", "/api/v1/index", api_responses.read_embedder)
+
+
 def _quote_id(name: str, identifier: str) -> str:
     # httpx would resolve `.` and `..` as steps of a path.
     return quote(check_text(name, identifier), safe="").replace(".", "%2E")

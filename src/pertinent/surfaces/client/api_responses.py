@@ -24,8 +24,6 @@ class ServiceStatus:
     """`ok`: both stores answer. `degraded`: only the index does. `error`: the index does not."""
     index: bool
     catalog: bool
-    embedder: str
-    chunks: int | None
 
 
 def read_answer(body: Mapping[str, Any]) -> Answer:
@@ -132,7 +130,12 @@ def read_validation_run(body: Mapping[str, Any]) -> ValidationRun:
 
 def read_health(body: Mapping[str, Any]) -> ServiceStatus:
     """Read which parts of the service answer."""
-    return ServiceStatus(body["status"], body["index"], body["catalog"], body["embedder"], body.get("chunks"))
+    return ServiceStatus(body["status"], body["index"], body["catalog"])
+
+
+def read_embedder(body: Mapping[str, Any]) -> str:
+    """Read the embedder from the description of the index."""
+    return str(body["embedder"])
 
 
 def make_error(status: int, error: str, message: str, request: str) -> PertinentError:

@@ -21,19 +21,16 @@ from .rate_limit import RateLimit
 BODY_LIMIT = 64 * 1024
 """The largest request body, in bytes."""
 
-OPEN_PATHS = frozenset({"/livez"})
-"""Routes without access control."""
+PROBES = frozenset({"/livez", "/readyz", "/health", "/api/v1/health"})
+"""Routes that answer without a key and without a rate limit: a load balancer has no key."""
 
 UNLIMITED_PATHS = (
     "/static/",
     "/docs/assets/",
     "/openapi.json",
-    "/readyz",
     "/metrics",
-    "/health",
-    "/api/v1/health",
 )
-"""Routes without a rate limit: probes, and the page's own files, of which one visit loads about twenty."""
+"""Routes without a rate limit: metrics, and the page's own files, of which one visit loads about twenty."""
 
 _HOW_TO_SEND_A_KEY = (
     "send one as `Authorization: Bearer KEY` or `X-API-Key: KEY`, or in a browser as the password with any "
@@ -61,6 +58,7 @@ class AccessMiddleware:
         rate_limit: Limits requests per key, or per address without keys.
         timeout: Within how many seconds the response must begin.
         host_names: The host names that requests may use, besides loopback names; None allows any.
+        open_metrics: Whether `/metrics` needs no key.
 
     """
 
@@ -74,6 +72,7 @@ class AccessMiddleware:
         rate_limit: RateLimit | None = None,
         timeout: float = 10.0,
         host_names: Collection[str] | None = None,
+        open_metrics: bool = False,
     ) -> None:
         self._app = app
         self._observer = observer
@@ -82,6 +81,7 @@ class AccessMiddleware:
         self._rate_limit = rate_limit
         self._timeout = timeout
         self._host_names = host_names
+        self._open_paths = PROBES | {"/metrics"} if open_metrics else PROBES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -130,8 +130,9 @@ class AccessMiddleware:
         """Check the Host header, the rate limit, the API key and the body size."""
         headers = Headers(scope=scope)
         path = scope["path"]
-        if path not in OPEN_PATHS:
+        if path != "/livez":
             self._check_host(headers.get("host", ""))
+        if path not in self._open_paths:
             key = _read_key(headers)
             has_folder_token = self._is_folder_token(key)
             scope["state"]["has_folder_token"] = has_folder_token

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ...settings import Settings
 from ..library import Pertinent
@@ -32,6 +33,7 @@ from .report_folder import ReportFolder
 from .request_middleware import RequestMiddleware
 from .service import Service
 from .session_builder import SessionBuilder
+from .trusted_proxies import TrustedProxies
 from .web_pages import add_web_pages
 
 CATALOG_THREADS = 8
@@ -54,7 +56,7 @@ def create_app(
         folder_token: Accepted like an API key, from callers that can read the data folder.
 
     Examples:
-        >>> uvicorn.run(create_app(Pertinent.open("data")))
+        >>> uvicorn.run(create_app(Pertinent.open("data")), proxy_headers=False)
 
     """
     settings = pertinent.workspace.settings
@@ -126,7 +128,7 @@ def _add_middleware(
     host_names: Collection[str] | None,
     folder_token: str | None,
 ) -> None:
-    # The last one added is the outermost: RequestMiddleware, CORS, AccessMiddleware, routes.
+    # The last one added is the outermost: proxy headers, RequestMiddleware, CORS, AccessMiddleware, routes.
     app.add_middleware(
         AccessMiddleware,
         observer=observer,
@@ -135,6 +137,7 @@ def _add_middleware(
         rate_limit=RateLimit(settings.rate_limit) if settings.rate_limit else None,
         timeout=settings.request_timeout,
         host_names=host_names,
+        open_metrics=settings.open_metrics,
     )
     if settings.cors_origins:
         app.add_middleware(
@@ -145,3 +148,5 @@ def _add_middleware(
             expose_headers=["x-request-id", "retry-after"],
         )
     app.add_middleware(RequestMiddleware, observer=observer)
+    proxies = TrustedProxies(settings.trusted_proxies).networks
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=[str(network) for network in proxies])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
 
 from .errors import ApiError
 from .observability import Observer
+from .trusted_proxies import TrustedProxies
 
 RESERVED_DESCRIPTORS = 128
 """File descriptors that connections leave free: for the stores, and for clients that are being refused."""
@@ -27,7 +27,7 @@ class ConnectionLimits:
         total: How many connections may be open.
         per_address: How many of them may come from one address.
         descriptors: How many files and connections the process may have open; None if there is no limit.
-        clock: A monotonic clock, in seconds.
+        proxies: Connections from these are bounded in all only, since they come from many clients.
 
     """
 
@@ -36,14 +36,14 @@ class ConnectionLimits:
         observer: Observer,
         total: int,
         per_address: int,
-        descriptors: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        descriptors: int | None,
+        proxies: TrustedProxies,
     ) -> None:
         self.open = 0
         self._observer = observer
         self._total = total
         self._per_address = per_address
-        self._clock = clock
+        self._proxies = proxies
         self._by_address: Counter[str] = Counter()
         self._refused = 0
         self._next_log = -math.inf
@@ -67,7 +67,7 @@ class ConnectionLimits:
         if self.open >= self._total:
             self._record_refusal("max_connections", address)
             return ApiError(503, "service_unavailable", "too many connections; try again later", _RETRY)
-        if self._by_address[address] >= self._per_address:
+        if self._by_address[address] >= self._per_address and address not in self._proxies:
             self._record_refusal("max_connections_per_address", address)
             message = f"this address has {self._per_address} connections; close some, or try again later"
             return ApiError(429, "rate_limited", message, _RETRY)
@@ -85,8 +85,9 @@ class ConnectionLimits:
     def _record_refusal(self, bound: str, address: str) -> None:
         """Count the refusal; log it, unless another one was logged a moment ago."""
         self._refused += 1
-        if self._clock() >= self._next_log:
-            self._next_log = self._clock() + LOG_SECONDS
+        now = time.monotonic()
+        if now >= self._next_log:
+            self._next_log = now + LOG_SECONDS
             self._observer.log.warning(
                 "connections refused", bound=bound, address=address, open=self.open, refused=self._refused
             )

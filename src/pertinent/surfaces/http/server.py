@@ -24,6 +24,7 @@ from .app import create_app
 from .connection_limits import ConnectionLimits, read_descriptor_limit
 from .observability import Observer, configure_logging, create_tracer
 from .protocol import create_protocol
+from .trusted_proxies import TrustedProxies
 from .watch import log_sync, watch_source
 
 GRACE_SECONDS = 30
@@ -66,7 +67,11 @@ def run_server(
     token = make_token()
     observer = Observer(log, create_tracer(settings))
     limits = ConnectionLimits(
-        observer, settings.max_connections, settings.max_connections_per_address, read_descriptor_limit()
+        observer,
+        settings.max_connections,
+        settings.max_connections_per_address,
+        read_descriptor_limit(),
+        TrustedProxies(settings.trusted_proxies),
     )
     app = create_app(
         pertinent,
@@ -80,6 +85,7 @@ def run_server(
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # the application reads them, from trusted proxies only
         ws="none",
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

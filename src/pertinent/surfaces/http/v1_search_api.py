@@ -1,4 +1,4 @@
-"""Seed 004: `POST /api/v1/search` and `GET /api/v1/health`."""
+"""Seed 004: `POST /api/v1/search`, `GET /api/v1/health` and `GET /api/v1/index`."""
 
 from __future__ import annotations
 
@@ -231,8 +231,13 @@ class ServiceHealth(BaseModel):
     status: Literal["ok", "degraded", "error"]
     index: bool
     catalog: bool
+
+
+class IndexDescription(BaseModel):
+    """What the index was made with, and its size."""
+
     embedder: str = Field(examples=["local:all-MiniLM-L6-v2"])
-    chunks: int | None = Field(None, examples=[412])
+    chunks: int | None = Field(description="Null if the index does not answer", examples=[412])
 
 
 @router.post(
@@ -359,7 +364,6 @@ def _render_hit(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
 @router.get(
     "/health",
     response_model=ServiceHealth,
-    response_model_exclude_none=True,
     responses={
         **openapi_errors(),
         503: {"model": ServiceHealth, "description": "The index does not answer"},
@@ -368,13 +372,19 @@ def _render_hit(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
 )
 async def health(request: Request) -> Response:
     """Return the state of each part; 503 if the index does not answer."""
+    stores = await get_service(request).health.check()
+    body = {"status": stores.status, "index": stores.index, "catalog": stores.catalog}
+    return JSONResponse(body, status_code=stores.http_status)
+
+
+@router.get(
+    "/index",
+    response_model=IndexDescription,
+    responses=openapi_errors(),
+    summary="Describe the index",
+)
+async def describe_index(request: Request) -> Response:
+    """Return the embedder of the index and its number of chunks; unlike health, this needs a key."""
     service = get_service(request)
     stores = await service.health.check()
-    body = {
-        "status": stores.status,
-        "index": stores.index,
-        "catalog": stores.catalog,
-        "embedder": service.pertinent.workspace.embedder().name,
-        "chunks": stores.chunks,
-    }
-    return JSONResponse(body, status_code=stores.http_status)
+    return JSONResponse({"embedder": service.pertinent.workspace.embedder().name, "chunks": stores.chunks})

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from pertinent.errors import IndexFailure
 from pertinent.surfaces.http import service as service_module
+from pertinent.surfaces.http.errors import ERROR_KINDS
 
 from .conftest import Serve, Service, raising
+
+ROOT = Path(__file__).parents[2]
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -182,6 +187,51 @@ def test_metrics_count_failures_by_kind(serve: Serve, monkeypatch: pytest.Monkey
     client_errors = ("validation_error", "not_found", "method_not_allowed", "payload_too_large")
     for kind in (*client_errors, "service_unavailable"):
         assert samples[f'pertinent_failures_total{{error="{kind}"}}'] == 1, kind
+
+
+METRIC = re.compile(r"\b(pertinent_[a-z_]+)(?:\{([^}]*)\})?")
+
+
+def test_metrics_named_in_the_docs_exist_with_their_labels(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = serve(api_keys=["a-long-key"])
+    service.search()
+    service.client.headers["Authorization"] = "Bearer a-long-key"
+    service.search()
+    service.v1()
+    service.break_index(monkeypatch, IndexFailure("down"))
+    service.search("another")
+    samples = metrics(service)
+    names = {re.sub(r"\{.*", "", sample) for sample in samples}
+    families = set(re.findall(r"# TYPE (\w+) ", service.client.get("/metrics").text))
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "docs").glob("*.md")]
+    mentioned = [match for text in texts for match in METRIC.findall(text)]
+    assert {name for name, _ in mentioned} <= families | names
+    assert {name for name in families if not name.endswith("_created")} <= {name for name, _ in mentioned}
+    for name, conditions in mentioned:
+        own = [sample for sample in samples if sample.startswith(f"{name}{{")]
+        for label, operator, value in re.findall(r'(\w+)(=~|=)"([^"]*)"', conditions):
+            values = {match for sample in own for match in re.findall(rf'[{{,]{label}="([^"]*)"', sample)}
+            pattern = value if operator == "=~" else re.escape(value)
+            is_known_error = label == "error" and value in {error for error, _ in ERROR_KINDS.values()}
+            assert is_known_error or any(re.fullmatch(pattern, existing) for existing in values), (
+                name,
+                label,
+                value,
+            )
+
+
+def test_alert_rules_of_the_docs_are_complete() -> None:
+    page = (ROOT / "docs" / "deploying.md").read_text(encoding="utf-8")
+    blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    (group,) = [group for block in blocks for group in block.get("groups", ())]
+    names = [rule["alert"] for rule in group["rules"]]
+    assert len(names) == len(set(names)) >= 5
+    for rule in group["rules"]:
+        assert set(rule) <= {"alert", "expr", "for", "annotations"}
+        assert rule["expr"].count("(") == rule["expr"].count(")")
+        assert rule["annotations"]["summary"].endswith(".")
 
 
 def test_metrics_have_the_size_of_the_index(service: Service) -> None:

@@ -181,6 +181,11 @@ def test_removed_pages_count_among_those_that_lost_their_text(workspace: Workspa
         sync(workspace, *missing[:2], ACTIONS)
 
 
+def test_only_page_of_a_source_may_be_rewritten(workspace: Workspace) -> None:
+    sync(workspace, TOPICS)
+    assert sync(workspace, page("topics", {"": "All of it was written anew."})).pages_changed == 1
+
+
 def test_pages_whose_text_moved_or_grew_have_not_lost_it(workspace: Workspace) -> None:
     sync(workspace, *BOOK)
     grown = [

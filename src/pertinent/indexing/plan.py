@@ -354,7 +354,7 @@ def check_removals(plan: SyncPlan, *, allow_shrink: bool) -> None:
     """Refuse a plan that loses too much of a source, unless that is allowed.
 
     That is more than a quarter of its pages, or most of the text of more than half of them, as when a site
-    answers every address with a "not found" page and status 200.
+    answers every address with a "not found" page and status 200. A single rewritten page is an edit.
     """
     if allow_shrink:
         return
@@ -365,7 +365,7 @@ def check_removals(plan: SyncPlan, *, allow_shrink: bool) -> None:
             "quarter. Nothing was changed. If that is right, run again with --allow-shrink"
         )
     lost = removed + sum(change.lost_text for change in plan.changes)
-    if lost > plan.indexed_pages * LOST_TEXT_LIMIT:
+    if lost > max(1, plan.indexed_pages * LOST_TEXT_LIMIT):
         raise SyncRefused(
             f"{lost} of the {plan.indexed_pages} indexed pages of {plan.source} have lost most of their "
             'text, as if each were a "not found" page. Nothing was changed. If that is right, run again with '

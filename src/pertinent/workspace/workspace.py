@@ -59,8 +59,12 @@ class Workspace:
         """
         with self._opening:
             if self._embedder is None:
+                existing = self.catalog().fingerprint() if self._has_catalog() else None
+                if existing is not None:
+                    # A hosted model may need a request for its dimension; a difference in its name does not.
+                    self.check_settings(build.expected_fingerprint(self.settings, existing))
                 embedder = build.create_embedder(self.settings)
-                if self._has_catalog():
+                if existing is not None:
                     self.check_settings(self.make_fingerprint(embedder))
                 self._embedder = embedder
             return self._embedder

@@ -264,6 +264,9 @@ class CatalogWriter(Protocol):
     def write_lock(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
         """Keep other processes from writing; `waiting` is called repeatedly while another one writes."""
 
+    def describe_lock_holder(self) -> str:
+        """Say which process holds the write lock, and what to do if it is dead."""
+
     def begin(self, document_ids: Iterable[str]) -> None:
         """Mark pages as pending, so that the next sync repairs them if this one is interrupted."""
 

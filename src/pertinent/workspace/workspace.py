@@ -267,14 +267,25 @@ class Workspace:
         Args:
             progress: Receives the stage of waiting.
             new: Allow an index that does not exist yet.
+
+        Raises:
+            SyncRefused: Another process has held the lock for longer than `lock_timeout`.
         """
         waited = False
+        deadline = time.monotonic() + self.settings.lock_timeout
 
         def waiting() -> None:
             nonlocal waited
             if not waited:
-                progress.stage("Waiting for another process that writes to this index", None)
+                holder = self.writable_catalog().describe_lock_holder()
+                progress.stage(f"Waiting for {holder}, which writes to this index", None)
                 waited = True
+            if time.monotonic() > deadline:
+                holder = self.writable_catalog().describe_lock_holder()
+                raise SyncRefused(
+                    f"gave up after {self.settings.lock_timeout:g} s: {holder} writes to this index; try "
+                    "again when it is done, or raise lock_timeout"
+                )
             progress.advance(0)
 
         self.require_writable()

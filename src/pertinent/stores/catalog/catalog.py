@@ -171,6 +171,12 @@ class SqlCatalog:
                 time.sleep(LOCK_POLL_SECONDS)
             yield
 
+    def describe_lock_holder(self) -> str:
+        """Say which process holds the write lock."""
+        if self._engine.dialect.name == "postgresql":
+            return locks.describe_postgres_holder(self._reader, self.catalog_id())
+        return locks.describe_file_holder(self._engine)
+
     def begin(self, document_ids: Iterable[str]) -> None:
         """Mark pages as pending."""
         rows = [check_row({"document_id": document_id}) for document_id in document_ids]

@@ -171,6 +171,9 @@ class Builds(Protocol):
     def remove(self, number: int) -> None:
         """Delete a build."""
 
+    def disk_use(self, number: int) -> int:
+        """Return how many bytes a build takes on this machine; 0 for one on a server."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:

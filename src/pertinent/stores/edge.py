@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qdrant
 
+from .._internal.disk import measure_disk_use
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector
@@ -218,6 +219,10 @@ class EdgeBuilds:
     def remove(self, number: int) -> None:
         """Delete the folder of a build; a process that still reads it has the files open."""
         shutil.rmtree(self._build_folder(number), ignore_errors=True)
+
+    def disk_use(self, number: int) -> int:
+        """Return how many bytes the folder of a build takes."""
+        return measure_disk_use(self._build_folder(number))
 
     def _build_folder(self, number: int) -> Path:
         return self._folder / f"{number:03}"

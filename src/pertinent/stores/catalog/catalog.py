@@ -75,7 +75,7 @@ class SqlCatalog:
         try:
             with database.translate_errors(engine.url):
                 reader = database.reading_engine(engine)
-                if engine.dialect.name == "sqlite":
+                if engine.dialect.name == "sqlite" and not database.is_read_only_file(engine.url):
                     database.enable_write_ahead_log(reader)
                 migrate(reader, database.writing_engine(engine))
         except BaseException:

@@ -359,6 +359,12 @@ class Workspace:
     def require(self) -> None:
         """Raise NotFound if nothing was ever indexed; an index without chunks is fine."""
         if not self._is_indexed():
+            if self.settings.qdrant_url is None and self._builds.numbers():
+                raise NotFound(
+                    f"there is an index in {self.settings.folder}, but its catalog is gone: put it back from "
+                    "a backup, or run `pertinent index SOURCE` for each of its sources. This makes a new "
+                    "catalog, and embeds only the passages that the index does not have"
+                )
             message = f"nothing is indexed in {self.settings.folder} yet; run `pertinent index PATH`"
             if self.settings.qdrant_url is not None:
                 message += (

@@ -174,6 +174,9 @@ class Builds(Protocol):
     def remove(self, number: int) -> None:
         """Delete a build."""
 
+    def disk_use(self, number: int) -> int:
+        """Return how many bytes a build takes on this machine; 0 for one on a server."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
@@ -267,6 +270,9 @@ class CatalogWriter(Protocol):
 
     def write_lock(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
         """Keep other processes from writing; `waiting` is called repeatedly while another one writes."""
+
+    def describe_lock_holder(self) -> str:
+        """Say which process holds the write lock, and what to do if it is dead."""
 
     def begin(self, document_ids: Iterable[str]) -> None:
         """Mark pages as pending, so that the next sync repairs them if this one is interrupted."""

@@ -116,6 +116,9 @@ class Settings(BaseModel):
     database_url: Annotated[
         SecretStr | None, Field(description="a PostgreSQL catalog; none means SQLite in the folder")
     ] = None
+    lock_timeout: Annotated[
+        float, Field(ge=0, description="how many seconds to wait for another process that writes")
+    ] = 600.0
     database_timeout: Annotated[
         float, Field(gt=0, le=3600, description="how many seconds PostgreSQL has for a statement")
     ] = 30.0

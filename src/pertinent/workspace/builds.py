@@ -78,6 +78,10 @@ class IndexBuilds:
             self.previous.pop(number).close()
         self.builds.remove(number)
 
+    def disk_use(self, number: int) -> int:
+        """Return how many bytes a build takes on this machine."""
+        return self.builds.disk_use(number)
+
     def remove_unused(self) -> None:
         """Delete all builds but the one in use and the previous one."""
         for number in set(self.builds.numbers()) - self._recorded_numbers():

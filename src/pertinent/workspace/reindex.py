@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from .._internal.disk import check_space_for_build
 from .._internal.progress import Progress
 from ..errors import NotFound, SyncRefused
 from ..indexing.sync import Indexer
@@ -13,6 +14,9 @@ from ..search.engine import Engine
 
 if TYPE_CHECKING:
     from .workspace import Workspace
+
+SPACE_FACTOR = 2
+"""How much more space a build takes while its segments are merged: the old ones are deleted afterwards."""
 
 Accept = Callable[[Engine, Iterable[tuple[str, PageWrite]], Fingerprint], None]
 """Judges a new build from its engine, its pages and the fingerprint of the build in use."""
@@ -35,6 +39,7 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     workspace.require()
     catalog, current = workspace.writable_catalog(), workspace.open_current_build()
     settings, embedder = workspace.settings, workspace.create_embedder()
+    check_space_for_build(settings.folder, _estimate_size(workspace, current, embedder.dimension))
     new, index = workspace.builds.begin(workspace.make_fingerprint(embedder))
     indexer = Indexer(
         lambda: embedder,
@@ -57,6 +62,12 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     workspace.activate(new, index, embedder)
     workspace.builds.remove_unused()
     return index.count()
+
+
+def _estimate_size(workspace: Workspace, current: Fingerprint, dimension: int) -> int:
+    """Estimate how many bytes a new build takes while it is filled; one that was begun is there already."""
+    size = workspace.builds.disk_use(current.build) * max(1.0, dimension / current.dimension)
+    return round(size * SPACE_FACTOR)
 
 
 def rollback(workspace: Workspace) -> Fingerprint:

@@ -283,14 +283,25 @@ class Workspace:
         Args:
             progress: Receives the stage of waiting.
             new: Allow an index that does not exist yet.
+
+        Raises:
+            SyncRefused: Another process has held the lock for longer than `lock_timeout`.
         """
         waited = False
+        deadline = time.monotonic() + self.settings.lock_timeout
 
         def waiting() -> None:
             nonlocal waited
             if not waited:
-                progress.stage("Waiting for another process that writes to this index", None)
+                holder = self.writable_catalog().describe_lock_holder()
+                progress.stage(f"Waiting for {holder}, which writes to this index", None)
                 waited = True
+            if time.monotonic() > deadline:
+                holder = self.writable_catalog().describe_lock_holder()
+                raise SyncRefused(
+                    f"gave up after {self.settings.lock_timeout:g} s: {holder} writes to this index; try "
+                    "again when it is done, or raise lock_timeout"
+                )
             progress.advance(0)
 
         self.require_writable()
@@ -364,6 +375,12 @@ class Workspace:
     def require(self) -> None:
         """Raise NotFound if nothing was ever indexed; an index without chunks is fine."""
         if not self._is_indexed():
+            if self.settings.qdrant_url is None and self._builds.numbers():
+                raise NotFound(
+                    f"there is an index in {self.settings.folder}, but its catalog is gone: put it back from "
+                    "a backup, or run `pertinent index SOURCE` for each of its sources. This makes a new "
+                    "catalog, and embeds only the passages that the index does not have"
+                )
             message = f"nothing is indexed in {self.settings.folder} yet; run `pertinent index PATH`"
             if self.settings.qdrant_url is not None:
                 message += (

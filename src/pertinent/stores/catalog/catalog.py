@@ -55,7 +55,7 @@ class SqlCatalog:
         try:
             with database.translate_errors(engine.url):
                 reader = database.reading_engine(engine)
-                if engine.dialect.name == "sqlite":
+                if engine.dialect.name == "sqlite" and not database.is_read_only_file(engine.url):
                     database.enable_write_ahead_log(reader)
                 migrate(reader, database.writing_engine(engine))
         except BaseException:
@@ -150,6 +150,12 @@ class SqlCatalog:
                 waiting()
                 time.sleep(LOCK_POLL_SECONDS)
             yield
+
+    def describe_lock_holder(self) -> str:
+        """Say which process holds the write lock."""
+        if self._engine.dialect.name == "postgresql":
+            return locks.describe_postgres_holder(self._reader, self.catalog_id())
+        return locks.describe_file_holder(self._engine)
 
     def begin(self, document_ids: Iterable[str]) -> None:
         """Mark pages as pending."""

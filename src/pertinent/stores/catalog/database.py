@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
+from ..._internal.disk import is_read_only
 from ...errors import CatalogFailure, PertinentError, SettingsError
 
 _DRIVERS = {
@@ -38,6 +39,7 @@ _ADVICE = {
     "file is not a database": "move the file away and run `pertinent index` to recreate it",
     "malformed": "the file is damaged; move it away and run `pertinent index` to recreate it",
     "unable to open": "check that its folder can be written and that the path is not a folder",
+    "not merged": "run `pertinent list` once where the folder can be written",
     "readonly": "check that the file and its folder can be written",
     "database is locked": "another process is writing; try again when it is done",
     "disk is full": "free space on the disk and run the command again",
@@ -106,6 +108,8 @@ def _dump_json(value: object) -> str:
 def _create_sqlite_engine(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
     with translate_errors(url):
         Path(url.database or "").parent.mkdir(parents=True, exist_ok=True)
+    if is_read_only_file(url):
+        arguments["creator"] = lambda: _connect_read_only(url)
     engine = sa.create_engine(url, **arguments)
 
     @sa.event.listens_for(engine, "connect")
@@ -125,6 +129,21 @@ def _create_sqlite_engine(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def is_read_only_file(url: sa.URL) -> bool:
+    """Whether the SQLite file, or its folder, exists and can't be written."""
+    file = Path(url.database or "")
+    return file.exists() and (is_read_only(file) or is_read_only(file.parent))
+
+
+def _connect_read_only(url: sa.URL) -> sqlite3.Connection:
+    """Connect to a file whose folder can't hold SQLite's own files; nobody can change it meanwhile."""
+    file = Path(url.database or "").resolve()
+    log = file.with_name(f"{file.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise sqlite3.OperationalError(f"{log.name} has changes that were not merged into the file")
+    return sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
 
 def enable_write_ahead_log(engine: sa.Engine) -> None:

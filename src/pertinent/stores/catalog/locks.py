@@ -7,8 +7,10 @@ it, and says whether it did.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -16,7 +18,28 @@ from . import database
 
 TryAcquire = Callable[[], bool]
 
+UNKNOWN_HOLDER = "another process"
+
+KEEPALIVE_SECONDS = 30
+"""After how many idle seconds PostgreSQL asks whether the holder of the lock is still there."""
+
 _TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(hashtextextended('pertinent ' || :catalog, 0))")
+
+# Without keepalives, a session whose client has lost its power or its network would keep the lock for hours.
+_NAME_SESSION = sa.text("""
+    SELECT set_config('application_name', :name, false),
+           set_config('tcp_keepalives_idle', :seconds, false),
+           set_config('tcp_keepalives_interval', :seconds, false),
+           set_config('tcp_keepalives_count', '3', false)
+""")
+
+_HOLDER = sa.text("""
+    SELECT session.application_name, session.pid
+    FROM pg_locks JOIN pg_stat_activity AS session USING (pid)
+    WHERE locktype = 'advisory' AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND (classid::bigint << 32 | objid::bigint) = hashtextextended('pertinent ' || :catalog, 0)
+""")
 
 
 @contextmanager
@@ -25,13 +48,28 @@ def postgres_advisory_lock(engine: sa.Engine, catalog_id: str) -> Iterator[TryAc
     with database.translate_errors(engine.url):
         connection = engine.connect()
         connection.detach()  # PostgreSQL releases the lock when this connection closes
+        connection.execute(_NAME_SESSION, {"name": _name_process(), "seconds": str(KEEPALIVE_SECONDS)})
 
     def try_acquire() -> bool:
         with database.translate_errors(engine.url):
             return bool(connection.scalar(_TRY_LOCK, {"catalog": catalog_id}))
 
-    with connection:
+    try:
         yield try_acquire
+    finally:
+        # It fails if the connection, and the lock with it, was lost meanwhile.
+        with database.translate_errors(engine.url):
+            connection.close()
+
+
+def describe_postgres_holder(engine: sa.Engine, catalog_id: str) -> str:
+    """Say which session holds the lock, and how to end it if its client is dead."""
+    with database.translate_errors(engine.url), engine.connect() as connection:
+        holder = connection.execute(_HOLDER, {"catalog": catalog_id}).first()
+    if holder is None:
+        return UNKNOWN_HOLDER
+    name, pid = holder
+    return f"{name or UNKNOWN_HOLDER} (if it is dead: SELECT pg_terminate_backend({pid}) in PostgreSQL)"
 
 
 @contextmanager
@@ -41,11 +79,26 @@ def file_lock(engine: sa.Engine) -> Iterator[TryAcquire]:
     A lock on SQLite's own file would be lost as soon as any connection to that file is closed.
     """
     with database.translate_errors(engine.url):
-        descriptor = os.open(f"{engine.url.database}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(_lock_path(engine), os.O_RDWR | os.O_CREAT, 0o666)
     try:
         yield lambda: _lock_file(descriptor)
     finally:
         os.close(descriptor)
+
+
+def describe_file_holder(engine: sa.Engine) -> str:
+    """Say which process holds the lock; it wrote its name into the file."""
+    with database.translate_errors(engine.url):
+        return _lock_path(engine).read_text(encoding="utf-8") or UNKNOWN_HOLDER
+
+
+def _lock_path(engine: sa.Engine) -> Path:
+    return Path(f"{engine.url.database}.lock")
+
+
+def _name_process() -> str:
+    # PostgreSQL keeps 63 bytes of a session's name.
+    return f"process {os.getpid()} on {socket.gethostname()[:30]}"
 
 
 def _lock_file(descriptor: int) -> bool:
@@ -57,4 +110,6 @@ def _lock_file(descriptor: int) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, _name_process().encode(), 0)
     return True

@@ -74,6 +74,10 @@ class QdrantBuilds:
         with self.connect() as server:
             delete_collection(server, self._collection(number), self.catalog())
 
+    def disk_use(self, number: int) -> int:  # noqa: ARG002 - all collections alike
+        """Return 0: a collection takes no space on this machine."""
+        return 0
+
     def _collection(self, number: int) -> str:
         return f"{self.name}_{number:03}"
 

@@ -1,0 +1,49 @@
+"""A catalog that was deleted while its index is still there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pertinent.errors import NotFound
+from pertinent.health.doctor import Doctor
+from pertinent.settings import load
+from pertinent.surfaces.library import Pertinent
+
+EMBEDDER = "testing:hashed-words"
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A page that is indexed, without the catalog."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "joints.md").write_text("# Joints\n\nA revolute joint has limits.\n")
+    with Pertinent.open(tmp_path / "data", embedder=EMBEDDER) as pertinent:
+        pertinent.index(docs)
+    for file in (tmp_path / "data").glob("catalog.sqlite3*"):
+        file.unlink()
+    return docs
+
+
+def test_deleted_catalog_is_named_with_the_way_to_recover(docs: Path, tmp_path: Path) -> None:
+    with Pertinent.open(tmp_path / "data", embedder=EMBEDDER) as pertinent:
+        for use in (lambda: pertinent.search("joint"), pertinent.reindex):
+            with pytest.raises(NotFound, match="its catalog is gone") as failure:
+                use()
+            assert "`pertinent index SOURCE`" in str(failure.value)
+        assert not (tmp_path / "data/catalog.sqlite3").exists()
+        report = pertinent.index(docs)
+        assert (report.chunks_added, report.chunks_kept) == (0, 1), "the vectors are still there"
+        assert pertinent.search("revolute joint").hits
+
+
+def test_doctor_names_a_deleted_catalog(docs: Path, tmp_path: Path) -> None:
+    assert docs.exists()
+    doctor = Doctor(lambda: load({"folder": tmp_path / "data", "embedder": EMBEDDER}, environment={}))
+    _, catalog = doctor.examine()
+    doctor.close()
+    (finding,) = catalog.findings
+    assert "its catalog is gone" in finding.problem
+    assert finding.remedy == "`pertinent index SOURCE`"

@@ -1,0 +1,81 @@
+"""A disk that is nearly full, as a real file system of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pertinent._internal.disk import MIN_FREE
+from pertinent.errors import IndexFailure
+from pertinent.surfaces.library import Pertinent
+
+COMMAND = Path(sys.executable).with_name("pertinent")
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 300 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", folder], check=True)
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def write_page(folder: Path) -> Path:
+    docs = folder / "docs"
+    docs.mkdir()
+    (docs / "joints.md").write_text("# Joints\n\nA revolute joint has limits.\n")
+    return docs
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PERTINENT_EMBEDDER": "testing:hashed-words"}
+    command = [str(COMMAND), *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_reindex_checks_beforehand_that_a_second_build_has_space(disk: Path, tmp_path: Path) -> None:
+    docs = write_page(tmp_path)
+    with Pertinent.open(disk / "data", embedder="testing:hashed-words") as pertinent:
+        pertinent.index(docs)
+        # Enough for a small write, too little for another build.
+        ballast = disk / "ballast"
+        ballast.write_bytes(bytes(shutil.disk_usage(disk).free - MIN_FREE - 2**20))
+        with pytest.raises(IndexFailure, match=r"free \d+ MB") as failure:
+            pertinent.reindex()
+        assert "--drop-previous" in str(failure.value)
+        assert pertinent.search("revolute joint").hits
+        ballast.unlink()
+        pertinent.reindex()
+        assert pertinent.search("revolute joint").hits
+
+
+def test_read_only_file_system_allows_search_list_and_show(disk: Path, tmp_path: Path) -> None:
+    docs, data = write_page(tmp_path), disk / "data"
+    assert run("index", docs, "--folder", data).returncode == 0
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    listed = run("list", "--folder", data)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert "Joints" in listed.stdout
+    searched = run("search", "revolute joint", "--json", "--folder", data)
+    assert searched.returncode == 0, searched.stderr
+    (hit,) = json.loads(searched.stdout)["results"]
+    shown = run("show", hit["chunk_id"], "--folder", data)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "A revolute joint has limits." in shown.stdout
+    (docs / "joints.md").write_text("# Joints\n\nChanged.\n")
+    for command in (["index", docs], ["reindex"]):
+        refused = run(*command, "--folder", data)
+        assert refused.returncode == 3
+        assert "Read-only file system" in refused.stderr
+        assert "written" in refused.stderr

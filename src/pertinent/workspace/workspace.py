@@ -78,11 +78,7 @@ class Workspace:
         return build.make_fingerprint(self.settings, embedder, self.language())
 
     def language(self) -> str:
-        """Return the language of the index.
-
-        It is that of the settings. Without one, it is the language that the index was made with; for an
-        index without chunks, that of the source that is going to fill it.
-        """
+        """Return the language of the settings, else of the index; without chunks, of the source to come."""
         if self.settings.language is not None:
             return self.settings.language
         existing = self.catalog().fingerprint() if self._has_catalog() else None
@@ -230,9 +226,8 @@ class Workspace:
         with self._opening:
             if self._engine is None:
                 self.require()
-                self._engine = self.create_engine(
-                    self.embedder(), self.index(), cache_size=self.settings.query_cache
-                )
+                cache_size = self.settings.query_cache
+                self._engine = self.create_engine(self.embedder(), self.index(), cache_size)
             return self._engine
 
     def create_engine(self, embedder: Embedder, index: IndexReader, cache_size: int = 0) -> Engine:

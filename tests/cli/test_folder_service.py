@@ -22,9 +22,9 @@ from pertinent.settings import Settings
 from pertinent.surfaces.folder_service import (
     FolderService,
     find_service,
-    leave_address,
     local_url,
     make_token,
+    publish_address,
 )
 
 from ..http.test_server import Server
@@ -315,7 +315,7 @@ SERVICE = FolderService("http://127.0.0.1:1", "a-token", "testing:hashed-words",
 
 def test_folder_that_can_not_be_written_is_a_warning(tmp_path: Path) -> None:
     warnings: list[str] = []
-    with leave_address(tmp_path / "missing", SERVICE, warnings.append):
+    with publish_address(tmp_path / "missing", SERVICE, warnings.append):
         pass
     assert len(warnings) == 1
     assert "can't write" in warnings[0]
@@ -324,22 +324,22 @@ def test_folder_that_can_not_be_written_is_a_warning(tmp_path: Path) -> None:
 
 def test_file_of_a_newer_service_is_not_removed(tmp_path: Path) -> None:
     newer = FolderService("http://127.0.0.1:2", "another-token", "testing:hashed-words", "english")
-    with leave_address(tmp_path, newer, pytest.fail):
-        with leave_address(tmp_path, SERVICE, pytest.fail):
+    with publish_address(tmp_path, newer, pytest.fail):
+        with publish_address(tmp_path, SERVICE, pytest.fail):
             (tmp_path / "service.json").write_text(json.dumps(asdict(newer)), encoding="utf-8")
         assert (tmp_path / "service.json").exists()
     assert list(tmp_path.glob("service.json*")) == []
 
 
 def test_damaged_file_does_not_stop_the_end_of_a_service(tmp_path: Path) -> None:
-    with leave_address(tmp_path, SERVICE, pytest.fail):
+    with publish_address(tmp_path, SERVICE, pytest.fail):
         (tmp_path / "service.json").write_text("{", encoding="utf-8")
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 def test_file_of_another_user_is_not_trusted(tmp_path: Path) -> None:
     warnings: list[str] = []
-    with leave_address(tmp_path, SERVICE, pytest.fail):
+    with publish_address(tmp_path, SERVICE, pytest.fail):
         os.chown(tmp_path / "service.json", 12345, 12345)
         settings = Settings(folder=tmp_path, embedder="testing:hashed-words")
         assert find_service(settings, warnings.append) is None

@@ -126,7 +126,8 @@ class TestKey:
 
 
 @pytest.mark.parametrize(
-    "address", ["127.0.0.1:8000", "ftp://x", "", "http://", "http://[", "http://x/?a=1", "http://x y"]
+    "address",
+    ["127.0.0.1:8000", "ftp://x", "", "http://", "http://[", "http://x/?a=1", "http://x y", "http://x:abc"],
 )
 def test_address_must_be_http(connect: Connect, address: str) -> None:
     with pytest.raises(InvalidInput, match=r"^url: ") as error, connect(address):
@@ -199,6 +200,15 @@ class TestFailingServers:
         with answering(busy, busy, reply("200 OK", SUGGESTIONS)) as server, connect(server.url) as client:
             assert client.suggest("x") == []
         assert len(server.paths) == 3
+
+    def test_health_of_a_busy_service_is_asked_again(self, connect: Connect) -> None:
+        busy = reply("503 Service Unavailable", error_body("service_unavailable", "too many connections"))
+        with (
+            answering(busy) as server,
+            connect(server.url, retries=1) as client,
+            pytest.raises(IndexFailure, match="503: too many connections; tried 2 times"),
+        ):
+            client.health()
 
     def test_proxy_without_json_is_asked_again(self, connect: Connect) -> None:
         busy = reply("503 Service Unavailable", b"<html>nginx</html>")

@@ -77,6 +77,13 @@ def test_too_few_or_equal_vectors_leave_the_cosines_plain() -> None:
     assert estimate_scale(random_vectors(1) * 50) == CosineScale()
 
 
+def test_vectors_without_a_direction_do_not_count() -> None:
+    vectors = random_vectors(50)
+    empty = np.zeros_like(vectors[0])
+    assert estimate_scale([*vectors, empty]) == estimate_scale(vectors)
+    assert estimate_scale([empty] * 50) == CosineScale()
+
+
 @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0.1, 20), st.floats(-10, 10))
 def test_a_scale_keeps_the_order_and_stays_in_0_to_1(
     first: float, second: float, factor: float, shift: float

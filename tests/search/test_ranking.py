@@ -383,6 +383,13 @@ def test_damaged_points_are_scored_as_the_only_passage_of_their_page() -> None:
     assert [(score, point.point_id) for score, point in ranked.damaged] == [(ranked.hits[0].score, 2)]
 
 
+def test_ids_of_both_kinds_can_have_equal_scores() -> None:
+    ids: list[PointId] = [7, UUID(int=5), UUID(int=9)]
+    chunks = {point_id: replace(make_chunk("page"), chunk_id=str(point_id)) for point_id in ids}
+    ranked = rank(Candidates(ids, [0.5] * 3, [0.0] * 3), chunks, "hybrid", "tabs", BOOK, CosineScale())
+    assert len(ranked.hits) == 3
+
+
 def test_formulas_name_every_feature() -> None:
     assert all(feature in FORMULAS["hybrid"] for feature in Scores._fields)
     assert FORMULAS["dense"] == "cosine"

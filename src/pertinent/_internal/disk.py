@@ -5,6 +5,7 @@ An index is mapped into memory: on a full disk, writing would end the process wi
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import shutil
@@ -22,8 +23,8 @@ def measure_disk_use(folder: Path) -> int:
 
 
 def is_read_only(path: Path) -> bool:
-    """Whether a file or folder exists and can't be written, for example on a read-only file system."""
-    return path.exists() and not os.access(path, os.W_OK)
+    """Whether a file or folder is on a read-only file system, so that nobody can change it."""
+    return path.exists() and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def copy_with_holes(source: Path, target: Path) -> None:
@@ -45,13 +46,17 @@ def _copy_file(source: Path, target: Path) -> None:
         while end < size:
             try:
                 start = os.lseek(reader.fileno(), end, os.SEEK_DATA)
-            except OSError:  # only a hole is left
-                return
+            except OSError as error:
+                if error.errno == errno.ENXIO:  # only a hole is left
+                    return
+                raise
             end = os.lseek(reader.fileno(), start, os.SEEK_HOLE)
             reader.seek(start)
             writer.seek(start)
             while (position := reader.tell()) < end:
-                writer.write(reader.read(min(2**20, end - position)))
+                if not (data := reader.read(min(2**20, end - position))):
+                    raise OSError(errno.EIO, "the file became shorter while it was copied", str(source))
+                writer.write(data)
 
 
 def check_space_for_build(folder: Path, needed: int) -> None:

@@ -308,8 +308,9 @@ def _encode_page(fields: Iterable[object], page: Page) -> Iterator[str]:
 def _find_problem(page: Page, seen: Set[str], other_owners: Mapping[str, str]) -> str:
     """Return why a page can't be indexed, or nothing; a bad page does not stop the sync."""
     headings = [text for section in page.sections for text in (section.anchor, *section.path)]
-    about = page.front_matter
-    description = (about.description, about.sidebar_label, *about.keywords, *about.tags)
+    front_matter = page.front_matter
+    labels = (front_matter.sidebar_label, *front_matter.keywords, *front_matter.tags)
+    description = (front_matter.description, *labels)
     if not all(map(identity.is_storable, (page.url, page.title, page.text, *headings, *description))):
         return "it has a NUL character or half a surrogate pair in it"
     if page.document_id in seen:

@@ -11,9 +11,11 @@ import pickle
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..errors import IndexFailure
 from ..types import Chunk, FrontMatter, Page
 
 _OFFSET_BYTES = 8
@@ -39,7 +41,8 @@ class PageSpool:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `close` or the finalizer closes it
+        with _translate_errors():
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `close` closes it
         self.close = weakref.finalize(self, self._file.close)
 
     def write(self, page: Page, batches: Iterable[Sequence[PlannedChunk]]) -> int:
@@ -73,10 +76,21 @@ class PageSpool:
             yield batch
 
     def _dump(self, content: object) -> None:
-        pickle.dump(content, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        with _translate_errors():
+            pickle.dump(content, self._file, protocol=pickle.HIGHEST_PROTOCOL)
 
     def _load(self, position: int) -> tuple[Any, int]:
         """Read what was dumped at a position; return it with the position behind it."""
         self._file.seek(position)
         content = pickle.load(self._file)  # noqa: S301 - no other process can reach the file
         return content, self._file.tell()
+
+
+@contextmanager
+def _translate_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise IndexFailure(
+            f"changed pages can't be written to disk: {error.strerror or error}; free space, or set TMPDIR"
+        ) from error

@@ -53,9 +53,10 @@ def estimate_scale(vectors: Sequence[Vector]) -> CosineScale:
         >>> estimate_scale([])
         CosineScale(factor=1.0, shift=0.0)
     """
-    if len(vectors) < MIN_SAMPLE:
+    directed = [vector for vector in vectors if np.any(vector)]
+    if len(directed) < MIN_SAMPLE:
         return CosineScale()
-    matrix = np.stack(vectors).astype(np.float64)
+    matrix = np.stack(directed).astype(np.float64)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     cosines = (matrix @ matrix.T)[np.triu_indices(len(matrix), 1)]
     deviation = float(cosines.std())

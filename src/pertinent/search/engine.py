@@ -21,7 +21,7 @@ from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
 from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions, Suggestion
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
-from .cosine_scale import KNOWN_SCALES, MIN_SAMPLE, SAMPLE, CosineScale, estimate_scale
+from .cosine_scale import KNOWN_SCALES, SAMPLE, CosineScale, estimate_scale
 from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
 from .spelling import SearchText, read_query
 from .suggest import suggest
@@ -100,11 +100,12 @@ class Engine:
         """
         self._embedder = embedder
         self._index = index
-        self._describing = catalog if catalog_timeout is None else TimedCatalog(catalog, catalog_timeout)
+        self._descriptions = catalog if catalog_timeout is None else TimedCatalog(catalog, catalog_timeout)
         self._default_ranking = ranking
         self._is_word = is_word
         self._book_words = BookWordsCache(catalog, language)
-        self._cosine_scale = KNOWN_SCALES.get(embedder.name)
+        self._cosine_scale: tuple[int, CosineScale] | None = None
+        """The estimated scale of the model's cosines, and from how many vectors."""
         self._answers: VersionedCache[Answer] = VersionedCache(cache_size)
 
     @property
@@ -280,26 +281,26 @@ class Engine:
         sides = CANDIDATE_SIDES[ranking]
         candidates = self._index.candidates(vector, text, by=sides, limit=limit, filters=options.filters)
         chunks = self._index.chunks(candidates.point_ids)
-        scale = self._load_cosine_scale() if ranking == "hybrid" else CosineScale()
+        scale = self._load_cosine_scale(book) if ranking == "hybrid" else CosineScale()
         ranked = rank(candidates, chunks, ranking, text or "", book, scale)
         may_have_more = len(candidates.point_ids) >= limit and len(ranked.damaged) < MOST_DAMAGED
         return ranked, may_have_more and ranked.all_reach(options.threshold)
 
-    def _load_cosine_scale(self) -> CosineScale:
-        """Return the scale of the model's cosines, estimated once the index has enough vectors."""
-        if self._cosine_scale is not None:
-            return self._cosine_scale
-        sample = islice(self._index.scan(), SAMPLE)
-        vectors = self._index.vectors([point_id(point.chunk_id) for point in sample])
-        scale = estimate_scale([*vectors.values()])
-        if len(vectors) >= MIN_SAMPLE:
-            self._cosine_scale = scale
-        return scale
+    def _load_cosine_scale(self, book: BookWords) -> CosineScale:
+        """Return the scale of the model's cosines, estimated again while a small book grows."""
+        if (known := KNOWN_SCALES.get(self._embedder.name)) is not None:
+            return known
+        sample_size = min(book.vocabulary.chunks, SAMPLE)
+        if self._cosine_scale is None or self._cosine_scale[0] != sample_size:
+            sample = islice(self._index.scan(), SAMPLE)
+            vectors = self._index.vectors([point_id(point.chunk_id) for point in sample])
+            self._cosine_scale = sample_size, estimate_scale([*vectors.values()])
+        return self._cosine_scale[1]
 
     def _describe(self, hits: list[Hit]) -> tuple[list[Hit], tuple[str, ...]]:
         """Take path, slug and title from the catalog; while it is down, from the index."""
         try:
-            descriptions = self._describing.describe([hit.chunk.chunk_id for hit in hits])
+            descriptions = self._descriptions.describe([hit.chunk.chunk_id for hit in hits])
         except CatalogFailure:
             return hits, (NO_CATALOG,)
         return [_apply_description(hit, descriptions.get(hit.chunk.chunk_id)) for hit in hits], ()

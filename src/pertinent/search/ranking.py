@@ -218,7 +218,8 @@ def _best_of_each_side(candidates: Candidates) -> set[PointId]:
     """
     best: set[PointId] = set()
     for scores in (candidates.cosine, candidates.bm25):
-        ordered = sorted(zip(map(neg, scores or ()), candidates.point_ids, strict=False))
+        scored = zip(map(neg, scores or ()), candidates.point_ids, strict=False)
+        ordered = sorted(scored, key=lambda pair: (pair[0], int(pair[1])))
         best.update(point_id for negative_score, point_id in ordered[:CANDIDATES] if negative_score < 0)
     return best
 

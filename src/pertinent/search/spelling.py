@@ -140,7 +140,7 @@ def _correct_word(word: str, book: BookWords) -> str | None:
     ranked = (
         (-edits, *_prominence(correction, book), correction)
         for correction, edits in near
-        # The first letter is hardly ever wrong: a word with another one is a different word.
+        # The first letter is rarely wrong, but may be swapped with the second, or be one too many.
         if correction[0] in word[:2]
     )
     return max(ranked, default=(None,))[-1]

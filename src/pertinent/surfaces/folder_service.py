@@ -61,7 +61,7 @@ def local_url(host: str, port: int) -> str:
 
 
 @contextmanager
-def leave_address(folder: Path, service: FolderService, warn: Callable[[str], None]) -> Iterator[None]:
+def publish_address(folder: Path, service: FolderService, warn: Callable[[str], None]) -> Iterator[None]:
     """Keep the file with the address in the folder, and remove it at the end.
 
     Args:

@@ -107,7 +107,7 @@ class Pertinent(ClosedAtExit):
             follow_links: Read symlinks that lead outside the source folder.
             page_filter: Which pages of a live site to read (`pertinent.sources.site.PageFilter`).
             limits: How far a crawl may go (`pertinent.sources.site.CrawlLimits`).
-            allow_shrink: Allow the removal of a quarter of the indexed pages, or most text of half of them.
+            allow_shrink: Allow that more than a quarter of the pages go, or most text of more than half.
             progress: Receives the stages and steps of the work.
 
         Returns:

@@ -99,6 +99,7 @@ class LocalPipeline(InProcessPipeline):
             *audit.find_wrong_slices(inventory),
             *audit.find_wrong_positions(inventory),
             *audit.find_stale_vectors(inventory, index, fingerprint.embedder),
+            *audit.find_damaged_vectors(inventory, index),
             *audit.find_wrong_vectors(inventory, index, self._workspace.embedder()),
         ]
         incomplete = integrity.describe_faults(

@@ -89,7 +89,7 @@ def _is_copy(source: Catalog, target: Catalog, made_with: Fingerprint) -> bool:
 
 
 def _has_every_chunk(catalog: Catalog, target: VectorIndex, made_with: Fingerprint) -> bool:
-    """Whether the target has all chunks of the catalog and no others; those of interrupted syncs may lack."""
+    """Whether the target has the chunks of the catalog and no others; interrupted syncs may lack some."""
     pending = set(catalog.pending())
     present = 0
     for group in _group_entries(_read_entries(catalog, catalog.pages(), made_with)):

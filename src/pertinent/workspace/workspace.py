@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -269,7 +270,7 @@ class Workspace:
     @property
     def spool_folder(self) -> Path | None:
         """Where changed pages wait for their turn: beside the index, if it has a folder."""
-        return self.settings.folder if self.settings.folder.exists() else None
+        return self.settings.folder if os.access(self.settings.folder, os.W_OK) else None
 
     @contextmanager
     def writing(self, progress: Progress, *, new: bool = False) -> Iterator[None]:

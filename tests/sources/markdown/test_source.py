@@ -378,6 +378,18 @@ def test_linked_partial_outside_the_source_is_not_included(write_book: WriteBook
     assert "a secret" in page.text
 
 
+def test_partial_outside_the_source_is_not_imported(write_book: WriteBook, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("a secret", encoding="utf-8")
+    root = write_book({"a.mdx": f"import Part from '{'../' * 2}secret.md'\n\nBefore.\n\n<Part />\n"})
+    outside = (root / "../../secret.md").resolve()
+    outside.write_text("a secret", encoding="utf-8")
+    assert "a secret" not in read_pages(root)["book/a.mdx"].text
+    assert "secret.md; --follow-links reads them" in str(read_skipped(root))
+    (page, *_) = MarkdownSource(root, follow_links=True).read()
+    assert isinstance(page, Page)
+    assert "a secret" in page.text
+
+
 def test_loop_of_followed_links_ends(write_book: WriteBook, tmp_path: Path) -> None:
     root = write_book({"a.md": "x"})
     elsewhere = tmp_path / "elsewhere"

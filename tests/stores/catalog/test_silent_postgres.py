@@ -8,9 +8,11 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from pertinent.errors import CatalogFailure
 from pertinent.stores.catalog.catalog import SqlCatalog
+from pertinent.stores.catalog.database import unlimited_statements
 
 from ...servers.silent_proxy import SilentProxy, silent_proxy
 
@@ -61,3 +63,12 @@ def test_statement_timeout_of_the_url_is_kept(postgres_url: str) -> None:
     url = f"{postgres_url}{quote(' -cstatement_timeout=7s')}"
     with closing(SqlCatalog.open(url)) as catalog, vars(catalog)["_reader"].connect() as connection:
         assert connection.exec_driver_sql("SHOW statement_timeout").scalar() == "7s"
+
+
+def test_work_that_grows_with_the_catalog_has_no_time_limit(postgres_url: str) -> None:
+    with closing(SqlCatalog.open(postgres_url, timeout=1.0)) as catalog:
+        writer = vars(catalog)["_writer"]
+        with writer.begin() as connection, unlimited_statements(connection):
+            connection.exec_driver_sql("SELECT pg_sleep(2.5)")
+        with pytest.raises(sa.exc.OperationalError), writer.begin() as connection:
+            connection.exec_driver_sql("SELECT pg_sleep(2.5)")

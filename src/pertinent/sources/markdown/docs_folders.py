@@ -134,10 +134,12 @@ def _find_site_docs(path: Path, links: LinkBoundary) -> DocsTree | None:
         containing = tuple(folder for folder in folders if path.is_relative_to(folder.root))
         if containing:
             links.add_folders(folder.root for folder in containing)
+            links.set_site(site.root)
             return DocsTree(containing, path, site, links)
         if path.is_dir() and config.parent.is_relative_to(path):
             allowed = [folder for folder in folders if links.allows(folder.path_in_config)]
             links.add_folders(folder.root for folder in allowed)
+            links.set_site(site.root)
             versions = tuple(folder for folder in allowed if folder.version)
             current = tuple(folder for folder in allowed if not folder.version)
             return DocsTree(current or versions, config.parent, site, links, versions if current else ())

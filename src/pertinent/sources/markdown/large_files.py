@@ -1,7 +1,7 @@
 """Parse a large Markdown file part by part: the tokens of a whole one would need 15 times its size.
 
-A part begins at a heading at the margin, below a blank line and outside of code: nothing that Markdown
-knows goes on behind such a heading, except what `_CROSSING` finds.
+A part begins at a heading at the margin, below a blank line and outside of code: no Markdown
+block continues past such a heading, except what `_CROSSING` finds.
 """
 
 from __future__ import annotations
@@ -21,8 +21,14 @@ LARGE_CHARACTERS = 2**20
 PART_CHARACTERS = 2**18
 """About how many characters a part has."""
 
-_CROSSING = re.compile(r"^[ \t>]*(?:<|\{|:::|import\b|export\b)|\[\^|mdx-code-block", re.MULTILINE)
-"""Tags, expressions, admonitions, imports and footnotes, which may reach beyond a heading."""
+_CROSSING = re.compile(
+    r"^[ \t>]*(?:<|\{|:::|import\b|export\b|(?:[-*+]|\d+[.)])[ \t]+(?:`{3}|~{3}))|\[\^|mdx-code-block",
+    re.MULTILINE,
+)
+"""Tags, expressions, admonitions, imports and footnotes, which may reach beyond a heading.
+
+Also code behind a list mark, whose beginning `_LANDMARK` does not see.
+"""
 
 _LANDMARK = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)$|(?<=\n\n)(?P<heading>#{1,6} )", re.MULTILINE

@@ -22,11 +22,16 @@ class LinkBoundary:
     def __init__(self, folders: Iterable[Path], *, follow_links: bool = False) -> None:
         self._folders = [os.path.realpath(folder) for folder in folders]
         self._follow_links = follow_links
+        self._site: str | None = None
         self._skipped: set[str] = set()
 
     def add_folders(self, folders: Iterable[Path]) -> None:
         """Let links lead into these folders, too."""
         self._folders += map(os.path.realpath, folders)
+
+    def set_site(self, folder: Path) -> None:
+        """Let pages import files of this site, too."""
+        self._site = os.path.realpath(folder)
 
     def allows(self, path: str | Path) -> bool:
         """Whether a file or folder may be read: no link leads to it, or its target is in the source."""
@@ -36,8 +41,17 @@ class LinkBoundary:
         self._skipped.add(lexical)
         return False
 
+    def allows_import(self, path: Path) -> bool:
+        """Whether a page may import a file: it is in the source, or in the site that has the source."""
+        real = os.path.realpath(path)
+        in_site = self._site is not None and _is_below(real, self._site)
+        if self._follow_links or in_site or self._contains(real):
+            return True
+        self._skipped.add(os.path.abspath(path))  # noqa: PTH100 - keeps links
+        return False
+
     def _contains(self, real: str) -> bool:
-        return any(os.path.commonpath((folder, real)) == folder for folder in self._folders)
+        return any(_is_below(real, folder) for folder in self._folders)
 
     def list_skipped(self) -> list[Skipped]:
         """Name the links that were not followed."""
@@ -48,3 +62,7 @@ class LinkBoundary:
         names = ", ".join(paths[:_MAX_NAMES]) + (", …" if len(paths) > _MAX_NAMES else "")
         reason = f"links that lead outside the source folder: {names}; --follow-links reads them"
         return [Skipped(reason, len(paths))]
+
+
+def _is_below(real: str, folder: str) -> bool:
+    return os.path.commonpath((folder, real)) == folder

@@ -109,7 +109,7 @@ class DocumentParser:
             path = importer.parent / imported
         else:
             return None
-        return path.resolve() if self._links.allows(path) else None
+        return path.resolve() if self._links.allows_import(path) else None
 
     def _load_partial(self, path: Path) -> _Document | None:
         """Return a parsed partial; None if it can't be read, and the page shows nothing in its place."""

@@ -189,7 +189,7 @@ class SqlCatalog:
     def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, PageWrite]]) -> None:
         """Record every page as a new build has it, and make that build the one in use."""
         current = self.fingerprint()
-        with self._write() as connection:
+        with self._write() as connection, database.unlimited_statements(connection):
             write_pages(connection, pages)
             vocabulary.recount(connection)
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))

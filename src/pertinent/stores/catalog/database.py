@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import time
@@ -132,7 +133,7 @@ def _create_sqlite_engine(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
 
 
 def is_read_only_file(url: sa.URL) -> bool:
-    """Whether the SQLite file, or its folder, exists and can't be written."""
+    """Whether the SQLite file exists on a read-only file system."""
     file = Path(url.database or "")
     return file.exists() and (is_read_only(file) or is_read_only(file.parent))
 
@@ -144,6 +145,21 @@ def _connect_read_only(url: sa.URL) -> sqlite3.Connection:
     if log.exists() and log.stat().st_size:
         raise sqlite3.OperationalError(f"{log.name} has changes that were not merged into the file")
     return sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+
+
+@contextmanager
+def unlimited_statements(connection: sa.Connection) -> Iterator[None]:
+    """Lift the time limit of statements in this transaction: their time grows with the catalog."""
+    if connection.dialect.name != "postgresql":
+        yield
+        return
+    driver_connection: Any = connection.connection.driver_connection
+    limit, driver_connection.max_silence = driver_connection.max_silence, math.inf
+    try:
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        yield
+    finally:
+        driver_connection.max_silence = limit
 
 
 def enable_write_ahead_log(engine: sa.Engine) -> None:

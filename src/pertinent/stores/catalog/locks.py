@@ -47,8 +47,12 @@ def postgres_advisory_lock(engine: sa.Engine, catalog_id: str) -> Iterator[TryAc
     """Lock a catalog in PostgreSQL, on a connection of its own that holds no transaction open."""
     with database.translate_errors(engine.url):
         connection = engine.connect()
-        connection.detach()  # PostgreSQL releases the lock when this connection closes
-        connection.execute(_NAME_SESSION, {"name": _name_process(), "seconds": str(KEEPALIVE_SECONDS)})
+        try:
+            connection.detach()  # PostgreSQL releases the lock when this connection closes
+            connection.execute(_NAME_SESSION, {"name": _name_process(), "seconds": str(KEEPALIVE_SECONDS)})
+        except BaseException:
+            connection.close()
+            raise
 
     def try_acquire() -> bool:
         with database.translate_errors(engine.url):

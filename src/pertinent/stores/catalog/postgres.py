@@ -84,10 +84,14 @@ def create_postgres_engine(url: sa.URL, timeout: float, **options: Any) -> sa.En
     @sa.event.listens_for(engine, "do_connect")
     def connect(_dialect: object, _record: object, arguments: Any, parameters: Any) -> LimitedConnection:
         connection = LimitedConnection.connect(*arguments, **parameters)
-        connection.max_silence = timeout + GRACE_SECONDS
-        connection.autocommit = True
-        connection.execute(_LIMIT_STATEMENTS, [str(round(timeout * 1000))])
-        connection.autocommit = False
+        try:
+            connection.max_silence = timeout + GRACE_SECONDS
+            connection.autocommit = True
+            connection.execute(_LIMIT_STATEMENTS, [str(round(timeout * 1000))])
+            connection.autocommit = False
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     return engine

@@ -122,7 +122,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         bool,
         typer.Option(
             "--allow-shrink",
-            help="Allow the removal of a quarter of the indexed pages, or of most text on half of them.",
+            help="Allow that more than a quarter of the pages go, or most text of more than half.",
         ),
     ] = False,
 ) -> None:

@@ -107,7 +107,7 @@ def read_page_records(body: Mapping[str, Any]) -> list[PageRecord]:
 
 
 def read_sources(body: Mapping[str, Any]) -> dict[str, str]:
-    """Read name and location of each source; a location that the service does not tell is empty."""
+    """Read name and location of each source; a location that the service does not return is empty."""
     return {source["name"]: source["location"] or "" for source in body["sources"]}
 
 

@@ -105,7 +105,7 @@ class AsyncPertinentClient:
         return await self.send(api_requests.build_page(document_id))
 
     async def sources(self) -> Mapping[str, str]:
-        """Return name and location of each source; a location that the service does not tell is empty."""
+        """Return name and location of each source; a location that the service does not return is empty."""
         return await self.send(api_requests.build_sources())
 
     async def validate(

@@ -110,7 +110,7 @@ class PertinentClient(ClosedAtExit):
         return self.send(api_requests.build_page(document_id))
 
     def sources(self) -> Mapping[str, str]:
-        """Return name and location of each source; a location that the service does not tell is empty."""
+        """Return name and location of each source; a location that the service does not return is empty."""
         return self.send(api_requests.build_sources())
 
     def validate(

@@ -56,6 +56,10 @@ class Connection:
     def __post_init__(self) -> None:
         if not is_url(self.url) or urlsplit(self.url).scheme not in ("http", "https"):
             raise InvalidInput("url", f"must begin with http:// or https://, not {self.url!r}")
+        try:
+            httpx.URL(self.url)
+        except (httpx.InvalidURL, ValueError) as error:
+            raise InvalidInput("url", f"is no address: {error}") from error
         parts = urlsplit(self.url)
         if parts.username is not None or parts.password is not None:
             raise InvalidInput("url", "must not hold a user name or a password; pass the key as api_key")
@@ -66,7 +70,8 @@ class Connection:
             not self.api_key.isprintable() or self.api_key != self.api_key.strip()
         ):
             raise InvalidInput("api_key", "must be printable, without white space around it")
-        if isinstance(self.timeout, bool) or not isinstance(self.timeout, int | float) or self.timeout <= 0:
+        is_number = isinstance(self.timeout, int | float) and not isinstance(self.timeout, bool)
+        if not is_number or not self.timeout > 0:
             raise InvalidInput("timeout", f"must be a number of seconds above 0, not {self.timeout!r}")
         check_at_least("retries", self.retries, 0)
         object.__setattr__(self, "url", self.url.rstrip("/"))
@@ -88,6 +93,8 @@ class Connection:
         except httpx.TransportError as error:
             detail = str(error) or type(error).__name__
             raise TransientFailure(f"{self.url} does not answer: {detail}") from error
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise IndexFailure(f"{self.url} is no address: {error}") from error
         except httpx.HTTPError as error:
             detail = str(error) or type(error).__name__
             raise IndexFailure(f"{self.url} gave an answer that can't be read: {detail}") from error
@@ -104,7 +111,8 @@ class Connection:
         except ValueError:
             body = None
         status = response.status_code
-        if status in request.statuses and isinstance(body, dict):
+        # A probe answers with 503 and its own body; any error has a message.
+        if status in request.statuses and isinstance(body, dict) and "message" not in body:
             try:
                 return request.read(body)
             except (KeyError, TypeError, AttributeError, ValueError) as error:

@@ -18,7 +18,7 @@ from ...errors import SettingsError
 from ...identity import is_loopback
 from ...search.engine import NO_CHUNKS
 from ...settings import Settings
-from ..folder_service import FolderService, leave_address, local_url, make_token
+from ..folder_service import FolderService, local_url, make_token, publish_address
 from ..library import Pertinent
 from .app import create_app
 from .connection_limits import ConnectionLimits, read_descriptor_limit
@@ -97,7 +97,7 @@ def run_server(
     # On a server, an index can be opened by many processes.
     is_embedded = settings.qdrant_url is None
     try:
-        with leave_address(settings.folder, address, announce) if is_embedded else nullcontext():
+        with publish_address(settings.folder, address, announce) if is_embedded else nullcontext():
             announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C stops it)")
             if watch:
                 watcher.start()

@@ -80,7 +80,7 @@ class StoreProbe(Generic[Result]):
         if self._call is None or self._call.done():
             self._call = self._threads().submit(self._ask)
             answer = asyncio.wrap_future(self._call)
-            # An answer that comes too late is nobody's, also if it is an error.
+            # Retrieve the exception of a late answer, so that asyncio does not log it as unhandled.
             answer.add_done_callback(lambda late: late.cancelled() or late.exception())
             await asyncio.wait([answer], timeout=self._timeout)
         if not self._call.done():

@@ -16,7 +16,7 @@ const LINE_HEIGHT = 21;
 const MIN_LINES = 3;
 const MAX_LINES = 8;
 
-/** How many characters a snippet has: at most eight lines, and fewer if only so the hits fit on the screen. */
+/** How many characters a snippet has: at most eight lines, and fewer where the hits would not fit on the screen. */
 export function getSnippetLength() {
   const { hits, frame, lineWidth } = Object.values(LAYOUTS).find(({ media }) => matchMedia(media).matches);
   const lines = Math.floor(((innerHeight - HEADER_HEIGHT) / hits - frame) / LINE_HEIGHT);

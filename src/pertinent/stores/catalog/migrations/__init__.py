@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from ....errors import CatalogFailure
+from ..database import unlimited_statements
 from . import m0001_first_tables, m0002_front_matter, m0003_vocabulary
 
 MIGRATIONS: Mapping[int, tuple[str, Callable[[sa.Connection], None]]] = {
@@ -41,7 +42,7 @@ def migrate(reader: sa.Engine, writer: sa.Engine) -> None:
     with reader.connect() as connection:
         missing = _find_missing(connection)
     while missing:
-        with writer.begin() as connection:
+        with writer.begin() as connection, unlimited_statements(connection):
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
             missing = _find_missing(connection)

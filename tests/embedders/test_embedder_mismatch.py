@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from typer.testing import CliRunner
 
 from pertinent.surfaces.cli.app import app
@@ -13,7 +15,7 @@ from .wire import KEY, Wire
 
 
 @pytest.fixture
-def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: Wire) -> Path:
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: Wire) -> Iterator[Path]:
     """A page that is indexed with another embedder than the service's."""
     for name in ("OPENAI", "COHERE"):
         monkeypatch.setenv(f"{name}_API_KEY", KEY)
@@ -26,7 +28,9 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wire: Wire) -> Path:
     indexed = CliRunner().invoke(app, ["--embedder", "testing:hashed-words", "index", str(page.parent)])
     assert indexed.exit_code == 0, indexed.output
     page.write_text("# A page\n\nIt tells of joints.\n", encoding="utf-8")
-    return page.parent
+    yield page.parent
+    # `serve` in this process has set the logs up for the streams of its test.
+    structlog.reset_defaults()
 
 
 @pytest.mark.parametrize("embedder", ["openai:other", "cohere:other"])

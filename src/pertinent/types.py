@@ -41,9 +41,10 @@ class FrontMatter:
     tags: tuple[str, ...] = ()
     sidebar_label: str = ""
 
-    @property
-    def searchable_text(self) -> str:
-        """The fields in one line, with which the first chunk of the page is found; a long one is cut."""
+    def text_above(self, position: int) -> str:
+        """Return the fields in one line, cut if long, for the first chunk of the page; "" for all others."""
+        if position:
+            return ""
         fields = (self.sidebar_label, self.description, ", ".join(self.keywords), ", ".join(self.tags))
         return " · ".join(filter(None, fields))[:FRONT_MATTER_MAX]
 

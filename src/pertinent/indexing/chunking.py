@@ -109,8 +109,7 @@ def embedded_text(chunk: Chunk, front_matter: FrontMatter = NO_FRONT_MATTER) -> 
     The first chunk of a page also has what the front matter of the page says.
     """
     line = context(_spoken_title(chunk), chunk.section)
-    description = front_matter.searchable_text if chunk.position == 0 else ""
-    return "\n\n".join(filter(None, (line, description, chunk.text)))
+    return "\n\n".join(filter(None, (line, front_matter.text_above(chunk.position), chunk.text)))
 
 
 def _spoken_title(item: Page | Chunk) -> str:

@@ -20,8 +20,8 @@ from .. import identity
 from .._internal.clock import StageTimer, utc_now
 from .._internal.progress import NoProgress, Progress
 from ..errors import SyncRefused
-from ..ports import Catalog, Embedder, Entry, PageRecord, Source, VectorIndex
-from ..types import Chunk, FrontMatter, LazyPage, Page, Skipped, Unreadable
+from ..ports import Catalog, Embedder, PageRecord, Source, VectorIndex
+from ..types import FrontMatter, LazyPage, Page, Skipped, Unreadable
 from .chunking import embedded_text, iterate_chunks
 from .spool import PageSpool, PlannedChunk
 
@@ -250,12 +250,6 @@ class Planner:
                 timed = replace(chunk, created_at=created_at.get(chunk.chunk_id, now))
                 planned.append(PlannedChunk(timed, page.front_matter, key, stored_keys.get(point_id) != key))
             yield planned
-
-
-def make_entry(page: Page, chunk: Chunk, source: str, embedder: str) -> Entry:
-    """Return a chunk of the page as it is put into the index."""
-    text = embedded_text(chunk, page.front_matter)
-    return Entry(chunk, source, text, identity.embedding_key(embedder, text))
 
 
 def _count_words(text: str) -> Counter[str]:

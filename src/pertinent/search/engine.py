@@ -288,8 +288,8 @@ class Engine:
 
     def _load_cosine_scale(self, book: BookWords) -> CosineScale:
         """Return the scale of the model's cosines, estimated again while a small book grows."""
-        if (known := KNOWN_SCALES.get(self._embedder.name)) is not None:
-            return known
+        if (scale := KNOWN_SCALES.get(self._embedder.name)) is not None:
+            return scale
         sample_size = min(book.vocabulary.chunks, SAMPLE)
         if self._cosine_scale is None or self._cosine_scale[0] != sample_size:
             sample = islice(self._index.scan(), SAMPLE)

@@ -45,7 +45,7 @@ def recount(catalog: CatalogReader) -> Vocabulary:
 
     def searched_text(chunk: Chunk) -> str:
         front_matter = require(catalog.page(chunk.document_id)).front_matter
-        return chunk.text if chunk.position else f"{front_matter.searchable_text} {chunk.text}"
+        return f"{front_matter.text_above(chunk.position)} {chunk.text}"
 
     passages = ((chunk.document_id, chunk.section, searched_text(chunk)) for chunk in chunks)
     return Vocabulary(count_words(titles, passages), len(chunks))

@@ -10,8 +10,8 @@ from .._internal.messages import format_count
 from .._internal.progress import Progress
 from .._internal.vector_checksum import find_mismatches
 from ..errors import IndexFailure, InvalidInput, SyncRefused
-from ..identity import point_id
-from ..indexing.plan import make_entry
+from ..identity import embedding_key, point_id
+from ..indexing.chunking import embedded_text
 from ..ports import Catalog, Entry, Fingerprint, PageRecord, PageWrite, VectorIndex
 from ..settings import Settings
 from .workspace import Workspace
@@ -165,7 +165,8 @@ def _read_entries(catalog: Catalog, records: Sequence[PageRecord], made_with: Fi
     for record in records:
         if page := catalog.page(record.document_id):
             for chunk in catalog.chunks(record.document_id):
-                yield make_entry(page, chunk, record.source, made_with.embedder)
+                text = embedded_text(chunk, page.front_matter)
+                yield Entry(chunk, record.source, text, embedding_key(made_with.embedder, text))
 
 
 def _group_entries(entries: Iterator[Entry]) -> Iterator[list[Entry]]:

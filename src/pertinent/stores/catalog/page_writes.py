@@ -12,7 +12,7 @@ from ...search.word_counts import WordCounter
 from .rows import Row, from_chunk, from_page
 from .statements import among, upsert
 from .tables import documents, pages
-from .vocabulary import ROW_BATCH, Counts, find_text
+from .vocabulary import ROW_BATCH, Counts, make_searchable_text
 
 
 def write_pages(connection: sa.Connection, writes: Iterable[tuple[str, PageWrite]]) -> Counts:
@@ -54,7 +54,7 @@ class _PageWriter:
         for chunk in write.chunks:
             row = from_chunk(page, chunk)
             _add_unique("chunk_id", chunk.chunk_id, self._batch_chunks)
-            text = find_text(row["snippet"], row["order_index"], page.front_matter)
+            text = make_searchable_text(row["snippet"], row["order_index"], page.front_matter)
             self.words.add_passage(row["section"], text)
             self._chunk_rows.append(row)
             if len(self._chunk_rows) >= ROW_BATCH:

@@ -88,15 +88,14 @@ def _count(connection: sa.Connection, statement: sa.Select[Any], parameters: Map
                 counter.begin_page(row.title)
             if row.snippet is not None:
                 front_matter = to_front_matter(row.front_matter or {})
-                counter.add_passage(row.section, find_text(row.snippet, row.order_index, front_matter))
+                text = make_searchable_text(row.snippet, row.order_index, front_matter)
+                counter.add_passage(row.section, text)
     return counter.counts()
 
 
-def find_text(snippet: str, order_index: int, front_matter: FrontMatter) -> str:
-    """Return the text that a chunk is found by; for the first one of a page, with the front matter."""
-    if order_index != 1 or not (searchable := front_matter.searchable_text):
-        return snippet
-    return f"{searchable}\n{snippet}"
+def make_searchable_text(snippet: str, order_index: int, front_matter: FrontMatter) -> str:
+    """Return the text that a chunk is found by: its own, and the front matter above it."""
+    return f"{front_matter.text_above(order_index - 1)}\n{snippet}"
 
 
 _RAISE_VERSION = sa.text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import astuple, replace
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pertinent import identity
+from pertinent._internal.free_memory import release_free_memory
 from pertinent._internal.progress import NoProgress
 from pertinent.indexing import plan as planning
 from pertinent.indexing import spool, sync
@@ -227,3 +229,18 @@ def test_memory_for_a_large_file_is_eleven_times_its_size_at_most(
     small_size, small_peak = measure_sync(workspace, tmp_path / "small", 200)
     large_size, large_peak = measure_sync(workspace, tmp_path / "large", 600)
     assert (large_peak - small_peak) / (large_size - small_size) < 11
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems say nothing about their memory here")
+def test_freed_memory_is_given_back_to_the_system() -> None:
+    def read_anonymous_memory() -> int:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return int(status.partition("RssAnon:")[2].split()[0]) * 1024
+
+    blocks = [bytes(1000) for _ in range(100_000)]
+    pins = blocks[::100]  # what lives on, between what is freed
+    full = read_anonymous_memory()
+    del blocks
+    release_free_memory()
+    assert full - read_anonymous_memory() > 60 * 2**20
+    assert len(pins) == 1000

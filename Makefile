@@ -6,9 +6,11 @@ STAMP := $(VENV)/.installed-
 HANDBOOK := examples/handbook
 # Options of the service, such as SERVE="--port 8080".
 SERVE ?=
+# The extras of the service's image.
+SERVICE_EXTRAS := postgres cohere otel
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check docs format bench clean
+.PHONY: help run test quick check docs format constraints bench clean
 
 help:
 	@echo "make run     index the example handbook, answer three questions about it, and serve it"
@@ -17,6 +19,7 @@ help:
 	@echo "make check   ruff, ruff format and mypy alone"
 	@echo "make docs    build the documentation as a site, in site/"
 	@echo "make format  put the code into the agreed form"
+	@echo "make constraints  write the hashes of the packages that the service needs"
 	@echo "make bench   measure the speeds that the documentation states"
 
 $(VENV)/bin/python:
@@ -24,12 +27,12 @@ $(VENV)/bin/python:
 	  || { echo "Pertinent needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMP)run: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+$(STAMP)run: $(VENV)/bin/python pyproject.toml constraints/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints/dev.txt --editable .
 	@touch $@
 
-$(STAMP)dev: $(STAMP)run pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+$(STAMP)dev: $(STAMP)run pyproject.toml constraints/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints/dev.txt --editable '.[dev]'
 	@touch $@
 
 run: $(STAMP)run
@@ -61,6 +64,16 @@ docs: $(STAMP)dev
 format: $(STAMP)dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# For every platform and Python version, in the versions of constraints/dev.txt.
+COMPILE = UV_CUSTOM_COMPILE_COMMAND="make constraints" $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+  --generate-hashes --no-annotate --constraint constraints/dev.txt
+
+constraints: $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(COMPILE) $(SERVICE_EXTRAS:%=--extra %) --output-file constraints/runtime.txt pyproject.toml
+	@# What builds our own wheel.
+	echo hatchling | $(COMPILE) --output-file constraints/build.txt -
 
 bench: $(STAMP)dev
 	$(BIN)/python benchmarks/run.py

@@ -25,6 +25,7 @@ CACHED_POINT_IDS = 20_000
 _POINTS = uuid.UUID("6b3a8f0e-2d3c-5b0e-9f6e-70657274696e")
 _WORD = re.compile(r"[^\w]+")
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def content_hash(text: str) -> str:
@@ -119,10 +120,7 @@ def embedding_key(embedder: str, text: str) -> str:
 
 def is_storable(text: str) -> bool:
     """Whether every store accepts a text: PostgreSQL has no NUL, and UTF-8 no lone surrogate."""
-    try:
-        return "\0" not in text and (text.isascii() or bool(text.encode()))
-    except UnicodeEncodeError:
-        return False
+    return "\0" not in text and (text.isascii() or _SURROGATE.search(text) is None)
 
 
 def shorten(text: str, limit: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -26,6 +27,7 @@ from pertinent.surfaces.folder_service import (
     make_token,
     publish_address,
 )
+from pertinent.workspace.workspace import Workspace
 
 from ..http.test_server import Server
 from .conftest import Run
@@ -104,6 +106,25 @@ def test_commands_print_the_same_with_and_without_a_service(run: Run, serve: Ser
         result = run(*command, exits=0)
         assert result.stdout == local.stdout, command
         assert result.stderr == notice(server) + local.stderr
+
+
+def test_list_asks_the_service_once(run: Run, serve: Serve) -> None:
+    server = serve()
+    run("list", exits=0)
+    _, metrics = server.get("/metrics")
+    requests = re.search(rb'^pertinent_requests_total{.*route="/api/v1/documents".*} (.*)$', metrics, re.M)
+    assert requests
+    assert float(requests[1]) == 1
+
+
+def test_search_beside_a_service_opens_no_store(
+    run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also not for the language, by whose word stems the lines to show are chosen."""
+    serve()
+    expected = run("search", "joint limits", exits=0).stdout
+    monkeypatch.setattr(Workspace, "catalog", lambda _workspace: pytest.fail("the catalog was opened"))
+    assert run("search", "joint limits", exits=0).stdout == expected
 
 
 @pytest.mark.parametrize(

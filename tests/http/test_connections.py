@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import resource
@@ -13,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
+import uvicorn
 
+from pertinent.surfaces.http.connection_limits import ConnectionLimits
+from pertinent.surfaces.http.observability import Observer
+from pertinent.surfaces.http.protocol import create_protocol
+from pertinent.surfaces.http.trusted_proxies import TrustedProxies
 from pertinent.surfaces.library import Pertinent
 
 from .test_request_head import read_error
@@ -123,6 +130,57 @@ def test_unfinished_heads_are_ended_after_10_seconds(start: Start, connect: Conn
         )
     assert silent.recv(1) == b""
     assert early.recv(1) == b""
+
+
+class Gate:
+    """An application that answers each request with its path, once it is open."""
+
+    def __init__(self) -> None:
+        self.opened = asyncio.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.opened.wait()
+        body = scope["path"].encode()
+        headers = [(b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def test_pipelined_requests_wait_unparsed_and_are_answered_in_order() -> None:
+    """Each parsed request takes some kilobytes: 20,000 of them on each of 200 connections would be 10 GB."""
+    paths = [f"/{number}" for number in range(20_000)]
+    requests = b"".join(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode() for path in paths)
+    waiting: list[int] = []
+
+    async def exchange() -> list[str]:
+        gate = Gate()
+        observer = Observer(structlog.get_logger())
+        limits = ConnectionLimits(observer, 10, 10, None, TrustedProxies(()))
+        config = uvicorn.Config(gate, http=create_protocol(observer, limits), lifespan="off", log_config=None)
+        config.load()
+        server = uvicorn.Server(config)
+        state, connections = server.server_state, server.server_state.connections
+        listening = await asyncio.get_running_loop().create_server(
+            lambda: config.http_protocol_class(config=config, server_state=state, app_state={}),  # type: ignore[operator, union-attr, call-arg]
+            "127.0.0.1",
+        )
+        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+        writer.write(requests)
+        bodies = []
+        for path in paths:
+            if path == "/0":
+                await asyncio.sleep(0.5)  # as much arrives as the service takes
+                gate.opened.set()
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200")
+            bodies.append((await reader.readexactly(len(path))).decode())
+            waiting.extend(len(connection.pipeline) for connection in connections)  # type: ignore[union-attr]
+        writer.close()
+        listening.close()
+        return bodies
+
+    assert asyncio.run(exchange()) == paths
+    assert max(waiting) <= 100
 
 
 def test_idle_connections_are_closed(start: Start, connect: Connect) -> None:

@@ -96,6 +96,15 @@ class Server:
         finally:
             connection.close()
 
+    def get(self, path: str) -> tuple[int, bytes]:
+        connection = self.connect()
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
     def end(self, how: signal.Signals = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(how)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import astuple, replace
@@ -15,13 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pertinent import identity
+from pertinent._internal.free_memory import release_free_memory
 from pertinent._internal.progress import NoProgress
 from pertinent.indexing import plan as planning
+from pertinent.indexing import spool, sync
 from pertinent.indexing.chunking import chunk_page, embedded_text
 from pertinent.indexing.plan import PageChange, hash_page
 from pertinent.indexing.spool import PageSpool, PlannedChunk
 from pertinent.indexing.sync import Indexer
 from pertinent.settings import Settings
+from pertinent.sources import front_matter
+from pertinent.sources.markdown import MarkdownSource, large_files
+from pertinent.stores.catalog import page_writes
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import FrontMatter, Page
 from pertinent.workspace.workspace import Workspace
@@ -181,3 +187,60 @@ def test_page_hash_is_that_of_the_json_of_all_fields(text: str, keywords: list[s
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planning, "_PART_CHARACTERS", part)
         assert hash_page(document) == hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def measure_sync(workspace: Workspace, docs: Path, sections: int) -> tuple[int, int]:
+    """Index a file of this many sections; return its size, and the most memory that Python held for it."""
+    docs.mkdir()
+    words = " ".join(f"word{number % 997}" for number in range(80))
+    file = docs / "large.md"
+    with file.open("w", encoding="utf-8") as content:
+        content.write("---\ndescription: What no section says\n---\n\n")
+        for section in range(sections):
+            content.write(f"## Section {section}\n\nIt is “large” – {section}: {words}.\n\n")
+    indexer = workspace.create_indexer(NoProgress())
+    gc.collect()
+    tracemalloc.start()
+    indexer.apply(indexer.plan(MarkdownSource(docs, name=docs.name)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return file.stat().st_size, peak
+
+
+def test_memory_for_a_large_file_is_eleven_times_its_size_at_most(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text takes two bytes a character; SQLite gets it as UTF-8, which Python reserves three for.
+
+    Pages that are smaller than a batch would hide a copy of the text, so the batches are small here.
+    """
+    for module, name, size in (
+        (large_files, "LARGE_CHARACTERS", 2**16),
+        (large_files, "PART_CHARACTERS", 2**14),
+        (front_matter, "_WORD_BATCH", 64),
+        (planning, "_PART_CHARACTERS", 2**10),
+        (planning, "PLAN_BATCH", 16),
+        (spool, "_PART_CHARACTERS", 2**10),
+        (sync, "COMMIT_CHUNKS", 16),
+        (page_writes, "ROW_BATCH", 16),
+    ):
+        monkeypatch.setattr(module, name, size)
+    measure_sync(workspace, tmp_path / "warm", 20)
+    small_size, small_peak = measure_sync(workspace, tmp_path / "small", 200)
+    large_size, large_peak = measure_sync(workspace, tmp_path / "large", 600)
+    assert (large_peak - small_peak) / (large_size - small_size) < 11
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems say nothing about their memory here")
+def test_freed_memory_is_given_back_to_the_system() -> None:
+    def read_anonymous_memory() -> int:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return int(status.partition("RssAnon:")[2].split()[0]) * 1024
+
+    blocks = [bytes(1000) for _ in range(100_000)]
+    pins = blocks[::100]  # what lives on, between what is freed
+    full = read_anonymous_memory()
+    del blocks
+    release_free_memory()
+    assert full - read_anonymous_memory() > 60 * 2**20
+    assert len(pins) == 1000

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pertinent.sources import front_matter as module
 from pertinent.sources.front_matter import drop_repetitions, split_keywords
 from pertinent.types import FrontMatter
 
@@ -22,6 +25,15 @@ from pertinent.types import FrontMatter
 def test_description_that_stands_in_the_text_is_dropped(description: str, expected: str) -> None:
     text = "# Joints\n\nA joint turns. It has limits."
     assert drop_repetitions(FrontMatter(description), "Joints", text).description == expected
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=12), st.lists(st.sampled_from("ab"), min_size=1, max_size=4))
+def test_description_is_found_wherever_it_stands(words: list[str], description: list[str]) -> None:
+    text, phrase = " ".join(words), " ".join(description)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_WORD_BATCH", 1)
+        remaining = drop_repetitions(FrontMatter(phrase), "", text).description
+    assert (remaining == "") == (f" {phrase} " in f" {text} ")
 
 
 @pytest.mark.parametrize(("label", "expected"), [("Use `joints`", ""), ("Joints", "Joints"), ("", "")])

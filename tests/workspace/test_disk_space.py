@@ -16,6 +16,8 @@ from pertinent._internal.disk import MIN_FREE
 from pertinent.errors import IndexFailure
 from pertinent.surfaces.library import Pertinent
 
+from ..http.test_server import Server
+
 COMMAND = Path(sys.executable).with_name("pertinent")
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
@@ -79,3 +81,26 @@ def test_read_only_file_system_allows_search_list_and_show(disk: Path, tmp_path:
         assert refused.returncode == 3
         assert "Read-only file system" in refused.stderr
         assert "written" in refused.stderr
+
+
+@pytest.mark.slow
+def test_read_only_file_system_allows_serve(
+    disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, data, copies = write_page(tmp_path), disk / "data", tmp_path / "copies"
+    copies.mkdir()
+    assert run("index", docs, "--folder", data).returncode == 0
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
+    server = Server("--folder", str(data), TMPDIR=str(copies))
+    try:
+        status, body = server.ask("revolute joint")
+        assert status == 200
+        assert [hit["title"] for hit in json.loads(body)["results"]] == ["Joints"]
+        assert json.loads(server.get("/health")[1])["status"] == "ok"
+        assert json.loads(server.get("/api/v1/suggest?q=Joi")[1])["suggestions"]
+        assert [*copies.iterdir()]
+    finally:
+        assert server.end() == 0
+    assert len([line for line in server.output if "can't write" in line and "service.json" in line]) == 1
+    assert not [*copies.iterdir()], "the copy of the index is deleted"

@@ -12,6 +12,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,10 @@ from ..errors import IndexFailure
 from ..types import Chunk, FrontMatter, Page
 
 _OFFSET_BYTES = 8
-"""Before a page stands the offset of its chunks, which are read without the page."""
+"""Before a page stand the offsets of its text and of its chunks, which are read without the page."""
+
+_PART_CHARACTERS = 2**20
+"""How much of a text is encoded at a time."""
 
 
 class PlannedChunk(NamedTuple):
@@ -33,7 +37,9 @@ class PlannedChunk(NamedTuple):
 
 
 class PageSpool:
-    """A file of pages, each followed by its chunks in batches; written once, read any number of times.
+    """A file of pages, each followed by its text, and its chunks in batches.
+
+    It is written once, and read any number of times.
 
     Args:
         folder: The folder whose disk holds the file; None is the system's folder for temporary files,
@@ -48,12 +54,16 @@ class PageSpool:
     def write(self, page: Page, batches: Iterable[Sequence[PlannedChunk]]) -> int:
         """Append a page and its chunks; return the position to read them from."""
         position = self._file.seek(0, os.SEEK_END)
-        self._file.write(bytes(_OFFSET_BYTES))
-        self._dump(page)
-        chunks = self._file.tell()
+        self._write(bytes(2 * _OFFSET_BYTES))
+        self._dump(replace(page, text=""))
+        text_offset = self._file.tell()
+        # In parts, and not pickled: that would keep a copy of a large text.
+        for start in range(0, len(page.text), _PART_CHARACTERS):
+            self._write(page.text[start : start + _PART_CHARACTERS].encode())
+        chunks_offset = self._file.tell()
         self._file.seek(position)
-        self._file.write(chunks.to_bytes(_OFFSET_BYTES))
-        self._file.seek(chunks)
+        self._write(text_offset.to_bytes(_OFFSET_BYTES) + chunks_offset.to_bytes(_OFFSET_BYTES))
+        self._file.seek(chunks_offset)
         for batch in batches:
             if batch:
                 self._dump(tuple(batch))
@@ -62,18 +72,29 @@ class PageSpool:
 
     def read_page(self, position: int) -> Page:
         """Read the page at a position."""
-        page: Page = self._load(position + _OFFSET_BYTES)[0]
-        return page
+        text_offset, chunks_offset = self._read_offsets(position)
+        page: Page = self._load(position + 2 * _OFFSET_BYTES)[0]
+        self._file.seek(text_offset)
+        return replace(page, text=self._file.read(chunks_offset - text_offset).decode())
 
     def read_chunks(self, position: int) -> Iterator[Sequence[PlannedChunk]]:
         """Yield the chunks of the page at a position, in the batches in which they were written."""
-        self._file.seek(position)
-        offset = int.from_bytes(self._file.read(_OFFSET_BYTES))
+        _, offset = self._read_offsets(position)
         while True:
             batch, offset = self._load(offset)
             if not batch:
                 return
             yield batch
+
+    def _read_offsets(self, position: int) -> tuple[int, int]:
+        """Return where the text and the chunks of the page at a position begin."""
+        self._file.seek(position)
+        text_offset, chunks_offset = (int.from_bytes(self._file.read(_OFFSET_BYTES)) for _ in range(2))
+        return text_offset, chunks_offset
+
+    def _write(self, content: bytes) -> None:
+        with _translate_errors():
+            self._file.write(content)
 
     def _dump(self, content: object) -> None:
         with _translate_errors():

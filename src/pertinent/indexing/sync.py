@@ -15,6 +15,7 @@ from itertools import chain, islice
 
 from .. import identity
 from .._internal.clock import StageTimer
+from .._internal.free_memory import release_free_memory
 from ..ports import Entry, PageWrite
 from ..types import Chunk, PointId, Skipped, Unreadable, readable_chunks
 from .chunking import embedded_text
@@ -96,6 +97,7 @@ class Indexer(Planner):
             raise ValueError("the plan was made for a dry run, and can't be applied")
         timer = StageTimer()
         check_removals(plan, allow_shrink=allow_shrink)
+        release_free_memory()  # of the pages that were parsed
         self.catalog.register(plan.source, plan.location)
         self.progress.stage("Embedding", plan.chunks_to_embed)
         for group in _group_changes(plan.changes):
@@ -135,6 +137,7 @@ class Indexer(Planner):
                     self.plan_page(page, record.page_hash, record.source, exists=True, spool=spool)
                 )
                 self.progress.advance()
+        release_free_memory()
         self.progress.stage("Embedding", sum(change.chunks_to_embed for change in changes))
         for group in _group_changes(changes):
             self._write_to_index(spool, group)

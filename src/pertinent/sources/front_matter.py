@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from ..types import FrontMatter
 
 _WORD = re.compile(r"\w+")
+_WORD_BATCH = 10_000
 
 
 def split_keywords(keywords: Iterable[str]) -> tuple[str, ...]:
@@ -23,13 +25,27 @@ def drop_repetitions(front_matter: FrontMatter, title: str, text: str) -> FrontM
     Docusaurus gives a page without a description its first line as one.
     """
     description, label = front_matter.description, front_matter.sidebar_label
-    if _plain(description) in _plain(text):
+    if _contains_words(text, list(_split_words(description))):
         description = ""
-    if _plain(label) == _plain(title):
+    if list(_split_words(label)) == list(_split_words(title)):
         label = ""
     return replace(front_matter, description=description, sidebar_label=label)
 
 
-def _plain(text: str) -> str:
-    """Return the words of a text alone, to compare texts with and without Markdown."""
-    return f" {' '.join(_WORD.findall(text.casefold()))} "
+def _split_words(text: str) -> Iterator[str]:
+    """Yield the words of a text, to compare texts with and without Markdown."""
+    return (match.group().casefold() for match in _WORD.finditer(text))
+
+
+def _contains_words(text: str, phrase: Sequence[str]) -> bool:
+    """Whether these words follow each other in the text; a few words of it are in memory at a time."""
+    if not phrase:
+        return False
+    remaining = _split_words(text)
+    window: list[str] = []
+    while batch := list(islice(remaining, _WORD_BATCH + len(phrase))):
+        window += batch
+        if f" {' '.join(phrase)} " in f" {' '.join(window)} ":
+            return True
+        window = window[len(window) - len(phrase) + 1 :]
+    return False

@@ -22,7 +22,7 @@ from ..errors import PertinentError
 from ..settings import Settings
 
 if TYPE_CHECKING:
-    from .client import PertinentClient
+    from .client.folder_client import FolderClient
 
 FILE_NAME = "service.json"
 
@@ -113,11 +113,11 @@ def find_service(settings: Settings, warn: Callable[[str], None]) -> FolderServi
     return service if _answers(service) else None
 
 
-def connect(service: FolderService) -> PertinentClient:
+def connect(service: FolderService) -> FolderClient:
     """Return a client of the service with all rights of an API key."""
-    from .client import PertinentClient
+    from .client.folder_client import FolderClient
 
-    return PertinentClient(service.url, service.token, timeout=REQUEST_SECONDS)
+    return FolderClient(service.url, service.token, service.language, timeout=REQUEST_SECONDS)
 
 
 def _read_address(path: Path, warn: Callable[[str], None]) -> FolderService | None:

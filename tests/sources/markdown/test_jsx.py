@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.jsx import parse_string, scan_expression, scan_tag, split_html
+from pertinent.sources.markdown.jsx import UnclosedLimit, parse_string, scan_expression, scan_tag, split_html
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,36 @@ def test_scan_expression_ends_at_its_own_brace(source: str) -> None:
 @pytest.mark.parametrize("source", ["{", "{a", "{(}", "{'a}'"])
 def test_scan_expression_returns_none_if_it_never_closes(source: str) -> None:
     assert scan_expression(source, 0, len(source)) is None
+
+
+def test_template_that_never_closes_begins_with_a_plain_character() -> None:
+    assert scan_expression("{a ` b}", 0, 7) == 7
+
+
+def test_nested_templates_are_scanned_in_one_pass() -> None:
+    """Trying each of them as a template and as a character would never end."""
+    source = "{" + "`${" * 5000
+    assert scan_expression(source, 0, len(source)) is None
+    assert scan_expression(source + "}`" * 5000 + "}", 0, 6 * 5000) == 5 * 5000 + 2
+
+
+def test_expressions_that_never_close_are_searched_a_limited_number_of_times() -> None:
+    limit = UnclosedLimit(expressions=2)
+    for source in ("{a", "<A b={a"):
+        scan = scan_expression if source.startswith("{") else scan_tag
+        assert scan(source, 0, len(source), limit) is None
+    assert limit.expressions == 0
+    assert scan_expression("{a}", 0, 3, limit) is None
+    assert scan_expression("{a}", 0, 3) == 3
+
+
+def test_tags_that_never_close_are_searched_a_limited_number_of_times() -> None:
+    limit = UnclosedLimit(tags=2)
+    for source in ("<A b=", "<A /* b", "< a", "<A>"):
+        assert scan_tag(source, 0, len(source), limit) is None
+    assert limit.tags == 0
+    assert scan_tag("<A>", 0, 3) is not None
+    assert list(split_html("<A b=" * 5000)) == ["<A b=" * 5000]
 
 
 @pytest.mark.parametrize(

@@ -363,7 +363,11 @@ def test_html_tables_and_lists_are_read_like_markdown() -> None:
         "{kept",
         "`kept",
         "<Tabs>kept",
+        "export const a = {\n\n" * 5000 + "kept",
+        "export const a = 1\n\n" + "<A b={" * 5000 + "kept",
+        "export const a = 1\n\n" + "<A b={`${" * 1000 + "kept",
     ],
+    ids=lambda source: source[:30],
 )
 def test_unclosed_constructs_lose_no_text(source: str) -> None:
     assert "kept" in normalize(source)

@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from pertinent.errors import CatalogFailure, SettingsError
 from pertinent.identity import content_hash
 from pertinent.ports import Description, Fingerprint
+from pertinent.search.word_counts import WordCounter
 from pertinent.stores.catalog import database as module
 from pertinent.stores.catalog.catalog import SqlCatalog
 from pertinent.stores.catalog.migrations import MIGRATIONS
@@ -379,6 +380,22 @@ def test_rows_of_another_pipeline_are_not_in_the_vocabulary(catalog: SqlCatalog,
     assert "physical" not in catalog.vocabulary().words
     assert catalog.vocabulary() == recount(catalog)
     assert [name.document_id for name in catalog.section_names()] == ["a", "a"]
+
+
+def test_activating_a_build_counts_the_words_of_each_chunk_once(
+    catalog: SqlCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    add_passage = WordCounter.add_passage
+
+    def record_passage(counter: WordCounter, section: str, text: str) -> None:
+        texts.append(text.strip())
+        add_passage(counter, section, text)
+
+    monkeypatch.setattr(WordCounter, "add_passage", record_passage)
+    fingerprint = Fingerprint("m", 8, "chunker", "lexical", build=2)
+    catalog.activate_build(fingerprint, [("s", page_write("a", ["red", "green"]))])
+    assert sorted(texts) == ["green", "red"]
 
 
 def test_concurrent_commits_leave_the_counts_right(catalog: SqlCatalog) -> None:

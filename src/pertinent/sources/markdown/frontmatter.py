@@ -19,6 +19,7 @@ else:
     _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _OPEN = "---"
+_CLOSE = "\n---"
 _LANGUAGES = ("", "yaml", "yml", "json")
 _COMMENTS = re.compile(r"^\s*#[^\n]+", re.MULTILINE)
 
@@ -64,11 +65,16 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """
     if not text.startswith(_OPEN) or text.startswith("----"):
         return {}, text
-    language, newline, remainder = text[len(_OPEN) :].partition("\n")
-    if language.strip() not in _LANGUAGES:
-        raise FrontMatterError(f"front matter in {language.strip()!r} is not supported; write it in YAML")
-    block, closing, content = (newline + remainder).partition("\n---")
-    return _parse_fields(block), content.removeprefix("\n") if closing else ""
+    # By positions: a large text is copied once.
+    language_end = text.find("\n") if "\n" in text else len(text)
+    language = text[len(_OPEN) : language_end].strip()
+    if language not in _LANGUAGES:
+        raise FrontMatterError(f"front matter in {language!r} is not supported; write it in YAML")
+    block_end = text.find(_CLOSE, language_end)
+    if block_end < 0:
+        return _parse_fields(text[language_end:]), ""
+    start = block_end + len(_CLOSE)
+    return _parse_fields(text[language_end:block_end]), text[start + text.startswith("\n", start) :]
 
 
 def _parse_fields(block: str) -> dict[str, Any]:

@@ -17,13 +17,25 @@ _SPACE = re.compile(r"(?:\s+|/\*.*?\*/)*", re.DOTALL)
 _ATTRIBUTE = re.compile(r"[A-Za-z_$@:][\w$@:.-]*")
 _UNQUOTED = re.compile(r"[^\s\"'=<>`{}]+")
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+_TEMPLATE = re.compile(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
 _BRACKET_OR_QUOTE = re.compile(r"[{}\[\]()'\"`]|//|/\*")
+_IN_TEMPLATE = re.compile(r"\\.|`|\$\{", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r?\n|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 _OPENING = {"}": "{", "]": "[", ")": "("}
-_MAX_TEMPLATE_DEPTH = 5
 _MAX_CODE_POINT = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
+
+
+@dataclass(slots=True)
+class UnclosedLimit:
+    """How many tags and expressions of a page may never close; the others stay text.
+
+    Each is searched up to the end of the page. Valid MDX has some only in its exports.
+    """
+
+    expressions: int = 200
+    tags: int = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +53,10 @@ class Tag:
     expressions: Mapping[str, str] = field(default_factory=dict)
 
 
-def scan_tag(src: str, pos: int, end: int) -> Tag | None:
+def scan_tag(src: str, pos: int, end: int, limit: UnclosedLimit | None = None) -> Tag | None:
     """Return the tag that starts at `pos` and ends before `end`, or None if there is none."""
-    if not src.startswith("<", pos):
+    limit = limit or UnclosedLimit()
+    if limit.tags <= 0 or not src.startswith("<", pos):
         return None
     cursor = pos + 1
     if _skip_space(src, cursor, end) != cursor:
@@ -53,7 +66,9 @@ def scan_tag(src: str, pos: int, end: int) -> Tag | None:
     name, cursor = _scan_name(src, cursor, end)
     if not name and not src.startswith(">", cursor):
         return None
-    return _scan_opening_tag(src, name, cursor, end)
+    tag = _scan_opening_tag(src, name, cursor, end, limit)
+    limit.tags -= tag is None
+    return tag
 
 
 def _scan_closing_tag(src: str, pos: int, end: int) -> Tag | None:
@@ -62,7 +77,7 @@ def _scan_closing_tag(src: str, pos: int, end: int) -> Tag | None:
     return Tag(name, "close", cursor + 1) if cursor < end and src[cursor] == ">" else None
 
 
-def _scan_opening_tag(src: str, name: str, cursor: int, end: int) -> Tag | None:
+def _scan_opening_tag(src: str, name: str, cursor: int, end: int, limit: UnclosedLimit) -> Tag | None:
     attributes: dict[str, str | None] = {}
     expressions: dict[str, str] = {}
     while cursor < end:
@@ -75,7 +90,7 @@ def _scan_opening_tag(src: str, name: str, cursor: int, end: int) -> Tag | None:
             return Tag(name, "self", start + 2, attributes, expressions)
         if start == cursor and not (attributes or expressions):
             return None
-        attribute_end = _scan_attribute(src, start, end, attributes, expressions)
+        attribute_end = _scan_attribute(src, start, end, limit, attributes, expressions)
         if attribute_end is None:
             return None
         cursor = attribute_end
@@ -83,11 +98,16 @@ def _scan_opening_tag(src: str, name: str, cursor: int, end: int) -> Tag | None:
 
 
 def _scan_attribute(
-    src: str, pos: int, end: int, attributes: dict[str, str | None], expressions: dict[str, str]
+    src: str,
+    pos: int,
+    end: int,
+    limit: UnclosedLimit,
+    attributes: dict[str, str | None],
+    expressions: dict[str, str],
 ) -> int | None:
     """Store the attribute at `pos`; return the position after it, or None if it is malformed."""
     if src[pos] == "{":
-        close = scan_expression(src, pos, end)
+        close = scan_expression(src, pos, end, limit)
         if close is not None:
             expressions["..."] = src[pos + 1 : close - 1]
         return close
@@ -99,24 +119,23 @@ def _scan_attribute(
     equals = _skip_space(src, cursor, end)
     if not src.startswith("=", equals) or equals >= end:
         return cursor
-    return _scan_value(src, name, _skip_space(src, equals + 1, end), end, attributes, expressions)
+    value = _skip_space(src, equals + 1, end)
+    if src.startswith("{", value) and value < end:
+        close = scan_expression(src, value, end, limit)
+        if close is not None:
+            expressions[name] = src[value + 1 : close - 1]
+            attributes[name] = parse_string(expressions[name])
+        return close
+    return _scan_value(src, name, value, end, attributes)
 
 
-def _scan_value(
-    src: str, name: str, pos: int, end: int, attributes: dict[str, str | None], expressions: dict[str, str]
-) -> int | None:
+def _scan_value(src: str, name: str, pos: int, end: int, attributes: dict[str, str | None]) -> int | None:
     if pos >= end:
         return None
     if src[pos] in "\"'":
         close = src.find(src[pos], pos + 1, end)
         attributes[name] = unescape(src[pos + 1 : close])
         return close + 1 if close >= 0 else None
-    if src[pos] == "{":
-        expression_end = scan_expression(src, pos, end)
-        if expression_end is not None:
-            expressions[name] = src[pos + 1 : expression_end - 1]
-            attributes[name] = parse_string(expressions[name])
-        return expression_end
     match = _UNQUOTED.match(src, pos, end)
     if not match:
         return None
@@ -127,40 +146,56 @@ def _scan_value(
     return pos + len(value)
 
 
-def scan_expression(src: str, pos: int, end: int, depth: int = 0) -> int | None:
+def scan_expression(src: str, pos: int, end: int, limit: UnclosedLimit | None = None) -> int | None:
     """Return the position after the bracket that closes the one at `pos`; None if it never closes.
 
     Args:
         src: The text.
         pos: The position of the opening bracket.
         end: Where to stop looking.
-        depth: How many template literals the expression is in.
+        limit: Counts the expressions that never close; None looks for this one in any case.
     """
+    if limit is not None and limit.expressions <= 0:
+        return None
+    close = _find_close(src, pos, end, in_templates=True)
+    if close is None and src.find("`", pos, end) >= 0:
+        close = _find_close(src, pos, end, in_templates=False)
+    if limit is not None:
+        limit.expressions -= close is None
+    return close
+
+
+def _find_close(src: str, pos: int, end: int, *, in_templates: bool) -> int | None:
+    """Look for the closing bracket in one pass; a backquote may be a character, and not a template's."""
     stack: list[str] = []
     cursor = pos
     while True:
-        match = _BRACKET_OR_QUOTE.search(src, cursor, end)
+        in_template = bool(stack) and stack[-1] == "`"
+        match = (_IN_TEMPLATE if in_template else _BRACKET_OR_QUOTE).search(src, cursor, end)
         if not match:
             return None
         mark, cursor = match.group(), match.end()
-        if mark in "{[(":
+        if in_template:
+            if mark == "`":
+                stack.pop()
+            elif mark == "${":
+                stack.append("{")
+        elif mark in "{[(" or (mark == "`" and in_templates):
             stack.append(mark)
         elif mark in _OPENING:
             if not stack or stack.pop() != _OPENING[mark]:
                 return None
             if not stack:
                 return cursor
-        else:
-            cursor = _skip_string_or_comment(src, mark, match.start(), end, depth)
+        elif mark != "`":
+            cursor = _skip_string_or_comment(src, mark, match.start(), end)
 
 
-def _skip_string_or_comment(src: str, mark: str, pos: int, end: int, depth: int) -> int:
+def _skip_string_or_comment(src: str, mark: str, pos: int, end: int) -> int:
     """Return the position after a string or comment; a quote that its line never closes is a character."""
     if mark in "'\"":
         match = _STRING.match(src, pos, end)
         return match.end() if match else pos + 1
-    if mark == "`":
-        return _skip_template(src, pos, end, depth) or pos + 1
     if mark == "//":
         if pos and src[pos - 1] == ":":  # an address in JSX text, not a comment
             return pos + 2
@@ -170,30 +205,11 @@ def _skip_string_or_comment(src: str, mark: str, pos: int, end: int, depth: int)
     return close + 2 if close >= 0 else end
 
 
-def _skip_template(src: str, pos: int, end: int, depth: int = 0) -> int | None:
-    """Return the position after a template literal; None if it never closes or is nested too deeply."""
-    cursor = pos + 1
-    while cursor < end:
-        char = src[cursor]
-        if char == "`":
-            return cursor + 1
-        if char == "\\":
-            cursor += 2
-        elif src.startswith("${", cursor):
-            close = scan_expression(src, cursor + 1, end, depth + 1) if depth < _MAX_TEMPLATE_DEPTH else None
-            if close is None:
-                return None
-            cursor = close
-        else:
-            cursor += 1
-    return None
-
-
 def parse_string(expression: str) -> str | None:
     """Return the value of a plain string (in quotes, or a template without `${}`); None for other code."""
     code = expression.strip()
     quoted = _STRING.fullmatch(code)
-    template = code.startswith("`") and _skip_template(code, 0, len(code)) == len(code) and "${" not in code
+    template = _TEMPLATE.fullmatch(code) and "${" not in code
     return _ESCAPE.sub(_unescape, code[1:-1]) if quoted or template else None
 
 
@@ -209,11 +225,11 @@ def _unescape(match: re.Match[str]) -> str:
 
 def split_html(source: str) -> Iterator[Tag | str]:
     """Split HTML into its tags and the text between them, without comments."""
-    pos = 0
+    pos, limit = 0, UnclosedLimit()
     for match in re.finditer(r"<(!--.*?(?:-->|$))?", source, re.DOTALL):
         if match.start() < pos:
             continue
-        tag = None if match.group(1) else scan_tag(source, match.start(), len(source))
+        tag = None if match.group(1) else scan_tag(source, match.start(), len(source), limit)
         if tag or match.group(1):
             yield unescape(source[pos : match.start()])
             pos = tag.end if tag else match.end()

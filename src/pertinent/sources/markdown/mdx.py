@@ -18,7 +18,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from ..elements import HIDDEN, HTML_TAGS, RAW_TEXT
 from .directives import directives_plugin
-from .jsx import Tag, scan_expression, scan_tag
+from .jsx import Tag, UnclosedLimit, scan_expression, scan_tag
 from .paragraphs import paragraphs_plugin
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # What an inline construct can begin with. A line break without spaces around it is plain text.
 _INLINE_MARKUP = re.compile(r"[\\`*_~<{\[]|&[#\w]|:[A-Za-z]|[ \t]\n|\n[ \t]")
-_MAX_UNCLOSED = 200  # braces that never close, in one page; valid MDX has some only in its exports
 _MAX_NESTING = 100  # markdown-it drops what is nested deeper; its default of 20 is ten lists
 _ALT = ["paragraph", "reference", "blockquote", "list"]
 _IMPORT = re.compile(r"import\s(?:[\w$*{][^'\";]*?\sfrom\s*|[{*][^'\";]*?\bfrom\s*)?(['\"])[^'\"\n]+\1.*")
@@ -37,7 +36,7 @@ _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom
 _MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*", re.MULTILINE)
 
 Env = MutableMapping[str, Any]
-"""What markdown-it passes along for one page: `imports`, and the number of `unclosed` braces."""
+"""What markdown-it passes along for one page: `imports`, and the limit on what is `unclosed`."""
 
 
 class _Construct(NamedTuple):
@@ -109,12 +108,15 @@ def _esm_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  #
 def _export_end(state: StateBlock, start: int, end: int) -> int:
     """Return the first blank line at which all brackets are closed, or the first blank line if none is."""
     first_blank = None
+    limit = _unclosed_limit(state.env)
     for line in range(start + 1, end + 1):
         if line < end and not state.isEmpty(line):
             continue
         first_blank = first_blank or line
+        if limit.expressions <= 0:
+            break
         code = "(" + state.src[state.bMarks[start] : state.eMarks[line - 1]] + "\n)"
-        if _expression_end(code, 0, len(code), state.env) == len(code):
+        if scan_expression(code, 0, len(code), limit) == len(code):
             return line
     return first_blank or end
 
@@ -134,22 +136,17 @@ def _scan_construct(
 ) -> _Construct | None:
     """Return the tag at `pos`, or the expression if `expressions` are looked for."""
     if src.startswith("<", pos):
-        tag = scan_tag(src, pos, end)
+        tag = scan_tag(src, pos, end, _unclosed_limit(env))
         return _Construct("tag", tag, tag.end) if tag and _is_meant_as_tag(tag, src) else None
     if expressions and src.startswith("{", pos):
-        close = _expression_end(src, pos, end, env)
+        close = scan_expression(src, pos, end, _unclosed_limit(env))
         return _Construct("expression", src[pos + 1 : close - 1], close) if close is not None else None
     return None
 
 
-def _expression_end(src: str, pos: int, end: int, env: Env) -> int | None:
-    """Return where an expression ends; None if it never closes, or if too many on the page did not."""
-    if env.get("unclosed", 0) > _MAX_UNCLOSED:
-        return None
-    close = scan_expression(src, pos, end)
-    if close is None:
-        env["unclosed"] = env.get("unclosed", 0) + 1
-    return close
+def _unclosed_limit(env: Env) -> UnclosedLimit:
+    limit: UnclosedLimit = env.setdefault("unclosed", UnclosedLimit())
+    return limit
 
 
 def _scan_line(src: str, pos: int, end: int, env: Env) -> list[_Construct] | None:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from ...identity import is_storable, point_id
 from ...ports import Description, Fingerprint, PageRecord, PageWrite
+from ...search.word_counts import WordCounter
 from ...types import Chunk, Page, PointId, SectionName, Vocabulary
 from . import database, locks, vocabulary
 from .migrations import migrate
@@ -182,8 +183,9 @@ class SqlCatalog:
             vocabulary.raise_version(connection)
             old_counts = vocabulary.count_stored(connection, changed)
             connection.execute(self._delete_pages, {"among": removed})
-            new_counts = write_pages(connection, [(source, write) for write in writes])
-            vocabulary.replace_counts(connection, old_counts, new_counts)
+            words = WordCounter()
+            write_pages(connection, [(source, write) for write in writes], words)
+            vocabulary.replace_counts(connection, old_counts, words.counts())
             connection.execute(self._delete_pending, {"among": changed})
 
     def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, PageWrite]]) -> None:

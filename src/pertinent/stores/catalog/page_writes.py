@@ -12,37 +12,40 @@ from ...search.word_counts import WordCounter
 from .rows import Row, from_chunk, from_page
 from .statements import among, upsert
 from .tables import documents, pages
-from .vocabulary import ROW_BATCH, Counts, make_searchable_text
+from .vocabulary import ROW_BATCH, make_searchable_text
 
 
-def write_pages(connection: sa.Connection, writes: Iterable[tuple[str, PageWrite]]) -> Counts:
+def write_pages(
+    connection: sa.Connection, writes: Iterable[tuple[str, PageWrite]], words: WordCounter | None = None
+) -> None:
     """Write pages, each with its source, and delete the chunks that they no longer have.
 
-    Returns:
-        The words of the pages.
+    Args:
+        connection: A connection with a transaction.
+        writes: The pages with their sources.
+        words: Counts the words of the pages.
 
     Raises:
         InvalidInput: A value can't be stored, or a page or chunk occurs twice. The transaction must end.
     """
-    writer = _PageWriter(connection)
+    writer = _PageWriter(connection, words)
     for source, write in writes:
         writer.add(source, write)
     writer.finish_batch()
-    return writer.words.counts()
 
 
 class _PageWriter:
     """Collects rows, and writes them when there are many."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: sa.Connection, words: WordCounter | None) -> None:
         self._connection = connection
+        self._words = words
         self._document_ids: set[str] = set()
         self._batch_documents: list[str] = []
         self._batch_chunks: set[str] = set()
         """The chunks of the pages that were added since the last batch ended."""
         self._page_rows: list[Row] = []
         self._chunk_rows: list[Row] = []
-        self.words = WordCounter()
 
     def add(self, source: str, write: PageWrite) -> None:
         """Add a page and its chunks."""
@@ -50,12 +53,14 @@ class _PageWriter:
         self._page_rows.append(from_page(source, page, write.page_hash))
         _add_unique("document_id", page.document_id, self._document_ids)
         self._batch_documents.append(page.document_id)
-        self.words.begin_page(page.title)
+        if self._words is not None:
+            self._words.begin_page(page.title)
         for chunk in write.chunks:
             row = from_chunk(page, chunk)
             _add_unique("chunk_id", chunk.chunk_id, self._batch_chunks)
-            text = make_searchable_text(row["snippet"], row["order_index"], page.front_matter)
-            self.words.add_passage(row["section"], text)
+            if self._words is not None:
+                text = make_searchable_text(row["snippet"], row["order_index"], page.front_matter)
+                self._words.add_passage(row["section"], text)
             self._chunk_rows.append(row)
             if len(self._chunk_rows) >= ROW_BATCH:
                 self._put_rows()

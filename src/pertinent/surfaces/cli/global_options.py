@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stamina.instrumentation import RetryDetails
 
     from ...settings import LoadedSettings, Settings
-    from ..client import PertinentClient
+    from ..client.folder_client import FolderClient
     from ..library import Pertinent
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -69,7 +69,7 @@ def open_pertinent(context: typer.Context, **flags: object) -> Iterator[Pertinen
 
 
 @contextmanager
-def open_reader(settings: Settings) -> Iterator[Pertinent | PertinentClient]:
+def open_reader(settings: Settings) -> Iterator[Pertinent | FolderClient]:
     """Open the index to read from it; while a service has it open, ask that service."""
     from ..folder_service import connect, find_service
 

@@ -27,8 +27,15 @@ def list_pages(context: typer.Context, *, as_json: JsonFlag = False) -> None:
 
     For example: pertinent list --json | jq '.pages | length'
     """
+    from ..library import Pertinent
+
+    records: Sequence[PageRecord]
+    locations: Mapping[str, str]
     with open_reader(get_global_options(context).load_settings().settings) as reader:
-        records, locations = reader.pages(), reader.sources()
+        if isinstance(reader, Pertinent):
+            records, locations = reader.pages(), reader.sources()
+        else:
+            records, locations = reader.list_pages()
     if as_json:
         print_json(
             {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...search.terms import Analyzer
-    from ...settings import Settings
-    from ..client import PertinentClient
-    from ..library import Pertinent
 
 MAX_HITS = RETRIEVAL_TESTING.top_k_max
 
@@ -114,19 +110,10 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
         if json_:
             _print_json(answer, opening_ms, explain=explain, include_metadata=not no_metadata)
         else:
-            analyzer, filtered = Analyzer(_read_language(reader, settings)), bool(filters)
-            _print_text(answer, analyzer, opening_ms, explain=explain, filtered=filtered, full=full)
-
-
-def _read_language(reader: Pertinent | PertinentClient, settings: Settings) -> str:
-    """Return the language of the index; the catalog can be read while a service has the index open."""
-    from ...workspace.workspace import Workspace
-    from ..library import Pertinent
-
-    if isinstance(reader, Pertinent):
-        return reader.workspace.language()
-    with closing(Workspace(settings)) as workspace:
-        return workspace.language()
+            language = reader.workspace.language() if isinstance(reader, Pertinent) else reader.language
+            _print_text(
+                answer, Analyzer(language), opening_ms, explain=explain, filtered=bool(filters), full=full
+            )
 
 
 def _read_stdin() -> str:

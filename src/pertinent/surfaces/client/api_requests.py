@@ -86,6 +86,11 @@ def build_pages() -> ApiRequest[list[PageRecord]]:
     return ApiRequest("GET", "/api/v1/documents", api_responses.read_page_records)
 
 
+def build_listing() -> ApiRequest[tuple[list[PageRecord], dict[str, str]]]:
+    """Ask for a record of every page, and for name and location of each source."""
+    return ApiRequest("GET", "/api/v1/documents", api_responses.read_listing)
+
+
 def build_sources() -> ApiRequest[dict[str, str]]:
     """Ask for name and location of each source."""
     return ApiRequest("GET", "/api/v1/documents", api_responses.read_sources)

@@ -111,6 +111,11 @@ def read_sources(body: Mapping[str, Any]) -> dict[str, str]:
     return {source["name"]: source["location"] or "" for source in body["sources"]}
 
 
+def read_listing(body: Mapping[str, Any]) -> tuple[list[PageRecord], dict[str, str]]:
+    """Read a record of every page, and name and location of each source."""
+    return read_page_records(body), read_sources(body)
+
+
 def read_page(body: Mapping[str, Any]) -> PageView:
     """Read a page with its text and its chunks."""
     from ...validation.target import PageView

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 HEAD_LIMIT = 32 * 1024
 """The largest head of a request, in bytes. The framing of a chunked body and its trailers count too."""
 
+PARSED_BYTES = 1024
+"""How much is parsed at a time. It may hold many small requests; what is behind them waits as bytes."""
+
 HEAD_SECONDS = 10
 """How long a client may take to send the head of a request."""
 
@@ -56,6 +59,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     _reads_head = True
     _is_admitted = False
     _is_refused = False
+    _unparsed = b""  # what the client has sent ahead, behind requests that wait for their turn
     _running: RequestResponseCycle | None = None  # the last request that the application got
     _wait_timer: asyncio.TimerHandle | None = None
     _write_timer: asyncio.TimerHandle | None = None
@@ -88,11 +92,31 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what the client sent; after a refusal, discard it."""
-        self._head_size += len(data)
         if self._is_refused:
+            self._head_size += len(data)
             if self._head_size > LINGER_BYTES:
                 self.transport.abort()
             return
+        self._unparsed += data
+        self._parse_data()
+
+    def _parse_data(self) -> None:
+        """Parse what has arrived until a request must wait for the one before it.
+
+        Uvicorn goes on reading after each response, however many requests wait.
+        """
+        data, self._unparsed = self._unparsed, b""
+        for start in range(0, len(data), PARSED_BYTES):
+            if self._is_refused:
+                return
+            if self.pipeline:
+                self._unparsed = data[start:]
+                self.flow.pause_reading()
+                return
+            self._feed_parser(data[start : start + PARSED_BYTES])
+
+    def _feed_parser(self, data: bytes) -> None:
+        self._head_size += len(data)
         self._unset_keepalive_if_required()
         try:
             self.parser.feed_data(data)
@@ -131,6 +155,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if not has_next:
             self._limit_wait(self.timeout_keep_alive + HEAD_SECONDS)
+        if self._unparsed and not self.transport.is_closing():
+            self._parse_data()
 
     def pause_writing(self) -> None:
         """Limit the time in which the client reads nothing."""

@@ -18,6 +18,7 @@ from . import (
     inspect,
     label,
     list_pages,
+    mcp,
     migrate_to,
     reindex,
     remove,
@@ -178,6 +179,7 @@ app.command("compare", cls=Command)(compare.compare)
 app.command("calibrate", cls=Command)(calibrate.calibrate)
 app.command("label", cls=Command)(label.label)
 app.command("serve", cls=Command)(serve.serve)
+app.command("mcp", cls=Command)(mcp.mcp)
 app.command("remove", cls=Command)(remove.remove)
 app.command("reindex", cls=Command)(reindex.reindex)
 app.command("migrate-to", cls=Command)(migrate_to.migrate_to)

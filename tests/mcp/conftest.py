@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COMMAND = Path(sys.executable).with_name("pertinent")
 ENVIRONMENT = {"PERTINENT_EMBEDDER": "testing:hashed-words", "PERTINENT_CHUNK_TOKENS": "60"}
-BOOK = "the handbook of joints"
+TITLE = "Handbook of joints"
 
 Result = TypeVar("Result")
 Ask = Callable[[Callable[[Client], Awaitable[Result]]], Result]
@@ -87,7 +87,7 @@ def ask_reader(reader: Reader, max_tokens: int = 8000) -> Ask[Any]:
     def open_reader() -> AbstractContextManager[Reader]:
         return nullcontext(reader)
 
-    return lambda work: ask_server(create_server(IndexFolder(open_reader), BOOK, max_tokens), work)
+    return lambda work: ask_server(create_server(IndexFolder(open_reader), TITLE, max_tokens), work)
 
 
 @pytest.fixture

@@ -44,13 +44,13 @@ def mcp(
 
 def _serve_stdio(context: typer.Context) -> None:
     from ...workspace.workspace import Workspace
+    from ..book_title import choose_title
     from ..library import Pertinent
     from ..mcp.index_folder import IndexFolder, serve_stdio
-    from ..mcp.server import name_book
 
     settings = get_global_options(context).load_settings().settings
     # The catalog can be read while another process has the index open; a wrong folder shows at the start.
     with Pertinent(Workspace(settings)) as pertinent:
-        book = name_book(settings, pertinent.sources())
+        title = choose_title(settings, list(pertinent.sources()))
     folder = IndexFolder(partial(open_reader, settings, announce=False))
-    serve_stdio(folder, book, settings.mcp_max_tokens)
+    serve_stdio(folder, title, settings.mcp_max_tokens)

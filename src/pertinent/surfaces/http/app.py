@@ -16,6 +16,7 @@ from ..library import Pertinent
 from . import (
     documents_api,
     labels_api,
+    llms_txt_api,
     probes_api,
     report_pages,
     search_api,
@@ -102,6 +103,7 @@ def create_app(
         validate_api,
         documents_api,
         labels_api,
+        llms_txt_api,
         report_pages,
         probes_api,
     )

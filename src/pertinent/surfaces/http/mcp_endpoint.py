@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from ...errors import NotFound, PertinentError, SettingsError
 from ...settings import Settings
 from ...types import Answer
+from ..book_title import choose_title
 from ..mcp import INSTALL, require_sdk
 from .access_middleware import BODY_LIMIT
 from .errors import ApiError, report_pertinent_error
@@ -95,14 +96,13 @@ class McpEndpoint:
             return
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from ..mcp.server import create_server, name_book
+        from ..mcp.server import create_server
 
         sources: Sequence[str] = ()
         with suppress(PertinentError):  # the descriptions do without
             sources = await self._service.run_in_thread(lambda: list(self._service.pertinent.sources()))
-        server = create_server(
-            ServiceBackend(self._service), name_book(self._settings, sources), self._settings.mcp_max_tokens
-        )
+        title = choose_title(self._settings, sources)
+        server = create_server(ServiceBackend(self._service), title, self._settings.mcp_max_tokens)
         self._manager = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=BODY_LIMIT
         )

@@ -65,9 +65,9 @@ class IndexFolder:
                     time.sleep(RETRY_SECONDS)
 
 
-def serve_stdio(folder: IndexFolder, book: str, max_tokens: int) -> None:
+def serve_stdio(folder: IndexFolder, title: str, max_tokens: int) -> None:
     """Serve over stdin and stdout until stdin is closed."""
-    server = create_server(folder, book, max_tokens)
+    server = create_server(folder, title, max_tokens)
 
     async def serve() -> None:
         async with stdio_server() as (read_stream, write_stream):

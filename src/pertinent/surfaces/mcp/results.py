@@ -14,7 +14,7 @@ Citation = Annotated[str, Field(description="Address to cite, with the anchor of
 Note = Annotated[str, Field(description="What to know about this answer; empty if nothing")]
 
 
-class Passage(BaseModel):
+class FoundPassage(BaseModel):
     """A passage that answers the query."""
 
     id: PassageId
@@ -29,11 +29,11 @@ class Passage(BaseModel):
 class SearchResults(BaseModel):
     """The passages, best first; none if nothing is good enough."""
 
-    results: list[Passage]
+    results: list[FoundPassage]
     note: Note
 
 
-class Origin(BaseModel):
+class FetchedMetadata(BaseModel):
     """Where a text stands, and what is before and after it."""
 
     page_id: PageId
@@ -44,17 +44,17 @@ class Origin(BaseModel):
     note: Note
 
 
-class Document(BaseModel):
+class FetchedText(BaseModel):
     """A passage with its surroundings, a section or a page."""
 
     id: Annotated[str, Field(description="Id of the passage or page")]
     title: PageTitle
     url: Citation
     text: Annotated[str, Field(description="The text, in Markdown")]
-    metadata: Origin
+    metadata: FetchedMetadata
 
 
-class ListedPage(BaseModel):
+class PageEntry(BaseModel):
     """A page."""
 
     id: PageId
@@ -72,13 +72,13 @@ class Folder(BaseModel):
 class PageList(BaseModel):
     """The pages, in the order of the documentation."""
 
-    pages: list[ListedPage]
+    pages: list[PageEntry]
     total: Annotated[int, Field(description="How many pages have this prefix")]
     folders: Annotated[list[Folder], Field(description="If pages are left out: the parts to list instead")]
     note: Note
 
 
-class SuggestedName(BaseModel):
+class NameEntry(BaseModel):
     """A page or section whose name fits."""
 
     title: PageTitle
@@ -87,8 +87,8 @@ class SuggestedName(BaseModel):
     page_id: PageId
 
 
-class Suggestions(BaseModel):
+class NameList(BaseModel):
     """The names that fit, best first."""
 
-    suggestions: list[SuggestedName]
+    suggestions: list[NameEntry]
     note: Note

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -12,12 +12,12 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
-from ..._internal.messages import explain_error, format_list
+from ..._internal.messages import explain_error
 from ...errors import InvalidInput, NotFound, PertinentError
 from ...identity import shorten
 from .page_resources import TEMPLATE, list_resources, read_resource
 from .prompts import ANSWER_WITH_CITATIONS, write_prompt
-from .results import Document, PageList, SearchResults, Suggestions
+from .results import FetchedText, NameList, PageList, SearchResults
 from .tools import (
     Arguments,
     FetchArguments,
@@ -33,7 +33,6 @@ from .tools import (
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from ...settings import Settings
     from ...types import Answer
     from ..reader import Reader
 
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 NAME = "pertinent"
-MAX_SOURCES = 3
-"""How many sources the descriptions name."""
 LONGEST_MESSAGE = 500
 
 
@@ -106,7 +103,7 @@ TOOLS = (
         "Read from {book}: a passage with those around it, by the id from `search`; a section, by its "
         "`url#anchor`; or a page, by its id or address. Long texts are cut; `next_id` reads on.",
         FetchArguments,
-        Document,
+        FetchedText,
         fetch_document,
     ),
     Tool(
@@ -124,7 +121,7 @@ TOOLS = (
         "Find pages and sections of {book} by name: the beginning of a title or heading, or words of it, "
         "also with typos. It does not look into the texts; `search` does.",
         SuggestArguments,
-        Suggestions,
+        NameList,
         suggest_names,
     ),
 )
@@ -136,22 +133,15 @@ INSTRUCTIONS = (
 )
 
 
-def name_book(settings: Settings, sources: Iterable[str]) -> str:
-    """Return what descriptions call the documentation: its title, else the names of its sources."""
-    if settings.book_title:
-        return settings.book_title
-    names = format_list([shorten(source, 100) for source in sources], limit=MAX_SOURCES)
-    return f"the documentation ({names})" if names else "the documentation"
-
-
-def create_server(backend: Backend, book: str, max_tokens: int) -> Server[Any]:
+def create_server(backend: Backend, title: str, max_tokens: int) -> Server[Any]:
     """Create a server.
 
     Args:
         backend: Gives the index.
-        book: What descriptions call the documentation.
+        title: The title of the documentation.
         max_tokens: The most tokens of an answer.
     """
+    book = f"the documentation ({title})"
     handlers = _Handlers(backend, book, max_tokens)
     return Server(
         NAME,

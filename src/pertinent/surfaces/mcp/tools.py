@@ -20,15 +20,15 @@ from ...types import SECTION_SEPARATOR, Answer, Hit
 from .answer_size import RESERVED_TOKENS, count_fitting, count_tokens, cut_text
 from .page_range import PageRange, find_range
 from .results import (
-    Document,
+    FetchedMetadata,
+    FetchedText,
     Folder,
-    ListedPage,
-    Origin,
+    FoundPassage,
+    NameEntry,
+    NameList,
+    PageEntry,
     PageList,
-    Passage,
     SearchResults,
-    SuggestedName,
-    Suggestions,
 )
 
 if TYPE_CHECKING:
@@ -155,9 +155,9 @@ def search_passages(
     return SearchResults(results=shown, note=" ".join(notes)), answer
 
 
-def _describe_hit(hit: Hit) -> Passage:
+def _describe_hit(hit: Hit) -> FoundPassage:
     chunk = hit.chunk
-    return Passage(
+    return FoundPassage(
         id=chunk.chunk_id,
         title=shorten(chunk.title, MAX_NAME),
         section=shorten(chunk.section, MAX_NAME),
@@ -183,7 +183,7 @@ def _explain_no_hits(answer: Answer, *, filtered: bool) -> str:
     return f"{message} Try other words, or say that the documentation does not answer it."
 
 
-def fetch_document(reader: Reader, arguments: FetchArguments, max_tokens: int) -> Document:
+def fetch_document(reader: Reader, arguments: FetchArguments, max_tokens: int) -> FetchedText:
     """Read a passage with its neighbours, a section or a page, as much as fits."""
     page_range = find_range(reader, arguments.id)
     available = max_tokens - RESERVED_TOKENS - count_tokens(_describe_range(page_range, "", ""))
@@ -196,14 +196,14 @@ def fetch_document(reader: Reader, arguments: FetchArguments, max_tokens: int) -
     return _describe_range(selected, text, note)
 
 
-def _describe_range(page_range: PageRange, text: str, note: str) -> Document:
+def _describe_range(page_range: PageRange, text: str, note: str) -> FetchedText:
     page, chunk = page_range.page, page_range.target
-    return Document(
+    return FetchedText(
         id=chunk.chunk_id if chunk else page.document_id,
         title=shorten(page.title, MAX_NAME),
         url=chunk.citation if chunk else page.url,
         text=text,
-        metadata=Origin(
+        metadata=FetchedMetadata(
             page_id=page.document_id,
             section=shorten(chunk.section, MAX_NAME) if chunk else "",
             source_path=page.source_path,
@@ -217,7 +217,7 @@ def _describe_range(page_range: PageRange, text: str, note: str) -> Document:
 def list_pages(reader: Reader, arguments: ListPagesArguments, max_tokens: int) -> PageList:
     """List the pages that have the prefix; if they are too many, also the parts that they are in."""
     records = [record for record in reader.pages() if _has_prefix(record, arguments.prefix)]
-    pages = [ListedPage(id=record.document_id, title=record.title, url=record.url) for record in records]
+    pages = [PageEntry(id=record.document_id, title=record.title, url=record.url) for record in records]
     available = max_tokens - RESERVED_TOKENS
     if count_fitting(pages, available) == len(pages):
         note = "" if pages else f"No page has the prefix {shorten(arguments.prefix, MAX_NAME)!r}."
@@ -249,10 +249,10 @@ def _count_folders(urls: Sequence[str]) -> list[Folder]:
     return [Folder(prefix=prefix, pages=count) for prefix, count in folders.most_common(MAX_FOLDERS)]
 
 
-def suggest_names(reader: Reader, arguments: SuggestArguments, max_tokens: int) -> Suggestions:
+def suggest_names(reader: Reader, arguments: SuggestArguments, max_tokens: int) -> NameList:
     """Find pages and sections by their name."""
     names = [
-        SuggestedName(
+        NameEntry(
             title=suggestion.title,
             section=suggestion.section,
             url=suggestion.url,
@@ -266,4 +266,4 @@ def suggest_names(reader: Reader, arguments: SuggestArguments, max_tokens: int) 
         note = "No page or section has such a name; `search` looks into the texts."
     elif fitting < len(names):
         note = f"{fitting} of {len(names)} names fit in {max_tokens:,} tokens."
-    return Suggestions(suggestions=names[:fitting], note=note)
+    return NameList(suggestions=names[:fitting], note=note)

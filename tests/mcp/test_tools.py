@@ -60,7 +60,7 @@ def test_search_says_what_it_searched_for(ask: Ask[Any]) -> None:
     [
         ("search", {}, "query: must be given"),
         ("search", {"query": ""}, "query: must not be empty"),
-        ("search", {"query": "  "}, "text: must not be empty; give 1 to 2000 characters"),
+        ("search", {"query": "  "}, "query: must not be empty; give 1 to 2000 characters"),
         ("search", {"query": "x" * 2001}, "query: has 2001 characters; it must have at most 2000"),
         ("search", {"query": "joints", "top_k": 21}, "top_k: must be at most 20"),
         ("search", {"query": "joints", "page": 1}, "page: there is no such field"),

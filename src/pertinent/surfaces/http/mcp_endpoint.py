@@ -39,22 +39,25 @@ OTHER_ORIGIN = "pages of other sites may not use this service; add their address
 
 
 class ServiceBackend:
-    """Lets the tools read from the index of the service, in its thread pool."""
+    """Lets the tools read from the index of the service, in its thread pools."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    async def call(self, work: Callable[[Reader], Result]) -> Result:
-        """Run work with the library, in a thread."""
+    async def search(self, work: Callable[[Reader], Result]) -> Result:
+        """Run work that needs the index, in the threads of searches."""
+        return await self._service.run_in_thread(lambda: self._run(work))
 
-        def run() -> Result:
-            try:
-                self._service.engine()
-            except ApiError as error:
-                raise NotFound(error.message) from error
-            return work(self._service.pertinent)
+    async def read_pages(self, work: Callable[[Reader], Result]) -> Result:
+        """Run work that reads pages alone, in the threads of the catalog."""
+        return await self._service.read_catalog(lambda: self._run(work))
 
-        return await self._service.run_in_thread(run)
+    def _run(self, work: Callable[[Reader], Result]) -> Result:
+        try:
+            self._service.engine()
+        except ApiError as error:
+            raise NotFound(error.message) from error
+        return work(self._service.pertinent)
 
     def describe_error(self, error: PertinentError, context: Any) -> str:
         """Return the message that HTTP callers get; details of failures stay in the log."""

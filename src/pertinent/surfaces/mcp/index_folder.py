@@ -31,7 +31,7 @@ RETRY_SECONDS = 0.1
 
 
 class IndexFolder:
-    """Opens the index for each call, one call after the other.
+    """Opens the index for each search, one after the other, and the catalog for each page that is read.
 
     Args:
         open_reader: Opens the index, or connects to the service that has it open.
@@ -41,8 +41,12 @@ class IndexFolder:
         self._open_reader = open_reader
         self._lock = threading.Lock()
 
-    async def call(self, work: Callable[[Reader], Result]) -> Result:
-        """Run work with the reader, in a thread."""
+    async def search(self, work: Callable[[Reader], Result]) -> Result:
+        """Run work that needs the index, in a thread."""
+        return await to_thread.run_sync(lambda: self._wait_and_run(work))
+
+    async def read_pages(self, work: Callable[[Reader], Result]) -> Result:
+        """Run work that reads pages alone, in a thread; the catalog is never locked."""
         return await to_thread.run_sync(lambda: self._run(work))
 
     def describe_error(self, error: PertinentError, context: Any) -> str:  # noqa: ARG002 - there is no log
@@ -53,12 +57,16 @@ class IndexFolder:
         """Do nothing: there is no log."""
 
     def _run(self, work: Callable[[Reader], Result]) -> Result:
+        with self._open_reader() as reader:
+            return work(reader)
+
+    def _wait_and_run(self, work: Callable[[Reader], Result]) -> Result:
+        """Run work as soon as no other process has the index open."""
         deadline = time.monotonic() + LOCK_SECONDS
         with self._lock:
             while True:
                 try:
-                    with self._open_reader() as reader:
-                        return work(reader)
+                    return self._run(work)
                 except IndexLocked:
                     if time.monotonic() > deadline:
                         raise

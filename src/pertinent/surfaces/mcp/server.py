@@ -47,8 +47,11 @@ LONGEST_MESSAGE = 500
 class Backend(Protocol):
     """Gives tools the index to read from, and says what an agent may read about an error."""
 
-    async def call(self, work: Callable[[Reader], Result]) -> Result:
-        """Run blocking work with the reader, in a thread."""
+    async def search(self, work: Callable[[Reader], Result]) -> Result:
+        """Run work that needs the index, in a thread."""
+
+    async def read_pages(self, work: Callable[[Reader], Result]) -> Result:
+        """Run work that reads pages alone, in a thread; it does not wait for searches."""
 
     def describe_error(self, error: PertinentError, context: Context) -> str:
         """Return the message for the agent."""
@@ -67,6 +70,8 @@ class Tool:
     arguments: type[Arguments]
     result: type[BaseModel]
     run: Callable[[Reader, Any, int], BaseModel | tuple[BaseModel, Answer]]
+    needs_index: bool
+    """Whether it searches; if not, it only reads pages."""
 
     def describe(self, book: str) -> types.Tool:
         """Return the description of the tool; `book` is the name of the documentation."""
@@ -96,6 +101,7 @@ TOOLS = (
         SearchArguments,
         SearchResults,
         search_passages,
+        needs_index=True,
     ),
     Tool(
         "fetch",
@@ -105,6 +111,7 @@ TOOLS = (
         FetchArguments,
         FetchedText,
         fetch_document,
+        needs_index=False,
     ),
     Tool(
         "list_pages",
@@ -114,6 +121,7 @@ TOOLS = (
         ListPagesArguments,
         PageList,
         list_pages,
+        needs_index=False,
     ),
     Tool(
         "suggest",
@@ -123,6 +131,7 @@ TOOLS = (
         SuggestArguments,
         NameList,
         suggest_names,
+        needs_index=True,
     ),
 )
 
@@ -179,7 +188,8 @@ class _Handlers:
             raise _invalid_params(f"no tool has the name {shorten(params.name, 100)!r}; there are {names}")
         try:
             arguments = tool.arguments.model_validate(params.arguments or {})
-            result = await self._backend.call(lambda reader: tool.run(reader, arguments, self._max_tokens))
+            call = self._backend.search if tool.needs_index else self._backend.read_pages
+            result = await call(lambda reader: tool.run(reader, arguments, self._max_tokens))
         except ValidationError as error:
             return _tool_error(_describe_arguments(error))
         except PertinentError as error:
@@ -227,7 +237,7 @@ class _Handlers:
     async def _read(self, context: Context, work: Callable[[Reader], Result]) -> Result:
         """Read resources; an error becomes one of the protocol."""
         try:
-            return await self._backend.call(work)
+            return await self._backend.read_pages(work)
         except PertinentError as error:
             message = self._backend.describe_error(error, context)
             is_of_caller = isinstance(error, InvalidInput | NotFound)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...identity import shorten
-from ...limits import MAX_NEIGHBORS, RETRIEVAL_TESTING, SUGGESTIONS
+from ...limits import AGENTS, MAX_NEIGHBORS, SUGGESTIONS
 from ...types import SECTION_SEPARATOR, Answer, Hit
 from .answer_size import RESERVED_TOKENS, count_fitting, count_tokens, cut_text
 from .page_range import PageRange, find_range
@@ -67,13 +67,11 @@ class SearchArguments(Arguments):
         str,
         Field(
             min_length=1,
-            max_length=RETRIEVAL_TESTING.query_max,
+            max_length=AGENTS.query_max,
             description="A question in full words, or the words to look for. Words in quotes must occur.",
         ),
     ]
-    top_k: Annotated[
-        int, Field(ge=1, le=RETRIEVAL_TESTING.top_k_max, description="The maximum number of passages")
-    ] = 5
+    top_k: Annotated[int, Field(ge=1, le=AGENTS.top_k_max, description="The maximum number of passages")] = 5
     filters: Annotated[SearchFilters | None, Field(description="Where to search; everywhere by default")] = (
         None
     )
@@ -133,8 +131,9 @@ def search_passages(
     reader: Reader, arguments: SearchArguments, max_tokens: int
 ) -> tuple[SearchResults, Answer]:
     """Search; also return the answer as the engine gave it, for the log."""
+    query = AGENTS.check_query(arguments.query)
     filters = arguments.filters.model_dump(exclude_none=True) if arguments.filters else None
-    answer = reader.search(arguments.query, arguments.top_k, GOOD_ENOUGH, filters=filters, fallback="lexical")
+    answer = reader.search(query, arguments.top_k, GOOD_ENOUGH, filters=filters, fallback="lexical")
     available = max_tokens - RESERVED_TOKENS
     passages = [_describe_hit(hit) for hit in answer.hits]
     notes = [shorten(note, MAX_NAME) for note in answer.notes]

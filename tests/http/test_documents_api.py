@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import sqlalchemy as sa
 
+from pertinent._internal.progress import NoProgress
 from pertinent.stores.catalog.catalog import SqlCatalog
+from pertinent.testing.pages import InMemorySource, page
+from pertinent.workspace.workspace import Workspace
 
-from .conftest import Service, problem
+from .conftest import Serve, Service, problem, settings_in
 
 
 def middle(service: Service) -> str:
@@ -64,6 +70,28 @@ def test_around_must_be_an_integer(service: Service, around: str) -> None:
 @pytest.mark.parametrize("chunk_id", ["nope", "%00", "%F0%9F%A4%96", "'; DROP TABLE documents; --", "%ff%fe"])
 def test_unknown_chunk_is_not_found(service: Service, chunk_id: str) -> None:
     assert "no chunk" in problem(service.client.get(f"/api/v1/chunks/{chunk_id}"), 404, "not_found")
+
+
+def test_ids_with_slashes_are_read(serve: Serve, tmp_path: Path) -> None:
+    """Another pipeline may use paths as ids."""
+    workspace = Workspace(settings_in(tmp_path / "slashes"))
+    guide = dataclasses.replace(page("guide", {"Limits": "A joint has limits."}), document_id="guide/a.md")
+    indexer = workspace.create_indexer(NoProgress())
+    indexer.apply(indexer.plan(InMemorySource(guide)))
+    client = serve(workspace).client
+    document = client.get("/api/v1/documents/guide%2Fa%2Emd").json()
+    assert document["document_id"] == "guide/a.md"
+    (passage,) = document["passages"]
+    assert "/" in passage["chunk_id"]
+    chunks = client.get(f"/api/v1/chunks/{quote(passage['chunk_id'], safe='')}?around=1").json()["chunks"]
+    assert chunks == [passage]
+    assert client.get(f"/api/v1/chunks/{passage['chunk_id']}").json()["chunks"] == [passage]
+    workspace.close()
+
+
+@pytest.mark.parametrize("kind", ["chunks", "documents"])
+def test_empty_id_is_refused(service: Service, kind: str) -> None:
+    problem(service.client.get(f"/api/v1/{kind}/"), 400, "validation_error")
 
 
 @pytest.mark.parametrize("kind", ["chunks", "documents"])

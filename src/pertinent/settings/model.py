@@ -124,6 +124,13 @@ class Settings(BaseModel):
     query_cache: Annotated[int, Field(ge=0, description="how many queries are cached")] = 1024
     otel_endpoint: Annotated[str | None, Field(description="where to send OpenTelemetry spans")] = None
 
+    mcp_max_tokens: Annotated[
+        int, Field(ge=2000, le=20_000, description="how many tokens an answer to an agent may have")
+    ] = 8000
+    book_title: Annotated[
+        str | None, Field(max_length=200, description="the name of the book, for agents and llms.txt")
+    ] = None
+
     golden: Annotated[
         Path | None, Field(description="the golden set that validation runs and the label page edits")
     ] = None

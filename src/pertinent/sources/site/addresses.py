@@ -29,6 +29,14 @@ _NORMAL = re.compile(
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _SITEMAP = re.compile(r"\.xml(\.gz)?$|/sitemap\.txt$", re.IGNORECASE)
+_LLMS_TXT = re.compile(r"/llms\.txt$", re.IGNORECASE)
+_FILE_ENDING = re.compile(
+    r"\.(png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|css|js|mjs|map|json|jsonl|xml|rss|atom|txt|csv|tsv|ya?ml|toml"
+    r"|pdf|epub|mobi|docx?|xlsx?|pptx?|odt|zip|gz|tgz|bz2|xz|7z|rar|tar|whl|jar|exe|msi|dmg|deb|rpm|iso|bin|apk"
+    r"|mp[34]|m4[av]|webm|og[gv]|wav|mov|avi|woff2?|ttf|otf|eot|wasm|ipynb|py|sh|md|mdx|rst|tex|sig|asc|sha\d+)$",
+    re.IGNORECASE,
+)
+"""File extensions that are not pages."""
 
 
 def normalize_address(link: str, base: str = "") -> str | None:
@@ -91,8 +99,18 @@ def _normalize_escape(escape: re.Match[str]) -> str:
 
 
 def is_sitemap_address(address: str) -> bool:
-    """Whether an address looks like that of a sitemap."""
-    return bool(_SITEMAP.search(urlsplit(address).path))
+    """Whether an address looks like that of a sitemap, or of an `llms.txt`."""
+    return bool(_SITEMAP.search(urlsplit(address).path)) or is_llms_txt_address(address)
+
+
+def is_llms_txt_address(address: str) -> bool:
+    """Whether an address is that of an `llms.txt`."""
+    return bool(_LLMS_TXT.search(urlsplit(address).path))
+
+
+def is_file_address(address: str) -> bool:
+    """Whether an address is that of a file which is not a page, by its ending."""
+    return bool(_FILE_ENDING.search(urlsplit(address).path))
 
 
 def page_path(url: str) -> str:

@@ -77,6 +77,7 @@ class Crawl:
         if discovery.pages is None:
             if not self._frontier.add_start():
                 raise SourceError(f"{scope.start} may not be fetched: robots.txt forbids it")
+            self._frontier.add_links(discovery.suggested_pages.values(), 1)
         else:
             self._editions.learn_from_sitemap(discovery.pages, discovery.translations)
             self._frontier.add_listed(discovery.pages)

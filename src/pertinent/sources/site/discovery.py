@@ -1,4 +1,4 @@
-"""Discovery of pages before the crawl: robots.txt, then the sitemaps that it names or the usual ones."""
+"""Discovery of pages before the crawl: robots.txt, its sitemaps or the usual ones, and `llms.txt`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 
 from ...errors import SourceError
 from ...types import Unreadable
-from .addresses import normalize_address, page_path
+from .addresses import is_llms_txt_address, normalize_address, page_path
 from .fetch import Fetcher
 from .http_client import ResponseLimits
 from .limits import CrawlLimits
+from .llms_txt import parse_llms_txt
 from .responses import FetchFailed, PageGone
 from .robots import Robots, fetch_robots
 from .scope import SiteScope
@@ -34,6 +35,8 @@ class Discovery:
     """When the crawl began; discovery counts towards its time limit."""
     pages: dict[str, str] | None = None
     """The served address of each page in the sitemaps, by url; None where links must be followed."""
+    suggested_pages: dict[str, str] = field(default_factory=dict)
+    """The same for the pages in `llms.txt`, if there are no sitemaps: a selection, so links are followed too."""
     translations: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """The urls of a page's translations by language, by the url of the page."""
     problems: list[Unreadable] = field(default_factory=list)
@@ -75,20 +78,20 @@ def discover_pages(scope: SiteScope, fetcher: Fetcher, limits: CrawlLimits) -> D
             raise SourceError(f"{scope.start} lists no page of {scope.name}{hint}")
     else:
         walk.read_all(walk.resolve_sitemaps(robots.sitemaps, f"{scope.origin}/"))
-        for address in _usual_addresses(scope):
-            if walk.pages:
-                break
-            walk.read_all([address])
+        walk.read_first(_usual_addresses(scope, "sitemap.xml"))
     discovery.pages = walk.pages or None
+    if discovery.pages is None:
+        walk.read_first(_usual_addresses(scope, "llms.txt"))
+        discovery.suggested_pages = walk.pages
     return discovery
 
 
-def _usual_addresses(scope: SiteScope) -> Iterator[str]:
-    """`sitemap.xml` beside the start address, and in every folder above it."""
+def _usual_addresses(scope: SiteScope, name: str) -> Iterator[str]:
+    """The file beside the start address, and in every folder above it."""
     steps = urlsplit(scope.start).path.strip("/").split("/")
     for end in range(len(steps), -1, -1):
         folder = "/".join(("", *filter(None, steps[:end])))
-        yield f"{scope.origin}{folder}/sitemap.xml"
+        yield f"{scope.origin}{folder}/{name}"
 
 
 class _SitemapWalk:
@@ -102,6 +105,13 @@ class _SitemapWalk:
         self._max_pages = max(_MIN_LISTED_PAGES, limits.pages)
         self._is_full = False
         self.pages: dict[str, str] = {}
+
+    def read_first(self, addresses: Iterable[str]) -> None:
+        """Read sitemaps until one lists pages."""
+        for address in addresses:
+            if self.pages:
+                return
+            self.read_all([address])
 
     def read_all(self, addresses: Iterable[str], *, required: bool = False) -> None:
         """Read these sitemaps and those that they name; one that is `required` must exist."""
@@ -120,9 +130,13 @@ class _SitemapWalk:
                 return
             requested.add(address)
             sitemap = self._fetch(address, required=is_required)
+            # An `llms.txt` often links to other hosts.
+            counts_external = address == self._scope.start or not is_llms_txt_address(address)
             for page in sitemap.pages:
                 if self._add_page(page):
                     self._discovery.listing_sitemaps.add(root)
+                elif counts_external:
+                    self._count_external(page.address)
             queue += [(part, root, True) for part in self.resolve_sitemaps(sitemap.sitemaps, address)]
             if self._is_full:
                 self._report(address, f"more than {self._max_pages:,} pages; the others were left out")
@@ -144,10 +158,14 @@ class _SitemapWalk:
             self._limits.sitemap_bytes, _SITEMAP_SECONDS_FACTOR * self._limits.page_seconds
         )
         sitemap: Sitemap | None = None
-        reason = "is not a sitemap"
+        is_llms_txt = is_llms_txt_address(address)
+        reason = "is no llms.txt: it does not begin with a heading" if is_llms_txt else "is not a sitemap"
         try:
             response = self._fetcher.get(address, limits=limits)
-            sitemap = parse_sitemap(response.body, max_bytes=limits.max_bytes, max_pages=self._max_pages)
+            if is_llms_txt:
+                sitemap = parse_llms_txt(response.body, address, max_pages=self._max_pages)
+            else:
+                sitemap = parse_sitemap(response.body, max_bytes=limits.max_bytes, max_pages=self._max_pages)
         except PageGone as error:
             reason = str(error)
         except FetchFailed as error:
@@ -169,7 +187,6 @@ class _SitemapWalk:
         url = normalized and self._scope.public_url(normalized)
         address = normalized and self._scope.served_address(normalized)
         if not url or not address:
-            self._count_external(page.address)
             return False
         if not self._scope.wants(url) or not self._discovery.robots.allows(address):
             self._discovery.excluded_count += 1

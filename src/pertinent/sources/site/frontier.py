@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ...types import Unreadable
-from .addresses import normalize_address, page_path
+from .addresses import is_file_address, normalize_address, page_path
 from .limits import CrawlLimits
 from .robots import Robots
 from .scope import SiteScope
@@ -26,13 +26,6 @@ MAX_STEPS = 30
 """How many steps a path may have."""
 
 _ADVICE = "If they are not pages, leave them out with --exclude"
-_FILE_ENDING = re.compile(
-    r"\.(png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|css|js|mjs|map|json|jsonl|xml|rss|atom|txt|csv|tsv|ya?ml|toml"
-    r"|pdf|epub|mobi|docx?|xlsx?|pptx?|odt|zip|gz|tgz|bz2|xz|7z|rar|tar|whl|jar|exe|msi|dmg|deb|rpm|iso|bin|apk"
-    r"|mp[34]|m4[av]|webm|og[gv]|wav|mov|avi|woff2?|ttf|otf|eot|wasm|ipynb|py|sh|md|mdx|rst|tex|sig|asc|sha\d+)$",
-    re.IGNORECASE,
-)
-"""File extensions that are not pages."""
 
 
 class QueuedPage(NamedTuple):
@@ -89,7 +82,7 @@ class Frontier:
                 continue
             self._followed_links.add(link)
             address = normalize_address(link)
-            if address and not _FILE_ENDING.search(urlsplit(address).path):
+            if address and not is_file_address(address):
                 self.add(address, depth)
 
     def add(self, link: str, depth: int) -> None:

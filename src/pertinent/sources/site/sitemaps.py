@@ -47,13 +47,14 @@ def parse_sitemap(body: bytes, *, max_bytes: int, max_pages: int) -> Sitemap | N
     if start.startswith((b"http://", b"https://")):
         lines = body.decode("utf-8-sig", "replace").split()
         pages = [ListedPage(line) for line in lines[:max_pages]]
-        return Sitemap(pages, problem=_too_many(max_pages) if len(lines) > max_pages else "")
+        return Sitemap(pages, problem=too_many_pages(max_pages) if len(lines) > max_pages else "")
     if not start.startswith((*_MARKUP, *_UTF_16)):
         return None
     return _XmlReader(max_pages).read(body)
 
 
-def _too_many(max_pages: int) -> str:
+def too_many_pages(max_pages: int) -> str:
+    """Return the problem of a list with more pages."""
     return f"lists more than {max_pages:,} pages; the others were left out"
 
 
@@ -124,7 +125,7 @@ class _XmlReader:
             self._address = "".join(self._text).strip()
         elif name == "url" and self._address:
             if len(self._sitemap.pages) == self._max_pages:
-                raise _StopParsing(_too_many(self._max_pages))
+                raise _StopParsing(too_many_pages(self._max_pages))
             self._sitemap.pages.append(ListedPage(self._address, self._alternates))
         elif name == "sitemap" and self._address:
             self._sitemap.sitemaps.append(self._address)

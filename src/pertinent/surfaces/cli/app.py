@@ -14,10 +14,12 @@ from . import (
     calibrate,
     compare,
     doctor,
+    export,
     index,
     inspect,
     label,
     list_pages,
+    mcp,
     migrate_to,
     reindex,
     remove,
@@ -178,6 +180,8 @@ app.command("compare", cls=Command)(compare.compare)
 app.command("calibrate", cls=Command)(calibrate.calibrate)
 app.command("label", cls=Command)(label.label)
 app.command("serve", cls=Command)(serve.serve)
+app.command("export", cls=Command)(export.export)
+app.command("mcp", cls=Command)(mcp.mcp)
 app.command("remove", cls=Command)(remove.remove)
 app.command("reindex", cls=Command)(reindex.reindex)
 app.command("migrate-to", cls=Command)(migrate_to.migrate_to)

@@ -69,8 +69,13 @@ def open_pertinent(context: typer.Context, **flags: object) -> Iterator[Pertinen
 
 
 @contextmanager
-def open_reader(settings: Settings) -> Iterator[Pertinent | FolderClient]:
-    """Open the index to read from it; while a service has it open, ask that service."""
+def open_reader(settings: Settings, *, announce: bool = True) -> Iterator[Pertinent | FolderClient]:
+    """Open the index to read from it; while a service has it open, ask that service.
+
+    Args:
+        settings: The settings that name the index.
+        announce: Print that the service is asked.
+    """
     from ..folder_service import connect, find_service
 
     service = find_service(settings, print_notice)
@@ -78,7 +83,8 @@ def open_reader(settings: Settings) -> Iterator[Pertinent | FolderClient]:
         with _open_index(settings) as pertinent:
             yield pertinent
         return
-    print_notice(f"asking the service at {service.url}, which has the index open")
+    if announce:
+        print_notice(f"asking the service at {service.url}, which has the index open")
     with connect(service) as client:
         yield client
 

@@ -11,21 +11,24 @@ from ...identity import is_loopback
 from .error_reporting import print_notice
 from .global_options import open_pertinent
 
+HostOption = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="The address to listen on. Default: 127.0.0.1.")
+]
+PortOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="PORT",
+        min=0,
+        max=65535,
+        help="The port to listen on; 0 chooses a free one. Default: 8000.",
+    ),
+]
+
 
 def serve(
     context: typer.Context,
-    host: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="The address to listen on. Default: 127.0.0.1.")
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PORT",
-            min=0,
-            max=65535,
-            help="The port to listen on; 0 chooses a free one. Default: 8000.",
-        ),
-    ] = None,
+    host: HostOption = None,
+    port: PortOption = None,
     watch: Annotated[
         str | None,
         typer.Option(metavar="SOURCE", help="Index this folder first, and again whenever a file changes."),

@@ -16,6 +16,7 @@ from ..library import Pertinent
 from . import (
     documents_api,
     labels_api,
+    llms_txt_api,
     probes_api,
     report_pages,
     search_api,
@@ -27,6 +28,7 @@ from .access_middleware import AccessMiddleware
 from .api_docs import add_api_docs
 from .cors import JsonCorsMiddleware
 from .errors import add_error_handlers
+from .mcp_endpoint import McpEndpoint
 from .observability import Observer
 from .rate_limit import RateLimit
 from .report_folder import ReportFolder
@@ -65,10 +67,12 @@ def create_app(
         pertinent, observer, settings.request_timeout, _create_threads(), _create_catalog_threads()
     )
     session_builder = SessionBuilder(pertinent, settings.golden) if settings.golden else None
+    mcp_endpoint = McpEndpoint(service, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        async with mcp_endpoint.run():
+            yield
         if session_builder is not None:
             session_builder.close()
         service.threads.shutdown(wait=True)
@@ -99,11 +103,13 @@ def create_app(
         validate_api,
         documents_api,
         labels_api,
+        llms_txt_api,
         report_pages,
         probes_api,
     )
     for api in apis:
         app.include_router(api.router)
+    mcp_endpoint.add_route(app)
     add_web_pages(app)
     add_api_docs(app, needs_key=bool(settings.api_keys))
     add_error_handlers(app, observer)

@@ -107,7 +107,7 @@ class DocumentWithText(ListedDocument):
 
 
 @router.get(
-    "/chunks/{chunk_id}",
+    "/chunks/{chunk_id:path}",
     response_model=Context,
     responses=openapi_errors(400, 404),
     summary="Read a chunk in its context",
@@ -135,7 +135,7 @@ async def list_documents(request: Request) -> Response:
 
 
 @router.get(
-    "/documents/{document_id}",
+    "/documents/{document_id:path}",
     response_model=DocumentWithText,
     responses=openapi_errors(400, 404),
     summary="Read a page",

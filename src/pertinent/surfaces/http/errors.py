@@ -99,12 +99,7 @@ def add_error_handlers(app: FastAPI, observer: Observer) -> None:
         return error_response(error, request.scope)
 
     async def handle_pertinent_error(request: Request, error: PertinentError) -> Response:
-        api_error = convert_pertinent_error(error)
-        if api_error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            kind, detail = type(error).__name__, str(error)
-            request_id = request.state.request_id
-            observer.log.error(api_error.error, request_id=request_id, kind=kind, detail=detail)
-        return respond(api_error, request)
+        return respond(report_pertinent_error(error, observer, request.state.request_id), request)
 
     async def handle_api_error(request: Request, error: ApiError) -> Response:
         return respond(error, request)
@@ -124,6 +119,15 @@ def add_error_handlers(app: FastAPI, observer: Observer) -> None:
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
+
+
+def report_pertinent_error(error: PertinentError, observer: Observer, request_id: str) -> ApiError:
+    """Convert an error of the library, and log it if it is a failure of the service."""
+    api_error = convert_pertinent_error(error)
+    if api_error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        kind, detail = type(error).__name__, str(error)
+        observer.log.error(api_error.error, request_id=request_id, kind=kind, detail=detail)
+    return api_error
 
 
 def convert_pertinent_error(error: PertinentError) -> ApiError:

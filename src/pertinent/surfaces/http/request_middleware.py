@@ -81,7 +81,7 @@ class RequestMiddleware:
     def _record(self, scope: Scope, method: str, status: int, seconds: float) -> None:
         """Count the request; log a refusal or a search."""
         request_id = scope["state"]["request_id"]
-        route = getattr(scope.get("route"), "path", None)
+        route = getattr(scope.get("route"), "path_format", None)
         # A static file has no route of its own; its mount point stands in `root_path`.
         self._observer.record_request(route or scope.get("root_path") or "unmatched", method, status, seconds)
         if status in LOGGED_REFUSALS:

@@ -1,0 +1,59 @@
+"""`pertinent export llms.txt DIR`: the book as files for language models."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pertinent.surfaces.llms_txt import name_file
+
+from .conftest import Run
+
+
+def test_export_writes_llms_txt_and_every_page(run: Run, indexed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site" / "files"
+    result = run("export", "llms.txt", folder, exits=0)
+    assert result.stdout == f"4 pages written to {folder}\n"
+    text = (folder / "llms.txt").read_text(encoding="utf-8")
+    assert text.startswith("# robots\n\n> 4 pages. ")
+    links = re.findall(r"^- \[.+\]\((.+)\): (.+)$", text, re.M)
+    assert len(links) == 4
+    full = (folder / "llms-full.txt").read_text(encoding="utf-8")
+    for link, url in links:
+        markdown = (folder / link).read_text(encoding="utf-8")
+        assert f"\n\nSource: {url}\n\n" in markdown
+        assert markdown in full
+
+
+def test_export_uses_the_title_of_the_settings(
+    run: Run, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERTINENT_BOOK_TITLE", "The Robot Book")
+    run("export", "llms.txt", tmp_path / "files", exits=0)
+    assert (tmp_path / "files" / "llms.txt").read_text(encoding="utf-8").startswith("# The Robot Book\n")
+
+
+@pytest.mark.parametrize(
+    "document_id",
+    ["../../etc/passwd", "/etc/passwd", "a//b", "a/../b", "..", "a\\..\\b", "a b", "a\x00b"],
+)
+def test_ids_that_are_no_file_names_get_another(document_id: str) -> None:
+    assert re.fullmatch(r"pages/[a-z-]+-[0-9a-f]{12}\.md", name_file(document_id))
+
+
+@pytest.mark.parametrize("document_id", ["intro-0a1b2c3d", "guide/a.md"])
+def test_other_ids_are_the_names_of_their_files(document_id: str) -> None:
+    assert name_file(document_id) == f"pages/{document_id}.md"
+
+
+def test_unknown_format_is_refused(run: Run, indexed: Path, tmp_path: Path) -> None:
+    result = run("export", "pdf", tmp_path, exits=2)
+    assert result.stderr == "pertinent: FORMAT: must be llms.txt, not 'pdf'\n"
+
+
+def test_folder_that_is_a_file_is_refused(run: Run, indexed: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = run("export", "llms.txt", tmp_path / "file", exits=2)
+    assert result.stderr.startswith("pertinent: DIR: can't write to ")

@@ -131,6 +131,7 @@ def serve(book: Workspace) -> Iterator[Serve]:
             view = copy.copy(workspace)
             view.settings = Settings.model_validate({**workspace.settings.model_dump(), **chosen})
             view._engine = None  # it has the ranking of the settings
+            vars(view).pop("reranking", None)
             pertinent = Pertinent(view)
             logged = LogCapture()
             log = structlog.wrap_logger(structlog.PrintLogger(), processors=[logged])

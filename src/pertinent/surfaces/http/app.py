@@ -20,6 +20,7 @@ from . import (
     report_pages,
     search_api,
     suggest_api,
+    v1_health_api,
     v1_search_api,
     validate_api,
 )
@@ -95,6 +96,7 @@ def create_app(
     apis = (
         search_api,
         v1_search_api,
+        v1_health_api,
         suggest_api,
         validate_api,
         documents_api,

@@ -18,9 +18,14 @@ async def check_liveness() -> Response:
 
 @router.get("/readyz")
 async def check_readiness(request: Request) -> Response:
-    """Say which stores answer; 503 without the index."""
+    """Say which parts answer; 503 without the index."""
     health = await get_service(request).health.check()
-    body = {"status": health.status, "index": health.index, "catalog": health.catalog}
+    body = {
+        "status": health.status,
+        "index": health.index,
+        "catalog": health.catalog,
+        "reranker": health.reranker,
+    }
     return JSONResponse(body, status_code=health.http_status)
 
 

@@ -1,4 +1,4 @@
-"""`--rerank` and `--no-rerank`, the explanation of a reranked list, and the reranker in doctor and reports."""
+"""`--rerank` and `--no-rerank`, the explanation of a reranked list, the reranker in doctor and reports."""
 
 from __future__ import annotations
 

@@ -147,8 +147,9 @@ class HealthMonitor:
         reasons = dict.fromkeys(map(str, failures))
         reranker = None
         if self._reranking is not None:
-            reranker = self._reranking.failure is None
-            reasons |= {} if reranker else {str(self._reranking.failure): None}
+            failure_reason = self._reranking.failure
+            reranker = failure_reason is None
+            reasons |= {} if failure_reason is None else {failure_reason: None}
         return Health(count is not None, catalog is None, count, tuple(reasons), reranker)
 
     def compare_with_search(self, answer: Answer | None) -> None:

@@ -133,7 +133,7 @@ def read_validation_run(body: Mapping[str, Any]) -> ValidationRun:
 
 def read_health(body: Mapping[str, Any]) -> ServiceStatus:
     """Read which parts of the service answer."""
-    return ServiceStatus(body["status"], body["index"], body["catalog"], body["reranker"])
+    return ServiceStatus(body["status"], body["index"], body["catalog"], body.get("reranker"))
 
 
 def read_models(body: Mapping[str, Any]) -> dict[str, str | None]:

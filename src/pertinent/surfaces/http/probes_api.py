@@ -20,13 +20,7 @@ async def check_liveness() -> Response:
 async def check_readiness(request: Request) -> Response:
     """Say which parts answer; 503 without the index."""
     health = await get_service(request).health.check()
-    body = {
-        "status": health.status,
-        "index": health.index,
-        "catalog": health.catalog,
-        "reranker": health.reranker,
-    }
-    return JSONResponse(body, status_code=health.http_status)
+    return JSONResponse(health.describe_parts(), status_code=health.http_status)
 
 
 @router.get("/metrics")

@@ -46,6 +46,11 @@ class Health:
             return "error"
         return "ok" if self.catalog else "degraded"
 
+    def describe_parts(self) -> dict[str, object]:
+        """Return the body of a probe: the status, and which parts answer."""
+        parts: dict[str, object] = {"status": self.status, "index": self.index, "catalog": self.catalog}
+        return parts if self.reranker is None else parts | {"reranker": self.reranker}
+
     @property
     def http_status(self) -> int:
         """The HTTP status of a probe: searches work as long as the index answers."""

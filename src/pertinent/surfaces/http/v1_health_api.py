@@ -21,7 +21,7 @@ class ServiceHealth(BaseModel):
     index: bool
     catalog: bool
     reranker: bool | None = Field(
-        description="Whether the reranker answered when last asked; null if none is set", examples=[None]
+        None, description="Only with a reranker: whether it answered when it was last needed", examples=[True]
     )
 
 
@@ -47,13 +47,7 @@ class IndexDescription(BaseModel):
 async def health(request: Request) -> Response:
     """Return the state of each part; 503 if the index does not answer."""
     stores = await get_service(request).health.check()
-    body = {
-        "status": stores.status,
-        "index": stores.index,
-        "catalog": stores.catalog,
-        "reranker": stores.reranker,
-    }
-    return JSONResponse(body, status_code=stores.http_status)
+    return JSONResponse(stores.describe_parts(), status_code=stores.http_status)
 
 
 @router.get(

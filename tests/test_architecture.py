@@ -27,8 +27,9 @@ ALLOWED: dict[str, set[str]] = {
     "validation": BASE,
     "sources": BASE,
     "embedders": BASE,
+    "rerankers": BASE,
     "stores": BASE | {"search"},
-    "build": BASE | {"settings", "embedders", "stores", "search", "indexing"},
+    "build": BASE | {"settings", "embedders", "rerankers", "stores", "search", "indexing"},
     "workspace": BASE | {"settings", "build", "search", "indexing"},
     "health": BASE | {"settings", "build", "workspace", "search", "indexing"},
     "testing": BASE | {"sources", "indexing", "search"},
@@ -73,9 +74,16 @@ def test_top_level_holds_few_modules() -> None:
     assert len(list(ROOT.glob("*.py"))) <= TOP_LEVEL_MODULES
 
 
-@pytest.mark.parametrize("folder", ["embedders", "sources"])
+ADAPTERS = {
+    "embedders": {"local", "cohere", "openai"},
+    "rerankers": {"local", "cohere", "http"},
+    "sources": {"markdown", "beir", "site"},
+}
+
+
+@pytest.mark.parametrize("folder", sorted(ADAPTERS))
 def test_adapters_do_not_import_each_other(folder: str) -> None:
-    adapters = {"embedders": {"local", "cohere", "openai"}, "sources": {"markdown", "beir", "site"}}[folder]
+    adapters = ADAPTERS[folder]
     for path in (ROOT / folder).rglob("*.py"):
         adapter = path.relative_to(ROOT / folder).parts[0].removesuffix(".py")
         if adapter in adapters:

@@ -177,7 +177,9 @@ class TestSeed001:
         }  # fmt: skip
         assert with_it["anchor"] == "quality-of-service"
         assert with_it["algorithm"] == "hybrid-similarity"
-        assert set(with_it["scores"]) == {"cosine", "lexical", "title", "heading", "page"}
+        assert set(with_it["scores"]) == {
+            "cosine", "lexical", "title", "heading", "page", "base", "rerank",
+        }  # fmt: skip
 
     def test_seed_001_citation_is_the_url_with_its_anchor(self, indexed: Path) -> None:
         for include_metadata in (True, False):

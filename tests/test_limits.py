@@ -24,6 +24,8 @@ from pertinent.types import SearchOptions
         ({"per_page": 0}, r"per_page: must be between 1 and 100"),
         ({"ranking": "best"}, r"ranking: must be one of hybrid, dense, lexical"),
         ({"fallback": "dense"}, r"fallback: must be lexical"),
+        ({"rerank": "yes"}, r"rerank: must be true or false, not 'yes'"),
+        ({"rerank": 1}, r"rerank: must be true or false, not 1"),
     ],
 )
 def test_check_options_names_the_option_out_of_range(options: dict[str, Any], message: str) -> None:

@@ -26,6 +26,8 @@ from .ports import Builds, Catalog, CatalogReader, Embedder, Fingerprint, IndexR
 from .settings import Settings, find_plugin
 
 if TYPE_CHECKING:
+    from .ports import Reranker
+    from .search.reranking import Reranking
     from .stores.catalog.catalog import SqlCatalog
     from .stores.external.opening import ExternalCollection
     from .stores.qdrant.builds import QdrantBuilds
@@ -37,6 +39,9 @@ DEFAULT_LANGUAGE = "english"
 
 CATALOG_SHARE = 0.2
 """The part of `request_timeout` that a search waits for a catalog on a server."""
+
+RERANKER_SHARE = 0.3
+"""The part of `request_timeout` that a search waits for a hosted reranker."""
 
 lookup_dimension = sizes.lookup_dimension
 
@@ -94,6 +99,36 @@ def _create_hosted_embedder(settings: Settings, provider: str, model: str) -> Em
     from .embedders.openai import OpenAIEmbedder
 
     return OpenAIEmbedder(model, settings.openai_api_key, base_url=settings.openai_base_url, options=options)
+
+
+def create_reranking(settings: Settings) -> Reranking | None:
+    """Create the reranker that `provider:model` names, with its settings; None if none is set."""
+    if settings.reranker is None:
+        return None
+    from .search.reranking import Reranking
+
+    provider, _, model = settings.reranker.partition(":")
+    timeout = settings.request_timeout * RERANKER_SHARE if provider in ("cohere", "http") else None
+    reranker = _choose_reranker(settings, provider, model)
+    return Reranking(reranker, settings.rerank_depth, settings.rerank_share, timeout)
+
+
+def _choose_reranker(settings: Settings, provider: str, model: str) -> Reranker:
+    if provider == "cohere":
+        from .rerankers.cohere import CohereReranker
+
+        return CohereReranker(model, settings.cohere_api_key, base_url=settings.cohere_base_url)
+    if provider == "http":
+        from .rerankers.http import HttpReranker
+
+        return HttpReranker(model, settings.reranker_api_key)
+    from .rerankers.local import MS_MARCO, LocalReranker
+
+    if provider == "onnx":
+        return LocalReranker.load_folder(Path(model).expanduser().resolve())
+    if model != MS_MARCO:
+        raise SettingsError(f"reranker: the local model is local:{MS_MARCO}; onnx:FOLDER loads any other")
+    return LocalReranker.load_ms_marco()
 
 
 def word_test(language: str) -> Callable[[str], bool]:

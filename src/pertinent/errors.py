@@ -9,7 +9,8 @@ PertinentError
 ├── SyncRefused                     a sync was stopped before it changed anything
 ├── FingerprintMismatch             the index was made with another model, chunker or lexical setting
 ├── NotFound (LookupError)          no such chunk or page, or nothing was indexed yet
-├── EmbedderError                   the model or its service failed
+├── EmbedderError                   the embedding model or its service failed
+├── RerankerError                   the reranker or its service failed
 └── StoreError                      a store failed
     ├── IndexFailure                the vector index failed or can't be reached
     │   └── IndexLocked             another process has the embedded index open
@@ -85,6 +86,10 @@ class NotFound(PertinentError, LookupError):
 
 class EmbedderError(PertinentError):
     """The embedding model or its service failed."""
+
+
+class RerankerError(PertinentError):
+    """The reranker or its service failed."""
 
 
 class StoreError(PertinentError):

@@ -177,5 +177,7 @@ def check_options(options: SearchOptions) -> SearchOptions:
         check_count("per_page", options.per_page, ENGINE.top_k_max)
     if options.fallback not in (None, "lexical"):
         raise InvalidInput("fallback", f"must be lexical, not {options.fallback!r}")
+    if not isinstance(options.rerank, bool | None):
+        raise InvalidInput("rerank", f"must be true or false, not {_quote(options.rerank)}")
     top_k, threshold = ENGINE.check_top_k(options.top_k), ENGINE.check_threshold(options.threshold)
     return replace(options, top_k=top_k, threshold=threshold)

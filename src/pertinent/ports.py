@@ -1,4 +1,4 @@
-"""The protocols between the core and its adapters: embedders, indexes, catalogs and sources.
+"""The protocols between the core and its adapters: embedders, rerankers, indexes, catalogs and sources.
 
 Reading and writing are separate protocols, so that every adapter does all that its protocol promises. An
 index of our own implements `VectorIndex` and `Catalog`, which are both; a collection that another pipeline
@@ -71,6 +71,20 @@ class Embedder(Protocol):
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         """Yield a vector for each document, in order, as they are computed."""
+
+
+class Reranker(Protocol):
+    """Judges how relevant passages are to a query, by reading both together."""
+
+    @property
+    def name(self) -> str:
+        """`provider:model`, as in the settings."""
+
+    def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Return the relevance of each passage, in [0, 1]; raise RerankerError if that fails."""
+
+    def close(self) -> None:
+        """Release connections."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ def assert_same_answer(answer: Answer, expected: Answer) -> None:
         {"filters": Filters(url="https://book.example/docs/motors")},
         {"correct": False},
         {"fallback": "lexical"},
+        {"rerank": False},
     ],
     ids=str,
 )
@@ -127,6 +128,8 @@ def test_golden_set_gets_the_same_verdict(reader: Any, library: Pertinent) -> No
         ("search", ["x"], {"filters": {"url": "docs"}}),
         ("search", ["x"], {"per_page": 0}),
         ("search", ["x"], {"fallback": "dense"}),
+        ("search", ["x"], {"rerank": "yes"}),
+        ("search", ["x"], {"rerank": True}),
         ("suggest", ["x"], {"limit": 51}),
         ("suggest", ["x" * 2001], {}),
         ("chunk", ["x"], {"around": -1}),

@@ -20,12 +20,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stamina.instrumentation import set_on_retry_hooks
 
+from pertinent._internal.hosted.endpoint import Endpoint
+from pertinent._internal.hosted.retries import RetryableError, RetryPolicy
 from pertinent.embedders import local
 from pertinent.embedders.cohere import CohereEmbedder
-from pertinent.embedders.endpoint import Endpoint
 from pertinent.embedders.hosted import HostedEmbedder, HostedOptions, InputKind, unit_vectors
 from pertinent.embedders.openai import OpenAIEmbedder
-from pertinent.embedders.retries import RetryableError, RetryPolicy
 from pertinent.embedders.token_budget import TokenBudget, estimate_tokens
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.indexing.chunking import chunk_page

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pertinent._internal.hosted.retries import RetryPolicy
 from pertinent.embedders.hosted import HostedOptions
 from pertinent.embedders.openai import OpenAIEmbedder, Prefixes, parse_embeddings
-from pertinent.embedders.retries import RetryPolicy
 from pertinent.errors import EmbedderError
 from pertinent.ports import Embedder
 

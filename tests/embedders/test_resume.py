@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from pertinent._internal.hosted.retries import RetryPolicy
 from pertinent._internal.progress import NoProgress
 from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import HostedEmbedder, HostedOptions
 from pertinent.embedders.openai import OpenAIEmbedder
-from pertinent.embedders.retries import RetryPolicy
 from pertinent.errors import EmbedderError
 from pertinent.indexing.sync import SyncSummary
 from pertinent.settings import Settings

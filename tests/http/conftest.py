@@ -112,6 +112,15 @@ def raising(error: Exception) -> Callable[..., Any]:
     return Mock(side_effect=error)
 
 
+def change_settings(workspace: Workspace, **chosen: Any) -> Workspace:
+    """Return the same open stores under other settings."""
+    view = copy.copy(workspace)
+    view.settings = Settings.model_validate({**workspace.settings.model_dump(), **chosen})
+    view._engine = None  # it has the ranking of the settings
+    vars(view).pop("reranking", None)
+    return view
+
+
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The book, indexed once; no test writes to it."""
@@ -127,11 +136,7 @@ def serve(book: Workspace) -> Iterator[Serve]:
     with ExitStack() as open_clients:
 
         def create(workspace: Workspace = book, tracer: Tracer | None = None, **chosen: Any) -> Service:
-            # The same open stores under other settings.
-            view = copy.copy(workspace)
-            view.settings = Settings.model_validate({**workspace.settings.model_dump(), **chosen})
-            view._engine = None  # it has the ranking of the settings
-            pertinent = Pertinent(view)
+            pertinent = Pertinent(change_settings(workspace, **chosen))
             logged = LogCapture()
             log = structlog.wrap_logger(structlog.PrintLogger(), processors=[logged])
             app = create_app(pertinent, Observer(log, tracer))

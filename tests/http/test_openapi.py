@@ -18,7 +18,8 @@ from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.workspace.workspace import Workspace
 
-from .conftest import Serve, Service, check_conformance
+from ..rerankers.rerank_server import VLLM, RerankServer
+from .conftest import Serve, Service, change_settings, check_conformance
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -27,9 +28,14 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def quiet_app(book: Workspace) -> Iterator[FastAPI]:
     log = structlog.wrap_logger(structlog.ReturnLogger(), processors=[])
-    app = create_app(Pertinent(book), Observer(log))
-    with TestClient(app):
-        yield app
+    # Without a reranker, `"rerank": true` is refused, which the description can't say.
+    with RerankServer() as server:
+        workspace = change_settings(book, reranker=f"http:{server.url}{VLLM}")
+        app = create_app(Pertinent(workspace), Observer(log))
+        with TestClient(app):
+            yield app
+        assert workspace.reranking is not None
+        workspace.reranking.reranker.close()
 
 
 @pytest.fixture(scope="module")

@@ -80,12 +80,14 @@ def test_created_at_is_now_in_utc_ending_in_z(service: Service) -> None:
 def test_top_k_defaults_to_5_and_similarity_threshold_to_one_half(service: Service) -> None:
     answer = service.client.post("/api/v1/search", json={"query_text": "the torque of joints"})
     params = answer.json()["search_params"]
-    assert params == {"top_k": 5, "similarity_threshold": 0.5, "ranking": "hybrid", "filters": {}}
+    assert params == {
+        "top_k": 5, "similarity_threshold": 0.5, "ranking": "hybrid", "filters": {}, "rerank_share": 0.0,
+    }  # fmt: skip
 
 
 def test_search_params_echo_the_request(service: Service) -> None:
     params = {"top_k": 3, "similarity_threshold": 0.25, "ranking": "dense", "filters": {"section": "x"}}
-    assert service.v1(**params).json()["search_params"] == params
+    assert service.v1(**params).json()["search_params"] == {**params, "rerank_share": 0.0}
 
 
 @pytest.mark.parametrize("top_k", [1, 100, 7.0])
@@ -164,8 +166,9 @@ def test_similarity_names_its_algorithm_and_has_every_feature(
         scores = result["scores"]
         assert result["similarity"]["algorithm"] == algorithm
         assert result["similarity"]["score"] == result["similarity_score"]
-        assert set(scores) == {"cosine", "lexical", "title", "heading", "page"}
-        present = ("cosine", "lexical") if part else scores.keys()
+        features = ("cosine", "lexical", "title", "heading", "page")
+        assert set(scores) == {*features, "base", "rerank"}
+        present = ("cosine", "lexical") if part else features
         assert all(0 <= scores[name] <= 1 for name in present)
         assert all(scores[name] is None for name in scores.keys() - set(present))
         expected = scores[part] if part else hybrid_score(scores)
@@ -246,7 +249,8 @@ def test_health_reports_each_part(service: Service) -> None:
 
 
 def test_index_has_its_embedder_and_size(service: Service) -> None:
-    assert service.client.get("/api/v1/index").json() == {"embedder": "testing:hashed-words", "chunks": 24}
+    expected = {"embedder": "testing:hashed-words", "reranker": None, "chunks": 24}
+    assert service.client.get("/api/v1/index").json() == expected
 
 
 def test_html_in_a_passage_is_returned_unchanged_as_json(service: Service) -> None:

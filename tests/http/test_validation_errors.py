@@ -21,7 +21,7 @@ MISFITS: list[Any] = [
 ]  # fmt: skip
 
 FILTERS = {"document_id": "x", "section": "x", "url": "https://book.example", "source_type": "x"}
-SEARCH: dict[str, Any] = {"top_k": 5, "ranking": "hybrid", "filters": FILTERS}
+SEARCH: dict[str, Any] = {"top_k": 5, "ranking": "hybrid", "filters": FILTERS, "rerank": False}
 V1_SEARCH = {
     "similarity_threshold": 0.5, "per_page": 1, "explain": False, "distinct": True, "fallback": "lexical",
 }  # fmt: skip

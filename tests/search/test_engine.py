@@ -84,7 +84,7 @@ def test_component_scores_are_there_in_every_ranking(engine: Engine) -> None:
         assert hit.scores.cosine is not None
         assert hit.scores.lexical is not None
         seen[ranking] = (hit.chunk.chunk_id, hit.scores[:2])
-        names_and_page = hit.scores[2:]
+        names_and_page = hit.scores[2:5]
         assert (None in names_and_page) == (ranking != "hybrid")
     assert len(set(seen.values())) == 1
 

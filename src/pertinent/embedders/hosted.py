@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from .._internal.concurrency import map_ahead
+from .._internal.hosted.endpoint import Endpoint
+from .._internal.hosted.retries import DOCUMENT_RETRY, QUERY_RETRY, RetryPolicy
 from ..errors import EmbedderError
 from ..ports import Vector
-from .endpoint import Endpoint
-from .retries import DOCUMENT_RETRY, QUERY_RETRY, RetryPolicy
 from .token_budget import TokenBudget, estimate_tokens
 
 InputKind = Literal["query", "document"]

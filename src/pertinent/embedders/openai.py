@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import httpx
 import numpy as np
 
-from .endpoint import Endpoint, validate_key, validate_url
+from .._internal.hosted.endpoint import Endpoint, validate_key, validate_url
 from .hosted import HostedEmbedder, HostedOptions, InputKind
 
 if TYPE_CHECKING:
@@ -87,13 +87,8 @@ class OpenAIEmbedder(HostedEmbedder):
             "input": [prefix + text for text in texts],
             "encoding_format": "base64",
         }
-        with self._endpoint.translate_errors(timeout):
-            response = self._client.post(f"{self._endpoint.url}/embeddings", json=payload, timeout=timeout)
-        if not response.is_success:
-            raise self._endpoint.status_error(response.status_code, response.headers, _parse_body(response))
-        body = _parse_body(response)
-        if isinstance(body, str):
-            raise self._endpoint.content_error("a response that is not JSON", body)
+        url = f"{self._endpoint.url}/embeddings"
+        body = self._endpoint.read_json(self._endpoint.send(self._client, url, payload, timeout))
         try:
             return parse_embeddings(body)
         except ValueError as error:
@@ -111,14 +106,6 @@ def embedder_name(model: str, prefixes: Prefixes) -> str:
 
 def _service_title(url: str) -> str:
     return "OpenAI" if url == URL else "the embedding server"
-
-
-def _parse_body(response: httpx.Response) -> object:
-    """Return the parsed JSON of a response, or its text if it is not JSON."""
-    try:
-        return response.json()
-    except ValueError:
-        return response.text
 
 
 def parse_embeddings(body: object) -> list[object]:

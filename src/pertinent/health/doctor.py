@@ -22,6 +22,7 @@ from ..errors import (
     IndexLocked,
     NotFound,
     PertinentError,
+    RerankerError,
     StoreError,
 )
 from ..ports import Embedder, Fingerprint
@@ -108,6 +109,7 @@ class Doctor:
             ("settings", self._check_settings, True),
             ("catalog", self._check_catalog, True),
             ("model", self._check_model, False),
+            ("reranker", self._check_reranker, False),
             ("fingerprint", self._check_fingerprint, False),
             ("index", self._check_index, True),
             ("unfinished changes", self._check_pending, False),
@@ -120,6 +122,8 @@ class Doctor:
             ("vectors", self._check_vectors, False),
         ):
             if name in OWN_INDEX_CHECKS and self._made_with is None:
+                continue
+            if name == "reranker" and self._opened.settings.reranker is None:
                 continue
             result = _run_check(name, check)
             yield result
@@ -169,6 +173,13 @@ class Doctor:
                 )
             )
         return f"{embedder.name}, {embedder.dimension} dimensions", findings
+
+    def _check_reranker(self) -> Result:
+        reranking = self._opened.reranking
+        if reranking is None:
+            return "none", []
+        reranking.score(_TEST_QUERY, [_TEST_QUERY])
+        return str(reranking), []
 
     def _check_fingerprint(self) -> Result:
         fingerprint = self._opened.catalog().fingerprint()
@@ -280,6 +291,7 @@ _REMEDIES: tuple[tuple[type[PertinentError], str], ...] = (
     (IndexFailure, "`pertinent reindex`, which rebuilds the index from the texts in the catalog"),
     (StoreError, "check that the database runs and is writable, then run this again"),
     (EmbedderError, "fix what the message says, then run this again"),
+    (RerankerError, "fix what the message says, or unset `reranker`; searches work without it"),
     (PertinentError, "correct the setting; `pertinent settings` shows where each value comes from"),
 )
 
@@ -293,5 +305,5 @@ def _run_check(name: str, check: Callable[[], Result]) -> Check:
     except PertinentError as error:
         remedy = next(remedy for kind, remedy in _REMEDIES if isinstance(error, kind))
         summary, findings = "", [Finding(str(error), remedy)]
-        failed = isinstance(error, StoreError | EmbedderError)
+        failed = isinstance(error, StoreError | EmbedderError | RerankerError)
     return Check(name, summary, tuple(findings), timer.seconds(), failed)

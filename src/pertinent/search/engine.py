@@ -1,6 +1,6 @@
 """The engine: the one place that knows the order of a query's steps.
 
-embed the query → candidates of both sides → rank → select → describe
+embed the query → candidates of both sides → rank → rerank, if a reranker is set → select → describe
 """
 
 from __future__ import annotations
@@ -8,28 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._internal.cache import VersionedCache
 from .._internal.clock import StageTimer, utc_now
 from .._internal.messages import format_count, format_list
-from ..errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
+from ..errors import CatalogFailure, EmbedderError, InvalidInput, NotFound, RerankerError
 from ..identity import point_id
 from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
 from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions, Suggestion
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
 from .cosine_scale import KNOWN_SCALES, SAMPLE, CosineScale, estimate_scale
+from .query_vector import normalize_vector
 from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
+from .reranking import NO_RERANKER, Reranking
 from .spelling import SearchText, read_query
 from .suggest import suggest
 from .terms import Analyzer
 from .timed_catalog import TimedCatalog
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CANDIDATES_PER_HIT = 4
 """How many candidates each side proposes for each hit of the list."""
@@ -44,6 +42,10 @@ NO_CATALOG = "the catalog did not answer; results are as the index has them"
 NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
 NO_PHRASE = "no passage has the quoted words in a row; results match the words"
 NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
+
+NO_RERANKER_SET = (
+    "no reranker is set: set `reranker`, for example to local:ms-marco-MiniLM-L-12-v2, or leave rerank out"
+)
 
 NO_CHUNKS = (
     "the index has no chunks yet: `pertinent index PATH` adds some, or the pipeline that fills the collection"
@@ -74,7 +76,7 @@ class EmbeddedQuery:
 class Engine:
     """Answers queries from an index and its catalog. Thread-safe."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a search
         self,
         embedder: Embedder,
         index: IndexReader,
@@ -85,6 +87,7 @@ class Engine:
         language: str = "english",
         is_word: Callable[[str], bool] = lambda _word: False,
         catalog_timeout: float | None = None,
+        reranking: Reranking | None = None,
     ) -> None:
         """Prepare searching.
 
@@ -97,12 +100,14 @@ class Engine:
             language: The language of the book, for stems and stop words.
             is_word: Whether a folded word exists in the language, so that it is not corrected.
             catalog_timeout: How many seconds a search waits for the catalog; None waits until it answers.
+            reranking: Reranks the best hits; None if no reranker is set.
         """
         self._embedder = embedder
         self._index = index
         self._descriptions = catalog if catalog_timeout is None else TimedCatalog(catalog, catalog_timeout)
         self._default_ranking = ranking
         self._is_word = is_word
+        self._reranking = reranking
         self._book_words = BookWordsCache(catalog, language)
         self._cosine_scale: tuple[int, CosineScale] | None = None
         """The estimated scale of the model's cosines, and from how many vectors."""
@@ -196,6 +201,7 @@ class Engine:
             (embedded,) = self._embed([self._read_query(text or "", book, options)])
         query = embedded.query
         ranking, notes = self._choose_ranking(options, embedded)
+        reranking = self._choose_reranking(text, ranking, options)
         timer.lap("embedded")
         timer.stages["embedded"] = embedded.milliseconds
         limit = max(CANDIDATES, CANDIDATES_PER_HIT * options.top_k)
@@ -205,15 +211,24 @@ class Engine:
             return self._rank_candidates(lexical_text, embedded.vector, ranking, options, limit, book)
 
         ranked, has_more = rank_candidates()
-        timer.lap("searched")
         selected = select(ranked, options, query.phrases)
         while len(selected.hits) < options.top_k and has_more and limit < MAX_CANDIDATES:
             limit *= WIDENING
             ranked, has_more = rank_candidates()
             selected = select(ranked, options, query.phrases)
-        if query.phrases and not selected.hits:
-            selected = select(ranked, options)
-            notes = (*notes, NO_PHRASE)
+        phrases = query.phrases
+        if phrases and not selected.hits:
+            phrases, notes = (), (*notes, NO_PHRASE)
+        timer.lap("searched")
+        rerank_share = 0.0
+        if reranking is not None:
+            try:
+                ranked = reranking.apply(ranked, query.text, options, phrases)
+                rerank_share = reranking.share
+            except RerankerError:
+                notes = (*notes, NO_RERANKER)
+            timer.lap("reranked")
+        selected = select(ranked, options, phrases)
         hits, catalog_notes = self._describe(selected.hits)
         notes = (*notes, *catalog_notes, *damage_notes(selected.damaged))
         if not hits and not selected.excluded and not self._index.count():
@@ -232,6 +247,7 @@ class Engine:
             damaged=tuple(selected.damaged),
             searched_for=query.text,
             corrected=query.corrected,
+            rerank_share=rerank_share,
         )
 
     def _read_query(self, text: str, book: BookWords, options: SearchOptions) -> SearchText:
@@ -267,6 +283,15 @@ class Engine:
         if has_lexical:
             return ranking, ()
         return "dense", (NO_LEXICAL,) if ranking == "hybrid" else ()
+
+    def _choose_reranking(
+        self, text: str | None, ranking: Ranking, options: SearchOptions
+    ) -> Reranking | None:
+        """Return the reranking of a search; the caller decides, and by default only `hybrid` is reranked."""
+        if options.rerank and self._reranking is None:
+            raise InvalidInput("rerank", NO_RERANKER_SET)
+        wants_reranking = ranking == "hybrid" if options.rerank is None else options.rerank
+        return self._reranking if wants_reranking and text is not None else None
 
     def _rank_candidates(
         self,
@@ -335,39 +360,3 @@ def _apply_description(hit: Hit, row: Description | None) -> Hit:
     # Only a missing row falls back to the payload's title: one that is NULL is no title.
     described = replace(chunk, source_path=row.source_path, slug=row.slug, title=row.title or "")
     return replace(hit, chunk=described)
-
-
-def check_numbers(field: str, vector: Sequence[float] | Vector) -> NDArray[Any]:
-    """Return the vector as an array; raise InvalidInput unless it is one flat list of finite numbers."""
-    try:
-        array = np.asarray(vector)
-    except ValueError as error:
-        raise InvalidInput(field, "must be a list of numbers") from error
-    if array.dtype.kind not in "fiu" and array.size:
-        raise InvalidInput(field, "must be a list of numbers")
-    if array.ndim != 1:
-        raise InvalidInput(field, "must be one flat list of numbers")
-    # Among numbers, numpy takes true for 1.
-    if array is not vector and any(isinstance(value, bool) for value in vector):
-        raise InvalidInput(field, "must be a list of numbers")
-    if not np.isfinite(array).all():
-        raise InvalidInput(field, "holds a value that is not a finite number")
-    return array
-
-
-def normalize_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector:
-    """Check a query vector and scale it to unit length.
-
-    Raises:
-        DimensionMismatch: It has another number of elements than the index.
-        InvalidInput: It is not a flat list of finite numbers, or holds only zeros.
-
-    """
-    array = check_numbers("query_embedding", vector)
-    if len(array) != dimension:
-        raise DimensionMismatch(len(array), dimension)
-    # A cosine does not depend on a vector's length; Qdrant fails on very long and very short ones.
-    length = float(np.linalg.norm(array.astype(np.float64)))
-    if not length:
-        raise InvalidInput("query_embedding", "holds only zeros, which have no direction")
-    return (array / length).astype(np.float32)

@@ -236,7 +236,7 @@ def _score_with_pages(passages: Sequence[ScoredPassage], evident: set[PointId]) 
     for (point_id, chunk, scores), match in zip(passages, matches, strict=True):
         page = evidence.get(chunk.document_id, min(match, 1.0))
         score = _calibrate(match + PAGE_WEIGHT * page)
-        hits.append(Hit(chunk, score, Scores(*scores[:-1], page), point_id))
+        hits.append(Hit(chunk, score, scores._replace(page=page), point_id))
     return hits
 
 

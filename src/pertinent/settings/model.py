@@ -22,6 +22,7 @@ _BASE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^?#\s]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 
 PROVIDERS = ("local", "onnx", "cohere", "openai")
+RERANKER_PROVIDERS = ("local", "onnx", "cohere", "http")
 EMBEDDER_PLUGINS = "pertinent.embedders"
 """The entry-point group in which another package registers an embedder (see `pertinent.build`)."""
 
@@ -48,6 +49,15 @@ class Settings(BaseModel):
     ranking: Annotated[Ranking, Field(description="how hits are ordered where a search does not say")] = (
         "hybrid"
     )
+    reranker: Annotated[
+        str | None,
+        Field(description="a model that reranks the best hits, as provider:model, or none"),
+    ] = None
+    rerank_depth: Annotated[int, Field(ge=1, le=100, description="how many hits of a list are reranked")] = 10
+    rerank_share: Annotated[
+        float, Field(ge=0, le=1, description="the weight of the reranker in the score of a hit")
+    ] = 0.4
+    reranker_api_key: Annotated[SecretStr | None, Field(description="key of the reranker http:URL")] = None
     cohere_api_key: Annotated[SecretStr | None, Field(description="key of the Cohere API")] = None
     cohere_base_url: Annotated[
         str | None, Field(description="another address of the Cohere API, such as a proxy")
@@ -143,12 +153,13 @@ class Settings(BaseModel):
 
     @property
     def asks_servers(self) -> bool:
-        """Whether the index, the catalog or the model is on a server."""
+        """Whether the index, the catalog or a model is on a server."""
         database = self.database_url.get_secret_value() if self.database_url else "sqlite:"
         return (
             self.qdrant_url is not None
             or not database.startswith("sqlite")
             or self.embedder.startswith(("cohere:", "openai:"))
+            or (self.reranker or "").startswith(("cohere:", "http:"))
         )
 
     @field_validator("language")
@@ -230,6 +241,20 @@ class Settings(BaseModel):
                 f"not {value!r}"
             )
         return f"{provider}:{model}"
+
+    @field_validator("reranker")
+    @classmethod
+    def _check_reranker(cls, value: str | None) -> str | None:
+        """Check the form `provider:model`; none is the same as no value."""
+        if value in (None, "", "none"):
+            return None
+        provider, _, model = value.partition(":")
+        if provider == "http" and not model.startswith(("http://", "https://")):
+            raise ValueError(f"must be http:URL, such as http:https://host/rerank, not {value!r}")
+        if not model or provider not in RERANKER_PROVIDERS:
+            providers = ", ".join(f"{name}:…" for name in RERANKER_PROVIDERS)
+            raise ValueError(f"must be provider:model with one of {providers}, or none, not {value!r}")
+        return value
 
     @field_validator("database_url")
     @classmethod

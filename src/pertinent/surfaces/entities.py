@@ -8,7 +8,7 @@ from ..build import lookup_dimension
 from ..errors import InvalidInput
 from ..identity import is_url
 from ..limits import RETRIEVAL_LAYER, check_at_least, check_share, check_string, check_text
-from ..search.engine import check_numbers
+from ..search.query_vector import check_numbers
 from ..types import Hit
 
 QUERY_TEXT = replace(RETRIEVAL_LAYER, query="query_text")

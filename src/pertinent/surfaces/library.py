@@ -233,7 +233,7 @@ class Pertinent(ClosedAtExit):
         with self.workspace.writing(NoProgress()):
             return drop_previous(self.workspace) is not None
 
-    def search(
+    def search(  # noqa: PLR0913 - the options of a search are its arguments
         self,
         text: str,
         top_k: int = 5,
@@ -244,6 +244,7 @@ class Pertinent(ClosedAtExit):
         *,
         fallback: Literal["lexical"] | None = None,
         correct: bool = True,
+        rerank: bool | None = None,
     ) -> Answer:
         """Find the passages that answer a text best.
 
@@ -256,6 +257,7 @@ class Pertinent(ClosedAtExit):
             per_page: The maximum number of hits from one page.
             fallback: `lexical` answers by words alone if the embedding model fails.
             correct: Complete or correct words that the book does not have, except words in quotes.
+            rerank: Whether the best hits are reranked. Default: only those of `hybrid`, if `reranker` is set.
 
         Returns:
             The hits, best first, each with its score and its address.
@@ -275,6 +277,7 @@ class Pertinent(ClosedAtExit):
             per_page=per_page,
             fallback=fallback,
             correct=correct,
+            rerank=rerank,
         )
         return self.workspace.engine().search(ENGINE.check_query(text), options)
 

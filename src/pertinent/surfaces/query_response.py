@@ -34,6 +34,7 @@ def render_query_response(answer: Answer, *, include_metadata: bool = True) -> d
             "timestamp": answer.created_at,
             "ranking": answer.ranking,
             "algorithm": answer.algorithm,
+            "rerank_share": answer.rerank_share,
             "stages_ms": {stage: round(ms, 3) for stage, ms in stages.items()},
             "searched_for": answer.searched_for,
             "corrected": answer.corrected,

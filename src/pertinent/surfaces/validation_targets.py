@@ -17,7 +17,7 @@ from ..types import Answer, Chunk, SearchOptions, damaged_points, readable_chunk
 from ..validation import integrity
 from ..validation.target import PageView
 from ..workspace.workspace import Workspace
-from .client.api_requests import build_embedder, build_search
+from .client.api_requests import build_models, build_search
 
 if TYPE_CHECKING:
     from .._internal.progress import Progress
@@ -52,11 +52,13 @@ class LocalPipeline(InProcessPipeline):
         super().__init__(workspace.create_engine(uncached, workspace.index()))
 
     def describe_pipeline(self) -> Mapping[str, str]:
+        reranking = self._workspace.reranking
         return {
             "subject": "local",
             "pertinent": version("pertinent"),
             **self._workspace.catalog().provenance(),
             "ranking": self._workspace.settings.ranking,
+            **({"reranker": str(reranking)} if reranking else {}),
         }
 
     def search(self, text: str, options: SearchOptions) -> Answer:
@@ -126,7 +128,8 @@ class RemoteService:
         health = self.client.health()
         if not health.index:
             raise IndexFailure(f"the index of {self.client.url} does not answer")
-        return {"subject": self.client.url, "embedder": self.client.send(build_embedder())}
+        models = self.client.send(build_models())
+        return {"subject": self.client.url, **{name: model for name, model in models.items() if model}}
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         # Cached answers must not be measured.

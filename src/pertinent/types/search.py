@@ -86,6 +86,10 @@ class Scores(NamedTuple):
     """How well the query matches the nearest heading."""
     page: float | None = None
     """How well the best passages of the page match."""
+    base: float | None = None
+    """The score before reranking; None if the list was not reranked."""
+    rerank: float | None = None
+    """The relevance that the reranker gave; None for a passage that it did not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,8 @@ class SearchOptions:
     """The ranking to use while the embedder does not answer; None raises its error."""
     correct: bool = True
     """Whether words that the book does not have are completed or corrected."""
+    rerank: bool | None = None
+    """Whether the best hits are reranked; None reranks the ranking `hybrid`, if a reranker is set."""
     bypass_cache: bool = field(default=False, compare=False)
     """Search even if the answer is cached."""
 
@@ -155,6 +161,8 @@ class Answer:
     """Whether the text that was searched for has other words than the query."""
     cached: bool = False
     """Whether the answer came from the cache."""
+    rerank_share: float = 0.0
+    """The weight of the reranker in the scores; 0 if the list was not reranked."""
 
     @property
     def algorithm(self) -> str:

@@ -20,6 +20,8 @@ class ValidationOptions:
 
     ranking: Ranking | None = None
     threshold: float = 0.0
+    rerank: bool | None = None
+    """Whether the best results are reranked; None reranks those of `hybrid`, if a reranker is set."""
     concurrency: int = 1
     """How many queries run at the same time."""
     audit: bool = False

@@ -263,8 +263,15 @@ class ReportBuilder:
             "corpus": corpus.hexdigest(),
             **self.target.describe_pipeline(),
         }
-        answered = next((case.outcome.answer for case in self.cases if case.outcome.answer), None)
-        return {**facts, "ranking": answered.ranking} if answered else facts
+        answers = [case.outcome.answer for case in self.cases if case.outcome.answer]
+        if not answers:
+            return facts
+        reranked = sum(answer.rerank_share > 0 for answer in answers)
+        if not reranked:
+            facts.pop("reranker", None)
+        elif reranked < len(answers):
+            facts["reranker"] += f" (in {reranked} of {len(answers)} searches)"
+        return {**facts, "ranking": answers[0].ranking}
 
 
 def _list_damaged_points(cases: Sequence[Case]) -> list[DamagedPoint]:

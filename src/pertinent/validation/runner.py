@@ -63,6 +63,7 @@ class QueryRunner:
     ranking: Ranking | None = None
     threshold: float = 0.0
     unit: Unit = "passage"
+    rerank: bool | None = None
 
     def run(self, query: GoldenQuery) -> QueryOutcome:
         """Run a query and measure its latency."""
@@ -102,6 +103,7 @@ class QueryRunner:
             filters=query.filters.to_filters(),
             # Where pages are judged, two pages with the same text are two results.
             distinct=not by_page,
+            rerank=self.rerank,
         )
         return self.target.search(query.text, options)
 

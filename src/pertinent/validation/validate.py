@@ -56,7 +56,7 @@ def validate(
     started = utc_now()
     pages = _read_pages(target)
     resolved = resolve_labels(golden, pages)
-    runner = QueryRunner(target, options.ranking, options.threshold, golden.unit)
+    runner = QueryRunner(target, options.ranking, options.threshold, golden.unit, options.rerank)
     _warm_up(runner)
     progress.stage("Running queries", len(golden.queries))
     outcomes = run_queries(runner, golden.queries, options.concurrency, progress.advance)

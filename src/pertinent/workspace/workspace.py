@@ -25,9 +25,11 @@ from ..errors import (
 from ..indexing.sync import Indexer
 from ..ports import Catalog, CatalogReader, Embedder, Fingerprint, IndexReader, Source, VectorIndex
 from ..search.engine import Engine
+from ..search.reranking import Reranking
 from ..settings import Settings
 from ..types import Chunk
 from .builds import IndexBuilds
+from .missing_index import explain_missing_index
 from .reindex import drop_previous, reindex
 
 _LOCK_ATTEMPTS, _LOCK_WAIT_SECONDS = 50, 0.1
@@ -242,7 +244,13 @@ class Workspace:
             language=self.language(),
             is_word=build.word_test(self.language()),
             catalog_timeout=build.choose_catalog_timeout(self.settings),
+            reranking=self.reranking,
         )
+
+    @cached_property
+    def reranking(self) -> Reranking | None:
+        """The reranker of the settings, loaded when first needed; None if none is set."""
+        return build.create_reranking(self.settings)
 
     def create_indexer(self, progress: Progress, source: Source | None = None) -> Indexer:
         """Create the indexer that syncs sources; apply its plans inside `writing`.
@@ -371,19 +379,8 @@ class Workspace:
     def require(self) -> None:
         """Raise NotFound if nothing was ever indexed; an index without chunks is fine."""
         if not self._is_indexed():
-            if self.settings.qdrant_url is None and self._builds.numbers():
-                raise NotFound(
-                    f"there is an index in {self.settings.folder}, but its catalog is gone: put it back from "
-                    "a backup, or run `pertinent index SOURCE` for each of its sources. This makes a new "
-                    "catalog, and embeds only the passages that the index does not have"
-                )
-            message = f"nothing is indexed in {self.settings.folder} yet; run `pertinent index PATH`"
-            if self.settings.qdrant_url is not None:
-                message += (
-                    ". If another pipeline filled the collection, check its name, "
-                    f"{self.settings.qdrant_collection!r} (QDRANT_COLLECTION_NAME)"
-                )
-            raise NotFound(message)
+            lost_catalog = self.settings.qdrant_url is None and bool(self._builds.numbers())
+            raise NotFound(explain_missing_index(self.settings, lost_catalog=lost_catalog))
 
     def close(self) -> None:
         """Close all that is open."""
@@ -394,5 +391,7 @@ class Workspace:
                     store.close()
             # Only a hosted model has connections to close.
             getattr(self._embedder, "close", lambda: None)()
+            if (reranking := vars(self).get("reranking")) is not None:
+                reranking.reranker.close()
             self._index = self._catalog = self._engine = self._external = None
             self._closed = True

@@ -21,18 +21,20 @@ BUDGETS_MS: Final[Mapping[str, float]] = {"embedded": 2000, "searched": 1000, "f
 STAGES: Final[Mapping[str, str]] = {
     "received": "check the query",
     "embedded": "embed the query",
-    "searched": "fetch candidates by meaning and by words",
-    "filtered": "rank; apply threshold, --per-page and --top-k",
+    "searched": "fetch candidates by meaning and by words, and rank them",
+    "reranked": "read the best with the reranker",
+    "filtered": "apply threshold, --per-page and --top-k",
     "formatted": "format the answer",
     "returned": "write it to stdout",
 }
 
 
 def score_formula(answer: Answer) -> str:
-    """Return the formula of the score for this ranking."""
+    """Return the formula of the score for this ranking, with the reranker if there was one."""
     from ...search.ranking import FORMULAS
 
-    return FORMULAS[answer.ranking]
+    formula, share = FORMULAS[answer.ranking], answer.rerank_share
+    return f"{1 - share:g} × base + {share:g} × rerank, where base = {formula}" if share else formula
 
 
 def print_explanation(out: Console, answer: Answer, stages: Mapping[str, float], opening_ms: float) -> None:

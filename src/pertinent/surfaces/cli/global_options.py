@@ -36,6 +36,15 @@ RankingOption = Annotated[
         "setting `ranking`.",
     ),
 ]
+RerankFlag = Annotated[
+    bool | None,
+    typer.Option(
+        "--rerank/--no-rerank",
+        help="Rerank the best hits, or do not. Default: those of hybrid are reranked if the setting "
+        "`reranker` names a model.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from ...limits import RETRIEVAL_TESTING
 from ...types import Answer
 from ..search_filters import check_filters
 from .error_reporting import print_notice
-from .global_options import JsonFlag, RankingOption, get_global_options, open_reader
+from .global_options import JsonFlag, RankingOption, RerankFlag, get_global_options, open_reader
 from .terminal import one_line, render, to_json, write
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
         typer.Option(metavar="N", min=1, max=MAX_HITS, help="The maximum number of hits from one page."),
     ] = None,
     *,
+    rerank: RerankFlag = None,
     json_: JsonFlag = False,
     explain: Annotated[
         bool,
@@ -105,6 +106,7 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
             checked_filters,
             per_page,
             correct=not exact,
+            rerank=rerank,
         )
         opening_ms = timer.stages["opened"]
         if json_:

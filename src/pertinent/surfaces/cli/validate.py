@@ -128,6 +128,16 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         ),
     ] = None,
     *,
+    rerank: Annotated[
+        bool | None,
+        typer.Option(
+            "--rerank/--no-rerank",
+            help="Rerank the best hits, or do not. Default: those of hybrid are reranked if the "
+            "setting `reranker` names a model.",
+            show_default=False,
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
     audit: Annotated[
         bool,
         typer.Option("--audit", help="Check all stored chunks, not only the hits.", rich_help_panel=_RUN),
@@ -179,6 +189,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     options = ValidationOptions(
         ranking=ranking,
         threshold=threshold,
+        rerank=rerank,
         concurrency=concurrency,
         audit=audit,
         path=path,

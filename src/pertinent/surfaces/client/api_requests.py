@@ -61,6 +61,7 @@ def build_search(text: str, options: SearchOptions) -> ApiRequest[Answer]:
         "distinct": options.distinct,
         "fallback": options.fallback,
         "correct": options.correct,
+        "rerank": options.rerank,
         # Adds the times and the candidates that are not among the hits, which an `Answer` has.
         "explain": True,
     }
@@ -119,9 +120,9 @@ def build_health() -> ApiRequest[ServiceStatus]:
     return ApiRequest("GET", "/api/v1/health", api_responses.read_health, statuses=statuses)
 
 
-def build_embedder() -> ApiRequest[str]:
-    """Ask for the embedder of the index."""
-    return ApiRequest("GET", "/api/v1/index", api_responses.read_embedder)
+def build_models() -> ApiRequest[dict[str, str | None]]:
+    """Ask for the embedder of the index, and the reranker if there is one."""
+    return ApiRequest("GET", "/api/v1/index", api_responses.read_models)
 
 
 def _quote_id(name: str, identifier: str) -> str:

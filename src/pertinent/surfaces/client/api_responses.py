@@ -24,6 +24,8 @@ class ServiceStatus:
     """`ok`: both stores answer. `degraded`: only the index does. `error`: the index does not."""
     index: bool
     catalog: bool
+    reranker: bool | None = None
+    """Whether the reranker answered the last search that needed it; None if none is set."""
 
 
 def read_answer(body: Mapping[str, Any]) -> Answer:
@@ -45,6 +47,7 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
         searched_for=body["searched_for"],
         corrected=body["corrected"],
         cached=body["cached"],
+        rerank_share=params["rerank_share"],
     )
 
 
@@ -135,12 +138,12 @@ def read_validation_run(body: Mapping[str, Any]) -> ValidationRun:
 
 def read_health(body: Mapping[str, Any]) -> ServiceStatus:
     """Read which parts of the service answer."""
-    return ServiceStatus(body["status"], body["index"], body["catalog"])
+    return ServiceStatus(body["status"], body["index"], body["catalog"], body.get("reranker"))
 
 
-def read_embedder(body: Mapping[str, Any]) -> str:
-    """Read the embedder from the description of the index."""
-    return str(body["embedder"])
+def read_models(body: Mapping[str, Any]) -> dict[str, str | None]:
+    """Read embedder and reranker from the description of the index; a reranker that is not set is None."""
+    return {"embedder": body["embedder"], "reranker": body["reranker"]}
 
 
 def make_error(status: int, error: str, message: str, request: str) -> PertinentError:

@@ -64,7 +64,7 @@ class AsyncPertinentClient:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
 
-    async def search(
+    async def search(  # noqa: PLR0913 - the options of a search are its arguments
         self,
         text: str,
         top_k: int = 5,
@@ -75,6 +75,7 @@ class AsyncPertinentClient:
         *,
         fallback: Literal["lexical"] | None = None,
         correct: bool = True,
+        rerank: bool | None = None,
     ) -> Answer:
         """Find the passages that answer a text best, as `Pertinent.search`."""
         options = make_options(
@@ -85,6 +86,7 @@ class AsyncPertinentClient:
             per_page=per_page,
             fallback=fallback,
             correct=correct,
+            rerank=rerank,
         )
         return await self.send(api_requests.build_search(ENGINE.check_query(text), options))
 

@@ -69,7 +69,7 @@ class PertinentClient(ClosedAtExit):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
 
-    def search(
+    def search(  # noqa: PLR0913 - the options of a search are its arguments
         self,
         text: str,
         top_k: int = 5,
@@ -80,6 +80,7 @@ class PertinentClient(ClosedAtExit):
         *,
         fallback: Literal["lexical"] | None = None,
         correct: bool = True,
+        rerank: bool | None = None,
     ) -> Answer:
         """Find the passages that answer a text best, as `Pertinent.search`."""
         options = make_options(
@@ -90,6 +91,7 @@ class PertinentClient(ClosedAtExit):
             per_page=per_page,
             fallback=fallback,
             correct=correct,
+            rerank=rerank,
         )
         return self.send(api_requests.build_search(ENGINE.check_query(text), options))
 

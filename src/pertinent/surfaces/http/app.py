@@ -21,6 +21,7 @@ from . import (
     report_pages,
     search_api,
     suggest_api,
+    v1_health_api,
     v1_search_api,
     validate_api,
 )
@@ -99,6 +100,7 @@ def create_app(
     apis = (
         search_api,
         v1_search_api,
+        v1_health_api,
         suggest_api,
         validate_api,
         documents_api,

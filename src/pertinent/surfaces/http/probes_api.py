@@ -18,10 +18,9 @@ async def check_liveness() -> Response:
 
 @router.get("/readyz")
 async def check_readiness(request: Request) -> Response:
-    """Say which stores answer; 503 without the index."""
+    """Say which parts answer; 503 without the index."""
     health = await get_service(request).health.check()
-    body = {"status": health.status, "index": health.index, "catalog": health.catalog}
-    return JSONResponse(body, status_code=health.http_status)
+    return JSONResponse(health.describe_parts(), status_code=health.http_status)
 
 
 @router.get("/metrics")

@@ -142,6 +142,12 @@ class SearchFields(RequestBody):
     correct: Annotated[bool, Field(description="Complete or correct words that the book does not have")] = (
         True
     )
+    rerank: Annotated[
+        bool | None,
+        Field(
+            description="Whether to rerank the best results; by default those of hybrid, if a reranker is set"
+        ),
+    ] = None
     snippet_length: Annotated[
         Annotated[int, Field(ge=MIN_SNIPPET, le=MAX_SNIPPET), check_integer(_check_snippet_length)] | None,
         Field(description="Shorten `snippet` to the lines that match best, at most this many characters"),

@@ -103,6 +103,7 @@ async def search(request: Request, body: SearchRequest) -> Response:
         ranking=body.ranking,
         filters=body.to_filters(),
         correct=body.correct,
+        rerank=body.rerank,
     )
     answer = await answer_query(request, body.query, options)
     snippets = await make_snippets(request, answer, body.snippet_length)

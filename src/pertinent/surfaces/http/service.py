@@ -66,6 +66,7 @@ class Service:
                 "catalog", lambda: probe_catalog(workspace), lambda: self._probe_thread, catalog_timeout
             ),
             self.observer,
+            workspace.reranking,
         )
         self.batcher = QueryBatcher(lambda queries: self.engine().search_batch(queries), lambda: self.threads)
 

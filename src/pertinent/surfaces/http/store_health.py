@@ -12,6 +12,7 @@ from typing import Generic, Literal, TypeVar
 
 from ...errors import PertinentError, StoreError
 from ...search.engine import NO_CATALOG
+from ...search.reranking import NO_RERANKER, Reranking
 from ...types import Answer
 from ...workspace.workspace import Workspace
 from .observability import Observer
@@ -30,6 +31,13 @@ class Health:
     catalog: bool
     chunks: int | None = None
     reasons: tuple[str, ...] = ()
+    reranker: bool | None = None
+    """Whether the reranker answered when it was last called; None if none is set."""
+
+    @property
+    def parts(self) -> tuple[bool, bool, bool | None]:
+        """Index, catalog and reranker; a change of one of them is logged."""
+        return self.index, self.catalog, self.reranker
 
     @property
     def status(self) -> Literal["ok", "degraded", "error"]:
@@ -37,6 +45,11 @@ class Health:
         if not self.index:
             return "error"
         return "ok" if self.catalog else "degraded"
+
+    def describe_parts(self) -> dict[str, object]:
+        """Return the body of a probe: the status, and which parts answer."""
+        parts: dict[str, object] = {"status": self.status, "index": self.index, "catalog": self.catalog}
+        return parts if self.reranker is None else parts | {"reranker": self.reranker}
 
     @property
     def http_status(self) -> int:
@@ -95,15 +108,23 @@ class HealthMonitor:
         index: Asks the index for its number of chunks.
         catalog: Asks the catalog for an answer.
         observer: Logs changes, and records the number of chunks.
+        reranking: The reranker, which is not probed: its last answer counts. None if none is set.
 
     """
 
-    def __init__(self, index: StoreProbe[int], catalog: StoreProbe[None], observer: Observer) -> None:
+    def __init__(
+        self,
+        index: StoreProbe[int],
+        catalog: StoreProbe[None],
+        observer: Observer,
+        reranking: Reranking | None = None,
+    ) -> None:
         self._index = index
         self._catalog = catalog
+        self._reranking = reranking
         self._observer = observer
         self._checking = asyncio.Lock()
-        self._health = Health(index=True, catalog=True)
+        self._health = Health(index=True, catalog=True, reranker=None if reranking is None else True)
         self._checked_at = -math.inf
 
     async def check(self) -> Health:
@@ -114,7 +135,7 @@ class HealthMonitor:
             if self._is_fresh():
                 return self._health
             health = await self._probe_stores()
-            if (health.index, health.catalog) != (self._health.index, self._health.catalog):
+            if health.parts != self._health.parts:
                 self._log_change(health)
             self._health, self._checked_at = health, time.monotonic()
             self._observer.set_index_size(health.chunks)
@@ -128,8 +149,13 @@ class HealthMonitor:
             if not isinstance(failure, PertinentError):
                 raise failure
         count = chunks if isinstance(chunks, int) else None
-        reasons = tuple(dict.fromkeys(map(str, failures)))
-        return Health(count is not None, catalog is None, count, reasons)
+        reasons = dict.fromkeys(map(str, failures))
+        reranker = None
+        if self._reranking is not None:
+            failure_reason = self._reranking.failure
+            reranker = failure_reason is None
+            reasons |= {} if failure_reason is None else {failure_reason: None}
+        return Health(count is not None, catalog is None, count, tuple(reasons), reranker)
 
     def compare_with_search(self, answer: Answer | None) -> None:
         """Drop the cached check if a search contradicts it, so that the next check probes again.
@@ -144,6 +170,8 @@ class HealthMonitor:
             return
         else:
             agrees = self._health.index and self._health.catalog == (NO_CATALOG not in answer.notes)
+            if answer.rerank_share or NO_RERANKER in answer.notes:
+                agrees = agrees and self._health.reranker == (NO_RERANKER not in answer.notes)
         if not agrees:
             self._checked_at = -math.inf
 
@@ -151,13 +179,15 @@ class HealthMonitor:
         return time.monotonic() - self._checked_at <= CACHE_SECONDS
 
     def _log_change(self, health: Health) -> None:
-        """Log why a store is down, which the probes don't say, and when it is back."""
+        """Log why a part is down, which the probes don't say, and when it is back."""
         log = self._observer.log
-        write = log.info if health.status == "ok" else log.warning
+        is_complete = health.status == "ok" and health.reranker is not False
+        write = log.info if is_complete else log.warning
         write(
             "health",
             status=health.status,
             index=health.index,
             catalog=health.catalog,
+            reranker=health.reranker,
             reasons=list(health.reasons),
         )

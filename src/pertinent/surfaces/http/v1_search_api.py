@@ -1,4 +1,4 @@
-"""Seed 004: `POST /api/v1/search`, `GET /api/v1/health` and `GET /api/v1/index`."""
+"""Seed 004: `POST /api/v1/search`."""
 
 from __future__ import annotations
 
@@ -144,6 +144,12 @@ class ComponentScores(BaseModel):
     page: float | None = Field(
         None, ge=0.0, le=1.0, description="How well the page's best passages match", examples=[0.5]
     )
+    base: float | None = Field(
+        None, ge=0.0, le=1.0, description="Only in a reranked list: the score before", examples=[0.6]
+    )
+    rerank: float | None = Field(
+        None, ge=0.0, le=1.0, description="The relevance that the reranker gave", examples=[0.9]
+    )
 
 
 class RetrievedChunk(BaseModel):
@@ -182,6 +188,9 @@ class SearchParams(BaseModel):
     similarity_threshold: float = Field(examples=[0.3])
     ranking: Ranking
     filters: dict[str, str] = Field(examples=[{}])
+    rerank_share: float = Field(
+        ge=0.0, le=1.0, description="The reranker's weight in the scores; 0 without reranking", examples=[0.0]
+    )
 
 
 class QueryResponse(BaseModel):
@@ -225,21 +234,6 @@ class QueryResponse(BaseModel):
     )
 
 
-class ServiceHealth(BaseModel):
-    """Which parts of the service answer."""
-
-    status: Literal["ok", "degraded", "error"]
-    index: bool
-    catalog: bool
-
-
-class IndexDescription(BaseModel):
-    """What the index was made with, and its size."""
-
-    embedder: str = Field(examples=["local:all-MiniLM-L6-v2"])
-    chunks: int | None = Field(description="Null if the index does not answer", examples=[412])
-
-
 @router.post(
     "/search",
     response_model=QueryResponse,
@@ -257,6 +251,7 @@ async def search(request: Request, body: SearchQuery) -> Response:
         fallback=body.fallback,
         distinct=body.distinct,
         correct=body.correct,
+        rerank=body.rerank,
     )
     answer = await answer_query(request, body.query_text, options)
     model = get_service(request).pertinent.workspace.embedder().model
@@ -289,6 +284,7 @@ def _render_answer(
             "similarity_threshold": answer.threshold,
             "ranking": answer.ranking,
             "filters": body.filters.model_dump(exclude_none=True) if body.filters else {},
+            "rerank_share": answer.rerank_share,
         },
         "status": _get_status(answer),
         "warnings": _list_warnings(answer),
@@ -359,32 +355,3 @@ def _render_hit(hit: Hit, algorithm: str, embedding_id: str) -> dict[str, Any]:
         },
         "scores": hit.scores._asdict(),
     }
-
-
-@router.get(
-    "/health",
-    response_model=ServiceHealth,
-    responses={
-        **openapi_errors(),
-        503: {"model": ServiceHealth, "description": "The index does not answer"},
-    },
-    summary="Check the parts of the service",
-)
-async def health(request: Request) -> Response:
-    """Return the state of each part; 503 if the index does not answer."""
-    stores = await get_service(request).health.check()
-    body = {"status": stores.status, "index": stores.index, "catalog": stores.catalog}
-    return JSONResponse(body, status_code=stores.http_status)
-
-
-@router.get(
-    "/index",
-    response_model=IndexDescription,
-    responses=openapi_errors(),
-    summary="Describe the index",
-)
-async def describe_index(request: Request) -> Response:
-    """Return the embedder of the index and its number of chunks; unlike health, this needs a key."""
-    service = get_service(request)
-    stores = await service.health.check()
-    return JSONResponse({"embedder": service.pertinent.workspace.embedder().name, "chunks": stores.chunks})

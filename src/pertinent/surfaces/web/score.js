@@ -1,8 +1,8 @@
-// The score of a hit and its two parts, as a number, as bars and for screen readers.
+// The score of a hit and its parts, as a number, as bars and for screen readers.
 
 import { create } from "./dom.js";
 
-const PARTS = [["meaning", "cosine"], ["words", "lexical"]];
+const PARTS = [["meaning", "cosine"], ["words", "lexical"], ["reranker", "rerank"]];
 
 /** Draw the score as a number with a bar for each part. */
 export function drawScore(result) {

@@ -133,7 +133,7 @@ async function runSearch({ force = false } = {}) {
     showHint();
     return;
   }
-  const key = JSON.stringify([search, query, count, getThreshold()]);
+  const key = JSON.stringify([search, query, count, getThreshold(), isTyping]);
   if (key === requestedKey && !force) return;
   abortSearch();
   requestedKey = key;
@@ -169,6 +169,8 @@ function buildRequest(query) {
     ranking: search.ranking,
     snippet_length: getSnippetLength(),
     ...(search.exact && { correct: false }),
+    // A reranker is too slow, or too dear, for every pause in the typing.
+    ...(isTyping && { rerank: false }),
     ...(count === FIRST_COUNT && { per_page: FIRST_PER_PAGE }),
     ...(part && { filters: { url: part.url } }),
   };

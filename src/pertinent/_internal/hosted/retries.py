@@ -8,12 +8,12 @@ from typing import TypeVar
 
 import stamina
 
-from ..errors import EmbedderError
+from ...errors import EmbedderError, PertinentError
 
 Response = TypeVar("Response")
 
 
-class RetryableError(EmbedderError):
+class RetryableError(PertinentError):
     """A failure that may not happen again: a timeout, a lost connection, HTTP 408, 429 or 5xx.
 
     `retry_after` is how many seconds the service asks to wait, if it says so.
@@ -37,11 +37,14 @@ class RetryPolicy:
     total_timeout: float | None = None
     """No attempt starts later than this after the first one."""
 
-    def call(self, request: Callable[[], Response]) -> Response:
+    def call(
+        self, request: Callable[[], Response], error_type: type[PertinentError] = EmbedderError
+    ) -> Response:
         """Return the response of `request`, called again after each RetryableError.
 
-        Raises:
-            EmbedderError: The last attempt failed, or the error can't be retried.
+        Args:
+            request: Sends the request once.
+            error_type: The error to raise if the last attempt failed with a RetryableError.
         """
         attempts = 0
 
@@ -61,7 +64,7 @@ class RetryPolicy:
             return retrying(self.wait_before_retry, attempt)
         except RetryableError as error:
             times = f"; tried {attempts} times" if attempts > 1 else ""
-            raise EmbedderError(f"{error}{times}") from error.__cause__
+            raise error_type(f"{error}{times}") from error.__cause__
 
     def wait_before_retry(self, error: Exception) -> bool | float:
         """Decide about a retry, in the form that stamina expects.
@@ -82,3 +85,6 @@ QUERY_RETRY = RetryPolicy(timeout=8, attempts=3, first_wait=0.2, longest_wait=2,
 
 DOCUMENT_RETRY = RetryPolicy(timeout=60, attempts=8, first_wait=1, longest_wait=60)
 """For documents: waits long enough to get past a rate limit per minute."""
+
+RERANK_RETRY = RetryPolicy(timeout=5, attempts=2, first_wait=0.1, longest_wait=1, total_timeout=2)
+"""For reranking: the list is complete without it, so a failure is soon accepted."""

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import SecretStr
 
-from .._internal.retry_after import parse_retry_after
-from ..errors import EmbedderError, SettingsError
-from ..identity import shorten
+from ...errors import EmbedderError, PertinentError, SettingsError
+from ...identity import shorten
+from ..retry_after import parse_retry_after
 from .retries import RetryableError
 
 MAX_QUOTE = 300
@@ -34,10 +34,28 @@ class Endpoint:
     key_setting: str
     """Name of the setting that holds the key."""
     key: SecretStr | None = field(default=None, repr=False)
+    error_type: type[PertinentError] = EmbedderError
+    """The class of errors that a retry does not help."""
+
+    def send(
+        self, client: httpx.Client, url: str, payload: Mapping[str, object], timeout: float
+    ) -> httpx.Response:
+        """Send a request with a JSON body and return its response, whatever its status."""
+        with self.translate_errors(timeout):
+            return client.post(url, json=payload, timeout=timeout)
+
+    def read_json(self, response: httpx.Response) -> object:
+        """Return the JSON of a response; raise the error of one that is no success or no JSON."""
+        body = _parse_body(response)
+        if not response.is_success:
+            raise self.status_error(response.status_code, response.headers, body)
+        if isinstance(body, str):
+            raise self.content_error("a response that is not JSON", body)
+        return body
 
     @contextmanager
     def translate_errors(self, timeout: float) -> Iterator[None]:
-        """Raise errors of httpx as EmbedderError, or RetryableError if a retry may help."""
+        """Raise errors of httpx as `error_type`, or RetryableError if a retry may help."""
         try:
             yield
         except httpx.TimeoutException as error:
@@ -45,21 +63,21 @@ class Endpoint:
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
             raise RetryableError(f"the connection to {self.title} at {self.url} failed: {error}") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise EmbedderError(f"the request to {self.title} at {self.url} failed: {error}") from error
+            raise self.error_type(f"the request to {self.title} at {self.url} failed: {error}") from error
 
-    def status_error(self, status: int, headers: Mapping[str, str], body: object) -> EmbedderError:
+    def status_error(self, status: int, headers: Mapping[str, str], body: object) -> PertinentError:
         """Return the error for a response whose status is not a success."""
         quote = self.quote_message(body)
         if status in KEY_REFUSED:
             # No quote here: some services repeat part of the key.
             problem = "refused the key" if self.key else "requires a key"
-            return EmbedderError(f"{self.title} {problem} (HTTP {status}): check {self.key_setting}")
+            return self.error_type(f"{self.title} {problem} (HTTP {status}): check {self.key_setting}")
         if status == HTTPStatus.FORBIDDEN:
             advice = f"check the permissions of {self.key_setting}{quote}"
-            return EmbedderError(f"{self.title} does not allow this request (HTTP 403): {advice}")
+            return self.error_type(f"{self.title} does not allow this request (HTTP 403): {advice}")
         if status == HTTPStatus.NOT_FOUND:
             advice = f"check the model name and the address{quote}"
-            return EmbedderError(
+            return self.error_type(
                 f"{self.title} at {self.url} has no model {self.model!r} (HTTP 404): {advice}"
             )
         problem = f"{self.title} answered HTTP {status} for the model {self.model!r}"
@@ -67,12 +85,14 @@ class Endpoint:
             retry_after = parse_retry_after(httpx.Headers(headers).get("retry-after", ""))
             wait = "" if retry_after is None else f" and asks to wait {retry_after:.0f} s"
             return RetryableError(f"{problem}{wait}{quote}", retry_after)
-        return EmbedderError(f"{problem}{quote}")
+        return self.error_type(f"{problem}{quote}")
 
-    def content_error(self, problem: str, body: object = "") -> EmbedderError:
+    def content_error(self, problem: str, body: object = "") -> PertinentError:
         """Return the error for a successful response whose content can't be used."""
         quote = self.quote_message(body)
-        return EmbedderError(f"{self.title} at {self.url} sent {problem} for the model {self.model!r}{quote}")
+        return self.error_type(
+            f"{self.title} at {self.url} sent {problem} for the model {self.model!r}{quote}"
+        )
 
     def quote_message(self, body: object) -> str:
         """Return the service's own message on one line, without the key; empty if there is none."""
@@ -85,6 +105,14 @@ class Endpoint:
 
     def _mask_key(self, text: str) -> str:
         return text.replace(self.key.get_secret_value(), "********") if self.key else text
+
+
+def _parse_body(response: httpx.Response) -> object:
+    """Return the parsed JSON of a response, or its text if it is not JSON."""
+    try:
+        return response.json()
+    except ValueError:
+        return response.text
 
 
 def _find_message(body: object) -> str:

@@ -1,0 +1,46 @@
+"""Calling a slow part within a time limit, so that a silent one holds up no search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from ..errors import PertinentError
+
+Result = TypeVar("Result")
+
+THREADS = 64
+"""How many searches may call at once; threads are started only when needed."""
+
+
+class TimedCalls:
+    """Calls a part in threads of its own. Thread-safe.
+
+    While a call that took too long is still unanswered, further calls fail at once. It ends when the part
+    answers or its own time limit is over, and then the part is called again.
+
+    Args:
+        part: What messages call the part.
+        seconds: How long a caller waits.
+        error_type: The error of a call that takes too long.
+    """
+
+    def __init__(self, part: str, seconds: float, error_type: type[PertinentError]) -> None:
+        self._part = part
+        self._seconds = seconds
+        self._error_type = error_type
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix=part.removeprefix("the "))
+        self._unanswered: set[Future[Any]] = set()
+
+    def run(self, call: Callable[[], Result]) -> Result:
+        """Return what the call returns; raise `error_type` if that takes too long."""
+        if self._unanswered:
+            raise self._error_type(f"{self._part} has not answered an earlier request")
+        future = self._threads.submit(call)
+        try:
+            return future.result(self._seconds)
+        except TimeoutError:
+            self._unanswered.add(future)
+            future.add_done_callback(self._unanswered.discard)
+            raise self._error_type(f"{self._part} did not answer within {self._seconds:g} s") from None

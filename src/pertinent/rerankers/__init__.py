@@ -1,0 +1,1 @@
+"""Adapters of rerankers: models that read a query and a passage together."""

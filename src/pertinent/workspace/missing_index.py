@@ -1,0 +1,27 @@
+"""What to do where there is nothing to search."""
+
+from __future__ import annotations
+
+from ..settings import Settings
+
+
+def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
+    """Say why no index can be opened, and what to do.
+
+    Args:
+        settings: The settings that name the index.
+        lost_catalog: Whether the folder has an index without its catalog.
+    """
+    if lost_catalog:
+        return (
+            f"there is an index in {settings.folder}, but its catalog is gone: put it back from "
+            "a backup, or run `pertinent index SOURCE` for each of its sources. This makes a new "
+            "catalog, and embeds only the passages that the index does not have"
+        )
+    message = f"nothing is indexed in {settings.folder} yet; run `pertinent index PATH`"
+    if settings.qdrant_url is not None:
+        message += (
+            ". If another pipeline filled the collection, check its name, "
+            f"{settings.qdrant_collection!r} (QDRANT_COLLECTION_NAME)"
+        )
+    return message

@@ -44,6 +44,17 @@ def test_example_prints_what_its_page_shows(page: str, folder: Path) -> None:
     assert matches_shown_output(output, expected), output
 
 
+def test_pytest_example_prints_what_its_page_shows(folder: Path) -> None:
+    (golden,), (expected,), (test,) = (
+        read_blocks("pytest.md", language) for language in ("yaml", "text", "python")
+    )
+    (folder / "golden.yaml").write_text(golden, encoding="utf-8")
+    (folder / "test_book.py").write_text(test, encoding="utf-8")
+    output = run_program(folder, "-m", "pytest", "golden.yaml")
+    assert matches_shown_output(output[output.index("golden.yaml ") :], expected), output
+    assert "1 passed" in run_program(folder, "-m", "pytest", "test_book.py")
+
+
 def test_haystack_yaml_loads_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     from haystack import Pipeline
 

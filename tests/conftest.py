@@ -15,6 +15,8 @@ from pertinent.workspace.workspace import Workspace
 
 from .servers.fixtures import collection, fragile_cluster, qdrant, qdrant_cluster, qdrant_node  # noqa: F401 - fixtures for all tests
 
+pytest_plugins = ["pytester"]
+
 FAST = "testing:hashed-words"
 
 SLOW_FIXTURES = frozenset(

@@ -24,9 +24,7 @@ def served(pages: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     context.set_alpn_protocols(["h2"])
     requested: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        accepting = threading.Thread(
-            target=_accept, args=(listening, context, pages, requested), daemon=True
-        )
+        accepting = threading.Thread(target=_accept, args=(listening, context, pages, requested), daemon=True)
         accepting.start()
         yield f"https://127.0.0.1:{listening.getsockname()[1]}", requested
 
@@ -44,9 +42,7 @@ def _accept(
             connection, _ = listening.accept()
         except OSError:
             return
-        threading.Thread(
-            target=_serve, args=(connection, context, pages, requested), daemon=True
-        ).start()
+        threading.Thread(target=_serve, args=(connection, context, pages, requested), daemon=True).start()
 
 
 def _serve(

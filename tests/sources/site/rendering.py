@@ -79,7 +79,9 @@ def _table(text: str) -> str:
     rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.split("\n")]
     head, *body_rows = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
     cells = "".join(f"<th>{_inline(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{_inline(cell)}</td>" for cell in row) + "</tr>" for row in body_rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_inline(cell)}</td>" for cell in row) + "</tr>" for row in body_rows
+    )
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 

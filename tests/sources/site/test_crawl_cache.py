@@ -20,7 +20,6 @@ from pertinent.types import LazyPage, Page, Unreadable
 from .conftest import FAST_LIMITS, crawl
 from .server import Behaviour, LocalSite, Request, doc, links, page, served
 
-
 Crawl = Callable[[], tuple[dict[str, Page], list[Unreadable]]]
 
 
@@ -158,7 +157,9 @@ def test_another_parser_version_fetches_all_pages_again(
     assert not any("if-none-match" in sent for sent in site.request_headers)
 
 
-def test_removed_pages_are_deleted_from_the_cache(site: LocalSite, cached_crawl: Crawl, cache_file: Path) -> None:
+def test_removed_pages_are_deleted_from_the_cache(
+    site: LocalSite, cached_crawl: Crawl, cache_file: Path
+) -> None:
     site.book("a", "b")
     cached_crawl()
     site.book("a")
@@ -170,7 +171,9 @@ def test_removed_pages_are_deleted_from_the_cache(site: LocalSite, cached_crawl:
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\0" + b"x" * 5000])
-def test_damaged_cache_is_replaced(site: LocalSite, cached_crawl: Crawl, cache_file: Path, damage: bytes) -> None:
+def test_damaged_cache_is_replaced(
+    site: LocalSite, cached_crawl: Crawl, cache_file: Path, damage: bytes
+) -> None:
     site.book("a")
     first = cached_crawl()
     cache_file.with_name(cache_file.name + "-wal").unlink(missing_ok=True)

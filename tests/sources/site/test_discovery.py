@@ -195,7 +195,9 @@ def test_sitemap_with_pages_of_another_host_is_reported(site: LocalSite) -> None
     assert Skipped(reason, 2) in results
     assert sum(isinstance(result, LazyPage) for result in results) == 2
     del site.pages["/"]
-    with pytest.raises(SourceError, match=r"404; its sitemap lists https://h\.example/docs/a; if this is a copy"):
+    with pytest.raises(
+        SourceError, match=r"404; its sitemap lists https://h\.example/docs/a; if this is a copy"
+    ):
         crawl(site)
 
 
@@ -318,7 +320,13 @@ def test_site_without_pages_is_a_clear_error(site: LocalSite) -> None:
 
 
 def test_current_version_is_read_and_others_on_request(site: LocalSite) -> None:
-    versions = {"/docs/": "2.0", "/docs/a": "2.0", "/docs/next/": "current", "/docs/next/a": "current", "/docs/1.0/a": "1.0"}
+    versions = {
+        "/docs/": "2.0",
+        "/docs/a": "2.0",
+        "/docs/next/": "current",
+        "/docs/next/a": "current",
+        "/docs/1.0/a": "1.0",
+    }
     for path, version in versions.items():
         name = "a" if path.endswith("a") else "intro"
         site.pages[path] = doc(name, f"{name} {version}", version=version)

@@ -246,9 +246,7 @@ def test_unreachable_proxy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:1", "http://", "http://me:secret@host:port"])
-def test_invalid_proxy_error_hides_its_password(
-    proxy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_invalid_proxy_error_hides_its_password(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("http_proxy", proxy)
     with pytest.raises(SettingsError, match="HTTP_PROXY") as refusal:

@@ -42,7 +42,9 @@ class SiteIndex:
     workspace: Workspace
     cache_file: Path
 
-    def sync(self, path: str = "", *, limits: CrawlLimits = FAST_LIMITS, base_url: str | None = None) -> SyncSummary:
+    def sync(
+        self, path: str = "", *, limits: CrawlLimits = FAST_LIMITS, base_url: str | None = None
+    ) -> SyncSummary:
         start, cache_file = self.site.address + path, self.cache_file
         source = SiteSource(start, base_url=base_url, cache_file=cache_file, limits=limits)
         return sync_source(self.workspace, source)
@@ -116,8 +118,7 @@ def test_gone_page_is_removed(site: LocalSite, index: SiteIndex, status: int) ->
 
 
 @pytest.mark.parametrize("status", [403, 500])
-def test_failing_page_stays_indexed(site: LocalSite, index: SiteIndex, status: int
-) -> None:
+def test_failing_page_stays_indexed(site: LocalSite, index: SiteIndex, status: int) -> None:
     site.book(*NAMES)
     index.sync()
     paths_before = index.paths()
@@ -131,16 +132,14 @@ def test_failing_page_stays_indexed(site: LocalSite, index: SiteIndex, status: i
     assert index.paths() == paths_before - {"/docs/p4"}
 
 
-def test_page_that_is_no_longer_html_stays_indexed(site: LocalSite, index: SiteIndex
-) -> None:
+def test_page_that_is_no_longer_html_stays_indexed(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     index.sync()
     site.pages["/docs/p3"] = lambda r: r.send("{}", headers={"Content-Type": "application/json"})
     assert index.sync().pages_removed == 0
 
 
-def test_pages_linked_only_from_a_failing_page_stay_indexed(site: LocalSite, index: SiteIndex
-) -> None:
+def test_pages_linked_only_from_a_failing_page_stay_indexed(site: LocalSite, index: SiteIndex) -> None:
     site.pages |= {
         "/": page("Home", links("/a", "/b", "/c", "/d")),
         "/a": page("A", links("/a/x")),
@@ -178,13 +177,14 @@ def test_site_whose_pages_all_answer_not_found_with_200_is_refused(
     pages_before = [catalog.page(record.document_id) for record in catalog.pages()]
     for number, name in enumerate(names):
         site.pages[f"/docs/{name}"] = page(f"Not found {number}", f"<p>{sentence}Not found {number}.</p>")
-    with pytest.raises(SyncRefused, match=r"have lost most of their text.*Nothing was changed.*--allow-shrink"):
+    with pytest.raises(
+        SyncRefused, match=r"have lost most of their text.*Nothing was changed.*--allow-shrink"
+    ):
         index.sync()
     assert [catalog.page(record.document_id) for record in catalog.pages()] == pages_before
 
 
-def test_site_under_maintenance_changes_nothing(site: LocalSite, index: SiteIndex
-) -> None:
+def test_site_under_maintenance_changes_nothing(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     index.sync()
     catalog = index.workspace.catalog()
@@ -198,8 +198,7 @@ def test_site_under_maintenance_changes_nothing(site: LocalSite, index: SiteInde
     assert index.sync().pages_unchanged == len(NAMES)
 
 
-def test_crawl_that_cannot_begin_removes_nothing(site: LocalSite, index: SiteIndex
-) -> None:
+def test_crawl_that_cannot_begin_removes_nothing(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     index.sync()
     paths_before = index.paths()
@@ -214,8 +213,7 @@ def test_crawl_that_cannot_begin_removes_nothing(site: LocalSite, index: SiteInd
     assert paths_before <= index.paths()
 
 
-def test_failing_sitemap_part_removes_nothing(site: LocalSite, index: SiteIndex
-) -> None:
+def test_failing_sitemap_part_removes_nothing(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     site.sitemap("/docs/p0", at="/one.xml")
     site.pages["/two.xml"] = site.pages["/sitemap.xml"]
@@ -240,7 +238,9 @@ NO_SITEMAP = {
 
 @pytest.mark.parametrize("in_robots_txt", [False, True])
 @pytest.mark.parametrize("now", NO_SITEMAP)
-def test_lost_sitemap_removes_nothing(site: LocalSite, index: SiteIndex, now: str, in_robots_txt: bool) -> None:
+def test_lost_sitemap_removes_nothing(
+    site: LocalSite, index: SiteIndex, now: str, in_robots_txt: bool
+) -> None:
     at = "/listed.xml" if in_robots_txt else "/sitemap.xml"
     site.book(*NAMES)
     site.pages["/"] = page("Start", links(*PATHS[:7]))
@@ -261,8 +261,7 @@ def test_lost_sitemap_removes_nothing(site: LocalSite, index: SiteIndex, now: st
     assert index.paths() == paths_before - {"/docs/p0"}
 
 
-def test_sitemap_dropped_from_robots_txt_removes_nothing(site: LocalSite, index: SiteIndex
-) -> None:
+def test_sitemap_dropped_from_robots_txt_removes_nothing(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     site.pages["/"] = page("Start", links(*PATHS[1:]))
     site.pages["/parts.xml"] = sitemap_index(f"{site.address}/part.xml")
@@ -276,7 +275,8 @@ def test_sitemap_dropped_from_robots_txt_removes_nothing(site: LocalSite, index:
     assert index.paths() >= paths_before
 
 
-def test_lost_sitemap_counts_as_gone_after_a_week(site: LocalSite, index: SiteIndex, monkeypatch: pytest.MonkeyPatch
+def test_lost_sitemap_counts_as_gone_after_a_week(
+    site: LocalSite, index: SiteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.book(*NAMES)
     site.pages["/"] = page("Start", links(*PATHS[:7]))
@@ -288,8 +288,7 @@ def test_lost_sitemap_counts_as_gone_after_a_week(site: LocalSite, index: SiteIn
     assert "/docs/p7" not in index.paths()
 
 
-def test_replaced_sitemap_is_not_expected_back(site: LocalSite, index: SiteIndex
-) -> None:
+def test_replaced_sitemap_is_not_expected_back(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     index.sync()
     del site.pages["/sitemap.xml"]
@@ -299,8 +298,7 @@ def test_replaced_sitemap_is_not_expected_back(site: LocalSite, index: SiteIndex
     assert "/docs/p7" not in index.paths()
 
 
-def test_crawl_that_ends_early_removes_nothing(site: LocalSite, index: SiteIndex
-) -> None:
+def test_crawl_that_ends_early_removes_nothing(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     index.sync()
     paths_before = index.paths()
@@ -338,8 +336,7 @@ def test_book_from_source_and_from_site_has_the_same_pages(site: LocalSite) -> N
     }
 
 
-def test_switch_from_source_to_site_embeds_little(site: LocalSite, index: SiteIndex
-) -> None:
+def test_switch_from_source_to_site_embeds_little(site: LocalSite, index: SiteIndex) -> None:
     handbook(site)
     chunks = sync_source(index.workspace, open_source(str(HANDBOOK))).chunks_added
     switched = index.sync("/docs/", base_url=f"{BASE_URL}/docs")
@@ -348,8 +345,7 @@ def test_switch_from_source_to_site_embeds_little(site: LocalSite, index: SiteIn
     assert switched.chunks_added + switched.chunks_changed <= 0.1 * chunks
 
 
-def test_failing_page_stays_indexed_at_the_switch_to_the_site(site: LocalSite, index: SiteIndex
-) -> None:
+def test_failing_page_stays_indexed_at_the_switch_to_the_site(site: LocalSite, index: SiteIndex) -> None:
     pages = handbook(site)
     sync_source(index.workspace, open_source(str(HANDBOOK)))
     bad = pages[0].url.removeprefix(BASE_URL)

@@ -149,7 +149,8 @@ class Frontier:
 
     @property
     def _too_many_pages(self) -> str:
-        return f"more than {self._limits.pages:,} pages; the others were left out. raise the limit with --max-pages"
+        limit = f"{self._limits.pages:,}"
+        return f"more than {limit} pages; the others were left out. raise the limit with --max-pages"
 
     def _leave_out(self, url: str, reason: str, *, path_identifies_page: bool) -> None:
         self._left_out.setdefault(reason, Unreadable(page_path(url), reason, path_identifies_page))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
@@ -60,6 +61,8 @@ class PertinentClient(ClosedAtExit):
     ) -> None:
         self._connection = Connection(url, api_key, timeout, retries)
         self._http = httpx.Client(**self._connection.http_options())
+        # For objects that create a client of their own and have no end, such as the retriever of a framework.
+        weakref.finalize(self, self._http.close)
 
     @property
     def url(self) -> str:

@@ -26,6 +26,17 @@ def next_step(case: TestCase) -> str:
     return NEXT_STEPS[case.diagnosis.kind] if case.diagnosis else ""
 
 
+def describe_failure(case: TestCase) -> list[str]:
+    """Describe why a query failed in lines: complaints, reason, next step and missed passages."""
+    lines = [*case.complaints]
+    if case.diagnosis is not None:
+        lines += [explain_failure(case), f"next: {next_step(case)}"]
+        lines += [
+            f"missed (label {miss.grade}): {miss.title}: {miss.detail}" for miss in case.diagnosis.misses
+        ]
+    return lines
+
+
 def precision_at_5(case: TestCase) -> float:
     """Return P@5, whatever the query's own `top_k` is."""
     precision = case.metrics.get("p@5", case.precision_at_k)

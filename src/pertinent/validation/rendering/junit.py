@@ -9,7 +9,7 @@ from ..acceptance_checks import AcceptanceCheck
 from ..criteria import Criterion
 from ..report import TestCase, ValidationReport
 from . import number_format, safe_text
-from .case_summary import explain_failure, has_passed, next_step
+from .case_summary import describe_failure, has_passed
 from .criterion_display import CriterionDisplay, state_of
 
 PROBLEMS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -120,15 +120,12 @@ def _build_query(test_case: TestCase) -> ET.Element:
     )
     if has_passed(test_case):
         return case
-    detail = [f"query: {query.text}", *test_case.complaints]
-    if diagnosis is not None:
-        detail += [explain_failure(test_case), f"next: {next_step(test_case)}"]
-        detail += [f"missed (label {miss.grade}): {miss.title}: {miss.detail}" for miss in diagnosis.misses]
     message = (
         test_case.error
         or "; ".join(test_case.complaints)
         or (diagnosis.detail if diagnosis else test_case.status)
     )
     tag = "error" if test_case.status == "error" else "failure"
+    detail = [f"query: {query.text}", *describe_failure(test_case)]
     _add_problem(case, tag, message, diagnosis.kind if diagnosis else "query", detail)
     return case

@@ -1,0 +1,218 @@
+"""A pytest plugin: each query of a golden set is a test, and so is the verdict.
+
+pytest loads this module in every environment that has Pertinent installed. So it imports nothing heavy, and
+does nothing until there is a golden set or a test asks for the fixture `book`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from ..validation.golden.golden_set import GoldenQuery
+    from ..validation.report import TestCase, ValidationReport
+    from .passages import Book
+
+GOLDEN_FILES = "pertinent_golden"
+"""The ini option that names the golden sets."""
+
+_QUERIES_KEY = re.compile(rb"""^(queries|\s*["']queries["'])\s*:""", re.M)
+"""The key that every golden set has; other tools have files of the same name."""
+
+_MAX_NOTES = 10
+"""How many notes and issues of a report the message of a verdict has."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the plugin."""
+    group = parser.getgroup("pertinent", "golden sets of Pertinent")
+    group.addoption("--pertinent-url", metavar="URL", help="Test the service at this address.")
+    group.addoption(
+        "--pertinent-folder",
+        metavar="FOLDER",
+        help="Test the index in this folder. Default: the setting `folder`.",
+    )
+    group.addoption(
+        "--pertinent-verdict-decides",
+        action="store_true",
+        help="Report failed queries as expected failures where the verdict is PASS.",
+    )
+    parser.addini(
+        GOLDEN_FILES,
+        "The names of golden sets that are collected as tests; empty for none.",
+        type="args",
+        default=["golden.yaml"],
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile | None:
+    """Collect a golden set."""
+    is_named = any(file_path.match(pattern) for pattern in parent.config.getini(GOLDEN_FILES))
+    if is_named and _QUERIES_KEY.search(file_path.read_bytes()):
+        return cast("GoldenFile", GoldenFile.from_parent(parent, path=file_path))
+    return None
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the book if a test opened it."""
+    if opened := config.stash.get(_OPENED_BOOK, None):
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def book(pytestconfig: pytest.Config) -> Book:
+    """The index of `--pertinent-folder`, opened, or a client of the service at `--pertinent-url`."""
+    return _open_book(pytestconfig).book
+
+
+class OpenedBook:
+    """The index or service under test, with its settings; shared by all tests of a run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        from ..settings import load
+        from ..surfaces.cli.global_options import open_reader
+        from .passages import open_book
+
+        url, folder = (config.getoption(name) for name in ("pertinent_url", "pertinent_folder"))
+        if url and folder:
+            raise pytest.UsageError("give --pertinent-url or --pertinent-folder, not both")
+        self.settings: Settings = load({"folder": folder}).settings
+        self._stack = ExitStack()
+        keys = self.settings.api_keys
+        context = (
+            open_book(url, keys[0].get_secret_value() if keys else None)
+            if url
+            else open_reader(self.settings)
+        )
+        self.book: Book = self._stack.enter_context(context)
+
+    def validate(self, golden_file: GoldenFile) -> ValidationReport:
+        """Run a golden set, with the criteria of the settings and of the file."""
+        from ..surfaces.library import Pertinent
+        from ..surfaces.validation_targets import LocalPipeline, RemoteService, validate_golden
+
+        book = self.book
+        target = LocalPipeline(book.workspace) if isinstance(book, Pertinent) else RemoteService(book)
+        return validate_golden(target, golden_file.path, self.settings.criteria, path=str(golden_file.path))
+
+    def close(self) -> None:
+        """Close the index or the connections."""
+        self._stack.close()
+
+
+_OPENED_BOOK = pytest.StashKey[OpenedBook]()
+
+
+def _open_book(config: pytest.Config) -> OpenedBook:
+    if _OPENED_BOOK not in config.stash:
+        config.stash[_OPENED_BOOK] = OpenedBook(config)
+    return config.stash[_OPENED_BOOK]
+
+
+class GoldenFile(pytest.File):
+    """A golden set: a test for each query, and one for the verdict."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """Yield the tests; the file is read, and nothing is searched yet."""
+        from ..errors import PertinentError
+        from ..validation.golden.formats import read_golden
+
+        try:
+            golden = read_golden(str(self.path))
+        except PertinentError as error:
+            raise self.CollectError(str(error)) from error
+        for query in golden.queries:
+            yield QueryItem.from_parent(self, name=f"query[{query.id}]", query=query)
+        yield VerdictItem.from_parent(self, name="verdict")
+
+    @cached_property
+    def outcome(self) -> ValidationReport | Exception:
+        """The report of a run, or the error that prevented it; the queries are run once."""
+        from ..errors import PertinentError
+
+        try:
+            return _open_book(self.config).validate(self)
+        except PertinentError as error:
+            return error
+
+
+class GoldenItem(pytest.Item):
+    """A test of a golden set."""
+
+    parent: GoldenFile
+
+    def runtest(self) -> None:
+        """Run the golden set, unless another of its tests has, and check this test's part of the report."""
+        outcome = self.parent.outcome
+        lines = [str(outcome)] if isinstance(outcome, Exception) else list(self.find_problems(outcome))
+        if lines:
+            raise GoldenFailure("\n".join(lines))
+
+    def find_problems(self, report: ValidationReport) -> Iterator[str]:
+        """Yield the lines of the failure message; none where the test passes."""
+        raise NotImplementedError
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return the message alone: a traceback would show this plugin, not the problem."""
+        if isinstance(excinfo.value, GoldenFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+class GoldenFailure(Exception):
+    """A query or the verdict failed; the message says why."""
+
+
+class QueryItem(GoldenItem):
+    """A query: it fails as in the report, with its diagnosis."""
+
+    def __init__(self, *, query: GoldenQuery, **options: Any) -> None:
+        super().__init__(**options)
+        self._query = query
+
+    def find_problems(self, report: ValidationReport) -> Iterator[str]:
+        """Yield the diagnosis of the query, if it failed."""
+        from ..validation.rendering.case_summary import describe_failure, has_passed
+
+        case: TestCase = next(case for case in report.test_cases if case.query.id == self._query.id)
+        if has_passed(case):
+            return
+        lines = describe_failure(case) or [case.error or case.status]
+        if report.verdict == "PASS" and self.config.getoption("pertinent_verdict_decides"):
+            pytest.xfail(" · ".join(lines))
+        yield from lines
+        yield f"query: {case.query.text}"
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return the line of the query in its file."""
+        line = self._query.line
+        return self.path, None if line is None else line - 1, self.name
+
+
+class VerdictItem(GoldenItem):
+    """The verdict: it fails unless it is PASS, with the criteria that are not met."""
+
+    def find_problems(self, report: ValidationReport) -> Iterator[str]:
+        """Yield the summary, the criteria that are not met, and the first notes and issues."""
+        from ..validation.rendering.criterion_display import CriterionDisplay
+
+        if report.verdict == "PASS":
+            return
+        yield report.summary
+        for criterion in report.criteria:
+            if criterion.passed is False:
+                display = CriterionDisplay.from_criterion(criterion)
+                yield f"not met: {criterion.name}: {display.value}, target: {display.target}"
+        yield from [*report.preflight, *report.issues][:_MAX_NOTES]
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return the beginning of the file."""
+        return self.path, 0, self.name

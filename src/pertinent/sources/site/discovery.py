@@ -36,7 +36,7 @@ class Discovery:
     pages: dict[str, str] | None = None
     """The served address of each page in the sitemaps, by url; None where links must be followed."""
     suggested_pages: dict[str, str] = field(default_factory=dict)
-    """The same for the pages in `llms.txt`, if there are no sitemaps: a selection, so links are followed too."""
+    """The same for the pages in `llms.txt`, if there are no sitemaps; links are followed too."""
     translations: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """The urls of a page's translations by language, by the url of the page."""
     problems: list[Unreadable] = field(default_factory=list)

@@ -64,8 +64,8 @@ def test_parse_llms_txt_limits_the_number_of_pages() -> None:
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("/a.md", "/a"), ("/a.mdx", "/a"), ("/a/index.md", "/a/"), ("/a.html.md", "/a.html"), ("/a.md?x", "/a?x"),
-     ("/index.html.md", "/"), ("/a/md", "/a/md"), ("/reindex.md", "/reindex")],
+    [("/a.md", "/a"), ("/a.mdx", "/a"), ("/a/index.md", "/a/"), ("/a.html.md", "/a.html"),
+     ("/a.md?x", "/a?x"), ("/index.html.md", "/"), ("/a/md", "/a/md"), ("/reindex.md", "/reindex")],
 )  # fmt: skip
 def test_markdown_version_belongs_to_a_page(path: str, expected: str) -> None:
     assert strip_markdown_ending(f"https://book.example{path}") == f"https://book.example{expected}"

@@ -1,7 +1,7 @@
 """Parsing of `llms.txt`, a list of a site's pages for language models (https://llmstxt.org).
 
-It is Markdown: a heading, then links to pages, mostly to their Markdown versions. The address of such a version is
-that of the page with `.md` at its end.
+It is Markdown: a heading, then links to pages, mostly to their Markdown versions. The address of such a
+version is that of the page with `.md` at its end.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ def test_ids_with_slashes_are_read(serve: Serve, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["chunks", "documents"])
-def test_empty_id_is_refused(service: Service, kind: str) -> None:
-    problem(service.client.get(f"/api/v1/{kind}/"), 400, "validation_error")
+def test_empty_id_is_not_found(service: Service, kind: str) -> None:
+    problem(service.client.get(f"/api/v1/{kind}/"), 404, "not_found")
 
 
 @pytest.mark.parametrize("kind", ["chunks", "documents"])

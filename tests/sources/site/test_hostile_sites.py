@@ -311,7 +311,7 @@ def test_links_to_other_hosts_and_schemes_are_not_followed(site: LocalSite) -> N
     site.pages |= {"/": page("Home", links(*bad, "/a")), "/a": page("A")}
     pages, unreadable = crawl(site)
     assert (list(pages), unreadable) == (["/", "/a"], [])
-    assert set(site.requested_paths) <= {"/robots.txt", "/sitemap.xml", "/", "/a", "/x"}
+    assert set(site.requested_paths) <= {"/robots.txt", "/sitemap.xml", "/llms.txt", "/", "/a", "/x"}
 
 
 def test_ipv6_site_is_crawled() -> None:

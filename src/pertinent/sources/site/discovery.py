@@ -104,12 +104,13 @@ class _SitemapWalk:
         self._discovery = discovery
         self._max_pages = max(_MIN_LISTED_PAGES, limits.pages)
         self._is_full = False
+        self._is_stopped = False
         self.pages: dict[str, str] = {}
 
     def read_first(self, addresses: Iterable[str]) -> None:
-        """Read sitemaps until one lists pages."""
+        """Read sitemaps until one lists pages, or a limit is reached."""
         for address in addresses:
-            if self.pages:
+            if self.pages or self._is_stopped:
                 return
             self.read_all([address])
 
@@ -123,10 +124,10 @@ class _SitemapWalk:
                 continue
             if len(requested) == self._limits.sitemaps:
                 limit = self._limits.sitemaps
-                self._report(address, f"one of more than {limit}; the others were left out")
+                self._stop(address, f"one of more than {limit}; the others were left out")
                 return
             if time.monotonic() - self._discovery.started_at > self._limits.crawl_seconds:
-                self._report(address, f"not fetched after {self._limits.crawl_seconds:g} s")
+                self._stop(address, f"not fetched after {self._limits.crawl_seconds:g} s")
                 return
             requested.add(address)
             sitemap = self._fetch(address, required=is_required)
@@ -205,6 +206,11 @@ class _SitemapWalk:
             url = address and self._scope.public_url(address)
             if url:
                 yield language, url
+
+    def _stop(self, address: str, reason: str) -> None:
+        """Read no further sitemaps: a limit is reached."""
+        self._is_stopped = True
+        self._report(address, reason)
 
     def _report(self, address: str, reason: str) -> None:
         # Nobody knows which pages the sitemap would have listed: any missing page may be one of them.

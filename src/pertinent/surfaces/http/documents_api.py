@@ -38,7 +38,7 @@ from .service import get_service
 
 router = APIRouter(prefix="/api/v1", tags=["documents"])
 
-PathId = Annotated[str, Path(min_length=1, max_length=200)]
+PathId = Annotated[str, Path(max_length=200)]
 
 
 class ChunkInContext(BaseModel):

@@ -49,9 +49,7 @@ async def read_full(request: Request) -> Response:
 
 
 @router.get("/pages/{document_id:path}.md")
-async def read_markdown(
-    request: Request, document_id: Annotated[str, Path(min_length=1, max_length=200)]
-) -> Response:
+async def read_markdown(request: Request, document_id: Annotated[str, Path(max_length=200)]) -> Response:
     """Return a page as Markdown."""
     service = get_service(request)
     page = await service.read_catalog(lambda: service.pertinent.page(document_id))

@@ -61,7 +61,7 @@ def test_document_has_the_text_and_metadata_of_the_hit(book: Pertinent | str, op
 
 def test_async_call_returns_the_same_documents(book: Pertinent | str) -> None:
     retriever = PertinentRetriever(book=book)
-    options = {"top_k": 2, "filters": {"section": "The torque"}}
+    options: dict[str, Any] = {"top_k": 2, "filters": {"section": "The torque"}}
     documents = asyncio.run(retriever.ainvoke(QUERY, **options))
     assert documents == retriever.invoke(QUERY, **options)
     assert len(documents) == 2

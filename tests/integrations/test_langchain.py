@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from langchain_tests.integration_tests import RetrieversIntegrationTests
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from pertinent import Pertinent
 from pertinent.integrations.langchain import PertinentRetriever
@@ -93,7 +93,7 @@ def test_wrong_option_is_refused_at_once_without_the_key(
 
 
 def test_repr_does_not_show_the_key(url: str) -> None:
-    assert "secret-key" not in repr(PertinentRetriever(book=url, api_key="secret-key"))
+    assert "secret-key" not in repr(PertinentRetriever(book=url, api_key=SecretStr("secret-key")))
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_haystack_yaml_loads_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setenv("PERTINENT_SERVICE_KEY", "secret-key")
     (text,) = read_blocks("haystack.md", "yaml")
-    variables = {"Pipeline": Pipeline, "text": text}
+    variables: dict[str, Any] = {"Pipeline": Pipeline, "text": text}
     exec(read_blocks("haystack.md", "python")[1], variables)  # noqa: S102 - it is our own page
     retriever = variables["pipeline"].get_component("retriever")
     assert (retriever.top_k, retriever.threshold) == (3, 0.5)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from langchain_tests.integration_tests import RetrieversIntegrationTests
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from pertinent import Pertinent
 from pertinent.integrations.langchain import PertinentRetriever
@@ -61,7 +61,7 @@ def test_document_has_the_text_and_metadata_of_the_hit(book: Pertinent | str, op
 
 def test_async_call_returns_the_same_documents(book: Pertinent | str) -> None:
     retriever = PertinentRetriever(book=book)
-    options = {"top_k": 2, "filters": {"section": "The torque"}}
+    options: dict[str, Any] = {"top_k": 2, "filters": {"section": "The torque"}}
     documents = asyncio.run(retriever.ainvoke(QUERY, **options))
     assert documents == retriever.invoke(QUERY, **options)
     assert len(documents) == 2
@@ -93,7 +93,7 @@ def test_wrong_option_is_refused_at_once_without_the_key(
 
 
 def test_repr_does_not_show_the_key(url: str) -> None:
-    assert "secret-key" not in repr(PertinentRetriever(book=url, api_key="secret-key"))
+    assert "secret-key" not in repr(PertinentRetriever(book=url, api_key=SecretStr("secret-key")))
 
 
 @pytest.mark.slow

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..validation.golden.golden_set import GoldenQuery
     from ..validation.report import TestCase, ValidationReport
+    from ..validation.target import ValidationTarget
     from .passages import Book
 
 GOLDEN_FILES = "pertinent_golden"
@@ -57,7 +58,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile
     """Collect a golden set."""
     is_named = any(file_path.match(pattern) for pattern in parent.config.getini(GOLDEN_FILES))
     if is_named and _QUERIES_KEY.search(file_path.read_bytes()):
-        return cast("GoldenFile", GoldenFile.from_parent(parent, path=file_path))
+        return GoldenFile.from_parent(parent, path=file_path)
     return None
 
 
@@ -86,13 +87,9 @@ class OpenedBook:
             raise pytest.UsageError("give --pertinent-url or --pertinent-folder, not both")
         self.settings: Settings = load({"folder": folder}).settings
         self._stack = ExitStack()
-        keys = self.settings.api_keys
-        context = (
-            open_book(url, keys[0].get_secret_value() if keys else None)
-            if url
-            else open_reader(self.settings)
-        )
-        self.book: Book = self._stack.enter_context(context)
+        key = next((key.get_secret_value() for key in self.settings.api_keys), None)
+        opening: AbstractContextManager[Book] = open_book(url, key) if url else open_reader(self.settings)
+        self.book = self._stack.enter_context(opening)
 
     def validate(self, golden_file: GoldenFile) -> ValidationReport:
         """Run a golden set, with the criteria of the settings and of the file."""
@@ -100,7 +97,9 @@ class OpenedBook:
         from ..surfaces.validation_targets import LocalPipeline, RemoteService, validate_golden
 
         book = self.book
-        target = LocalPipeline(book.workspace) if isinstance(book, Pertinent) else RemoteService(book)
+        target: ValidationTarget = (
+            LocalPipeline(book.workspace) if isinstance(book, Pertinent) else RemoteService(book)
+        )
         return validate_golden(target, golden_file.path, self.settings.criteria, path=str(golden_file.path))
 
     def close(self) -> None:

@@ -153,11 +153,41 @@ def test_password_of_any_characters_is_masked(password: str) -> None:
 
 def test_empty_variable_is_ignored_and_onnx_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert load(environment={"PERTINENT_FOLDER": ""}, start=tmp_path).settings.folder == Path(".pertinent")
-    (tmp_path / "pertinent.toml").write_text("embedder = 'onnx:models/x'\n")
+    (tmp_path / "pertinent.toml").write_text("embedder = 'onnx:models/x'\nreranker = 'onnx:models/y'\n")
     assert load(environment={}, start=tmp_path).settings.embedder == f"onnx:{tmp_path}/models/x"
+    assert load(environment={}, start=tmp_path).settings.reranker == f"onnx:{tmp_path}/models/y"
     (tmp_path / "pertinent.toml").write_text("folder = 5\n")
     with pytest.raises(SettingsError, match="folder"):
         load(environment={}, start=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("reranker", "is_hosted"),
+    [
+        ("local:ms-marco-MiniLM-L-12-v2", False),
+        ("onnx:models/x", False),
+        ("cohere:rerank-v3.5", True),
+        ("http:https://host/rerank", True),
+    ],
+)
+def test_hosted_reranker_is_a_server(reranker: str, is_hosted: bool) -> None:
+    assert Settings(reranker=reranker).asks_servers is is_hosted
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rerank_depth", 0), ("rerank_depth", 101), ("rerank_share", -0.1), ("rerank_share", 1.1)],
+)
+def test_settings_of_the_reranker_have_ranges(name: str, value: float) -> None:
+    with pytest.raises(SettingsError, match=f"{name}: must be at"):
+        load({name: value}, environment={})
+
+
+def test_key_of_the_reranker_is_masked(tmp_path: Path) -> None:
+    environment = {"PERTINENT_RERANKER_API_KEY": "a-secret-key"}
+    loaded = load(environment=environment, start=tmp_path)
+    assert masked_values(loaded)["reranker_api_key"] == "********"
+    assert "a-secret-key" not in repr(loaded.settings)
 
 
 def test_lists_in_the_environment_are_split_at_commas(tmp_path: Path) -> None:

@@ -211,6 +211,7 @@ class Engine:
             return self._rank_candidates(lexical_text, embedded.vector, ranking, options, limit, book)
 
         ranked, has_more = rank_candidates()
+        timer.lap("searched")
         selected = select(ranked, options, query.phrases)
         while len(selected.hits) < options.top_k and has_more and limit < MAX_CANDIDATES:
             limit *= WIDENING
@@ -219,21 +220,24 @@ class Engine:
         phrases = query.phrases
         if phrases and not selected.hits:
             phrases, notes = (), (*notes, NO_PHRASE)
-        timer.lap("searched")
+            selected = select(ranked, options)
         rerank_share = 0.0
         if reranking is not None:
+            rerank_timer = StageTimer()
             try:
                 ranked = reranking.apply(ranked, query.text, options, phrases)
+                selected = select(ranked, options, phrases)
                 rerank_share = reranking.share
             except RerankerError:
                 notes = (*notes, NO_RERANKER)
-            timer.lap("reranked")
-        selected = select(ranked, options, phrases)
+            rerank_timer.lap("reranked")
+            timer.stages |= rerank_timer.stages
         hits, catalog_notes = self._describe(selected.hits)
         notes = (*notes, *catalog_notes, *damage_notes(selected.damaged))
         if not hits and not selected.excluded and not self._index.count():
             notes = (*notes, NO_CHUNKS)
         timer.lap("filtered")
+        timer.stages["filtered"] -= timer.stages.get("reranked", 0.0)
         return Answer(
             query=text or "",
             ranking=ranking,

@@ -161,7 +161,7 @@ def test_pipelined_requests_wait_unparsed_and_are_answered_in_order() -> None:
         server = uvicorn.Server(config)
         state, connections = server.server_state, server.server_state.connections
         listening = await asyncio.get_running_loop().create_server(
-            lambda: config.http_protocol_class(config=config, server_state=state, app_state={}),  # type: ignore[operator, union-attr, call-arg]
+            lambda: config.http_protocol_class(config=config, server_state=state, app_state={}),  # type: ignore[call-arg]
             "127.0.0.1",
         )
         reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())

@@ -28,11 +28,9 @@ def test_docsearch_hit_has_hierarchy_snippet_and_highlights(service: Service) ->
     assert hit["url"] == "https://book.example/docs/joints#the-torque"
     assert (hit["url_without_anchor"], hit["anchor"]) == ("https://book.example/docs/joints", "the-torque")
     assert list(hit["hierarchy"]) == LEVELS
-    assert [hit["hierarchy"][level] for level in LEVELS[:4]] == [
-        "All about joints", "All about joints", "The torque", None,
-    ]  # fmt: skip
-    assert hit["_highlightResult"]["hierarchy"]["lvl1"]["value"] == "All about <mark>joints</mark>"
-    assert hit["_snippetResult"]["hierarchy"]["lvl2"]["value"] == "The <mark>torque</mark>"
+    assert [hit["hierarchy"][level] for level in LEVELS[:3]] == ["All about joints", "The torque", None]
+    assert hit["_highlightResult"]["hierarchy"]["lvl0"]["value"] == "All about <mark>joints</mark>"
+    assert hit["_snippetResult"]["hierarchy"]["lvl1"]["value"] == "The <mark>torque</mark>"
     assert "<mark>torque</mark>" in hit["_snippetResult"]["content"]["value"]
     assert "<mark>" not in hit["content"]
 

@@ -33,7 +33,8 @@ LEVELS = 7
 
 MAX_QUERIES = 10
 
-_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
+_MARKUP = re.compile(r"^\s*(?:```|~~~).*$|\*\*|`+", re.M)
+"""Fences of code blocks, strong text and code."""
 
 
 class DocSearchQuery(BaseModel):
@@ -77,8 +78,8 @@ class DocSearchHit(BaseModel):
     anchor: str | None = Field(examples=["limits"])
     content: str = Field(description="The lines that match best", examples=["A joint has limits."])
     hierarchy: dict[str, str | None] = Field(
-        description="`lvl0` and `lvl1` are the title of the page, `lvl2` to `lvl6` the headings below it",
-        examples=[{"lvl0": "Joints", "lvl1": "Joints", "lvl2": "Limits"}],
+        description="`lvl0` is the title of the page, `lvl1` to `lvl6` are the headings below it",
+        examples=[{"lvl0": "Joints", "lvl1": "Limits"}],
     )
     highlight_result: dict[str, Any] = Field(
         alias="_highlightResult",
@@ -157,7 +158,7 @@ def _render_hit(hit: Hit, snippet: dict[str, Any], query: str, analyzer: Analyze
     chunk = hit.chunk
     title = chunk.title or chunk.url
     headings = chunk.section.split(SECTION_SEPARATOR) if chunk.section else []
-    names = {f"lvl{level}": name for level, name in enumerate([title, title, *headings][:LEVELS])}
+    names = {f"lvl{level}": name for level, name in enumerate([title, *headings][:LEVELS])}
     marked_names = {
         level: {"value": _mark(name, find_highlights(name, query, analyzer))} for level, name in names.items()
     }
@@ -190,5 +191,5 @@ def _mark(text: str, highlights: Sequence[tuple[int, int]]) -> str:
 
 
 def _join_lines(html: str) -> str:
-    """Return the lines of a snippet as one line, without the fences of code blocks."""
-    return " ".join(_FENCE.sub("", html).split())
+    """Return the lines of a snippet as one line of plain text."""
+    return " ".join(_MARKUP.sub("", html).split())

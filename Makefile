@@ -8,7 +8,7 @@ HANDBOOK := examples/handbook
 SERVE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check docs format bench clean
+.PHONY: help run test quick check docs format widget bench clean
 
 help:
 	@echo "make run     index the example handbook, answer three questions about it, and serve it"
@@ -17,6 +17,7 @@ help:
 	@echo "make check   ruff, ruff format and mypy alone"
 	@echo "make docs    build the documentation as a site, in site/"
 	@echo "make format  put the code into the agreed form"
+	@echo "make widget  build widget.js from packages/, with Node.js"
 	@echo "make bench   measure the speeds that the documentation states"
 
 $(VENV)/bin/python:
@@ -49,7 +50,7 @@ check: $(STAMP)dev
 test: check
 	@$(BIN)/python -m tests.servers.binary
 	@# Docusaurus is installed and builds the handbook while the first tests run; those that need it wait.
-	@$(BIN)/python -m tests.sources.docusaurus_build >/dev/null 2>&1 & \
+	@{ $(BIN)/python -m tests.sources.docusaurus_build; $(BIN)/python -m tests.packages.npm_build; } >/dev/null 2>&1 & \
 	$(BIN)/pytest --numprocesses 2 --dist worksteal
 
 quick: $(STAMP)dev
@@ -61,6 +62,9 @@ docs: $(STAMP)dev
 format: $(STAMP)dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+widget:
+	cd packages && npm install --no-audit --no-fund --no-package-lock && npm run widget
 
 bench: $(STAMP)dev
 	$(BIN)/python benchmarks/run.py

@@ -231,6 +231,13 @@ def test_wrong_key_parameter_is_refused(serve: Serve) -> None:
     client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY]).client
     problem(client.get("/api/v1/suggest?q=x&key=wrong-guess"), 401, "unauthorized")
     problem(client.get(f"/api/v1/suggest?q=x&key={KEYS[0]}"), 401, "unauthorized")
+    problem(client.get("/api/v1/suggest?q=%C3%BC&key=%FF%F0%9F%98%80"), 401, "unauthorized")
+
+
+@pytest.mark.parametrize("typed", ["%C3%BC", "%FF", "%F0%9F%98%80&;="])
+def test_public_key_parameter_stands_beside_any_other(serve: Serve, typed: str) -> None:
+    client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY]).client
+    assert client.get(f"/api/v1/suggest?q={typed}&key={PUBLIC_KEY}").status_code == 200
 
 
 class Clock:

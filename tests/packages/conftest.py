@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import shutil
@@ -30,7 +31,10 @@ from .npm_build import OVERLAY, build_themed_handbook, install_tools
 PUBLIC_KEY = "a-public-key"
 HANDBOOK = "http://handbook.example"
 OTHER_SITE = "http://other.example"
-POLICY = "default-src 'none'; script-src http://search.example; connect-src http://search.example http://down.example"
+POLICY = (
+    "default-src 'none'; script-src http://search.example; "
+    "connect-src http://search.example http://limited.example http://down.example"
+)
 """The policy of the other site: no inline script, no inline style, no eval."""
 
 HOSTILE = """# Hostile <img src=x onerror="window.harmed = 1">
@@ -52,8 +56,8 @@ def themed_handbook() -> Path:
 
 
 @pytest.fixture(scope="package")
-def search_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the service over the handbook, its old version and a hostile page."""
+def search_workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """The index of the handbook, its old version and a hostile page."""
     folder = tmp_path_factory.mktemp("packages")
     hostile = folder / "hostile"
     hostile.mkdir()
@@ -72,8 +76,14 @@ def search_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         old = OVERLAY / "versioned_docs" / "version-1.0"
         pertinent.index(old, base_url="https://handbook.example/docs/1.0", name="old")
         pertinent.index(hostile, base_url="https://handbook.example/docs", name="hostile")
-        with running_service(workspace) as address:
-            yield address
+        yield workspace
+
+
+@pytest.fixture(scope="package")
+def search_service(search_workspace: Workspace) -> Iterator[str]:
+    """The address of the service."""
+    with running_service(copy.copy(search_workspace)) as address:
+        yield address
 
 
 class SiteHandler(SimpleHTTPRequestHandler):

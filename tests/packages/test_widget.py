@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import re
@@ -12,6 +13,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from pertinent.workspace.workspace import Workspace
+
+from ..servers.service import running_service
 from .conftest import (
     OTHER_SITE,
     PUBLIC_KEY,
@@ -34,6 +38,7 @@ PAGES = {
     "target": {"data-key": PUBLIC_KEY, "data-target": "#search", "data-theme": "dark"},
     "wrong-key": {"data-key": "another-key"},
     "down": {"data-url": "http://down.example"},
+    "limited": {"data-url": "http://limited.example", "data-key": PUBLIC_KEY},
     "scope": {"data-key": PUBLIC_KEY, "data-scope": "https://handbook.example/docs/1.0"},
     "german": {
         "data-key": PUBLIC_KEY,
@@ -54,7 +59,16 @@ def test_widget_is_small() -> None:
 
 
 @pytest.fixture(scope="module")
-def site_browser(tmp_path_factory: pytest.TempPathFactory, search_service: str) -> Iterator[Browser]:
+def limited_service(search_workspace: Workspace) -> Iterator[str]:
+    """The address of a service that answers one request a minute."""
+    with running_service(copy.copy(search_workspace), public_rate_limit=1) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def site_browser(
+    tmp_path_factory: pytest.TempPathFactory, search_service: str, limited_service: str
+) -> Iterator[Browser]:
     folder = tmp_path_factory.mktemp("other")
     for name, attributes in PAGES.items():
         written = " ".join(f'{key}="{escape(value)}"' for key, value in attributes.items())
@@ -64,9 +78,13 @@ def site_browser(tmp_path_factory: pytest.TempPathFactory, search_service: str) 
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     with (
         serve_sites({"other.example": folder}) as port,
-        # Nothing listens on port 9.
         launch_browser(
-            {"other.example": port, "search.example": read_port(search_service), "down.example": 9}
+            {
+                "other.example": port,
+                "search.example": read_port(search_service),
+                "limited.example": read_port(limited_service),
+                "down.example": 9,  # nothing listens there
+            }
         ) as browser,
     ):
         yield browser
@@ -128,6 +146,14 @@ def test_widget_says_what_is_wrong_when_the_service_is_down(visit_site: Visit) -
     expect(message).to_contain_text("The search can’t be reached at the moment.")
     expect(message.get_by_role("button", name="Try again")).to_be_visible()
     assert any("cors_origins must name http://other.example" in problem for problem in visitor.problems)
+
+
+def test_widget_says_how_long_to_wait_at_the_rate_limit(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/limited.html")
+    visitor.expected_errors += ["429"]
+    visitor.page.keyboard.press("/")
+    visitor.box.fill("joint")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Too many searches at once. Please wait 60 s.")
 
 
 def test_widget_says_that_its_key_is_refused(visit_site: Visit) -> None:

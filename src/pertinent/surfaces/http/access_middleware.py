@@ -247,7 +247,7 @@ def _read_key(headers: Headers) -> bytes:
 
 def _read_key_parameter(query_string: bytes) -> bytes:
     """Read a public key from the URL: without a header of its own, a request needs no preflight."""
-    return parse_qs(query_string).get(b"key", [b""])[0]
+    return parse_qs(query_string.decode("latin-1")).get("key", [""])[0].encode()
 
 
 def _check_length(content_length: str) -> None:

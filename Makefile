@@ -10,7 +10,7 @@ SERVE ?=
 SERVICE_EXTRAS := postgres cohere otel
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check docs format constraints bench clean
+.PHONY: help run test quick check docs format widget constraints bench clean
 
 help:
 	@echo "make run     index the example handbook, answer three questions about it, and serve it"
@@ -20,6 +20,7 @@ help:
 	@echo "make docs    build the documentation as a site, in site/"
 	@echo "make format  put the code into the agreed form"
 	@echo "make constraints  write the hashes of the packages that the service needs"
+	@echo "make widget  build widget.js from packages/, with Node.js"
 	@echo "make bench   measure the speeds that the documentation states"
 
 $(VENV)/bin/python:
@@ -52,7 +53,7 @@ check: $(STAMP)dev
 test: check
 	@$(BIN)/python -m tests.servers.binary
 	@# Docusaurus is installed and builds the handbook while the first tests run; those that need it wait.
-	@$(BIN)/python -m tests.sources.docusaurus_build >/dev/null 2>&1 & \
+	@{ $(BIN)/python -m tests.sources.docusaurus_build; $(BIN)/python -m tests.packages.npm_build; } >/dev/null 2>&1 & \
 	$(BIN)/pytest --numprocesses 2 --dist worksteal
 
 quick: $(STAMP)dev
@@ -74,6 +75,9 @@ constraints: $(VENV)/bin/python
 	$(COMPILE) $(SERVICE_EXTRAS:%=--extra %) --output-file constraints/runtime.txt pyproject.toml
 	@# What builds our own wheel.
 	echo hatchling | $(COMPILE) --output-file constraints/build.txt -
+
+widget:
+	cd packages && npm install --no-audit --no-fund --no-package-lock && npm run widget
 
 bench: $(STAMP)dev
 	$(BIN)/python benchmarks/run.py

@@ -203,6 +203,18 @@ def test_lists_in_the_environment_are_split_at_commas(tmp_path: Path) -> None:
         load(environment={"PERTINENT_API_KEYS": "short"}, start=tmp_path)
 
 
+def test_public_keys_that_restrict_nothing_are_refused(tmp_path: Path) -> None:
+    keys = {"PERTINENT_API_KEYS": "first-key-1", "PERTINENT_PUBLIC_KEYS": "public-key-1,public-key-2"}
+    settings = load(environment=keys, start=tmp_path).settings
+    assert [key.get_secret_value() for key in settings.public_keys] == ["public-key-1", "public-key-2"]
+    with pytest.raises(SettingsError, match="need `api_keys`, too"):
+        load(environment={"PERTINENT_PUBLIC_KEYS": "public-key-1"}, start=tmp_path)
+    with pytest.raises(SettingsError, match="must not be in `api_keys`, too"):
+        load(environment={**keys, "PERTINENT_PUBLIC_KEYS": "first-key-1"}, start=tmp_path)
+    with pytest.raises(SettingsError, match="at least 8 characters"):
+        load(environment={**keys, "PERTINENT_PUBLIC_KEYS": "short"}, start=tmp_path)
+
+
 @pytest.mark.parametrize("origin", ["https://a.example/", "http://localhost:3000", "*", "https://A.example"])
 def test_cors_origin_is_written_as_browsers_do(tmp_path: Path, origin: str) -> None:
     loaded = load(environment={"PERTINENT_CORS_ORIGINS": origin}, start=tmp_path)

@@ -71,6 +71,7 @@ class Limits:
 ENGINE = Limits(query_max=2000, top_k_max=100, query="text")
 SUGGESTIONS = Limits(query_max=2000, top_k_max=50, query="prefix", top_k="limit")
 AGENTS = Limits(query_max=2000, top_k_max=20, query="query")
+DOCSEARCH = Limits(query_max=2000, top_k_max=100, query="query", top_k="hitsPerPage")
 RETRIEVAL_TESTING = Limits(query_max=2000, top_k_max=20)
 RETRIEVAL_LAYER = Limits(query_max=1000, top_k_max=100, query="query", top_k="limit")
 RETRIEVAL_API = Limits(query_max=500, top_k_max=20, query="query")

@@ -28,6 +28,7 @@ EVERY_ROUTE = [
     ("POST", "/search"),
     ("POST", "/api/v1/search"),
     ("GET", "/api/v1/suggest?q=x"),
+    ("POST", "/1/indexes/*/queries"),
     ("GET", "/api/v1/documents"),
     ("GET", "/api/v1/documents/x"),
     ("GET", "/api/v1/chunks/x"),
@@ -163,6 +164,80 @@ def test_keys_appear_in_no_log_and_no_response(locked: Service, monkeypatch: pyt
     assert [response.status_code for response in answers] == [401, 200, 500, 200]
     output = str(locked.logged.entries) + "".join(answer.text + str(answer.headers) for answer in answers)
     assert not any(key in output for key in KEYS)
+
+
+PUBLIC_KEY = "a-public-key"
+PUBLIC_REQUESTS = [
+    ("POST", "/search", {"query": "torque"}),
+    ("POST", "/api/v1/search", {"query_text": "torque"}),
+    ("GET", "/api/v1/suggest?q=joi", None),
+    ("POST", "/1/indexes/*/queries", {"requests": [{"query": "torque"}]}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), PUBLIC_REQUESTS)
+def test_public_key_may_search_and_suggest(serve: Serve, method: str, path: str, body: Any) -> None:
+    client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY]).client
+    for headers in ({"x-api-key": PUBLIC_KEY}, {"authorization": f"Bearer {PUBLIC_KEY}"}):
+        assert client.request(method, path, json=body, headers=headers).status_code == 200
+    with_parameter = f"{path}{'&' if '?' in path else '?'}key={PUBLIC_KEY}"
+    assert client.request(method, with_parameter, json=body).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        route
+        for route in [
+            *EVERY_ROUTE,
+            ("POST", "/api/v1/validate"),
+            ("POST", "/api/v1/labels"),
+            ("GET", "/reports"),
+        ]
+        if route not in [(method, path.replace("joi", "x")) for method, path, _ in PUBLIC_REQUESTS]
+    ],
+)
+def test_public_key_may_call_nothing_else(serve: Serve, method: str, path: str) -> None:
+    client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY]).client
+    message = problem(
+        client.request(method, path, headers={"x-api-key": PUBLIC_KEY, "accept": "application/json"}),
+        403,
+        "forbidden",
+    )
+    assert "`api_keys`" in message
+    assert PUBLIC_KEY not in message
+    problem(client.request(method, f"{path}?key={PUBLIC_KEY}"), 403, "forbidden")
+
+
+def test_public_key_has_its_own_rate_limit_for_each_address(serve: Serve, book: Workspace) -> None:
+    service = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY], rate_limit=1, public_rate_limit=3)
+    neighbor = TestClient(service.app, base_url="http://localhost", client=("192.0.2.7", 50000))
+
+    def suggest(client: TestClient, key: str) -> int:
+        return client.get("/api/v1/suggest?q=x", headers={"x-api-key": key}).status_code
+
+    assert [suggest(service.client, PUBLIC_KEY) for _ in range(4)] == [200, 200, 200, 429]
+    assert suggest(neighbor, PUBLIC_KEY) == 200
+    assert [suggest(service.client, KEYS[0]) for _ in range(2)] == [200, 429]
+
+
+def test_public_rate_limit_counts_refused_requests(serve: Serve) -> None:
+    client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY], public_rate_limit=1).client
+    headers = {"x-api-key": PUBLIC_KEY}
+    assert [client.get("/api/v1/index", headers=headers).status_code for _ in range(2)] == [403, 429]
+
+
+def test_wrong_key_parameter_is_refused(serve: Serve) -> None:
+    client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY]).client
+    problem(client.get("/api/v1/suggest?q=x&key=wrong-guess"), 401, "unauthorized")
+    problem(client.get(f"/api/v1/suggest?q=x&key={KEYS[0]}"), 401, "unauthorized")
+    problem(client.get("/api/v1/suggest?q=%C3%BC&key=%FF%F0%9F%98%80"), 401, "unauthorized")
+
+
+@pytest.mark.parametrize("typed", ["%C3%BC", "%FF", "%F0%9F%98%80&;="])
+def test_public_key_parameter_stands_beside_any_other(serve: Serve, typed: str) -> None:
+    client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY]).client
+    assert client.get(f"/api/v1/suggest?q={typed}&key={PUBLIC_KEY}").status_code == 200
 
 
 class Clock:

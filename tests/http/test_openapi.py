@@ -57,7 +57,7 @@ def operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
 def test_openapi_describes_every_route(described: dict[str, Any]) -> None:
     assert {name for name, _ in operations(described)} == {
         "POST /search", "GET /health", "POST /api/v1/search", "GET /api/v1/health", "GET /api/v1/index",
-        "GET /api/v1/suggest",
+        "GET /api/v1/suggest", "POST /1/indexes/*/queries",
         "POST /api/v1/validate", "GET /api/v1/chunks/{chunk_id}", "GET /api/v1/documents",
         "GET /api/v1/documents/{document_id}", "GET /api/v1/labels/next", "POST /api/v1/labels",
         "POST /api/v1/labels/undo", "GET /api/v1/labels/agreement",

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,45 +32,66 @@ class DocusaurusMissing(Exception):
 @pytest.fixture(scope="session")
 def built_handbook() -> Path:
     """The folder of the built handbook. Without npm the test is skipped, or fails in strict mode."""
-    return _build_or_skip(BOOK)
+    return build_or_skip(lambda: build(BOOK))
 
 
 @pytest.fixture(scope="session")
 def built_cases() -> Path:
     """The folder of the built site of cases."""
-    return _build_or_skip(CASES)
+    return build_or_skip(lambda: build(CASES))
 
 
-def _build_or_skip(source: Path) -> Path:
+def build_or_skip(build_site: Callable[[], Path]) -> Path:
+    """Build with npm. Without npm the test is skipped, or fails in strict mode."""
     try:
-        return build(source)
+        return build_site()
     except DocusaurusMissing as error:
         if os.environ.get("PERTINENT_TEST_STRICT"):
             pytest.fail(str(error))
         pytest.skip(str(error))
 
 
-def build(source: Path) -> Path:
-    """Return the folder of the built site; a build of the same files is used again."""
+def install_packages(package_file: Path) -> Path:
+    """Install what a package.json requires, unless it is installed; return the folder."""
     npm = shutil.which("npm")
     if npm is None:
         raise DocusaurusMissing("npm, which installs Docusaurus, is missing: install Node.js 20 or newer")
-    installed = CACHE / _hash_files(BOOK, ["package.json"])
-    # Node finds the modules of the folder above, so that both sites share one installation.
-    site = installed / source.name
-    built = site / f"build-{_hash_files(source, _INPUTS)}"
-    with _build_lock():
-        if not (installed / "installed").exists():
-            shutil.rmtree(installed, ignore_errors=True)
-            installed.mkdir(parents=True)
-            shutil.copy(BOOK / "package.json", installed)
-            if failure := _run([npm, "install", "--no-audit", "--no-fund", "--loglevel=error"], installed):
+    folder = CACHE / hash_files(package_file.parent, [package_file.name])
+    with build_lock():
+        if not (folder / "installed").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            shutil.copy(package_file, folder / "package.json")
+            if failure := run_command(
+                [npm, "install", "--no-audit", "--no-fund", "--loglevel=error"], folder
+            ):
                 raise DocusaurusMissing(failure)
-            (installed / "installed").touch()
+            (folder / "installed").touch()
+    return folder
+
+
+def build(source: Path, overlay: Path | None = None, options: Sequence[str] = ()) -> Path:
+    """Return the folder of the built site; a build of the same files is used again.
+
+    Args:
+        source: The folder of the site.
+        overlay: A folder whose files are added to those of the site, and replace them.
+        options: Further options of `docusaurus build`.
+    """
+    # Node finds the modules of the folder above, so that all sites share one installation.
+    installed = install_packages(BOOK / "package.json")
+    site = installed / (overlay or source).name
+    checksum = hash_files(source, _INPUTS)
+    if overlay is not None:
+        checksum += hash_files(overlay, sorted(path.name for path in overlay.iterdir()))
+    built = site / f"build-{checksum}"
+    with build_lock():
         if not built.exists():
             _copy_site(source, site)
+            if overlay is not None:
+                shutil.copytree(overlay, site, dirs_exist_ok=True)
             docusaurus = str(installed / "node_modules" / ".bin" / "docusaurus")
-            failure = _run([docusaurus, "build", "--out-dir", "unfinished"], site)
+            failure = run_command([docusaurus, "build", "--out-dir", "unfinished", *options], site)
             assert not failure, failure
             (site / "unfinished").rename(built)
     return built
@@ -85,7 +106,7 @@ def _copy_site(source: Path, site: Path) -> None:
     shutil.copytree(source / "docs", site / "docs")
 
 
-def _run(command: list[str], site: Path) -> str:
+def run_command(command: list[str], site: Path) -> str:
     """Run a command; return its output if it fails, else ""."""
     try:
         process = subprocess.run(
@@ -105,7 +126,7 @@ def _run(command: list[str], site: Path) -> str:
     return output if process.returncode else ""
 
 
-def _hash_files(folder: Path, names: list[str] | tuple[str, ...]) -> str:
+def hash_files(folder: Path, names: list[str] | tuple[str, ...]) -> str:
     """Hash the files of a folder with these names, and those below them."""
     checksum = hashlib.sha256()
     for name in names:
@@ -118,7 +139,7 @@ def _hash_files(folder: Path, names: list[str] | tuple[str, ...]) -> str:
 
 
 @contextmanager
-def _build_lock() -> Iterator[None]:
+def build_lock() -> Iterator[None]:
     """Let one worker install and build while the others wait."""
     CACHE.mkdir(parents=True, exist_ok=True)
     (CACHE / ".gitignore").write_text("*\n", encoding="utf-8")

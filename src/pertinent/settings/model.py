@@ -11,7 +11,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 from ..types import LANGUAGES, Ranking
 
@@ -112,6 +112,13 @@ class Settings(BaseModel):
         tuple[SecretStr, ...],
         Field(description="API keys that the service accepts; none means no key is needed"),
     ] = ()
+    public_keys: Annotated[
+        tuple[SecretStr, ...],
+        Field(description="keys that may only search and suggest, for pages that anyone can read"),
+    ] = ()
+    public_rate_limit: Annotated[
+        int, Field(ge=0, description="requests a minute for each address with a public key; 0 means no limit")
+    ] = 300
     open_metrics: Annotated[bool, Field(description="whether /metrics answers without a key")] = False
     rate_limit: Annotated[
         int, Field(ge=0, description="requests a minute for each key or address; 0 means no limit")
@@ -171,7 +178,7 @@ class Settings(BaseModel):
             raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
         return value.lower()
 
-    @field_validator("api_keys", "cors_origins", "trusted_proxies", mode="before")
+    @field_validator("api_keys", "public_keys", "cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split_list(cls, value: object) -> object:
         """Split a list at its commas, as environment variables have it."""
@@ -207,11 +214,22 @@ class Settings(BaseModel):
         """Parse a table from JSON, as environment variables have it."""
         return json.loads(value) if isinstance(value, str) else value
 
-    @field_validator("api_keys")
+    @field_validator("api_keys", "public_keys")
     @classmethod
     def _check_key_length(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         if any(len(key.get_secret_value()) < MIN_KEY for key in value):
             raise ValueError(f"a key must have at least {MIN_KEY} characters")
+        return value
+
+    @field_validator("public_keys")
+    @classmethod
+    def _check_public_keys(cls, value: tuple[SecretStr, ...], info: ValidationInfo) -> tuple[SecretStr, ...]:
+        """Refuse public keys that would restrict nothing."""
+        api_keys = info.data.get("api_keys", value)
+        if value and not api_keys:
+            raise ValueError("need `api_keys`, too: without them every route answers without a key")
+        if info.data.get("api_keys") and set(value) & set(api_keys):
+            raise ValueError("must not be in `api_keys`, too")
         return value
 
     @field_validator("folder", mode="before")

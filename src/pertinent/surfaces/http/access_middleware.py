@@ -7,7 +7,8 @@ import hmac
 import math
 from base64 import b64decode
 from collections.abc import Collection, Hashable, Sequence
-from urllib.parse import urlsplit
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,6 +25,19 @@ BODY_LIMIT = 64 * 1024
 PROBES = frozenset({"/livez", "/readyz", "/health", "/api/v1/health"})
 """Routes that answer without a key and without a rate limit: a load balancer has no key."""
 
+PUBLIC_FILES = frozenset({"/widget.js"})
+"""Files that other sites load with a script tag, which can't send a key."""
+
+PUBLIC_ROUTES = frozenset(
+    {
+        ("POST", "/search"),
+        ("POST", "/api/v1/search"),
+        ("GET", "/api/v1/suggest"),
+        ("POST", "/1/indexes/*/queries"),
+    }
+)
+"""What a public key may call."""
+
 UNLIMITED_PATHS = (
     "/static/",
     "/docs/assets/",
@@ -39,11 +53,28 @@ _HOW_TO_SEND_A_KEY = (
 KEY_MISSING = f"this service needs an API key: {_HOW_TO_SEND_A_KEY}"
 KEY_WRONG = f"the API key is wrong: {_HOW_TO_SEND_A_KEY}"
 
+PUBLIC_KEY_REFUSED = (
+    "this is a public key, which may call POST /search, POST /api/v1/search, GET /api/v1/suggest and "
+    "POST /1/indexes/*/queries only; send one of `api_keys` for anything else"
+)
+
 HOST_NOT_ALLOWED = (
     "this service listens on this machine only and has no API keys, so it accepts no Host header but "
     "localhost; behind a proxy that forwards its own host name, add its address to `cors_origins`, or set "
     "`api_keys`"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AccessKeys:
+    """The keys that the service accepts."""
+
+    api_keys: Sequence[str] = field(default=(), repr=False)
+    """Keys for every route; without any, no key is needed."""
+    public_keys: Sequence[str] = field(default=(), repr=False)
+    """Keys that may only search and suggest."""
+    folder_token: str | None = field(default=None, repr=False)
+    """Has the rights of an API key and no rate limit, for callers that can read the data folder."""
 
 
 class AccessMiddleware:
@@ -52,10 +83,9 @@ class AccessMiddleware:
     Args:
         app: The next ASGI application.
         observer: Counts refusals and logs unexpected errors.
-        keys: The valid API keys; without any, no key is needed.
-        folder_token: A token with the rights of a key and without a rate limit, for callers that can read
-            the data folder.
-        rate_limit: Limits requests per key, or per address without keys.
+        keys: The valid keys.
+        rate_limit: Limits requests per API key, or per address without keys.
+        public_rate_limit: Limits requests with a public key, per address: readers of a site share the key.
         timeout: Within how many seconds the response must begin.
         host_names: The host names that requests may use, besides loopback names; None allows any.
         open_metrics: Whether `/metrics` needs no key.
@@ -67,21 +97,24 @@ class AccessMiddleware:
         app: ASGIApp,
         observer: Observer,
         *,
-        keys: Sequence[str] = (),
-        folder_token: str | None = None,
+        keys: AccessKeys | None = None,
         rate_limit: RateLimit | None = None,
+        public_rate_limit: RateLimit | None = None,
         timeout: float = 10.0,
         host_names: Collection[str] | None = None,
         open_metrics: bool = False,
     ) -> None:
         self._app = app
         self._observer = observer
-        self._keys = [key.encode() for key in keys]
-        self._folder_token = folder_token.encode() if folder_token else None
+        keys = keys or AccessKeys()
+        self._keys = [key.encode() for key in keys.api_keys]
+        self._public_keys = [key.encode() for key in keys.public_keys]
+        self._folder_token = keys.folder_token.encode() if keys.folder_token else None
         self._rate_limit = rate_limit
+        self._public_rate_limit = public_rate_limit
         self._timeout = timeout
         self._host_names = host_names
-        self._open_paths = PROBES | {"/metrics"} if open_metrics else PROBES
+        self._open_paths = PROBES | PUBLIC_FILES | ({"/metrics"} if open_metrics else set())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -134,19 +167,33 @@ class AccessMiddleware:
             self._check_host(headers.get("host", ""))
         if path not in self._open_paths:
             key = _read_key(headers)
-            has_folder_token = self._is_folder_token(key)
-            scope["state"]["has_folder_token"] = has_folder_token
-            is_known = has_folder_token or self._is_known(key)
-            # The token of another folder means another service, whose port this one has got.
-            needs_key = self._keys or key.startswith(TOKEN_PREFIX.encode())
-            is_admitted = is_known or not needs_key
-            if not (has_folder_token or (is_admitted and path.startswith(UNLIMITED_PATHS))):
-                # Wrong keys count against the address, so that keys can't be guessed quickly.
-                self._check_rate(key if is_known else (scope.get("client") or ("unknown",))[0])
-            if not is_admitted:
-                challenge = {"www-authenticate": 'Basic realm="pertinent", charset="UTF-8"'}
-                raise ApiError(401, "unauthorized", KEY_WRONG if key else KEY_MISSING, challenge)
+            public_key = key or _read_key_parameter(scope["query_string"])
+            if _contains_key(self._public_keys, public_key):
+                self._check_public_access(scope, public_key)
+            else:
+                self._check_key(scope, key)
         _check_length(headers.get("content-length", "0"))
+
+    def _check_public_access(self, scope: Scope, key: bytes) -> None:
+        """Check the rate limit of a public key, and that the route is one that it may call."""
+        _check_rate(self._public_rate_limit, (key, _read_address(scope)))
+        if (scope["method"], scope["path"]) not in PUBLIC_ROUTES:
+            raise ApiError(403, "forbidden", PUBLIC_KEY_REFUSED)
+
+    def _check_key(self, scope: Scope, key: bytes) -> None:
+        """Check the rate limit and the API key."""
+        has_folder_token = self._is_folder_token(key)
+        scope["state"]["has_folder_token"] = has_folder_token
+        is_known = has_folder_token or _contains_key(self._keys, key)
+        # The token of another folder means another service, whose port this one has got.
+        needs_key = self._keys or key.startswith(TOKEN_PREFIX.encode())
+        is_admitted = is_known or not needs_key
+        if not (has_folder_token or (is_admitted and scope["path"].startswith(UNLIMITED_PATHS))):
+            # Wrong keys count against the address, so that keys can't be guessed quickly.
+            _check_rate(self._rate_limit, key if is_known else _read_address(scope))
+        if not is_admitted:
+            challenge = {"www-authenticate": 'Basic realm="pertinent", charset="UTF-8"'}
+            raise ApiError(401, "unauthorized", KEY_WRONG if key else KEY_MISSING, challenge)
 
     def _check_host(self, host: str) -> None:
         """Refuse unknown host names.
@@ -163,17 +210,24 @@ class AccessMiddleware:
         if name not in self._host_names and not is_loopback(name):
             raise ApiError(403, "forbidden", HOST_NOT_ALLOWED)
 
-    def _is_known(self, key: bytes) -> bool:
-        """Compare with every key, each in constant time, so that timing reveals nothing."""
-        return sum(hmac.compare_digest(key, valid) for valid in self._keys) > 0
-
     def _is_folder_token(self, key: bytes) -> bool:
         return self._folder_token is not None and hmac.compare_digest(key, self._folder_token)
 
-    def _check_rate(self, caller: Hashable) -> None:
-        if self._rate_limit is not None and (wait := self._rate_limit.take(caller)):
-            retry_after = {"retry-after": str(math.ceil(wait))}
-            raise ApiError(429, "rate_limited", "too many requests; see Retry-After", retry_after)
+
+def _contains_key(keys: Sequence[bytes], key: bytes) -> bool:
+    """Compare with every key, each in constant time, so that timing reveals nothing."""
+    return sum(hmac.compare_digest(key, valid) for valid in keys) > 0
+
+
+def _check_rate(rate_limit: RateLimit | None, caller: Hashable) -> None:
+    if rate_limit is not None and (wait := rate_limit.take(caller)):
+        retry_after = {"retry-after": str(math.ceil(wait))}
+        raise ApiError(429, "rate_limited", "too many requests; see Retry-After", retry_after)
+
+
+def _read_address(scope: Scope) -> str:
+    address: str = (scope.get("client") or ("unknown",))[0]
+    return address
 
 
 def _read_key(headers: Headers) -> bytes:
@@ -189,6 +243,11 @@ def _read_key(headers: Headers) -> bytes:
         except ValueError:
             return b""
     return b""
+
+
+def _read_key_parameter(query_string: bytes) -> bytes:
+    """Read a public key from the URL: without a header of its own, a request needs no preflight."""
+    return parse_qs(query_string.decode("latin-1")).get("key", [""])[0].encode()
 
 
 def _check_length(content_length: str) -> None:

@@ -14,6 +14,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from ...settings import Settings
 from ..library import Pertinent
 from . import (
+    docsearch_api,
     documents_api,
     labels_api,
     llms_txt_api,
@@ -25,7 +26,7 @@ from . import (
     v1_search_api,
     validate_api,
 )
-from .access_middleware import AccessMiddleware
+from .access_middleware import AccessKeys, AccessMiddleware
 from .api_docs import add_api_docs
 from .cors import JsonCorsMiddleware
 from .errors import add_error_handlers
@@ -102,6 +103,7 @@ def create_app(
         v1_search_api,
         v1_health_api,
         suggest_api,
+        docsearch_api,
         validate_api,
         documents_api,
         labels_api,
@@ -136,13 +138,18 @@ def _add_middleware(
     host_names: Collection[str] | None,
     folder_token: str | None,
 ) -> None:
+    keys = AccessKeys(
+        [key.get_secret_value() for key in settings.api_keys],
+        [key.get_secret_value() for key in settings.public_keys],
+        folder_token,
+    )
     # The last one added is the outermost: proxy headers, RequestMiddleware, CORS, AccessMiddleware, routes.
     app.add_middleware(
         AccessMiddleware,
         observer=observer,
-        keys=[key.get_secret_value() for key in settings.api_keys],
-        folder_token=folder_token,
+        keys=keys,
         rate_limit=RateLimit(settings.rate_limit) if settings.rate_limit else None,
+        public_rate_limit=RateLimit(settings.public_rate_limit) if settings.public_rate_limit else None,
         timeout=settings.request_timeout,
         host_names=host_names,
         open_metrics=settings.open_metrics,

@@ -1,4 +1,4 @@
-"""The search page at `/` and the label page at `/label`, with their files."""
+"""The search page at `/`, the label page at `/label`, their files, and the widget for other sites."""
 
 from __future__ import annotations
 
@@ -42,5 +42,10 @@ def add_web_pages(app: FastAPI) -> None:
     @app.get("/label", include_in_schema=False)
     async def read_label_page() -> Response:
         return FileResponse(STATIC / "label.html", headers=_REVALIDATE)
+
+    @app.get("/widget.js", include_in_schema=False)
+    async def read_widget() -> Response:
+        headers = {**_REVALIDATE, "cross-origin-resource-policy": "cross-origin"}
+        return FileResponse(STATIC / "widget.js", headers=headers)
 
     app.mount("/static", BrowserFiles(directory=STATIC), name="static")

@@ -1,0 +1,109 @@
+// Requests to the service. Each failed one becomes a `SearchFailure`.
+
+import { isInScope, type SearchScope } from "./options";
+
+/** A page or section whose name fits what was typed. */
+export interface Suggestion {
+  title: string;
+  section: string;
+  url: string;
+  is_page: boolean;
+}
+
+/** A passage that was found. */
+export interface Hit {
+  chunk_id: string;
+  snippet: string;
+  /** Start and end of each marked word, in Unicode code points. */
+  highlights: [number, number][];
+  metadata: { url: string; anchor: string; section: string; document_id: string; document_title: string };
+}
+
+export interface Answer {
+  results: Hit[];
+  status: "success" | "partial" | "no_results";
+  searched_for: string;
+  corrected: boolean;
+}
+
+export type FailureKind = "offline" | "unreachable" | "unavailable" | "rateLimited" | "refused" | "failed";
+
+export class SearchFailure extends Error {
+  constructor(readonly kind: FailureKind, message: string, readonly retryAfter = 0) {
+    super(message);
+  }
+}
+
+const SNIPPET_LENGTH = 160;
+/** Hits below it are hidden for queries of several words; a word or two may be the beginning of anything. */
+const MIN_SCORE = 0.2;
+const WORDS_OF_A_QUESTION = 3;
+/** Pages of other versions are left out afterwards, so as many as possible are requested. */
+const MAX_HITS = 100;
+const MAX_NAMES = 50;
+
+const KINDS: Record<number, FailureKind> = {
+  401: "refused", 403: "refused", 429: "rateLimited", 502: "unavailable", 503: "unavailable", 504: "unavailable",
+};
+
+/** The routes of the service that a public key may call. */
+export class SearchService {
+  private readonly base: string;
+
+  constructor(url: string, private readonly apiKey?: string) {
+    this.base = url.replace(/\/*$/, "/");
+  }
+
+  /** Return pages and sections by what has been typed of their name. */
+  async suggest(text: string, count: number, scope: SearchScope, signal: AbortSignal): Promise<Suggestion[]> {
+    const isRestricted = Boolean(scope.url) || Boolean(scope.excludedUrls?.length);
+    const parameters = { q: text, limit: String(isRestricted ? MAX_NAMES : count) };
+    const { suggestions } = await this.request<{ suggestions: Suggestion[] }>("api/v1/suggest", parameters, { signal });
+    return suggestions.filter((suggestion) => isInScope(suggestion.url, scope)).slice(0, count);
+  }
+
+  /** Return the passages that answer a query best. */
+  async search(
+    query: string, count: number, correct: boolean, scope: SearchScope, signal: AbortSignal,
+  ): Promise<Answer> {
+    const isQuestion = query.trim().split(/\s+/).length >= WORDS_OF_A_QUESTION;
+    const hasExclusions = Boolean(scope.excludedUrls?.length);
+    const body = {
+      query_text: query,
+      top_k: hasExclusions ? MAX_HITS : count,
+      // Versions share most texts, and the one that is listed could be left out.
+      distinct: !hasExclusions,
+      similarity_threshold: isQuestion ? MIN_SCORE : 0,
+      per_page: 3,
+      snippet_length: SNIPPET_LENGTH,
+      correct,
+      ...(scope.url && { filters: { url: scope.url } }),
+    };
+    const headers = { "Content-Type": "application/json" };
+    const options = { method: "POST", headers, body: JSON.stringify(body), signal };
+    const answer = await this.request<Answer>("api/v1/search", {}, options);
+    const results = answer.results.filter((hit) => isInScope(hit.metadata.url, scope)).slice(0, count);
+    return { ...answer, results };
+  }
+
+  private async request<Body>(path: string, parameters: Record<string, string>, options: RequestInit): Promise<Body> {
+    // The public key is sent in the address: with a header of its own, each request would need a preflight.
+    const query = new URLSearchParams({ ...parameters, ...(this.apiKey && { key: this.apiKey }) });
+    const address = `${this.base}${path}?${query}`;
+    let response: Response;
+    try {
+      response = await fetch(address, options);
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      console.error(
+        `Pertinent at ${this.base} can't be reached from this page. If it runs, its setting cors_origins must name ` +
+        `${location.origin}, and the page's content security policy must allow connections to it.`);
+      throw new SearchFailure(navigator.onLine ? "unreachable" : "offline", String(error));
+    }
+    if (response.ok) return await response.json() as Body;
+    const { message = "" } = await response.json().catch(() => ({})) as { message?: string };
+    const kind = KINDS[response.status] ?? "failed";
+    if (kind === "refused") console.error(`Pertinent refused the search: ${message}`);
+    throw new SearchFailure(kind, message, Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0);
+  }
+}

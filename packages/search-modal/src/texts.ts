@@ -1,0 +1,16 @@
+// Every text that a reader sees: texts.json has them in English, and a site replaces any. {name} is filled in.
+
+import TEXTS from "./texts.json";
+
+export type Texts = Record<keyof typeof TEXTS, string>;
+
+/** Return all texts, with those that the site replaces. */
+export function completeTexts(translations: Partial<Texts> = {}, placeholder?: string): Texts {
+  const texts = { ...TEXTS, ...translations };
+  return placeholder === undefined ? texts : { ...texts, placeholder };
+}
+
+/** Fill the names in braces of a text. */
+export function fillText(text: string, values: Record<string, string | number>): string {
+  return text.replace(/\{(\w+)\}/g, (braces, name: string) => String(values[name] ?? braces));
+}

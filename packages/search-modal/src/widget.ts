@@ -1,0 +1,61 @@
+// widget.js: the modal on any site, configured with the attributes of its script element.
+
+import { create, createIcon, ICONS } from "./dom";
+import { SearchModal } from "./modal";
+import type { ColorTheme, SearchOptions } from "./options";
+import { getModifierName, listenToShortcuts } from "./shortcuts";
+import { attachStyles } from "./style";
+import { completeTexts, type Texts } from "./texts";
+
+const THEMES = ["auto", "light", "dark"];
+
+function start(script: HTMLScriptElement): void {
+  const { key, placeholder, target, scope, theme = "auto" } = script.dataset;
+  if (!THEMES.includes(theme)) reportMistake(`data-theme must be one of ${THEMES.join(", ")}, not "${theme}".`);
+  const options: SearchOptions = {
+    url: script.dataset["url"] ?? new URL(".", script.src).href,
+    ...(key && { apiKey: key }),
+    ...(placeholder && { placeholder }),
+    ...(scope && { getScope: () => ({ url: scope }) }),
+    translations: readTranslations(script.dataset["translations"]),
+  };
+  const parent = target ? document.querySelector(target) : document.body;
+  if (!parent) reportMistake(`no element of this page matches data-target="${target}".`);
+  const modal = new SearchModal(options);
+  modal.setTheme(theme as ColorTheme);
+  parent?.append(drawButton(completeTexts(options.translations), theme, !target, () => modal.open()));
+  listenToShortcuts(() => modal.toggle(), () => modal.open());
+}
+
+function readTranslations(json: string | undefined): Partial<Texts> {
+  if (!json) return {};
+  try {
+    return JSON.parse(json) as Partial<Texts>;
+  } catch {
+    reportMistake("data-translations must be a JSON object of texts.");
+    return {};
+  }
+}
+
+function drawButton(texts: Texts, theme: string, isFloating: boolean, onClick: () => void): HTMLElement {
+  const host = create("div", { "data-pertinent": "button", "data-theme": theme });
+  const keys = create("kbd", { "aria-hidden": "true" }, `${getModifierName()} K`);
+  const button = create("button", { type: "button", class: isFloating ? "open-button floating" : "open-button",
+    "aria-keyshortcuts": "Control+K Meta+K" }, createIcon(ICONS.search), create("span", {}, texts.button), keys);
+  button.addEventListener("click", onClick);
+  attachStyles(host).append(button);
+  return host;
+}
+
+function reportMistake(message: string): void {
+  console.error(`Pertinent's widget: ${message}`);
+}
+
+const script = document.currentScript;
+if (!(script instanceof HTMLScriptElement)) {
+  reportMistake('load it with <script src="…/widget.js" defer>, without type="module".');
+} else if (document.readyState === "loading") {
+  document.addEventListener("DOMContentLoaded", () => start(script));
+} else {
+  start(script);
+}

@@ -1,0 +1,77 @@
+"""`POST /1/indexes/*/queries`: hits in the shape of DocSearch, with texts that are safe as HTML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .conftest import Service, problem
+
+ROUTE = "/1/indexes/*/queries"
+LEVELS = [f"lvl{number}" for number in range(7)]
+
+
+def query(service: Service, text: str, **parameters: Any) -> dict[str, Any]:
+    response = service.client.post(ROUTE, json={"requests": [{"query": text, **parameters}]})
+    assert response.status_code == 200, response.text
+    (result,) = response.json()["results"]
+    return dict(result)
+
+
+def test_docsearch_hit_has_hierarchy_snippet_and_highlights(service: Service) -> None:
+    result = query(service, "torque of joints", indexName="docs", hitsPerPage=2)
+    assert (result["index"], result["query"], result["hitsPerPage"]) == ("docs", "torque of joints", 2)
+    assert (result["nbHits"], result["page"], result["nbPages"]) == (2, 0, 1)
+    hit = result["hits"][0]
+    assert hit["type"] == "content"
+    assert hit["url"] == "https://book.example/docs/joints#the-torque"
+    assert (hit["url_without_anchor"], hit["anchor"]) == ("https://book.example/docs/joints", "the-torque")
+    assert list(hit["hierarchy"]) == LEVELS
+    assert [hit["hierarchy"][level] for level in LEVELS[:3]] == ["All about joints", "The torque", None]
+    assert hit["_highlightResult"]["hierarchy"]["lvl0"]["value"] == "All about <mark>joints</mark>"
+    assert hit["_snippetResult"]["hierarchy"]["lvl1"]["value"] == "The <mark>torque</mark>"
+    assert "<mark>torque</mark>" in hit["_snippetResult"]["content"]["value"]
+    assert "<mark>" not in hit["content"]
+
+
+def test_docsearch_order_is_that_of_search(service: Service) -> None:
+    hits = query(service, "friction of gears", hitsPerPage=5)["hits"]
+    expected = service.search("friction of gears", top_k=5).json()["results"]
+    assert [hit["objectID"] for hit in hits] == [hit["chunk_id"] for hit in expected]
+
+
+def test_docsearch_texts_are_safe_as_html(service: Service) -> None:
+    """DocSearch puts them into its page as HTML."""
+    hit = query(service, "script tag alert", hitsPerPage=1)["hits"][0]
+    assert hit["_snippetResult"]["content"]["value"].startswith("&lt;<mark>script</mark>&gt;")
+    assert hit["content"].startswith("&lt;script&gt;")
+    assert "<script" not in str(hit)
+
+
+def test_docsearch_answers_each_query_in_order(service: Service) -> None:
+    queries = [{"query": "torque", "indexName": "a"}, {"query": "  ", "indexName": "b"}]
+    first, second = service.client.post(ROUTE, json={"requests": queries}).json()["results"]
+    assert (first["index"], second["index"]) == ("a", "b")
+    assert first["hits"]
+    assert (second["hits"], second["nbHits"], second["nbPages"]) == ([], 0, 0)
+
+
+def test_docsearch_ignores_other_parameters_of_algolia(service: Service) -> None:
+    assert query(service, "torque", facetFilters=["language:en"], clickAnalytics=False)["hits"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "requests"),
+        ({"requests": []}, "requests"),
+        ({"requests": [{"query": "x"}] * 11}, "requests"),
+        ({"requests": [{"query": 5}]}, "query"),
+        ({"requests": [{"query": "x" * 2001}]}, "query"),
+        ({"requests": [{"query": "x", "hitsPerPage": 101}]}, "hitsPerPage"),
+        ({"requests": [{"query": "x", "hitsPerPage": 0}]}, "hitsPerPage"),
+    ],
+)
+def test_docsearch_error_names_the_field(service: Service, body: dict[str, Any], field: str) -> None:
+    assert field in problem(service.client.post(ROUTE, json=body), 400, "validation_error")

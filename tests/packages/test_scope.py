@@ -1,0 +1,54 @@
+"""The scope of a contextual search: which pages are of the reader's version and language."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .npm_build import PACKAGES
+
+pytestmark = pytest.mark.slow
+
+SITE = "https://site.example"
+VERSIONS = {"excludedUrls": [f"{SITE}/docs/next", f"{SITE}/docs/1.0"], "includedUrls": [f"{SITE}/docs"]}
+NEXT = {"excludedUrls": [f"{SITE}/docs", f"{SITE}/docs/1.0"], "includedUrls": [f"{SITE}/docs/next"]}
+FRENCH = {"url": f"{SITE}/fr/", "excludedUrls": [f"{SITE}/fr/docs/1.0"], "includedUrls": [f"{SITE}/fr/docs"]}
+DEFAULT_LOCALE = {"excludedUrls": [f"{SITE}/fr"], "includedUrls": []}
+
+CASES: list[tuple[str, dict[str, Any], bool]] = [
+    ("/docs/intro", {}, True),
+    ("/docs/intro", VERSIONS, True),
+    ("/docs", VERSIONS, True),
+    ("/docs/next/intro", VERSIONS, False),
+    ("/docs/nextcloud", VERSIONS, True),
+    ("/docs/1.0#top", VERSIONS, False),
+    ("/blog/first", VERSIONS, True),
+    ("/docs/next/intro", NEXT, True),
+    ("/docs/intro", NEXT, False),
+    ("/docs/1.0/intro", NEXT, False),
+    ("/fr/docs/intro", FRENCH, True),
+    ("/fr/docs/1.0/intro", FRENCH, False),
+    ("/docs/intro", FRENCH, False),
+    ("/fr/docs/intro", DEFAULT_LOCALE, False),
+    ("/friends", DEFAULT_LOCALE, True),
+]
+
+
+def test_scope_is_decided_by_the_longest_address(tools: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / "options.cjs"
+    esbuild = str(tools / "node_modules" / ".bin" / "esbuild")
+    source = str(PACKAGES / "search-modal" / "src" / "options.ts")
+    bundling = [esbuild, source, "--bundle", "--format=cjs", f"--outfile={bundle}", "--log-level=error"]
+    subprocess.run(bundling, check=True)
+    script = (
+        f"const {{isInScope}} = require({json.dumps(str(bundle))});"
+        "const answers = JSON.parse(process.argv[1]).map(([url, scope]) => isInScope(url, scope));"
+        "console.log(JSON.stringify(answers));"
+    )
+    questions = json.dumps([(SITE + path, scope) for path, scope, _ in CASES])
+    run = subprocess.run(["node", "-e", script, questions], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == [expected for _, _, expected in CASES]

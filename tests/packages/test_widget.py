@@ -1,0 +1,199 @@
+"""widget.js on a site with a strict content security policy, in real Chromium, against a running service."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from pertinent.workspace.workspace import Workspace
+
+from ..servers.service import running_service
+from .conftest import (
+    OTHER_SITE,
+    PUBLIC_KEY,
+    Visit,
+    Visitor,
+    launch_browser,
+    open_visitors,
+    read_port,
+    serve_sites,
+)
+from .npm_build import ROOT, build_widget
+
+pytestmark = pytest.mark.slow
+
+WIDGET = ROOT / "src" / "pertinent" / "surfaces" / "web" / "widget.js"
+MAX_COMPRESSED = 30 * 1024
+
+PAGES = {
+    "index": {"data-key": PUBLIC_KEY},
+    "target": {"data-key": PUBLIC_KEY, "data-target": "#search", "data-theme": "dark"},
+    "wrong-key": {"data-key": "another-key"},
+    "down": {"data-url": "http://down.example"},
+    "limited": {"data-url": "http://limited.example", "data-key": PUBLIC_KEY},
+    "scope": {"data-key": PUBLIC_KEY, "data-scope": "https://handbook.example/docs/1.0"},
+    "german": {
+        "data-key": PUBLIC_KEY,
+        "data-placeholder": "Im Handbuch suchen",
+        "data-translations": json.dumps({"button": "Suchen", "dialog": "Suche", "names": "Seiten"}),
+    },
+}
+"""The attributes of the script on each page of the site."""
+
+
+def test_widget_is_what_its_source_builds(tools: Path, tmp_path: Path) -> None:
+    built = build_widget(tmp_path).read_bytes()
+    assert built == WIDGET.read_bytes(), "widget.js is out of date; build it with `make widget`"
+
+
+def test_widget_is_small() -> None:
+    assert len(gzip.compress(WIDGET.read_bytes())) <= MAX_COMPRESSED
+
+
+@pytest.fixture(scope="module")
+def limited_service(search_workspace: Workspace) -> Iterator[str]:
+    """The address of a service that answers one request a minute."""
+    with running_service(copy.copy(search_workspace), public_rate_limit=1) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def site_browser(
+    tmp_path_factory: pytest.TempPathFactory, search_service: str, limited_service: str
+) -> Iterator[Browser]:
+    folder = tmp_path_factory.mktemp("other")
+    for name, attributes in PAGES.items():
+        written = " ".join(f'{key}="{escape(value)}"' for key, value in attributes.items())
+        script = f'<script src="http://search.example/widget.js" defer {written}></script>'
+        head = f'<!doctype html><html lang="en"><title>{name}</title>{script}'
+        text = f'{head}<main id="search"><h1>{name}</h1></main>'
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    with (
+        serve_sites({"other.example": folder}) as port,
+        launch_browser(
+            {
+                "other.example": port,
+                "search.example": read_port(search_service),
+                "limited.example": read_port(limited_service),
+                "down.example": 9,  # nothing listens there
+            }
+        ) as browser,
+    ):
+        yield browser
+
+
+@pytest.fixture
+def visit_site(site_browser: Browser, tools: Path) -> Iterator[Visit]:
+    with open_visitors(site_browser, tools) as open_visitor:
+        yield open_visitor
+
+
+@pytest.fixture
+def visitor(visit_site: Visit) -> Visitor:
+    return visit_site(f"{OTHER_SITE}/index.html")
+
+
+def test_widget_searches_from_a_button_that_it_adds(visitor: Visitor) -> None:
+    visitor.page.get_by_role("button", name="Search").click()
+    visitor.search("revolute joint limits")
+    expect(visitor.selected).to_have_attribute(
+        "href", re.compile(r"^https://handbook\.example/docs/.*joints")
+    )
+
+
+def test_widget_opens_a_result_in_a_new_tab(visitor: Visitor) -> None:
+    visitor.search("revolute joint limits")
+    with visitor.page.context.expect_page():
+        visitor.page.keyboard.press("Control+Enter")
+    expect(visitor.dialog).to_be_visible()
+
+
+def test_widget_puts_its_button_where_the_site_says(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/target.html")
+    expect(visitor.page.locator("#search").get_by_role("button", name="Search")).to_be_visible()
+    visitor.search("joint")
+    panel = visitor.dialog.locator(".panel")
+    background = panel.evaluate("(panel) => getComputedStyle(panel).backgroundColor")
+    assert background == "rgb(31, 32, 35)"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}],
+    ids=["light", "dark", "phone"],
+)
+def test_widget_has_no_accessibility_violation(visit_site: Visit, options: dict[str, object]) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/index.html", **options)
+    visitor.check_accessibility("[data-pertinent=button]")
+    visitor.search("revolute joint limits")
+    visitor.check_accessibility("[data-pertinent=modal]")
+
+
+def test_widget_says_what_is_wrong_when_the_service_is_down(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/down.html")
+    visitor.expected_errors += ["ERR_", "can't be reached from this page"]
+    visitor.page.keyboard.press("/")
+    visitor.box.fill("joint")
+    message = visitor.page.get_by_role("alert")
+    expect(message).to_contain_text("The search can’t be reached at the moment.")
+    expect(message.get_by_role("button", name="Try again")).to_be_visible()
+    assert any("cors_origins must name http://other.example" in problem for problem in visitor.problems)
+
+
+def test_widget_says_how_long_to_wait_at_the_rate_limit(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/limited.html")
+    visitor.expected_errors += ["429"]
+    visitor.page.keyboard.press("/")
+    visitor.box.fill("joint")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Too many searches at once. Please wait 60 s.")
+
+
+def test_widget_says_that_its_key_is_refused(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/wrong-key.html")
+    visitor.expected_errors += ["401", "Pertinent refused the search"]
+    visitor.page.keyboard.press("/")
+    visitor.box.fill("joint")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("The search is not set up for this site.")
+
+
+def test_widget_searches_one_part_of_the_site(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/scope.html")
+    visitor.search("joint")
+    links = [option.get_attribute("href") or "" for option in visitor.options.all()]
+    assert {link.startswith("https://handbook.example/docs/1.0/") for link in links} == {True}
+
+
+def test_widget_texts_can_be_translated(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/german.html")
+    visitor.page.get_by_role("button", name="Suchen").click()
+    expect(visitor.page.get_by_role("dialog", name="Suche")).to_be_visible()
+    expect(visitor.box).to_have_attribute("placeholder", "Im Handbuch suchen")
+    visitor.box.fill("joi")
+    expect(visitor.page.get_by_role("group", name="Seiten")).to_be_visible()
+
+
+def test_widget_corrects_words_and_offers_those_that_were_typed(visitor: Visitor) -> None:
+    visitor.search("revolute jiont limits")
+    expect(visitor.dialog).to_contain_text("Showing results for “revolute joint limits”.")
+    visitor.page.get_by_role("button", name="Search for “revolute jiont limits” instead").click()
+    expect(visitor.dialog).not_to_contain_text("Showing results for")
+
+
+def test_widget_says_that_nothing_was_found(visitor: Visitor) -> None:
+    visitor.page.keyboard.press("Control+k")
+    visitor.box.fill('"zebra crossing rules"')
+    expect(visitor.dialog).to_contain_text('Nothing was found for “"zebra crossing rules"”.')
+    expect(visitor.options).to_have_count(0)
+
+
+def test_widget_shows_markup_of_pages_as_text(visitor: Visitor) -> None:
+    visitor.search("hostile payload")
+    expect(visitor.dialog).to_contain_text("<script>window.harmed = 2</script>")

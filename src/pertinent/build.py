@@ -60,10 +60,12 @@ def _choose_embedder(settings: Settings) -> Embedder:
         return _create_hosted_embedder(settings, provider, model)
     if provider not in ("local", "onnx"):
         return _create_plugin_embedder(provider, model)
+    if provider == "onnx":
+        from .embedders.onnx_text import OnnxEmbedder
+
+        return OnnxEmbedder.load_folder(Path(model).expanduser().resolve())
     from .embedders.local import MINILM, LocalEmbedder
 
-    if provider == "onnx":
-        return LocalEmbedder.load_folder(Path(model).expanduser().resolve())
     if model != MINILM:
         raise SettingsError(f"embedder: the local model is local:{MINILM}; onnx:FOLDER loads any other")
     return LocalEmbedder.load_minilm()

@@ -58,17 +58,30 @@ def _choose_embedder(settings: Settings) -> Embedder:
     provider, _, model = settings.embedder.partition(":")
     if provider in ("cohere", "openai"):
         return _create_hosted_embedder(settings, provider, model)
-    if provider not in ("local", "onnx"):
-        return _create_plugin_embedder(provider, model)
+    if provider == "local":
+        return _create_local_embedder(model)
     if provider == "onnx":
         from .embedders.onnx_text import OnnxEmbedder
 
         return OnnxEmbedder.load_folder(Path(model).expanduser().resolve())
-    from .embedders.local import MINILM, LocalEmbedder
+    if provider == "fastembed":
+        from .embedders.fastembed import FastEmbedder
 
-    if model != MINILM:
-        raise SettingsError(f"embedder: the local model is local:{MINILM}; onnx:FOLDER loads any other")
-    return LocalEmbedder.load_minilm()
+        return FastEmbedder(model, settings.fastembed_folder)
+    return _create_plugin_embedder(provider, model)
+
+
+def _create_local_embedder(model: str) -> Embedder:
+    if model == "all-MiniLM-L6-v2":
+        from .embedders.local import LocalEmbedder
+
+        return LocalEmbedder.load_minilm()
+    if model == "bge-small-en-v1.5":
+        from .embedders.bge import load_bge
+
+        return load_bge()
+    names = " and ".join(f"local:{name}" for name in sizes.LOCAL)
+    raise SettingsError(f"embedder: the local models are {names}; onnx:FOLDER loads any other")
 
 
 def _create_plugin_embedder(provider: str, model: str) -> Embedder:

@@ -21,7 +21,7 @@ MIN_KEY = 8
 _BASE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^?#\s]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 
-PROVIDERS = ("local", "onnx", "cohere", "openai")
+PROVIDERS = ("local", "onnx", "fastembed", "cohere", "openai")
 EMBEDDER_PLUGINS = "pertinent.embedders"
 """The entry-point group in which another package registers an embedder (see `pertinent.build`)."""
 
@@ -48,6 +48,9 @@ class Settings(BaseModel):
     ranking: Annotated[Ranking, Field(description="how hits are ordered where a search does not say")] = (
         "hybrid"
     )
+    fastembed_folder: Annotated[
+        Path | None, Field(description="the files of the fastembed model; none means fastembed's cache")
+    ] = None
     cohere_api_key: Annotated[SecretStr | None, Field(description="key of the Cohere API")] = None
     cohere_base_url: Annotated[
         str | None, Field(description="another address of the Cohere API, such as a proxy")

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .embedders import sizes
+from .embedders import known_models, sizes
 from .errors import FingerprintMismatch, SettingsError
 from .indexing.chunking import CHUNKER_VERSION
 from .ports import Builds, Catalog, CatalogReader, Embedder, Fingerprint, IndexReader
@@ -39,6 +39,10 @@ CATALOG_SHARE = 0.2
 """The part of `request_timeout` that a search waits for a catalog on a server."""
 
 lookup_dimension = sizes.lookup_dimension
+KnownModel = known_models.KnownModel
+ModelState = known_models.State
+list_known_models = known_models.list_known_models
+describe_unknown_model = known_models.describe_unknown_model
 
 OpenReaders = Callable[[Embedder], tuple[IndexReader, CatalogReader]]
 """Opens the readers of an external collection, whose vectors must fit the embedder."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,8 @@ def test_pooling_equals_the_numpy_reference_on_a_real_model(tmp_path: Path, pool
 def test_pooling_in_a_batch_ignores_padding(tmp_path: Path, pooling: str, form: str) -> None:
     flags = {flag: mode == pooling for mode, flag in FLAGS.items()}
     config = flags if form == "flags" else {"embedding_dimension": 4, "pooling_mode": pooling}
-    embedder = OnnxEmbedder.load_folder(write_model(tmp_path / "tiny", {POOLING: config}))
+    folder = write_model(tmp_path / "tiny", {POOLING: config}, inputs=("input_ids", "attention_mask"))
+    embedder = OnnxEmbedder.load_folder(folder)
     vectors = embedder.embed_queries(["knee turns", "joint : knee"])
     expected = [("[CLS]", "knee", "turns", "[SEP]"), ("[CLS]", "joint", ":", "knee", "[SEP]")]
     for vector, tokens in zip(vectors, expected, strict=True):
@@ -207,6 +208,27 @@ def test_position_ids_are_fed_and_unknown_inputs_refused(tmp_path: Path) -> None
         OnnxEmbedder.load_folder(write_model(tmp_path / "pooler", outputs=("pooler_output",)))
 
 
+@pytest.mark.parametrize(
+    ("inputs", "batches"), [(("input_ids",), [(1, 3), (1, 4)]), (("input_ids", "attention_mask"), [(2, 4)])]
+)
+def test_batch_is_padded_only_if_the_graph_has_a_mask(
+    tmp_path: Path,
+    inputs: tuple[str, ...],
+    batches: list[tuple[int, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    embedder = OnnxEmbedder.load_folder(write_model(tmp_path / "tiny", inputs=inputs))
+    run, shapes = embedder._graph.run, []
+
+    def record(tokens: Sequence[Sequence[int]]) -> NDArray[Any]:
+        shapes.append((len(tokens), max(map(len, tokens))))
+        return run(tokens)
+
+    monkeypatch.setattr(embedder._graph, "run", record)
+    embedder.embed_queries(["knee turns", "joint"])
+    assert shapes == batches
+
+
 def test_model_is_found_in_the_folder_onnx(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "tiny", model_file="onnx/model.onnx")
     assert OnnxEmbedder.load_folder(folder).dimension == 4
@@ -258,10 +280,10 @@ def test_folder_names_the_file_that_is_missing_or_damaged(tmp_path: Path) -> Non
         OnnxEmbedder.load_folder(folder)
 
 
-@given(lengths=st.lists(st.integers(1, 300), max_size=30))
-def test_group_by_length_groups_similar_lengths_and_drops_none(lengths: list[int]) -> None:
-    groups = list(group_by_length(lengths))
+@given(lengths=st.lists(st.integers(1, 300), max_size=30), ratio=st.sampled_from([1.0, MAX_LENGTH_RATIO]))
+def test_group_by_length_groups_similar_lengths_and_drops_none(lengths: list[int], ratio: float) -> None:
+    groups = list(group_by_length(lengths, ratio))
     assert sorted(position for group in groups for position in group) == list(range(len(lengths)))
     for group in groups:
         in_group = [lengths[position] for position in group]
-        assert max(in_group) <= MAX_LENGTH_RATIO * min(in_group)
+        assert max(in_group) <= ratio * min(in_group)

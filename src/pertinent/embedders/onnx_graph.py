@@ -67,6 +67,11 @@ class OnnxGraph:
         """Whether the graph contains the pooling."""
         return self._output == VECTOR_OUTPUT
 
+    @property
+    def reads_padding(self) -> bool:
+        """Whether the graph has no mask, so that all texts of a batch must have the same length."""
+        return "attention_mask" not in self._inputs
+
     def measure_dimension(self, ids: Sequence[int]) -> int:
         """Return the length of the vectors; a graph that does not state it is run with these tokens."""
         output = next(node for node in self._session.get_outputs() if node.name == self._output)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MAX_LENGTH_RATIO = 1.5
-"""Longest to shortest text of a batch, in tokens: the shorter ones are padded."""
+"""Longest to shortest text of a padded batch, in tokens."""
 
 
 class OnnxEmbedder:
@@ -90,7 +90,8 @@ class OnnxEmbedder:
             return list(self._embed_each(texts, prompt))
         tokens = [self._tokenize(prompt + text) for text in texts]
         vectors: dict[int, Vector] = {}
-        for positions in group_by_length([len(ids) for ids in tokens]):
+        ratio = 1.0 if self._graph.reads_padding else MAX_LENGTH_RATIO
+        for positions in group_by_length([len(ids) for ids in tokens], ratio):
             batch = [tokens[position] for position in positions]
             vectors.update(zip(positions, self._run(batch, prompt), strict=True))
         return [vectors[position] for position in range(len(texts))]
@@ -138,11 +139,11 @@ class OnnxEmbedder:
         return len(encoding.ids) - encoding.special_tokens_mask[-1]
 
 
-def group_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the positions of texts of similar length, so that little padding is needed."""
+def group_by_length(lengths: Sequence[int], max_ratio: float) -> Iterator[list[int]]:
+    """Yield the positions of texts of similar length, so that little padding is needed, or none."""
     group: list[int] = []
     for position in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if group and lengths[position] > lengths[group[0]] * MAX_LENGTH_RATIO:
+        if group and lengths[position] > lengths[group[0]] * max_ratio:
             yield group
             group = []
         group.append(position)

@@ -70,7 +70,7 @@ def _load_model(model: str, folder: Path | None) -> TextEmbedding:
         raise SettingsError(
             f"embedder: fastembed:{model} requires fastembed: pip install 'pertinent[fastembed]'"
         ) from error
-    names = [str(known["model"]) for known in TextEmbedding.list_supported_models()]
+    names = [str(description["model"]) for description in TextEmbedding.list_supported_models()]
     if model not in names:
         raise SettingsError(
             f"embedder: fastembed does not know the model {model}; `pertinent models` lists what it knows"

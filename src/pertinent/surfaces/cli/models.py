@@ -92,12 +92,12 @@ def list_models(settings: Settings) -> list[ListedModel]:
     """Return the known models, and the model in use even if it has no known name."""
     from ... import build
 
-    known = {model.name: model for model in build.list_known_models()}
-    in_use = known.get(settings.embedder) or build.describe_unknown_model(settings.embedder)
+    by_name = {model.name: model for model in build.list_known_models()}
+    in_use = by_name.get(settings.embedder) or build.describe_unknown_model(settings.embedder)
     if in_use.state == "download" and settings.fastembed_folder:
         in_use = replace(in_use, state="installed")
-    known[in_use.name] = in_use
-    return [ListedModel(model, model is in_use) for model in known.values()]
+    by_name[in_use.name] = in_use
+    return [ListedModel(model, model is in_use) for model in by_name.values()]
 
 
 def measure_model(entry: ListedModel, settings: Settings) -> ListedModel:

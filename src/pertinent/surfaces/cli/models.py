@@ -32,7 +32,7 @@ PASSAGE = (
     "not exceed, and both may have friction and damping. The controller reads the position of every joint "
     "from its encoder, compares it with the trajectory, and sends a torque to the motor. "
 )
-"""A quarter of a passage of about 200 tokens."""
+"""Half of a passage of 170 tokens."""
 
 GROUPS: Mapping[ModelState, str] = {
     "installed": "Installed",
@@ -120,7 +120,7 @@ def measure_model(entry: ListedModel, settings: Settings) -> ListedModel:
 
 def _measure_rates(embedder: Embedder) -> tuple[float, float]:
     """Return passages a second, and milliseconds a query."""
-    passages = [f"{number}. {PASSAGE * 4}" for number in range(PASSAGES)]
+    passages = [f"{number}. {PASSAGE * 2}" for number in range(PASSAGES)]
     list(embedder.embed_documents(passages[:2]))  # warm up
     start = perf_counter()
     list(embedder.embed_documents(passages))

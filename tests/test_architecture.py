@@ -76,7 +76,7 @@ def test_top_level_holds_few_modules() -> None:
 
 
 ADAPTERS = {
-    "embedders": {"local", "cohere", "openai"},
+    "embedders": {"local", "fastembed", "cohere", "openai"},
     "rerankers": {"local", "cohere", "http"},
     "sources": {"markdown", "beir", "site"},
 }

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 from typer.main import get_command
 
 from pertinent import Pertinent
-from pertinent.settings import COMMON_NAMES, Settings
+from pertinent.settings import COMMON_NAMES, Settings, load
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.http import create_app
 
@@ -101,6 +101,19 @@ def test_architecture_names_every_package_and_module_at_the_top() -> None:
     names = {f"{path.name}/" if path.is_dir() else path.name for path in PACKAGE.iterdir()}
     names = {name for name in names if name.endswith((".py", "/")) and name != "__pycache__/"}
     assert not {name for name in names if f"`{name}`" not in ARCHITECTURE}
+
+
+def test_page_on_models_shows_settings_and_commands_that_exist(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.S)
+    assert len(blocks) == 2
+    for block in blocks:
+        (tmp_path / "pertinent.toml").write_text(block, encoding="utf-8")
+        assert load(environment={}, start=tmp_path).origins.keys() >= {"embedder"}
+    for line in re.findall(r"^\$ pertinent (.+?)(?: +#.*)?$", page, re.M):
+        command, *arguments = shlex.split(line)
+        options = {option for parameter in COMMANDS[command].params for option in parameter.opts}
+        assert {word for word in arguments if word.startswith("--")} <= options | {"--embedder"}, line
 
 
 @pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)

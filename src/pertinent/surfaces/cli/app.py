@@ -21,6 +21,7 @@ from . import (
     list_pages,
     mcp,
     migrate_to,
+    models,
     reindex,
     remove,
     search,
@@ -144,7 +145,7 @@ def pertinent(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The embedding model, as provider:model or onnx:FOLDER. Default: local:all-MiniLM-L6-v2.",
+            help="The embedding model; `pertinent models` lists them. Default: local:all-MiniLM-L6-v2.",
         ),
     ] = None,
     *,
@@ -173,6 +174,7 @@ app.command("suggest", cls=Command)(suggest.suggest)
 app.command("show", cls=Command)(show.show)
 app.command("list", cls=Command)(list_pages.list_pages)
 app.command("settings", cls=Command)(settings.settings)
+app.command("models", cls=Command)(models.models)
 app.command("inspect", cls=Command)(inspect.inspect)
 app.command("doctor", cls=Command)(doctor.doctor)
 app.command("validate", cls=Command)(validate.validate)

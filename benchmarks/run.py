@@ -17,6 +17,7 @@ from typing import Any
 
 import chunks
 import crawling
+import embedding
 import indexing
 import quality
 import quantizing
@@ -31,6 +32,7 @@ HERE = Path(__file__).parent
 HANDBOOK = HERE.parent / "examples" / "handbook"
 MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "indexing": indexing.measure,
+    "embedding": embedding.measure,
     "searching": searching.measure,
     "suggesting": suggesting.measure,
     "startup": startup.measure,
@@ -62,6 +64,7 @@ def main() -> None:
         figures[f"reading-{name}{suffix}"] = reading.measure(folder)
         if not arguments.embedder:
             figures[f"chunks-{name}"] = chunks.measure(folder)
+            figures[f"embedding-{name}"] = embedding.measure(folder)
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     for name, measured in figures.items():
         target = HERE / "results" / f"{name}.json"

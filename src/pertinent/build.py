@@ -239,7 +239,13 @@ def _connect(settings: Settings) -> Server:
 
 def make_fingerprint(settings: Settings, embedder: Embedder, language: str) -> Fingerprint:
     """Return the fingerprint of an index in this language that is made with these settings."""
-    return Fingerprint(embedder.name, embedder.dimension, _chunker(settings), _lexical(language))
+    return Fingerprint(
+        embedder.name,
+        embedder.dimension,
+        _chunker(settings),
+        _lexical(language),
+        model_revision=sizes.lookup_revision(embedder.name),
+    )
 
 
 def _chunker(settings: Settings) -> str:
@@ -268,7 +274,13 @@ def expected_fingerprint(settings: Settings, existing: Fingerprint) -> Fingerpri
     unknown = settings.embedder.startswith("onnx:") and existing.embedder.startswith("onnx:")
     name = existing.embedder if unknown else settings.embedder
     lexical = _lexical(settings.language or index_language(existing))
-    return replace(existing, embedder=name, chunker=_chunker(settings), lexical=lexical)
+    return replace(
+        existing,
+        embedder=name,
+        chunker=_chunker(settings),
+        lexical=lexical,
+        model_revision=sizes.lookup_revision(name),
+    )
 
 
 def has_same_settings(existing: Fingerprint, expected: Fingerprint) -> bool:
@@ -300,5 +312,11 @@ def check_fingerprint(existing: Fingerprint, expected: Fingerprint) -> None:
         restore = f"Restore those settings ({', '.join(lines)})" if lines else "Restore those settings"
         raise FingerprintMismatch(
             f"this index was made with other settings: {'; '.join(differences)}. {restore}, or "
+            "rebuild the index from the stored texts with `pertinent reindex`"
+        )
+    if existing.model_revision != expected.model_revision:
+        raise FingerprintMismatch(
+            f"this index was made with revision {existing.model_revision} of the model {existing.embedder}. "
+            f"This version of Pertinent has revision {expected.model_revision}, whose vectors differ: "
             "rebuild the index from the stored texts with `pertinent reindex`"
         )

@@ -42,6 +42,8 @@ class Fingerprint:
     lexical: str
     build: int = 1
     """The number of the build; a new build is made beside the one in use."""
+    model_revision: int = 1
+    """Which implementation of the model made the vectors, for models that Pertinent installs."""
 
 
 class Embedder(Protocol):

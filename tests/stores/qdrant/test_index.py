@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -181,6 +181,20 @@ class TestBuilds:
         builds.open(MADE_WITH).close()
         with pytest.raises(FingerprintMismatch, match=f"{next(iter(changed))} .*QDRANT_COLLECTION_NAME"):
             builds.open(replace(MADE_WITH, **changed))
+
+    def test_build_of_a_version_without_revisions_has_revision_one(
+        self, builds: QdrantBuilds, plain: QdrantClient, collection: str
+    ) -> None:
+        builds.open(MADE_WITH).close()
+        metadata = {name: value for name, value in asdict(MADE_WITH).items() if name != "model_revision"}
+        plain.delete_collection(f"{collection}_001")
+        theirs = models.VectorParams(size=EMBEDDER.dimension, distance=models.Distance.COSINE)
+        plain.create_collection(
+            f"{collection}_001", vectors_config={"dense": theirs}, metadata={"pertinent": metadata}
+        )
+        builds.open(replace(MADE_WITH, model_revision=1)).close()
+        with pytest.raises(FingerprintMismatch, match="model_revision 1 there and 2 here"):
+            builds.open(replace(MADE_WITH, model_revision=2))
 
     def test_build_with_another_dimension_is_refused(self, builds: QdrantBuilds) -> None:
         builds.open(MADE_WITH).close()

@@ -9,7 +9,7 @@ other's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -27,7 +27,8 @@ CATALOG = "catalog"
 OLDEST = (1, 16)
 """The first version of Qdrant that stores metadata with a collection."""
 
-_FIELDS = tuple(Fingerprint.__dataclass_fields__)
+_DEFAULTS = {field.name: "" if field.default is MISSING else field.default for field in fields(Fingerprint)}
+"""The fields of a fingerprint, as an older version left them out: one without a default matches no value."""
 
 Quantization = Literal["none", "scalar", "binary"]
 
@@ -133,8 +134,7 @@ def read_fingerprint(info: models.CollectionInfo) -> Fingerprint | None:
     metadata = (info.config.metadata or {}).get(MARK)
     if not isinstance(metadata, dict):
         return None
-    # A field that an older version did not store is empty, so that it matches no present value.
-    return Fingerprint(**{name: metadata.get(name, "") for name in _FIELDS})
+    return Fingerprint(**{name: metadata.get(name, default) for name, default in _DEFAULTS.items()})
 
 
 def is_owned(info: models.CollectionInfo, catalog: str) -> bool:
@@ -182,7 +182,7 @@ def _check_build(name: str, info: models.CollectionInfo, made_with: Fingerprint)
     if existing != made_with:
         differences = [
             f"{field} {getattr(existing, field)!r} there and {getattr(made_with, field)!r} here"
-            for field in _FIELDS
+            for field in _DEFAULTS
             if getattr(existing, field) != getattr(made_with, field)
         ]
         raise FingerprintMismatch(

@@ -16,7 +16,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
 
 from pertinent import Pertinent
 from pertinent.settings import Settings
@@ -134,6 +134,15 @@ class Visitor:
         self.page.goto(url)
         self.page.locator("[data-pertinent=modal]").wait_for(state="attached")
 
+    def record_problems(self) -> None:
+        """Record errors of the console and the page."""
+        self.page.on("pageerror", lambda error: self.problems.append(f"{error}"))
+        self.page.on("console", self._record_entry)
+
+    def _record_entry(self, entry: ConsoleMessage) -> None:
+        if entry.type == "error":
+            self.problems.append(f"{entry.text} ({entry.location['url']})")
+
     @property
     def dialog(self) -> Locator:
         return self.page.get_by_role("dialog", name="Search")
@@ -187,14 +196,7 @@ def open_visitors(browser: Browser, tools: Path) -> Iterator[Visit]:
             context.add_init_script(RECORD_VIOLATIONS)
             visitor = Visitor(context.new_page(), tools / "node_modules" / "axe-core" / "axe.min.js")
             visitors.append(visitor)
-            visitor.page.on("pageerror", lambda error: visitor.problems.append(f"{error}"))
-            visitor.page.on(
-                "console",
-                lambda entry: (
-                    entry.type == "error"
-                    and visitor.problems.append(f"{entry.text} ({entry.location['url']})")
-                ),
-            )
+            visitor.record_problems()
             visitor.open(url)
             return visitor
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from importlib.metadata import metadata
 from typing import Any
 
 import pytest
@@ -113,3 +114,4 @@ def test_missing_framework_names_its_extra(module: str, package: str, extra: str
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert f"pip install 'pertinent[{extra}]'" in json.loads(output)
+    assert extra in (metadata("pertinent").get_all("Provides-Extra") or [])

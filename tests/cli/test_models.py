@@ -69,7 +69,7 @@ def test_models_measures_only_what_is_installed(run: Run) -> None:
     models = list_json(run, "--measure")
     measured = {name for name, model in models.items() if model["passages_per_second"]}
     assert measured == {MINILM, BGE, "testing:hashed-words"}
-    assert all(models[name]["milliseconds_per_query"] > 0 for name in measured)
+    assert all(models[name]["milliseconds_per_query"] > 0 for name in (MINILM, BGE))
     assert models["testing:hashed-words"]["dimension"] == 64  # known only after it was loaded
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from .. import identity
 from ..errors import InvalidInput, SourceError
 from ..types import Page, Unreadable
-from .normal_form import BlockPiece, assemble
+from .normal_form import NAME_MAX, BlockPiece, assemble
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*\n(?:.*\n)*?[ \t]*\1[`~]*[ \t]*$", re.MULTILINE)
@@ -83,7 +83,7 @@ class BeirSource:
 
     def _build_page(self, record: dict[str, Any]) -> Page:
         key = record["_id"]
-        title = " ".join(str(record.get("title") or "").split()) or key
+        title = " ".join(str(record.get("title") or "").split())[:NAME_MAX] or key
         text, sections = assemble(_split_text(record["text"]), title)
         slug = identity.ascii_slug(key) or identity.digest(key)
         document = identity.document_id(f"beir:{self._name}/{key}", slug)

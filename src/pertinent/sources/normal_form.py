@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 from ..types import Block, BlockKind, Section
 
+NAME_MAX = 1000
+"""The longest title, heading or anchor, in characters. Every chunk carries those that are above it."""
+
 
 @dataclass(frozen=True, slots=True)
 class HeadingPiece:
@@ -39,7 +42,8 @@ def assemble(pieces: Iterable[Piece], title: str) -> tuple[str, tuple[Section, .
 
     Args:
         pieces: What the reader read, in order. Pieces without text are left out.
-        title: The page's title. A level-one heading with this text adds nothing to section paths.
+        title: The page's title. A level-one heading with this text adds nothing to section paths. A longer
+            heading than NAME_MAX is cut in these paths; it is whole in the text.
     """
     parts: list[str] = []
     length = 0
@@ -51,7 +55,8 @@ def assemble(pieces: Iterable[Piece], title: str) -> tuple[str, tuple[Section, .
 
     def close_section() -> None:
         if blocks:
-            sections.append(Section(tuple(heading.text for heading in headings), anchor, tuple(blocks)))
+            path = tuple(heading.text[:NAME_MAX] for heading in headings)
+            sections.append(Section(path, anchor, tuple(blocks)))
             blocks.clear()
 
     for piece in pieces:
@@ -68,9 +73,9 @@ def assemble(pieces: Iterable[Piece], title: str) -> tuple[str, tuple[Section, .
             continue
         close_section()
         headings = [heading for heading in headings if heading.level < piece.level]
-        if piece.level > 1 or piece.text != title:
+        if piece.level > 1 or piece.text[:NAME_MAX] != title[:NAME_MAX]:
             headings.append(piece)
-        anchor = piece.anchor
+        anchor = piece.anchor if len(piece.anchor) <= NAME_MAX else ""
     close_section()
     return "".join(parts), tuple(sections)
 

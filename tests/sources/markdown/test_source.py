@@ -106,6 +106,18 @@ def test_folder_outside_the_docs_is_not_part_of_the_site(write_book: WriteBook) 
     assert read_pages(root / "notes")["notes/b.md"].source_type == "markdown-page"
 
 
+def test_long_titles_and_headings_are_cut_for_the_chunks_below_them(write_book: WriteBook) -> None:
+    """A heading of a megabyte over a thousand chunks would be a gigabyte."""
+    title, heading = "title " * 1000, "heading " * 1000
+    (page,) = read_pages(write_book({"a.md": f"# {title}\n\nFirst.\n\n## {heading}\n\nSecond."})).values()
+    assert page.title == title[:1000]
+    first, second = page.sections
+    assert (first.path, first.anchor) == ((), "")
+    assert (second.path, second.anchor) == ((heading[:1000],), "")
+    assert heading.strip() in page.text
+    assert title.strip() in page.text
+
+
 def test_base_url_is_the_address_of_the_docs(write_book: WriteBook) -> None:
     root = write_book({"docusaurus.config.js": CONFIG, "docs/index.md": "x", "docs/a.md": "y"})
     urls = [page.url for page in read_pages(root, "https://other.example/read/").values()]

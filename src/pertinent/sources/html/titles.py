@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
+from ..normal_form import NAME_MAX
 from .text import collapse_spaces
 
 _BAR = re.compile(r"\s+\|\s+")
 _DELIMITER = re.compile(r"\s+(?:\||·|•|‹|›|»|«|::|—|–|-)\s+")
 _TRAILING_DELIMITER = re.compile(r"\s+(?:\||·|•|‹|›|»|«|::|—|–|-)$")
 _MARKDOWN = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|<[^<>]*>|[*_`~\\]|\{[^{}]*\}")
-_MAX_LENGTH = 1000
 
 
 def page_title(full_title: str, headings: Sequence[str], site_names: Sequence[str], url: str) -> str:
@@ -24,8 +24,8 @@ def page_title(full_title: str, headings: Sequence[str], site_names: Sequence[st
     >>> page_title("Joints | Robots | Book", ["Joints"], ["Book"], "https://book.example/joints")
     'Joints | Robots'
     """
-    full_title = collapse_spaces(full_title)[:_MAX_LENGTH]
-    headings = [heading[:_MAX_LENGTH] for heading in headings if heading]
+    full_title = collapse_spaces(full_title)[:NAME_MAX]
+    headings = [heading[:NAME_MAX] for heading in headings if heading]
     title = (
         _strip_site_name(full_title, site_names)
         or _match_heading(full_title, headings)
@@ -38,7 +38,7 @@ def page_title(full_title: str, headings: Sequence[str], site_names: Sequence[st
 
 def is_ambiguous_title(full_title: str) -> bool:
     """Whether a `<title>` has more than two parts, so that any number of them may be of the site."""
-    return len(_DELIMITER.split(full_title[:_MAX_LENGTH])) > 2  # noqa: PLR2004
+    return len(_DELIMITER.split(full_title[:NAME_MAX])) > 2  # noqa: PLR2004
 
 
 def _strip_site_name(full_title: str, site_names: Sequence[str]) -> str:

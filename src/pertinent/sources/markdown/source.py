@@ -12,7 +12,7 @@ from ...errors import InvalidInput
 from ...types import Page, Skipped, Unreadable
 from ..front_matter import drop_repetitions
 from ..locales import language_of_locale
-from ..normal_form import HeadingPiece, Piece, assemble
+from ..normal_form import NAME_MAX, HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
 from .frontmatter import FrontMatterError, bool_field, describe_page, split_front_matter
@@ -135,7 +135,7 @@ class MarkdownSource:
         pieces = parser.parse(file, fields, content)
         del content  # a large file need not be in memory twice
         heading = _title_heading(pieces)
-        title = page_title(fields, heading, route.fallback_title)
+        title = page_title(fields, heading, route.fallback_title)[:NAME_MAX]
         if heading is None and not bool_field(fields, "hide_title"):
             pieces = [HeadingPiece(1, title, ""), *pieces]  # the built page shows its title, too
         text, sections = assemble(pieces, title)

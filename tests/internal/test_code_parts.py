@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent._internal.code_parts import split_code
+from pertinent._internal.code_parts import _CodeLine, split_code
 
 LINES = st.lists(st.text("ab }{)#\t", max_size=12), max_size=60)
 
@@ -61,3 +61,17 @@ def test_every_line_is_in_one_part_that_fits(lines: list[str], most: int) -> Non
     shown = [line.rstrip() for part in result for line in part.split("\n")]
     assert list(filter(None, shown)) == [line.rstrip() for line in lines if line.strip()]
     assert all(len(part) <= most or "\n" not in part for part in result)
+
+
+def test_long_code_is_read_a_fixed_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading all lines below for each part would take hours for a listing of 10 MB."""
+    reads = 0
+
+    def count_read(line: _CodeLine) -> int:
+        nonlocal reads
+        reads += 1
+        return len(line.text) - len(line.text.lstrip())
+
+    monkeypatch.setattr(_CodeLine, "indent", property(count_read))
+    assert len(split_code("call();\n" * 5000, 400)) > 50
+    assert reads < 5 * 5000

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 _CLOSING = re.compile(r"\s*(?:[)\]}>`~]|</|end\b|else\b|elif\b|except\b|finally\b|catch\b)")
@@ -30,10 +32,11 @@ def split_code(code: str, most: int) -> list[tuple[int, int]]:
     of `most`, so that it can be understood. A line that is longer than `most` is a part of its own.
     """
     lines = list(_split_lines(code))
+    least_indents = _find_least_indents(lines)
     parts: list[tuple[int, int]] = []
     first = 0
     while first < len(lines):
-        cut = _find_cut(lines, first, most)
+        cut = _find_cut(lines, first, most, least_indents[first])
         parts.append((lines[first].start, lines[cut - 1].end))
         first = cut
     return [trimmed for part in parts if (trimmed := _trim(code, *part))]
@@ -46,8 +49,21 @@ def _split_lines(code: str) -> Iterator[_CodeLine]:
         start += len(text) + 1
 
 
-def _find_cut(lines: list[_CodeLine], first: int, most: int) -> int:
-    """Return the index of the line after the part that begins with line `first`."""
+def _find_least_indents(lines: list[_CodeLine]) -> list[int]:
+    """Return the least indent of each line and those below it; blank lines do not count."""
+    indents = (line.indent if line.text.strip() else sys.maxsize for line in reversed(lines))
+    return list(accumulate(indents, min))[::-1]
+
+
+def _find_cut(lines: list[_CodeLine], first: int, most: int, top: int) -> int:
+    """Return the index of the line after the part that begins with line `first`.
+
+    Args:
+        lines: All lines of the code.
+        first: The first line of the part.
+        most: How many characters a part may have.
+        top: The indent of top-level constructs.
+    """
     start, total = lines[first].start, lines[-1].end - lines[first].start
     if total <= most:
         return len(lines)
@@ -59,7 +75,6 @@ def _find_cut(lines: list[_CodeLine], first: int, most: int) -> int:
     cuts = [index for index in fitting if lines[-1].end - lines[index].start >= most // 3] or fitting
     if not cuts:
         return max(_lines_within(lines, first, most), default=first + 1)
-    top = min((line.indent for line in lines[first:] if line.text.strip()), default=0)
     return min(cuts, key=lambda index: (_rank(lines, index, top), abs(lines[index].start - start - ideal)))
 
 

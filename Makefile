@@ -6,9 +6,11 @@ STAMP := $(VENV)/.installed-
 HANDBOOK := examples/handbook
 # Options of the service, such as SERVE="--port 8080".
 SERVE ?=
+# The folders to compare on.
+SETS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check docs format bench clean
+.PHONY: help run test quick check docs format bench peers clean
 
 help:
 	@echo "make run     index the example handbook, answer three questions about it, and serve it"
@@ -18,6 +20,7 @@ help:
 	@echo "make docs    build the documentation as a site, in site/"
 	@echo "make format  put the code into the agreed form"
 	@echo "make bench   measure the speeds that the documentation states"
+	@echo "make peers   compare with other libraries, on the folders in SETS"
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -64,6 +67,10 @@ format: $(STAMP)dev
 
 bench: $(STAMP)dev
 	$(BIN)/python benchmarks/run.py
+
+peers: $(STAMP)dev
+	@test -n "$(SETS)" || { echo 'Name the folders to compare on: make peers SETS="FOLDER …" (docs/comparison.md)'; exit 1; }
+	$(BIN)/python benchmarks/comparing.py $(SETS)
 
 clean:
 	rm -rf $(VENV) .pertinent

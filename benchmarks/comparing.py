@@ -133,7 +133,10 @@ def collect(peers: Sequence[PeerEntry], data_sets: Sequence[tasks.DataSet]) -> d
             if peer.embedder is None:
                 figures["sets"].setdefault(data_set.name, describe_set(data_set, task))
             if result := read_result(result_file(peer, data_set), make_key(peer, task)):
-                entry |= {"versions": result["versions"], "installed_mb": result["installed_bytes"] // 10**6}
+                entry |= {
+                    "versions": result["versions"],
+                    "installed_mb": round(result["installed_bytes"] / 1e6, 1),
+                }
                 scores[data_set.name] = summarize_result(result, data_set, task)
         if scores:
             figures["peers"][peer.key] = {**entry, "sets": scores}

@@ -71,6 +71,8 @@ def make_tables(figures: Figures) -> str:
         "\n".join(_list_better(figures)) or "Nowhere in these figures.",
         "### Set-ups and versions",
         _make_setup_table(figures),
+        "### Sets",
+        _make_set_table(figures),
     ]
     return "\n\n".join(sections)
 
@@ -163,7 +165,7 @@ def _speed_columns(name: str) -> list[Column]:
         Column("search, p95 (ms)", _read(name, "search_ms", "p95"), ".1f", more_is_better=False),
         Column("build (s)", _read(name, "build_s"), ".2f", more_is_better=False),
         Column("nothing changed (s)", _read(name, "unchanged_s"), ".2f", more_is_better=False),
-        Column("installed (MB)", lambda peer: peer.get("installed_mb"), ".0f", more_is_better=False),
+        Column("installed (MB)", lambda peer: peer.get("installed_mb"), ".1f", more_is_better=False),
     ]
 
 
@@ -172,7 +174,7 @@ def _make_table(figures: Figures, columns: Sequence[Column]) -> str:
     for peer in figures["peers"].values():
         cells = [_format_cell(column, peer, figures) for column in columns]
         rows.append([peer["title"], *cells])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return _join_rows(rows)
 
 
 def _format_cell(column: Column, peer: Figures, figures: Figures) -> str:
@@ -230,6 +232,19 @@ def _make_setup_table(figures: Figures) -> str:
         versions = ", ".join(f"{package} {version}" for package, version in peer["versions"].items())
         date = max(entry["date"] for entry in peer["sets"].values())[:10]
         rows.append([peer["title"], peer["setup"], versions, date])
+    return _join_rows(rows)
+
+
+def _make_set_table(figures: Figures) -> str:
+    rows = [["", "chunks", "queries", "embedding the chunks (s)"], ["---", *["---:"] * 3]]
+    rows += [
+        [name, f"{entry['chunks']:,}", f"{entry['queries']:,}", f"{entry['embedding_s']:g}"]
+        for name, entry in figures["sets"].items()
+    ]
+    return _join_rows(rows)
+
+
+def _join_rows(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -17,7 +17,11 @@ class TxtaiPeer:
         self._stored = protocol.StoredVectors(task)
 
     def build(self) -> None:
-        self._embeddings = Embeddings(hybrid=True, method="external", transform=self._stored.embed)
+        def transform(texts: Sequence[str]) -> protocol.Matrix:
+            """Look vectors up; txtai takes a plain function, but no method."""
+            return self._stored.embed(texts)
+
+        self._embeddings = Embeddings(hybrid=True, method="external", transform=transform)
         self._embeddings.index((document.id, document.text, None) for document in self._task.documents)
 
     def refresh(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -230,7 +231,10 @@ def peer_figures(title: str, ndcg: float, p50: float) -> dict[str, Any]:
 
 
 FIGURES: dict[str, Any] = {
-    "sets": {"set": {"kind": "beir", "chunks": 3}, "book": {"kind": "docs", "chunks": 3}},
+    "sets": {
+        "set": {"kind": "beir", "chunks": 3, "queries": 1200, "embedding_s": 0.5},
+        "book": {"kind": "docs", "chunks": 3, "queries": 4, "embedding_s": 0.5},
+    },
     "peers": {
         "pertinent": peer_figures("Pertinent", 0.70, 8.0),
         "fast": peer_figures("Fast", 0.60, 2.0),
@@ -253,6 +257,10 @@ def test_peer_that_is_better_somewhere_is_named_there() -> None:
     assert "- set: nDCG@10: -6.7 % against Better, the best of the others" in tables
 
 
+def test_sets_are_listed_with_their_sizes() -> None:
+    assert "| set | 3 | 1,200 | 0.5 |" in report.make_tables(FIGURES)
+
+
 def test_missing_figure_is_a_dash() -> None:
     peers = {**FIGURES["peers"], "partial": {**FIGURES["peers"]["fast"], "title": "Partial", "sets": {
         "set": FIGURES["peers"]["fast"]["sets"]["set"]}}}  # fmt: skip
@@ -264,6 +272,18 @@ def test_plot_has_a_dot_for_each_peer_and_measure() -> None:
     picture = ElementTree.fromstring(report.draw(FIGURES))  # noqa: S314 - our own
     labels = [label.text or "" for label in picture.iter("{http://www.w3.org/2000/svg}title")]
     assert sum(label.startswith("Better: ") for label in labels) == 2 + len(report.KINDS)
+
+
+@pytest.mark.parametrize(
+    ("path", "make"), [(report.COMPARISON, report.make_tables), (report.README, report.make_short_table)]
+)
+def test_documents_have_the_tables_of_the_stored_figures(path: Path, make: Any) -> None:
+    figures = json.loads(comparing.RESULTS.read_text(encoding="utf-8"))
+    (block,) = re.findall(
+        r"<!-- comparing\.py -->\n(.*?)<!-- end -->", path.read_text(encoding="utf-8"), re.S
+    )
+    assert block.strip() == make(figures)
+    assert report.PICTURE.read_text(encoding="utf-8") == report.draw(figures)
 
 
 def test_every_library_is_compared_with_pinned_versions() -> None:

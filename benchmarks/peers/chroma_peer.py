@@ -34,7 +34,9 @@ class ChromaPeer:
 
     def search(self, text: str, vector: protocol.Vector) -> Sequence[str]:
         del text
-        return self._collection.query(query_embeddings=[vector], n_results=self._task.limit)["ids"][0]
+        answer = self._collection.query(query_embeddings=[vector], n_results=self._task.limit)
+        ids: list[str] = answer["ids"][0]
+        return ids
 
 
 if __name__ == "__main__":

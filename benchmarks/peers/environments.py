@@ -9,7 +9,7 @@ import subprocess
 import sys
 import venv
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,7 +111,10 @@ def run_peer(environment: Environment, server: Server | None, task: Path, result
     """Run a peer on a task in an empty folder, which is deleted afterwards."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    with server.running(work / "server") if server else nullcontext({}) as variables:
+    context: AbstractContextManager[Mapping[str, str]] = (
+        server.running(work / "server") if server else nullcontext({})
+    )
+    with context as variables:
         command = [*environment.command(), str(task.resolve()), str(result.resolve())]
         _run(command, work, {**QUIET, "PYTHONPATH": str(BENCHMARKS), **variables})
     shutil.rmtree(work)

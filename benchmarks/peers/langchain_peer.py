@@ -21,10 +21,11 @@ class TaskEmbeddings(Embeddings):
         self._stored = protocol.StoredVectors(task)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return self._stored.embed(texts).tolist()
+        vectors: list[list[float]] = self._stored.embed(texts).tolist()
+        return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        return self._stored.embed([text])[0].tolist()
+        return self.embed_documents([text])[0]
 
 
 class LangChainPeer:

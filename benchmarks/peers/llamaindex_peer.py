@@ -11,6 +11,7 @@ from llama_index.core.embeddings import MockEmbedding
 from llama_index.core.ingestion import DocstoreStrategy, IngestionPipeline
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import TextNode, TransformComponent
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.retrievers.bm25 import BM25Retriever
@@ -64,7 +65,7 @@ class LlamaIndexPeer:
         self._retriever = QueryFusionRetriever(
             [dense, words],
             llm=MockLLM(),
-            mode="reciprocal_rerank",
+            mode=FUSION_MODES.RECIPROCAL_RANK,
             num_queries=1,
             similarity_top_k=self._task.limit,
             use_async=False,

@@ -67,8 +67,9 @@ class Task:
 class Peer(Protocol):
     """A library in its documented hybrid set-up; what it needs before it can index is not timed."""
 
-    packages: Sequence[str]
-    """The packages whose versions are recorded."""
+    @property
+    def packages(self) -> Sequence[str]:
+        """The packages whose versions are recorded."""
 
     def build(self) -> None:
         """Index all documents of the task."""

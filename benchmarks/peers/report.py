@@ -60,7 +60,9 @@ def replace_block(path: Any, text: str) -> None:
 def make_tables(figures: Figures) -> str:
     """Return all tables as Markdown."""
     beir, docs = _list_sets(figures, "beir"), _list_sets(figures, "docs")
-    sections = ["### BEIR sets", _make_table(figures, _beir_columns(beir)), _describe_lead(figures)]
+    sections = []
+    if beir:
+        sections += ["### BEIR sets", _make_table(figures, _beir_columns(beir)), _describe_lead(figures)]
     for name in docs:
         sections += [f"### Readers of {name}", _make_table(figures, _reader_columns(name))]
     largest = _find_largest(figures)
@@ -170,8 +172,10 @@ def _speed_columns(name: str) -> list[Column]:
 
 
 def _make_table(figures: Figures, columns: Sequence[Column]) -> str:
+    peers = figures["peers"].values()
+    columns = [column for column in columns if any(column.read(peer) is not None for peer in peers)]
     rows = [["", *(column.title for column in columns)], ["---", *("---:" for _ in columns)]]
-    for peer in figures["peers"].values():
+    for peer in peers:
         cells = [_format_cell(column, peer, figures) for column in columns]
         rows.append([peer["title"], *cells])
     return _join_rows(rows)

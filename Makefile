@@ -8,9 +8,11 @@ HANDBOOK := examples/handbook
 SERVE ?=
 # The extras of the service's image.
 SERVICE_EXTRAS := postgres cohere otel
+# The folders to compare on.
+SETS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check docs format widget constraints bench clean
+.PHONY: help run test quick check docs format widget constraints bench peers clean
 
 help:
 	@echo "make run     index the example handbook, answer three questions about it, and serve it"
@@ -22,6 +24,7 @@ help:
 	@echo "make constraints  write the hashes of the packages that the service needs"
 	@echo "make widget  build widget.js from packages/, with Node.js"
 	@echo "make bench   measure the speeds that the documentation states"
+	@echo "make peers   compare with other libraries, on the folders in SETS"
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -81,6 +84,10 @@ widget:
 
 bench: $(STAMP)dev
 	$(BIN)/python benchmarks/run.py
+
+peers: $(STAMP)dev
+	@test -n "$(SETS)" || { echo 'Name the folders to compare on: make peers SETS="FOLDER …" (docs/comparison.md)'; exit 1; }
+	$(BIN)/python benchmarks/comparing.py $(SETS)
 
 clean:
 	rm -rf $(VENV) .pertinent

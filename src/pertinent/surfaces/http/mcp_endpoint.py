@@ -101,7 +101,7 @@ class McpEndpoint:
         from ..mcp.server import create_server
 
         sources: Sequence[str] = ()
-        with suppress(PertinentError):  # the descriptions do without
+        with suppress(PertinentError):  # the descriptions then name no sources
             sources = await self._service.run_in_thread(lambda: list(self._service.pertinent.sources()))
         title = choose_title(self._settings, sources)
         server = create_server(ServiceBackend(self._service), title, self._settings.mcp_max_tokens)

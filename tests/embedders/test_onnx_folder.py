@@ -250,13 +250,14 @@ def test_fingerprint_changes_with_everything_that_changes_vectors(tmp_path: Path
     )
 
 
-def test_onnx_folder_gives_the_vectors_of_the_same_local_model(tmp_path: Path) -> None:
+def test_onnx_folder_with_the_local_model_gives_nearly_the_same_vectors(tmp_path: Path) -> None:
+    """The folder has the graph that multiplies floats, and the local model one that multiplies integers."""
     loaded = OnnxEmbedder.load_folder(export_minilm(tmp_path / "mine"))
     assert loaded.max_tokens == 128
     assert loaded.name.startswith("onnx:mine@")
     minilm = local.LocalEmbedder.load_minilm()
     query = "How do ROS 2 nodes communicate?"
-    assert np.array_equal(loaded.embed_queries([query])[0], minilm.embed_queries([query])[0])
+    assert float(loaded.embed_queries([query])[0] @ minilm.embed_queries([query])[0]) > 0.999
 
 
 def test_folder_names_the_file_that_is_missing_or_damaged(tmp_path: Path) -> None:

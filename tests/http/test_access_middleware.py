@@ -33,6 +33,10 @@ EVERY_ROUTE = [
     ("GET", "/api/v1/documents/x"),
     ("GET", "/api/v1/chunks/x"),
     ("GET", "/api/v1/index"),
+    ("POST", "/mcp"),
+    ("GET", "/llms.txt"),
+    ("GET", "/llms-full.txt"),
+    ("GET", "/pages/x.md"),
     ("GET", "/metrics"),
     ("GET", "/openapi.json"),
     ("GET", "/docs"),
@@ -225,6 +229,25 @@ def test_public_rate_limit_counts_refused_requests(serve: Serve) -> None:
     client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY], public_rate_limit=1).client
     headers = {"x-api-key": PUBLIC_KEY}
     assert [client.get("/api/v1/index", headers=headers).status_code for _ in range(2)] == [403, 429]
+
+
+def test_key_parameter_appears_in_no_log_no_metric_and_no_response(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY], public_rate_limit=5)
+
+    def suggest(key: str, path: str = "/api/v1/suggest") -> Any:
+        return service.client.get(f"{path}?q=x&key={key}", headers={"accept": "text/html"})
+
+    answers = [suggest(PUBLIC_KEY), suggest("wrong-guess"), suggest(KEYS[0]), suggest(PUBLIC_KEY, "/")]
+    answers.append(suggest(PUBLIC_KEY, f"/{'x' * 300}"))
+    service.break_index(monkeypatch, RuntimeError("unexpected"))
+    failing = f"/search?key={PUBLIC_KEY}"
+    answers += [service.client.post(failing, json={"query": "torque"}) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 401, 401, 403, 403, 500, 500, 429]
+    answers.append(service.client.get("/metrics", headers={"x-api-key": KEYS[0]}))
+    output = str(service.logged.entries) + "".join(answer.text + str(answer.headers) for answer in answers)
+    assert not any(key in output for key in (PUBLIC_KEY, "wrong-guess", *KEYS))
 
 
 def test_wrong_key_parameter_is_refused(serve: Serve) -> None:

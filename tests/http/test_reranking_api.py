@@ -49,6 +49,14 @@ def test_request_decides_about_reranking(reranked: Service, reranker: RerankServ
     assert scores != [result["score"] for result in reranked.search(rerank=False).json()["results"]]
 
 
+def test_docsearch_does_not_rerank(reranked: Service, reranker: RerankServer) -> None:
+    """It sends a query for each letter, and up to ten in one request."""
+    body = {"requests": [{"query": "the torque of joints"}]}
+    response = reranked.client.post("/1/indexes/*/queries", json=body)
+    assert response.json()["results"][0]["hits"]
+    assert not reranker.requests
+
+
 def test_seed_004_results_without_the_reranker_are_partial(reranked: Service, reranker: RerankServer) -> None:
     reranker.always = "500"
     body = reranked.v1().json()

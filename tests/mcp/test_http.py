@@ -71,7 +71,9 @@ def test_streams_and_sessions_are_not_offered(service: Service, method: str) -> 
     assert problem(response, 405, "method_not_allowed") == f"this route takes POST, not {method}"
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://testserver.evil.example"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "", "http://testserver.evil.example", "http://["]
+)
 def test_pages_of_other_sites_are_refused(service: Service, origin: str) -> None:
     assert "cors_origins" in problem(search(service, origin=origin), 403, "forbidden")
 

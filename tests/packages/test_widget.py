@@ -109,6 +109,13 @@ def test_widget_searches_from_a_button_that_it_adds(visitor: Visitor) -> None:
     )
 
 
+def test_widget_does_not_ask_for_reranking(visitor: Visitor) -> None:
+    """It searches while one types."""
+    with visitor.page.expect_request("**/api/v1/search?*") as request:
+        visitor.search("revolute joint limits")
+    assert json.loads(request.value.post_data or "")["rerank"] is False
+
+
 def test_widget_opens_a_result_in_a_new_tab(visitor: Visitor) -> None:
     visitor.search("revolute joint limits")
     with visitor.page.context.expect_page():

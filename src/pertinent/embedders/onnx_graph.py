@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._internal.onnx_model import open_session
 from ..errors import EmbedderError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from onnxruntime import InferenceSession, SessionOptions
+    from onnxruntime import InferenceSession
 
 VECTOR_OUTPUT = "sentence_embedding"
 """The output of a graph that contains the pooling."""
@@ -49,9 +50,7 @@ class OnnxGraph:
             quantized = DYNAMIC_QUANTIZATION in path.read_bytes()
         except OSError as error:
             raise EmbedderError(f"can't read the model {path}: {error.strerror}") from error
-        # By its path: weights beyond 2 GB are in files beside it.
-        session = open_session(name, str(path), make_session_options())
-        return cls(name, session, depends_on_batch=quantized)
+        return cls(name, open_session(name, path, EmbedderError), depends_on_batch=quantized)
 
     @property
     def makes_vectors(self) -> bool:
@@ -107,28 +106,3 @@ class OnnxGraph:
                 f"{', '.join(OUTPUTS)}: export it for the task feature-extraction"
             )
         return output
-
-
-def make_session_options() -> SessionOptions:
-    """Return the options of a session that runs on the thread of its caller."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    return options
-
-
-def open_session(name: str, model: str | bytes, options: SessionOptions) -> InferenceSession:
-    """Open a graph from its path or its bytes.
-
-    Raises:
-        EmbedderError: It can't be loaded.
-    """
-    import onnxruntime
-
-    try:
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:
-        raise EmbedderError(f"can't load the model {name}: {error}") from error

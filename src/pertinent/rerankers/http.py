@@ -31,7 +31,7 @@ BuildBody = Callable[[str, Sequence[str], str], Body]
 class HttpReranker(HostedReranker):
     """A reranker at an address.
 
-    Which form of body the server takes is found out with the first request.
+    The first request finds out which form of body the server takes.
 
     Args:
         address: The URL that takes the request; `#MODEL` after it names a model, where the server needs one.

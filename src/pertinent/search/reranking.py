@@ -1,8 +1,8 @@
 """Reranking: a second, slower model reads the best passages together with the query.
 
 The score of a reranked list is `(1 - share) × base + share × relevance`, where `base` is the score of the
-ranking. Both are in [0, 1], and so is the result. A passage that the reranker did not read counts as
-relevant as the least relevant one that it read, so that it can't overtake any of them.
+ranking. Both are in [0, 1], and so is the result. A passage that was not reranked gets the lowest relevance
+of those that were, so that it can't overtake any of them.
 """
 
 from __future__ import annotations

@@ -129,7 +129,9 @@ async def _answer(request: Request, query: DocSearchQuery) -> dict[str, Any]:
     hits: list[dict[str, Any]] = []
     milliseconds = 0
     if query.query.strip():
-        answer = await answer_query(request, query.query, SearchOptions(top_k=query.hits_per_page))
+        # DocSearch searches while one types, which a reranker is too slow for.
+        options = SearchOptions(top_k=query.hits_per_page, rerank=False)
+        answer = await answer_query(request, query.query, options)
         hits = await _render_hits(request, answer)
         milliseconds = round(sum(answer.timings.values()))
     return {

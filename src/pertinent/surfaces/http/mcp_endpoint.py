@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from starlette.datastructures import Headers
@@ -102,7 +101,7 @@ class McpEndpoint:
         from ..mcp.server import create_server
 
         sources: Sequence[str] = ()
-        with suppress(PertinentError):  # the descriptions do without
+        with suppress(PertinentError):  # the descriptions then name no sources
             sources = await self._service.run_in_thread(lambda: list(self._service.pertinent.sources()))
         title = choose_title(self._settings, sources)
         server = create_server(ServiceBackend(self._service), title, self._settings.mcp_max_tokens)
@@ -124,5 +123,6 @@ class McpEndpoint:
         origin = headers.get("origin")
         if origin is None or {origin.lower(), "*"} & set(self._settings.cors_origins):
             return
-        if urlsplit(origin).netloc != headers.get("host"):
+        # Not parsed: it may be anything that a header can carry.
+        if origin.partition("://")[2] != headers.get("host"):
             raise ApiError(403, "forbidden", OTHER_ORIGIN)

@@ -22,7 +22,7 @@ _CUT = " […]"
 
 
 def count_tokens(value: Any) -> int:
-    """Estimate how many tokens a value has as JSON, rather too many than too few."""
+    """Estimate how many tokens a value has as JSON; the estimate is rather too high than too low."""
     content = value.model_dump() if isinstance(value, BaseModel) else value
     return math.ceil(len(orjson.dumps(content)) / BYTES_PER_TOKEN)
 

@@ -17,6 +17,7 @@ from mcp_types import (
 from ...errors import InvalidInput, NotFound
 from ...identity import shorten
 from ..page_markdown import render_page
+from .page_range import MAX_QUOTE
 from .tools import FetchArguments, fetch_document
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 SCHEME = "docs://pages/"
 MARKDOWN = "text/markdown"
 PAGES_PER_RESPONSE = 200
-MAX_QUOTE = 200
 
 TEMPLATE = ResourceTemplate(
     name="page",

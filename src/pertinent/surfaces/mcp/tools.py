@@ -147,11 +147,11 @@ def search_passages(
             f"{fitting} of {len(passages)} passages fit in {max_tokens:,} tokens: ask for fewer, or use "
             "filters."
         )
-    shown = passages[:fitting]
-    for passage in shown[:1]:
+    del passages[fitting:]
+    for passage in passages[:1]:
         frame = count_tokens(passage) - count_tokens(passage.text)
         passage.text = cut_text(passage.text, available - frame)
-    return SearchResults(results=shown, note=" ".join(notes)), answer
+    return SearchResults(results=passages, note=" ".join(notes)), answer
 
 
 def _describe_hit(hit: Hit) -> FoundPassage:

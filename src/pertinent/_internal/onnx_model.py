@@ -1,0 +1,105 @@
+"""ONNX models that run on the CPU: the files of a model's folder, its tokenizer, and its session."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import PertinentError, SettingsError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession, SessionOptions
+    from tokenizers import Tokenizer
+
+MODEL_FILES = ("model.onnx", "onnx/model.onnx")
+TOKENIZER_FILE = "tokenizer.json"
+
+
+def find_model_files(folder: Path, setting: str) -> tuple[Path, Path]:
+    """Return the graph and the tokenizer of an exported model.
+
+    Args:
+        folder: The folder of the model.
+        setting: The setting that names the folder, for messages.
+
+    Raises:
+        SettingsError: A file is missing.
+    """
+    model = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
+    tokenizer = folder / TOKENIZER_FILE
+    if model is None or not tokenizer.is_file():
+        missing = MODEL_FILES[0] if model is None else TOKENIZER_FILE
+        raise SettingsError(f"{setting}: {folder} has no {missing}; export the model to ONNX there")
+    return model, tokenizer
+
+
+def hash_model_files(model: Path, error_type: type[PertinentError]) -> bytes:
+    """Return the SHA-256 of a graph and of each file with its weights, one after the other.
+
+    Raises:
+        PertinentError: A file can't be read; it is an `error_type`.
+    """
+    digests = []
+    # Weights beyond 2 GB are beside the graph, as model.onnx_data or model.onnx.data.
+    for path in sorted(model.parent.glob(f"{model.name}*")):
+        try:
+            with path.open("rb") as file:
+                digests.append(hashlib.file_digest(file, "sha256").digest())
+        except OSError as error:
+            raise error_type(f"can't read {path}: {error.strerror}") from error
+    return b"".join(digests)
+
+
+def read_tokenizer(path: Path, error_type: type[PertinentError]) -> Tokenizer:
+    """Read a tokenizer from its file.
+
+    Raises:
+        PertinentError: The file is not that of a tokenizer; it is an `error_type`.
+    """
+    from tokenizers import Tokenizer
+
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:
+        raise error_type(f"can't read {path}: {error}") from error
+
+
+def make_session_options() -> SessionOptions:
+    """Return the options of a session that runs on the thread of its caller."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return options
+
+
+def open_session(
+    name: str,
+    model: Path | bytes,
+    error_type: type[PertinentError],
+    options: SessionOptions | None = None,
+) -> InferenceSession:
+    """Open a graph.
+
+    Args:
+        name: The name of the model, for messages.
+        model: The path of the graph, which finds weights beside it, or its bytes.
+        error_type: The class of the error.
+        options: By default those of `make_session_options`.
+
+    Raises:
+        PertinentError: The graph can't be loaded; it is an `error_type`.
+    """
+    import onnxruntime
+
+    try:
+        return onnxruntime.InferenceSession(
+            model if isinstance(model, bytes) else str(model),
+            options or make_session_options(),
+            providers=["CPUExecutionProvider"],
+        )
+    except Exception as error:
+        raise error_type(f"can't load the model {name}: {error}") from error

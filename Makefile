@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed-
 HANDBOOK := examples/handbook
 # Options of the service, such as SERVE="--port 8080".
 SERVE ?=
+# Many tests wait for servers and time limits: one process more than cores keeps these busy.
+TEST_PROCESSES ?= 3
 # The extras of the service's image.
 SERVICE_EXTRAS := postgres cohere otel
 # The folders to compare on.
@@ -57,7 +59,7 @@ test: check
 	@$(BIN)/python -m tests.servers.binary
 	@# Docusaurus is installed and builds the handbook while the first tests run; those that need it wait.
 	@{ $(BIN)/python -m tests.sources.docusaurus_build; $(BIN)/python -m tests.packages.npm_build; } >/dev/null 2>&1 & \
-	$(BIN)/pytest --numprocesses 2 --dist worksteal
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --dist worksteal
 
 quick: $(STAMP)dev
 	$(BIN)/pytest --numprocesses 2 --dist load --hypothesis-profile quick -m "not slow"

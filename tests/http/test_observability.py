@@ -205,7 +205,9 @@ def test_metrics_named_in_the_docs_exist_with_their_labels(
     samples = metrics(service)
     names = {re.sub(r"\{.*", "", sample) for sample in samples}
     families = set(re.findall(r"# TYPE (\w+) ", service.client.get("/metrics").text))
-    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "docs").glob("*.md")]
+    # The page on pytest names an option that looks like a metric.
+    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name != "pytest.md"]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
     mentioned = [match for text in texts for match in METRIC.findall(text)]
     assert {name for name, _ in mentioned} <= families | names
     assert {name for name in families if not name.endswith("_created")} <= {name for name, _ in mentioned}

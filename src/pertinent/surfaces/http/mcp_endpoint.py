@@ -82,6 +82,7 @@ class McpEndpoint:
     def __init__(self, service: Service, settings: Settings) -> None:
         self._service = service
         self._settings = settings
+        self._has_sdk = _load_sdk()
         self._manager: StreamableHTTPSessionManager | None = None
 
     def add_route(self, app: FastAPI) -> None:
@@ -91,9 +92,7 @@ class McpEndpoint:
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Run the MCP server as long as the service runs."""
-        try:
-            require_sdk()
-        except SettingsError:
+        if not self._has_sdk:
             yield
             return
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -126,3 +125,14 @@ class McpEndpoint:
         # Not parsed: it may be anything that a header can carry.
         if origin.partition("://")[2] != headers.get("host"):
             raise ApiError(403, "forbidden", OTHER_ORIGIN)
+
+
+def _load_sdk() -> bool:
+    """Import the SDK, if it is installed. It takes half a second, in which the service could not answer."""
+    try:
+        require_sdk()
+    except SettingsError:
+        return False
+    from ..mcp import server  # noqa: F401
+
+    return True

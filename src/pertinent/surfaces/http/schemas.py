@@ -12,6 +12,9 @@ from ...identity import is_url
 from ...limits import MAX_SNIPPET, MIN_SNIPPET, check_count
 from ...types import Filters, Ranking
 
+NOT_BLANK_PATTERN = r"[^\s\x1c-\x1f\x85]"
+"""A pattern for the OpenAPI description: to Python, some control characters are blank, unlike JavaScript."""
+
 _URL_PATTERN = r"^[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9][!-Z^-~]*$"
 """A pattern for the OpenAPI description: every match is a valid URL. The check itself accepts more."""
 

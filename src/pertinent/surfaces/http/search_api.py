@@ -12,6 +12,7 @@ from ...limits import RETRIEVAL_API as LIMITS
 from ...types import Hit, SearchOptions
 from .errors import openapi_errors
 from .schemas import (
+    NOT_BLANK_PATTERN,
     ChunkId,
     Citation,
     Highlights,
@@ -38,7 +39,7 @@ class SearchRequest(SearchFields):
             min_length=1,
             max_length=LIMITS.query_max,
             description="Natural language search query",
-            json_schema_extra={"pattern": r"\S"},
+            json_schema_extra={"pattern": NOT_BLANK_PATTERN},
         ),
         BeforeValidator(LIMITS.check_query),
     ]

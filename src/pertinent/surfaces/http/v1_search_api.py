@@ -17,6 +17,7 @@ from ...search.engine import NO_LEXICAL, NO_PHRASE
 from ...types import Answer, Hit, Ranking, SearchOptions
 from .errors import openapi_errors
 from .schemas import (
+    NOT_BLANK_PATTERN,
     Anchor,
     ChunkId,
     ContentHash,
@@ -68,7 +69,7 @@ class SearchQuery(SearchFields):
             min_length=1,
             max_length=LIMITS.query_max,
             description="The input text for the semantic search; 10 to 500 characters are best",
-            json_schema_extra={"pattern": r"\S"},
+            json_schema_extra={"pattern": NOT_BLANK_PATTERN},
         ),
         BeforeValidator(LIMITS.check_query),
     ]

@@ -46,7 +46,7 @@ def test_writes_are_there_after_reopening(tmp_path: Path) -> None:
 
 
 def test_filters_are_read_from_the_disk(tmp_path: Path) -> None:
-    """In memory, those of a million chunks take 800 MB and seven seconds at each opening."""
+    """In memory, those of a million chunks take hundreds of MB, and most of the time at each opening."""
     opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
     schema = opened._shard.info().payload_schema
     on_disk = {field: getattr(info.params, "on_disk", None) for field, info in schema.items()}

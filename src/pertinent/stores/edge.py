@@ -75,7 +75,7 @@ class EdgeIndex:
             indexed = shard.info().payload_schema
             for field in KEYWORDS:
                 if field not in indexed:
-                    # In memory, those of a million chunks take seven seconds at each opening.
+                    # In memory, those of a million chunks take most of the time at each opening.
                     keyword = qdrant.KeywordIndexParams(on_disk=True)
                     shard.update(qdrant.UpdateOperation.create_field_index(field, keyword))
         return cls(shard, folder, dimension, bm25 or Bm25())

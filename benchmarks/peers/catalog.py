@@ -68,7 +68,7 @@ class OwnEntry(PeerEntry):
         return HERE / "pertinent_peer.py"
 
     def make_environment(self, cache: Path) -> Environment:
-        constraints, project = ROOT / "constraints.txt", ROOT / "pyproject.toml"
+        constraints, project = ROOT / "constraints" / "dev.txt", ROOT / "pyproject.toml"
         package = f"{ROOT}[{self.extra}]" if self.extra else str(ROOT)
         return PythonEnvironment(
             cache / "environments" / self.key,

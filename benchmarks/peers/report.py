@@ -266,8 +266,10 @@ def draw(figures: Figures) -> str:
     shapes = [
         f'<circle cx="{LABELS + 6}" cy="16" r="6" class="own"/>',
         f'<text x="{LABELS + 18}" y="20">Pertinent</text>',
-        f'<circle cx="{LABELS + 106}" cy="16" r="5"/>',
-        f'<text x="{LABELS + 118}" y="20">others, the best of them named</text>',
+        f'<circle cx="{LABELS + 106}" cy="16" r="5" class="variant"/>',
+        f'<text x="{LABELS + 118}" y="20">with bge-small</text>',
+        f'<circle cx="{LABELS + 226}" cy="16" r="5"/>',
+        f'<text x="{LABELS + 238}" y="20">others, the best of them named</text>',
     ]
     for number, column in enumerate(columns):
         shapes += _draw_row(figures, column, TOP + number * ROW + ROW // 2)
@@ -281,6 +283,7 @@ def draw(figures: Figures) -> str:
     style = (
         "text{font:12px sans-serif;fill:#57606a}.line{fill:none;stroke:#8c959f;stroke-opacity:.5;"
         "stroke-dasharray:3 3}circle{fill:#8c959f;fill-opacity:.7}circle.own{fill:#0969da;fill-opacity:1}"
+        "circle.variant{fill:#fff;fill-opacity:1;stroke:#0969da;stroke-width:2}"
     )
     size = f'viewBox="0 0 {LABELS + WIDTH + RIGHT} {bottom + 30}" width="{LABELS + WIDTH + RIGHT}"'
     title = "<title>Quality of Pertinent and of other libraries</title>"
@@ -292,11 +295,13 @@ def _draw_row(figures: Figures, column: Column, y: int) -> Iterator[str]:
     yield f'<text x="{LABELS - 14}" y="{y + 4}" text-anchor="end">{escape(column.title)}</text>'
     peers = figures["peers"]
     dots = [(key, value) for key, peer in peers.items() if (value := column.read(peer)) is not None]
-    for key, value in sorted(dots, key=lambda dot: dot[0] == OWN):
+    # Pertinent is drawn last, above the others.
+    for key, value in sorted(dots, key=lambda dot: (dot[0].startswith(OWN), dot[0] == OWN)):
         label = escape(f"{peers[key]['title']}: {value:.3f}")
-        kind = ' class="own"' if key == OWN else ""
+        kind = ' class="own"' if key == OWN else ' class="variant"' if key.startswith(OWN) else ""
+        radius = 6 if key == OWN else 5
         x = LABELS + value * WIDTH
-        yield f'<circle cx="{x:.1f}" cy="{y}" r="{6 if kind else 5}"{kind}><title>{label}</title></circle>'
+        yield f'<circle cx="{x:.1f}" cy="{y}" r="{radius}"{kind}><title>{label}</title></circle>'
     others = [(value, peers[key]["title"]) for key, value in dots if not key.startswith(OWN)]
     if others:
         value, name = max(others)

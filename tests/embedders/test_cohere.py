@@ -18,7 +18,8 @@ from pertinent.embedders.sizes import COHERE
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.ports import Embedder
 
-from .wire import KEY, Wire
+from ..servers.faulty_api import KEY
+from .wire import Wire
 
 DIMENSION = 1024
 ONCE = RetryPolicy(timeout=20, attempts=1, first_wait=0.001, longest_wait=1)

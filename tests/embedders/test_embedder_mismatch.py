@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from pertinent.surfaces.cli.app import app
 
-from .wire import KEY, Wire
+from ..servers.faulty_api import KEY
+from .wire import Wire
 
 
 @pytest.fixture

@@ -36,7 +36,8 @@ from pertinent.testing.pages import page
 from pertinent.types import Page
 
 from ..clock import Clock
-from .wire import KEY, Fault, Wire, unit_of
+from ..servers.faulty_api import KEY
+from .wire import Fault, Wire, unit_of
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 

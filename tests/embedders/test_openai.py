@@ -16,7 +16,8 @@ from pertinent.embedders.openai import OpenAIEmbedder, Prefixes, parse_embedding
 from pertinent.errors import EmbedderError
 from pertinent.ports import Embedder
 
-from .wire import KEY, Wire, unit_of
+from ..servers.faulty_api import KEY
+from .wire import Wire, unit_of
 
 ONCE = RetryPolicy(timeout=20, attempts=1, first_wait=0.001, longest_wait=1)
 OPTIONS = HostedOptions(queries=ONCE, documents=ONCE)

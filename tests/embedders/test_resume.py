@@ -22,7 +22,8 @@ from pertinent.settings import Settings
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
 
-from .wire import KEY, EmbedRequest, Wire
+from ..servers.faulty_api import KEY
+from .wire import EmbedRequest, Wire
 
 ROOT = Path(__file__).parents[2]
 DIMENSION = 16

@@ -8,7 +8,8 @@ import pytest
 
 from pertinent.search.reranking import NO_RERANKER
 
-from ..rerankers.rerank_server import KEY, VLLM, RerankServer
+from ..rerankers.rerank_server import VLLM, RerankServer
+from ..servers.faulty_api import KEY
 from .conftest import Serve, Service
 
 

@@ -19,7 +19,8 @@ from pertinent.rerankers.cohere import CohereReranker
 from pertinent.rerankers.hosted import HostedReranker, order_scores
 from pertinent.rerankers.http import HttpReranker
 
-from .rerank_server import COHERE, JINA, KEY, TEI, VLLM, Fault, RerankServer, relevance_of
+from ..servers.faulty_api import KEY
+from .rerank_server import COHERE, JINA, TEI, VLLM, Fault, RerankServer, relevance_of
 
 QUICK = RetryPolicy(timeout=20, attempts=3, first_wait=0.001, longest_wait=60)
 SHORT = RetryPolicy(timeout=0.2, attempts=2, first_wait=0.001, longest_wait=1)

@@ -68,6 +68,9 @@ class Limits:
         return check_share(self.threshold, value)
 
 
+LONGEST_MESSAGE = 500
+"""The longest error message, in characters: it may quote what a caller sent or another program answered."""
+
 ENGINE = Limits(query_max=2000, top_k_max=100, query="text")
 SUGGESTIONS = Limits(query_max=2000, top_k_max=50, query="prefix", top_k="limit")
 AGENTS = Limits(query_max=2000, top_k_max=20, query="query")

@@ -14,7 +14,7 @@ import httpx
 from ..._internal.retry_after import parse_retry_after
 from ...errors import IndexFailure, InvalidInput, PertinentError
 from ...identity import is_loopback, is_url, shorten
-from ...limits import check_at_least
+from ...limits import LONGEST_MESSAGE, check_at_least
 from .api_requests import ApiRequest, Result
 from .api_responses import make_error
 
@@ -28,9 +28,6 @@ LONGEST_WAIT_SECONDS = 60.0
 """A service that asks to wait longer is not asked again."""
 
 RETRIED_STATUSES = frozenset({429, 503})
-
-LONGEST_MESSAGE = 500
-"""Messages of a service are cut here: any program may answer at its address."""
 
 
 class TransientFailure(IndexFailure):

@@ -21,11 +21,9 @@ from starlette.types import Scope
 from ..._internal.messages import explain_error
 from ...errors import EmbedderError, InvalidInput, NotFound, PertinentError
 from ...identity import shorten
+from ...limits import LONGEST_MESSAGE
 from .observability import Observer
 from .templates import render_template
-
-LONGEST_MESSAGE = 500
-"""Messages are cut here, because they may quote what the caller sent."""
 
 JSON_ONLY = ("/api/", "/static/", "/docs/assets/")
 """Paths that scripts request, including those of our own pages: errors there are always JSON."""

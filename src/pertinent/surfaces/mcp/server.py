@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from ..._internal.messages import explain_error
 from ...errors import InvalidInput, NotFound, PertinentError
 from ...identity import shorten
+from ...limits import LONGEST_MESSAGE
 from .page_resources import TEMPLATE, list_resources, read_resource
 from .prompts import ANSWER_WITH_CITATIONS, write_prompt
 from .results import FetchedText, NameList, PageList, SearchResults
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 NAME = "pertinent"
-LONGEST_MESSAGE = 500
 
 
 class Backend(Protocol):

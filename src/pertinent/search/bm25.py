@@ -17,7 +17,7 @@ from .terms import CACHED_WORDS, Analyzer
 K = 1.2
 B = 0.5
 AVERAGE_LENGTH = 128.0
-VERSION = 2
+VERSION = 3
 """Part of an index's fingerprint: increase it whenever the same text would give other weights."""
 
 MAX_WEIGHT = K + 1
@@ -61,9 +61,9 @@ class Bm25:
     def document(self, text: str) -> SparseWeights:
         """Return the weights of a document's terms."""
         # The parts of an identifier do not make a document longer.
-        length = self._analyzer.count_words(text)
+        terms, length = self._analyzer.terms_and_length(text)
         saturation = K * (1 - B + B * length / AVERAGE_LENGTH)
-        counts = Counter(map(_hash_term, self._analyzer.terms(text)))
+        counts = Counter(map(_hash_term, terms))
         weights = {term: count * (K + 1) / (count + saturation) for term, count in counts.items()}
         return SparseWeights(list(weights), list(weights.values()))
 

@@ -52,18 +52,23 @@ class Analyzer:
         self._stem_word = lru_cache(CACHED_WORDS)(_make_stemmer(language))
         self._is_stop_word = _make_stop_word_test(language)
         self._token_terms = lru_cache(CACHED_WORDS)(self._find_terms)
-        self._counts = lru_cache(CACHED_WORDS)(lambda word: not self._is_stop_word(word.casefold()))
+        self._token_length = lru_cache(CACHED_WORDS)(self._measure_token)
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of the text in order, without stop words; repeated ones are repeated."""
-        return list(chain.from_iterable(map(self._token_terms, _find_tokens(text))))
+        return self.terms_and_length(text)[0]
+
+    def terms_and_length(self, text: str) -> tuple[list[str], int]:
+        """Return the terms of the text, and how many words it has without stop words; an identifier is one."""
+        text_tokens = _find_tokens(text)
+        terms = list(chain.from_iterable(map(self._token_terms, text_tokens)))
+        return terms, sum(map(self._token_length, text_tokens))
 
     def _find_terms(self, token: str) -> tuple[str, ...]:
         return tuple(self._stem_word(word) for word in _split_token(token) if not self._is_stop_word(word))
 
-    def count_words(self, text: str) -> int:
-        """Count the words of the text that are no stop words; an identifier counts once."""
-        return sum(map(self._counts, _WORD.findall(text)))
+    def _measure_token(self, token: str) -> int:
+        return sum(not self._is_stop_word(word.casefold()) for word in _WORD.findall(token))
 
     def stem(self, word: str) -> str:
         """Return the term of one folded word."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from heapq import nsmallest
@@ -62,7 +61,7 @@ class BookWords:
 
     def term_weight(self, term: str) -> float:
         """Return the inverse document frequency of a term, which stands for all words of its stem."""
-        return self._weight(self._term_counts[term])
+        return self._weight(self._term_counts.get(term, 0))
 
     def weigh_words(self, folded_words: Iterable[str]) -> float:
         """Return the weight of several words together."""
@@ -93,7 +92,7 @@ class BookWords:
     @cached_property
     def names(self) -> NameIndex:
         """The names of pages and sections, indexed by their words."""
-        return NameIndex(self, list(_add_empty_sections(self.sections)))
+        return NameIndex(list(_add_empty_sections(self.sections)))
 
     def _read_name(self, text: str) -> Name:
         name_words = frozenset(words(text))
@@ -101,12 +100,13 @@ class BookWords:
         return Name(name_words, terms, flatten(text), self.weigh_words(name_words), self.weigh_terms(terms))
 
     @cached_property
-    def _term_counts(self) -> Counter[str]:
-        counts: Counter[str] = Counter()
-        for word, word_counts in self.vocabulary.words.items():
-            term = self.analyzer.stem(word)
+    def _term_counts(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        terms = self.analyzer.stem_words(self.vocabulary.words)
+        for term, word_counts in zip(terms, self.vocabulary.words.values(), strict=True):
             # The forms of a word often stand in the same chunks, so their sum would be too high.
-            counts[term] = max(counts[term], word_counts.texts)
+            if word_counts.texts > counts.get(term, -1):
+                counts[term] = word_counts.texts
         return counts
 
     def _weight(self, documents: int) -> float:
@@ -120,14 +120,13 @@ class BookWords:
 class NameIndex:
     """Finds names by their words, by the beginning of a word, or by their own beginning."""
 
-    def __init__(self, book: BookWords, sections: Sequence[SectionName]) -> None:
+    def __init__(self, sections: Sequence[SectionName]) -> None:
         self._sections = sections
         self._by_word: dict[str, set[int]] = {}
         flats = []
         for number, section in enumerate(sections):
-            name = book.name(section.heading)
-            flats.append(name.flat)
-            for word in name.words:
+            flats.append(flatten(section.heading))
+            for word in words(section.heading):
                 self._by_word.setdefault(word, set()).add(number)
         self._sorted_words = sorted(self._by_word)
         self._by_flat = sorted(range(len(flats)), key=flats.__getitem__)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -49,7 +49,8 @@ class Analyzer:
     def __init__(self, language: str = "english") -> None:
         """Prepare the stemmer and stop words of a language of `types.LANGUAGES`."""
         self.language = language
-        self._stem_word = lru_cache(CACHED_WORDS)(_make_stemmer(language))
+        self._stem_words = _make_stemmer(language)
+        self._stem_word = lru_cache(CACHED_WORDS)(lambda word: self._stem_words([word])[0])
         self._is_stop_word = _make_stop_word_test(language)
         self._token_terms = lru_cache(CACHED_WORDS)(self._find_terms)
         self._token_length = lru_cache(CACHED_WORDS)(self._measure_token)
@@ -59,7 +60,7 @@ class Analyzer:
         return self.terms_and_length(text)[0]
 
     def terms_and_length(self, text: str) -> tuple[list[str], int]:
-        """Return the terms of the text, and how many words it has without stop words; an identifier is one."""
+        """Return the terms of the text, and its words without stop words; an identifier is one."""
         text_tokens = _find_tokens(text)
         terms = list(chain.from_iterable(map(self._token_terms, text_tokens)))
         return terms, sum(map(self._token_length, text_tokens))
@@ -73,6 +74,10 @@ class Analyzer:
     def stem(self, word: str) -> str:
         """Return the term of one folded word."""
         return self._stem_word(word)
+
+    def stem_words(self, folded_words: Iterable[str]) -> list[str]:
+        """Return the term of each folded word; that is faster than one by one."""
+        return self._stem_words(list(folded_words))
 
 
 def fold(text: str) -> str:
@@ -147,11 +152,11 @@ def _split_case(name: str) -> list[str]:
     return parts
 
 
-def _make_stemmer(language: str) -> Callable[[str], str]:
+def _make_stemmer(language: str) -> Callable[[list[str]], list[str]]:
     if language == NO_LANGUAGE or language in CJK_LANGUAGES:
-        return str
-    stem_word: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
-    return stem_word
+        return list
+    stem_words: Callable[[list[str]], list[str]] = Stemmer.Stemmer(language).stemWords
+    return stem_words
 
 
 def _make_stop_word_test(language: str) -> Callable[[str], bool]:

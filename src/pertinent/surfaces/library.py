@@ -17,7 +17,7 @@ from ..ports import PageRecord
 from ..search.engine import find_neighbors
 from ..settings import load
 from ..types import Answer, Chunk, Filters, Ranking, Suggestion
-from ..workspace.planning import open_for_planning
+from ..workspace.dry_run import open_for_planning
 from ..workspace.reindex import drop_previous, reindex, rollback
 from ..workspace.workspace import Workspace
 from .page_view import read_page

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pertinent.sources.html import Article, parse_html
-from pertinent.sources.markdown.links import LinkBoundary
 from pertinent.sources.markdown.parser import DocumentParser
+from pertinent.sources.markdown.symlinks import LinkBoundary
 from pertinent.sources.normal_form import HeadingPiece, Piece, assemble
 
 from .shells import NAVIGATION, SNIPPETS, docusaurus

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pertinent.sources.markdown import large_files
-from pertinent.sources.markdown.links import LinkBoundary
 from pertinent.sources.markdown.parser import DocumentParser
+from pertinent.sources.markdown.symlinks import LinkBoundary
 
 _BLOCKS = (
     "# Title",

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.links import LinkBoundary
 from pertinent.sources.markdown.parser import DocumentParser
+from pertinent.sources.markdown.symlinks import LinkBoundary
 from pertinent.sources.normal_form import BlockPiece, HeadingPiece, Piece, assemble
 
 

@@ -13,7 +13,7 @@ from ...errors import InvalidInput, SourceError
 from ...types import Skipped
 from .docusaurus_config import DocsPlugin, SiteConfig, find_config, read_config
 from .docusaurus_routes import EXTENSIONS, is_page
-from .links import LinkBoundary
+from .symlinks import LinkBoundary
 
 _MAX_PARENTS = 4  # folders above the path in which to look for a config
 _MAX_KINDS = 5  # kinds of other files that are named

@@ -108,6 +108,12 @@ def write(text: str) -> None:
         raise OutputClosed from None
 
 
+def print_message(text: str) -> None:
+    """Print a line on stderr at once."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
 def symbol(unicode: str, ascii_text: str) -> str:
     """Return the Unicode symbol, or its ASCII replacement where stdout can't encode it."""
     return unicode if supports_unicode(sys.stdout) else ascii_text

@@ -275,8 +275,10 @@ class EdgeBuilds:
 
 
 def _config(dimension: int) -> qdrant.EdgeConfig:
+    # Searches read few of the exact vectors; loading all of them would take most of the time to open.
+    dense = qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine, on_disk=True)
     return qdrant.EdgeConfig(
-        vectors={DENSE: qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine)},
+        vectors={DENSE: dense},
         sparse_vectors={LEXICAL: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
         # The graph is built and searched with 8-bit vectors, which takes a third of the time; candidates are
         # scored with the exact ones.

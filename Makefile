@@ -13,6 +13,9 @@ SERVICE_EXTRAS := postgres cohere otel
 # The folders to compare on.
 SETS ?=
 
+# Each test process, and each command that a test starts, would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test quick check docs format widget constraints bench peers clean
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +31,14 @@ SLOW_FIXTURES = frozenset(
 
 SLOW_PARAMETERS = frozenset({"postgresql"})
 """Parameters of tests that ask for such a fixture while they run."""
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - where Linux keeps files in memory
+MEMORY_BYTES = 4 * 2**30
+"""How much room the files of all tests need at most, with much to spare."""
+
+# Most tests write indexes and databases, and would wait for the disk more than for anything else.
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 # No test fails for being slow: the machine may be busy.
 hypothesis.settings.register_profile(

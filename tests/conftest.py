@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 import shutil
 import tempfile
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import typer.testing
 
 from pertinent.settings import COMMON_NAMES, PREFIX, RESERVED, Settings
 from pertinent.surfaces import seed_functions
@@ -40,6 +43,9 @@ MEMORY_BYTES = 4 * 2**30
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
+# Typer builds all commands for each call of one, which takes longer than most of them run.
+vars(typer.testing)["_get_command"] = functools.cache(typer.main.get_command)
+
 # No test fails for being slow: the machine may be busy.
 hypothesis.settings.register_profile(
     "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -57,6 +63,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             parameter in SLOW_PARAMETERS for parameter in parameters if isinstance(parameter, str)
         ):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector skip the modules and tests: they stay until the end, and are most objects."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

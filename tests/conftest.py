@@ -18,6 +18,7 @@ from pertinent.settings import COMMON_NAMES, PREFIX, RESERVED, Settings
 from pertinent.surfaces import seed_functions
 from pertinent.workspace.workspace import Workspace
 
+from .remembered_vectors import remembered_vectors  # noqa: F401 - a fixture for all tests
 from .servers.fixtures import collection, fragile_cluster, qdrant, qdrant_cluster, qdrant_node  # noqa: F401 - fixtures for all tests
 
 pytest_plugins = ["pytester"]

@@ -79,7 +79,7 @@ def test_searches_go_on_while_postgresql_goes_silent_under_load(
     statuses: list[tuple[int, str]] = []
 
     def keep_searching() -> None:
-        while not stop.is_set():
+        while not stop.wait(0.05):
             statuses.append(search(server, **NO_CACHE))
 
     clients = [threading.Thread(target=keep_searching) for _ in range(4)]

@@ -13,8 +13,11 @@ SERVICE_EXTRAS := postgres cohere otel
 # The folders to compare on.
 SETS ?=
 
+# Each test process, and each command that a test starts, would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check docs format widget constraints bench peers clean
+.PHONY: help run builds test quick check docs format widget constraints bench peers clean
 
 help:
 	@echo "make run     index the example handbook, answer three questions about it, and serve it"
@@ -55,10 +58,13 @@ check: $(STAMP)dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: check
+# Docusaurus is installed and builds the handbook while mypy uses one core and the first tests run; the tests that need
+# the builds wait for them.
+builds: $(STAMP)dev
 	@$(BIN)/python -m tests.servers.binary
-	@# Docusaurus is installed and builds the handbook while the first tests run; those that need it wait.
-	@{ $(BIN)/python -m tests.sources.docusaurus_build; $(BIN)/python -m tests.packages.npm_build; } >/dev/null 2>&1 & \
+	@{ $(BIN)/python -m tests.sources.docusaurus_build; $(BIN)/python -m tests.packages.npm_build; } >/dev/null 2>&1 &
+
+test: builds check
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --dist worksteal
 
 quick: $(STAMP)dev

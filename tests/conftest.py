@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+import typer.testing
 
 from pertinent.settings import COMMON_NAMES, PREFIX, RESERVED, Settings
 from pertinent.surfaces import seed_functions
 from pertinent.workspace.workspace import Workspace
 
+from .remembered_vectors import remembered_vectors  # noqa: F401 - a fixture for all tests
 from .servers.fixtures import collection, fragile_cluster, qdrant, qdrant_cluster, qdrant_node  # noqa: F401 - fixtures for all tests
 
 pytest_plugins = ["pytester"]
@@ -29,6 +35,17 @@ SLOW_FIXTURES = frozenset(
 
 SLOW_PARAMETERS = frozenset({"postgresql"})
 """Parameters of tests that ask for such a fixture while they run."""
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - where Linux keeps files in memory
+MEMORY_BYTES = 4 * 2**30
+"""How much room the files of all tests need at most, with much to spare."""
+
+# Most tests write indexes and databases, and would wait for the disk more than for anything else.
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+# Typer builds all commands for each call of one, which takes longer than most of them run.
+vars(typer.testing)["_get_command"] = functools.cache(typer.main.get_command)
 
 # No test fails for being slow: the machine may be busy.
 hypothesis.settings.register_profile(
@@ -47,6 +64,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             parameter in SLOW_PARAMETERS for parameter in parameters if isinstance(parameter, str)
         ):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector skip the modules and tests: they stay until the end, and are most objects."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -127,20 +127,22 @@ def test_search_beside_a_service_opens_no_store(
     assert run("search", "joint limits", exits=0).stdout == expected
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["--no-metadata"], ["--explain"], ["--ranking", "lexical", "--exact"]]
-)
-def test_search_prints_the_same_json(run: Run, serve: Serve, options: list[str]) -> None:
-    command = ["search", "jont limits", "--json", *options]
-    expected = drop_times(json.loads(run(*command, exits=0).stdout))
+def test_search_prints_the_same_json(run: Run, serve: Serve) -> None:
+    command = ["search", "jont limits", "--json"]
+    commands = [
+        [*command, *options]
+        for options in ([], ["--no-metadata"], ["--explain"], ["--ranking", "lexical", "--exact"])
+    ]
+    expected = [drop_times(json.loads(run(*command, exits=0).stdout)) for command in commands]
     server = serve()
-    result = run(*command, exits=0)
-    response = drop_times(json.loads(result.stdout))
-    assert result.stderr == notice(server)
-    for explained in (expected, response):
-        if "explain" in explained:
-            explained["explain"] = {**explained["explain"], "opening_ms": 0, "stages_ms": 0}
-    assert response == expected
+    for command, local in zip(commands, expected, strict=True):
+        result = run(*command, exits=0)
+        response = drop_times(json.loads(result.stdout))
+        assert result.stderr == notice(server)
+        for explained in (local, response):
+            if "explain" in explained:
+                explained["explain"] = {**explained["explain"], "opening_ms": 0, "stages_ms": 0}
+        assert response == local, command
 
 
 def test_ranking_of_the_settings_applies(run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,15 +240,15 @@ class TestStaleFile:
         assert not address.exists()
 
 
-@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
-def test_file_that_others_can_read_is_not_trusted(run: Run, serve: Serve, address: Path, mode: int) -> None:
+def test_file_that_others_can_read_is_not_trusted(run: Run, serve: Serve, address: Path) -> None:
     serve()
-    address.chmod(mode)
-    result = run("search", "joint", exits=3)
-    ignored = result.stderr.splitlines()[0]
-    assert ignored.startswith("pertinent: ignored ")
-    assert "chmod 600" in ignored
-    assert "another process" in result.stderr
+    for mode in (0o644, 0o640, 0o604, 0o660):
+        address.chmod(mode)
+        result = run("search", "joint", exits=3)
+        ignored = result.stderr.splitlines()[0]
+        assert ignored.startswith("pertinent: ignored ")
+        assert "chmod 600" in ignored
+        assert "another process" in result.stderr
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"url": 1}', "\0"])

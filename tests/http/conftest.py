@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from pertinent.workspace.workspace import Workspace
 ROOT = Path(__file__).parents[2]
 QUERY_FIELD = {"/search": "query", "/api/v1/search": "query_text"}
 """The name of the query in the body, by the route."""
+SECRETS = ("Traceback", "site-packages", "/tmp/", ".py", "sqlite", "postgres", "secret")  # noqa: S108 - what must not show
+"""What no error response may contain."""
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -168,7 +171,7 @@ def problem(response: Response, status: int, error: str) -> str:
     assert body["error"] == error
     assert isinstance(body["message"], str)
     assert 0 < len(body["message"]) <= 500
-    for secret in ("Traceback", "site-packages", str(ROOT), "/tmp/", ".py", "sqlite", "postgres", "secret"):  # noqa: S108 - parts of paths that must not show
+    for secret in (*SECRETS, str(ROOT), tempfile.gettempdir()):
         assert secret not in body["message"]
     return str(body["message"])
 

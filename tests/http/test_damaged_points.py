@@ -107,6 +107,8 @@ def opened_interfaces(monkeypatch: pytest.MonkeyPatch, folder: Path, **chosen: A
         monkeypatch.setenv(f"PERTINENT_{name.upper()}", text)
     # The catalog of a collection is read again for each request.
     monkeypatch.setattr("pertinent.stores.external.catalog.CACHE_SECONDS", -1.0)
+    # That a validation finds the same with 50 queries at once is tested elsewhere.
+    monkeypatch.setattr("pertinent.validation.acceptance_checks.AT_ONCE", 5)
     with ExitStack() as open_until_done:
         opened = open_until_done.enter_context(Pertinent(Workspace(usual)))
         open_until_done.callback(seed_functions.close_shared)

@@ -25,6 +25,9 @@ from .test_stores import Postgres, postgres  # noqa: F401 - a fixture
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
 
+TIMEOUT = 5
+"""Seconds for a statement and for a connection: short to wait for, and enough for a busy machine."""
+
 Silence = Callable[[], AbstractContextManager[None]]
 
 
@@ -36,13 +39,13 @@ def silence(
 ) -> Iterator[Silence]:
     """Make the PostgreSQL that the settings name silent, in one of three ways."""
     url = postgres.start()
-    monkeypatch.setenv("PERTINENT_DATABASE_TIMEOUT", "5")
+    monkeypatch.setenv("PERTINENT_DATABASE_TIMEOUT", str(TIMEOUT))
     with ExitStack() as stack:
         if request.param == "stopped server":
-            monkeypatch.setenv("DATABASE_URL", url)
+            monkeypatch.setenv("DATABASE_URL", f"{url}&connect_timeout={TIMEOUT}")
             yield postgres.frozen
             return
-        proxy, proxy_url = stack.enter_context(silent_proxy(url))
+        proxy, proxy_url = stack.enter_context(silent_proxy(url, connect_seconds=TIMEOUT))
         monkeypatch.setenv("DATABASE_URL", proxy_url)
         yield lambda: proxy.silent(lose_connections=request.param == "lost connections")
 
@@ -76,7 +79,7 @@ def test_searches_go_on_while_postgresql_goes_silent_under_load(
     statuses: list[tuple[int, str]] = []
 
     def keep_searching() -> None:
-        while not stop.is_set():
+        while not stop.wait(0.05):
             statuses.append(search(server, **NO_CACHE))
 
     clients = [threading.Thread(target=keep_searching) for _ in range(4)]

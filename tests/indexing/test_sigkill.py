@@ -80,6 +80,17 @@ def run(folder: Path, book: Path, calls: int) -> int:
     return subprocess.run(command, capture_output=True, check=False).returncode
 
 
+def complete(folder: Path, book: Path) -> None:
+    """Sync in this process, to the end."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened,
+    ):
+        patch.setattr("pertinent.indexing.sync.COMMIT_CHUNKS", 3)
+        patch.setattr("pertinent.indexing.sync.WRITE_BATCH", 2)
+        opened.index(book, base_url="https://book.example/docs", allow_shrink=True)
+
+
 def contents(folder: Path) -> Any:
     """Return all that is stored, without times, and the result of a search."""
     with Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened:
@@ -104,10 +115,10 @@ NEVER = 10_000
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any, Any]:
     """Return an index of the first book, and its contents before and after a sync of the second."""
     folder = tmp_path_factory.mktemp("unbroken")
-    assert run(folder / "data", write(folder / "book", FIRST), NEVER) == 0
+    complete(folder / "data", write(folder / "book", FIRST))
     shutil.copytree(folder / "data", folder / "first")
     first = contents(folder / "data")
-    assert run(folder / "data", write(folder / "book", SECOND), NEVER) == 0
+    complete(folder / "data", write(folder / "book", SECOND))
     return folder / "first", first, contents(folder / "data")
 
 
@@ -118,7 +129,7 @@ def test_next_sync_completes_a_first_run_killed_at_any_step(
 ) -> None:
     book = write(tmp_path / "book", FIRST)
     assert run(tmp_path / "data", book, calls) == -signal.SIGKILL
-    assert run(tmp_path / "data", book, NEVER) == 0
+    complete(tmp_path / "data", book)
     assert contents(tmp_path / "data") == unbroken[1]
 
 
@@ -131,7 +142,7 @@ def test_next_sync_completes_an_update_killed_at_any_step(
     book = write(tmp_path / "book", SECOND)
     killed = run(tmp_path / "data", book, calls)
     assert killed == -signal.SIGKILL or calls > 8
-    assert run(tmp_path / "data", book, NEVER) == 0
+    complete(tmp_path / "data", book)
     assert contents(tmp_path / "data") == unbroken[2]
 
 
@@ -149,5 +160,5 @@ def test_next_sync_completes_runs_killed_at_random_moments(
         ) as child:
             time.sleep(0.3 + moments.random() * 0.7)
             child.kill()
-    assert run(tmp_path / "data", book, NEVER) == 0
+    complete(tmp_path / "data", book)
     assert contents(tmp_path / "data") == unbroken[2]

@@ -15,7 +15,8 @@ from pertinent import Pertinent
 from ..test_docs import matches_shown_output
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.slow  # the real model indexes the handbook
+# The real model indexes the handbook.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("remembered_vectors")]
 
 
 @pytest.fixture(scope="module")

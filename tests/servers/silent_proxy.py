@@ -79,13 +79,19 @@ class SilentProxy:
 
 
 @contextmanager
-def silent_proxy(url: str) -> Iterator[tuple[SilentProxy, str]]:
-    """A proxy before the PostgreSQL of a URL, and the URL that leads through it."""
+def silent_proxy(url: str, connect_seconds: int) -> Iterator[tuple[SilentProxy, str]]:
+    """A proxy before the PostgreSQL of a URL, and the URL that leads through it.
+
+    Args:
+        url: The address of the server.
+        connect_seconds: How long a client waits for a new connection.
+    """
     parts = urlsplit(url)
     (folder,) = parse_qs(parts.query)["host"]
     proxy = SilentProxy(Path(folder) / ".s.PGSQL.5432")
     user = parts.netloc.rpartition("@")[0]
     try:
-        yield proxy, urlunsplit(parts._replace(netloc=f"{user}@127.0.0.1:{proxy.port}", query=""))
+        netloc = f"{user}@127.0.0.1:{proxy.port}"
+        yield proxy, urlunsplit(parts._replace(netloc=netloc, query=f"connect_timeout={connect_seconds}"))
     finally:
         proxy.close()

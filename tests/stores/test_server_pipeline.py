@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from unittest.mock import Mock
 import pytest
 import qdrant_edge
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
 from pertinent.errors import IndexFailure, SyncRefused
 from pertinent.identity import point_id
@@ -23,6 +23,7 @@ from pertinent.indexing.sync import WRITE_BATCH
 from pertinent.stores.edge import EdgeIndex
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.index import QdrantIndex
+from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
@@ -192,7 +193,6 @@ def test_interrupted_migration_can_be_repeated(
     assert in_use(qdrant, collection) == 1
 
 
-PROGRAM = str(Path(sys.executable).with_name("pertinent"))
 KILLED_MIGRATION = """
 import os, signal, sys
 from pertinent.stores.qdrant.builds import QdrantBuilds
@@ -224,31 +224,31 @@ app()
     ],
 )
 def test_migration_killed_after_any_step_is_completed_by_the_same_command(
-    embedded: Path, tmp_path: Path, servers: dict[str, Any], step: str, message: str
+    embedded: Path,
+    tmp_path: Path,
+    servers: dict[str, Any],
+    step: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = tmp_path / "embedded"
     shutil.copytree(embedded, folder)
+    monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
+    monkeypatch.setenv("QDRANT_COLLECTION_NAME", servers["qdrant_collection"])
+    monkeypatch.setenv("QDRANT_API_KEY", servers["qdrant_api_key"] or "")
     arguments = ["--folder", str(folder), "migrate-to", "qdrant"]
     arguments += ["--url", servers["qdrant_url"], "--database-url", servers["database_url"]]
-    environment = {
-        **os.environ,
-        "PERTINENT_EMBEDDER": "testing:hashed-words",
-        "QDRANT_COLLECTION_NAME": servers["qdrant_collection"],
-        "QDRANT_API_KEY": servers["qdrant_api_key"] or "",
-    }
-
-    def migrate(*command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*command, *arguments], env=environment, cwd=tmp_path, capture_output=True,
-            text=True, check=False,
-        )  # fmt: skip
-
-    killed = migrate(sys.executable, "-c", KILLED_MIGRATION, step)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_MIGRATION, step, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    repeated = migrate(PROGRAM)
-    assert (repeated.returncode, repeated.stderr.count("choose another")) == (0, 0), repeated.stderr
+    repeated = CliRunner().invoke(app, arguments)
+    assert (repeated.exit_code, repeated.stderr.count("choose another")) == (0, 0), repeated.stderr
     assert message in repeated.stdout
-    assert "already complete" in migrate(PROGRAM).stdout
+    assert "already complete" in CliRunner().invoke(app, arguments).stdout
     with Pertinent.open(tmp_path / "none", **FAST, **servers) as remote:
         assert remote.index(HANDBOOK).chunks_added == 0
 
@@ -369,6 +369,7 @@ def test_service_sees_what_another_process_indexes(tmp_path: Path, servers: dict
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered_vectors")
 def test_cluster_gives_the_same_verdict(
     tmp_path: Path, qdrant_cluster: Cluster, collection: str, postgres_url: str
 ) -> None:

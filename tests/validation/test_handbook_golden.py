@@ -17,7 +17,8 @@ from pertinent.validation.labels.resolve import resolve_labels
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import ValidationOptions, validate
 
-pytestmark = pytest.mark.slow  # the real model embeds the whole handbook
+# The real model embeds the whole handbook.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("remembered_vectors")]
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 

@@ -76,6 +76,7 @@ def test_long_retry_after_is_a_failure(site: LocalSite) -> None:
     assert list(pages) == ["/docs/b"]
 
 
+@pytest.mark.usefixtures("short_gaps")
 def test_busy_site_gets_more_attempts(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/a"] = failing(4, 429)
@@ -85,6 +86,7 @@ def test_busy_site_gets_more_attempts(site: LocalSite) -> None:
     assert [problem.reason for problem in unreadable] == ["answers HTTP 503; tried 5 times"]
 
 
+@pytest.mark.usefixtures("short_gaps")
 def test_occasional_refusals_do_not_end_the_crawl(site: LocalSite) -> None:
     names = [f"p{number}" for number in range(8)]
     site.book(*names)

@@ -137,6 +137,7 @@ def test_late_refusal_is_cleared_by_the_next_answer(clock: Clock) -> None:
     assert throttle.refusals == 0
 
 
+@pytest.mark.usefixtures("short_gaps")
 def test_crawl_ends_when_the_site_is_always_busy(site: LocalSite) -> None:
     let_in(site, [f"p{number}" for number in range(60)], lambda: False)
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=4, connections=1))
@@ -146,6 +147,7 @@ def test_crawl_ends_when_the_site_is_always_busy(site: LocalSite) -> None:
     assert "no longer answers: 4 pages in a row" in unreadable[-1].reason
 
 
+@pytest.mark.usefixtures("short_gaps")
 def test_crawl_continues_when_the_site_is_no_longer_busy(site: LocalSite) -> None:
     names = [f"p{number}" for number in range(9)]
     refusals = iter(range(5))

@@ -19,7 +19,7 @@ from ...servers.silent_proxy import SilentProxy, silent_proxy
 
 @pytest.fixture
 def proxy(postgres_server: str) -> Iterator[tuple[SilentProxy, str]]:
-    with silent_proxy(postgres_server) as silent:
+    with silent_proxy(postgres_server, connect_seconds=2) as silent:
         yield silent
 
 

@@ -59,7 +59,7 @@ def test_pytest_example_prints_what_its_page_shows(folder: Path) -> None:
 def test_haystack_yaml_loads_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     from haystack import Pipeline
 
-    monkeypatch.setenv("PERTINENT_SERVICE_KEY", "secret-key")
+    monkeypatch.setenv("SEARCH_SERVICE_KEY", "secret-key")
     (text,) = read_blocks("haystack.md", "yaml")
     variables: dict[str, Any] = {"Pipeline": Pipeline, "text": text}
     exec(read_blocks("haystack.md", "python")[1], variables)  # noqa: S102 - it is our own page

@@ -304,7 +304,7 @@ class TestFailingServers:
     def test_closed_client_is_an_error_of_pertinent(self, url: str) -> None:
         client = PertinentClient(url)
         client.close()
-        with pytest.raises(StoreError, match="this client is closed, or .*: create a new one"):
+        with pytest.raises(StoreError, match=r"this client is closed, or .*: create a new one"):
             client.search("x")
 
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

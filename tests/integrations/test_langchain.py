@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
-from importlib.metadata import metadata
+from importlib.metadata import metadata, requires
 from typing import Any
 
 import pytest
@@ -97,6 +98,13 @@ def test_wrong_option_is_refused_at_once_without_the_key(
 
 def test_repr_does_not_show_the_key(url: str) -> None:
     assert "secret-key" not in repr(PertinentRetriever(book=url, api_key=SecretStr("secret-key")))
+
+
+def test_install_without_extras_has_no_package_of_the_integrations() -> None:
+    base = [entry for entry in requires("pertinent") or [] if "extra ==" not in entry]
+    packages = {re.match(r"[\w-]+", entry)[0].lower() for entry in base}  # type: ignore[index]
+    assert "httpx" in packages
+    assert not packages & {"mcp", "langchain-core", "llama-index-core", "haystack-ai", "pytest"}
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 from typer.main import get_command
 
 from pertinent import Pertinent
-from pertinent.settings import COMMON_NAMES, Settings, load
+from pertinent.settings import COMMON_NAMES, PREFIX, Settings, load
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.http import create_app
 
@@ -64,6 +64,13 @@ def test_every_setting_is_in_the_guide_with_its_common_name(name: str) -> None:
     default = Settings.model_fields[name].default
     if default not in (None, ()):
         assert f"`{default}`" in row
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_variable_with_our_prefix_is_a_setting(page: Path) -> None:
+    variables = set(re.findall(rf"\b{PREFIX}[A-Z_]+", page.read_text(encoding="utf-8")))
+    # Every command and `Pertinent.open` refuse a variable with the prefix that is no setting.
+    load(environment=dict.fromkeys(variables, ""))
 
 
 def test_methods_in_the_guide_have_the_parameters_it_names() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import logging
 import subprocess
 import sys
@@ -79,6 +81,7 @@ class TestKey:
         with connect(guarded, key) as client, pytest.raises(SettingsError) as error:
             client.search("joints")
         assert "API key" in str(error.value)
+        assert "in Python, pass it as api_key" in str(error.value)
         assert "(request " in str(error.value)
         assert key is None or key not in str(error.value)
 
@@ -158,7 +161,6 @@ class TestErrorsOfTheService:
             ("400 Bad Request", "validation_error", "limit: must be between 1 and 50", InvalidInput),
             ("401 Unauthorized", "unauthorized", "the API key is wrong", SettingsError),
             ("403 Forbidden", "forbidden", "this Host is not allowed", SettingsError),
-            ("404 Not Found", "not_found", "no chunk has the id", NotFound),
             ("413 Too Large", "payload_too_large", "the body must be at most 65536 bytes", InvalidInput),
             ("431 Too Large", "headers_too_large", "the head must be at most 32768 bytes", InvalidInput),
             ("500 Oops", "internal_error", "unexpected server error", IndexFailure),
@@ -180,6 +182,20 @@ class TestErrorsOfTheService:
         assert message in str(raised.value)
         assert "(request req-42)" in str(raised.value)
         assert type(raised.value) is expected
+
+    def test_missing_chunk_is_not_found(self, connect: Connect) -> None:
+        answer = reply("404 Not Found", error_body("not_found", "no chunk has the id"), REQUEST_ID)
+        with answering(answer) as server, connect(server.url) as client:
+            for read in (client.chunk, client.page):
+                with pytest.raises(NotFound, match=r"no chunk has the id \(request req-42\)"):
+                    read("x")
+
+    def test_missing_route_means_a_wrong_address(self, connect: Connect, url: str) -> None:
+        with (
+            connect(f"{url}/search") as client,
+            pytest.raises(IndexFailure, match="/search is not the address of a Pertinent service"),
+        ):
+            client.suggest("x")
 
     def test_field_of_an_invalid_value_is_named(self, connect: Connect) -> None:
         answer = reply("400 Bad Request", error_body("validation_error", "limit: must be less"))
@@ -272,9 +288,32 @@ class TestFailingServers:
     def test_nobody_listens(self, connect: Connect) -> None:
         with (
             connect("http://127.0.0.1:1", retries=1) as client,
-            pytest.raises(IndexFailure, match=r"http://127.0.0.1:1 does not answer.*tried 2 times"),
+            pytest.raises(IndexFailure, match=r"http://127.0.0.1:1 does not answer.*tried 2 times") as error,
         ):
             client.pages()
+        assert "check the address, and that the service runs (`pertinent serve`)" in str(error.value)
+
+    def test_web_server_of_something_else_is_named(self, connect: Connect) -> None:
+        with (
+            answering(reply("404 Not Found", b"<html>")) as server,
+            connect(server.url) as client,
+            pytest.raises(IndexFailure, match=f"{server.url} is not the address of a Pertinent service"),
+        ):
+            client.pages()
+
+    def test_closed_client_is_an_error_of_pertinent(self, url: str) -> None:
+        client = PertinentClient(url)
+        client.close()
+        with pytest.raises(StoreError, match=r"this client is closed, or .*: create a new one"):
+            client.search("x")
+
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+    def test_client_of_an_ended_event_loop_is_an_error_of_pertinent(self, url: str) -> None:
+        client = AsyncPertinentClient(url)
+        asyncio.run(client.search("x"))
+        with pytest.raises(StoreError, match=r"belongs to an event loop that has ended: create a new one"):
+            asyncio.run(client.search("x"))
+        gc.collect()  # the connection of the first loop can't be closed any more
 
     @pytest.mark.parametrize(
         "body",

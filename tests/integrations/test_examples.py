@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from pertinent import Pertinent
+from pertinent.integrations.langchain import PertinentRetriever
 
+from ..http.test_server import Server
 from ..test_docs import matches_shown_output
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +48,27 @@ def test_example_prints_what_its_page_shows(page: str, folder: Path) -> None:
     assert matches_shown_output(output, expected), output
 
 
+def test_guide_shows_what_the_clients_print(folder: Path) -> None:
+    blocks = read_blocks("guide.md", "(?:python|text)")
+    first = next(number for number, block in enumerate(blocks) if "import PertinentClient" in block)
+    server = Server("--folder", str(folder / ".pertinent"))
+    try:
+        for code, expected in (blocks[first : first + 2], blocks[first + 2 : first + 4]):
+            output = run_program(folder, "-c", code.replace(":8000", f":{server.port}"))
+            assert output == expected
+    finally:
+        server.end()
+
+
+def test_langchain_tool_cites_each_passage(folder: Path) -> None:
+    code = read_blocks("langchain.md", "python")[1]
+    with Pertinent.open(folder / ".pertinent") as book:
+        variables: dict[str, Any] = {"retriever": PertinentRetriever(book=book, top_k=1)}
+        exec(code, variables)  # noqa: S102 - it is our own page
+        text = variables["tool"].invoke("joint limits")
+    assert text.startswith("https://handbook.example/docs/robot-description/joints#limits\n`lower` and")
+
+
 def test_pytest_example_prints_what_its_page_shows(folder: Path) -> None:
     (golden,), (expected,), (test,) = (
         read_blocks("pytest.md", language) for language in ("yaml", "text", "python")
@@ -60,7 +83,7 @@ def test_pytest_example_prints_what_its_page_shows(folder: Path) -> None:
 def test_haystack_yaml_loads_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     from haystack import Pipeline
 
-    monkeypatch.setenv("PERTINENT_SERVICE_KEY", "secret-key")
+    monkeypatch.setenv("SEARCH_SERVICE_KEY", "secret-key")
     (text,) = read_blocks("haystack.md", "yaml")
     variables: dict[str, Any] = {"Pipeline": Pipeline, "text": text}
     exec(read_blocks("haystack.md", "python")[1], variables)  # noqa: S102 - it is our own page

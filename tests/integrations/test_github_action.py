@@ -205,9 +205,19 @@ def test_missing_golden_set_is_invalid_and_says_so(runner: Runner) -> None:
     result = runner.run_step("Validate")
     assert "missing.yaml can't be read" in result.stderr
     assert (runner.outputs["verdict"], runner.outputs["report"]) == ("INVALID", "")
+    assert runner.outputs["junit"] == ""
     runner.run_step("Summary")
-    assert "INVALID: no report was written" in runner.summary
+    assert runner.summary.startswith("## ? INVALID: no report was written\n\n```text\npertinent: golden: mis")
     assert runner.run_step("Verdict").returncode == 2
+
+
+@pytest.mark.slow
+def test_missing_baseline_is_named_as_the_input(runner: Runner) -> None:
+    runner.run_step("Index")
+    runner.inputs["baseline"] = "baseline.json"
+    runner.run_step("Validate")
+    runner.run_step("Summary")
+    assert "pertinent: --baseline: baseline.json can't be read: No such file" in runner.summary
 
 
 @pytest.mark.slow

@@ -112,6 +112,12 @@ def test_yaml_names_the_variable_of_the_key_not_the_key(
         assert "the-torque" in run_pipeline(loaded)
 
 
+def test_key_that_is_no_secret_is_refused_without_quoting_it(url: str) -> None:
+    with pytest.raises(InvalidInput, match="api_key: must be a Secret") as caught:
+        PertinentTextRetriever(url, "secret-key")  # type: ignore[arg-type]
+    assert "secret-key" not in str(caught.value)
+
+
 def test_only_an_address_can_be_saved(opened: Pertinent, url: str) -> None:
     with PertinentClient(url) as client:
         for book in (opened, client):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
-from importlib.metadata import metadata
+from importlib.metadata import metadata, requires
 from typing import Any
 
 import pytest
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import SecretStr, ValidationError
 
-from pertinent import Pertinent
+from pertinent import AsyncPertinentClient, Pertinent
 from pertinent.integrations.langchain import PertinentRetriever
 from pertinent.integrations.passages import describe_hit
 
@@ -82,7 +83,9 @@ def test_threshold_and_filters_restrict_the_documents(book: Pertinent | str) -> 
         ({"top_k": 0}, "top_k: must be between 1 and 100, not 0"),
         ({"threshold": 2.0}, "threshold: must be between 0.0 and 1.0"),
         ({"filters": {"author": "x"}}, "filter: 'author' is none of document_id, section"),
-        ({"book": "localhost:8000"}, "url: must begin with http:// or https://"),
+        ({"book": "localhost:8000"}, "1 validation error.*\n.*book: must be an opened index"),
+        ({"book": AsyncPertinentClient("http://127.0.0.1:1")}, "1 validation error.*\n.*book: must be an"),
+        ({"k": 3}, "k\n.*Extra inputs are not permitted"),
     ],
 )
 def test_wrong_option_is_refused_at_once_without_the_key(
@@ -95,6 +98,13 @@ def test_wrong_option_is_refused_at_once_without_the_key(
 
 def test_repr_does_not_show_the_key(url: str) -> None:
     assert "secret-key" not in repr(PertinentRetriever(book=url, api_key=SecretStr("secret-key")))
+
+
+def test_install_without_extras_has_no_package_of_the_integrations() -> None:
+    base = [entry for entry in requires("pertinent") or [] if "extra ==" not in entry]
+    packages = {re.match(r"[\w-]+", entry)[0].lower() for entry in base}  # type: ignore[index]
+    assert "httpx" in packages
+    assert not packages & {"mcp", "langchain-core", "llama-index-core", "haystack-ai", "pytest"}
 
 
 @pytest.mark.slow

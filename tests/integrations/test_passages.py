@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 
 import pytest
 
-from pertinent import Pertinent, PertinentClient
+from pertinent import AsyncPertinentClient, Pertinent, PertinentClient
 from pertinent.errors import InvalidInput
 from pertinent.integrations.passages import describe_hit, open_book
 
@@ -41,16 +42,27 @@ def test_address_becomes_a_client_of_the_service(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("book", "message"),
+    ("book", "named"),
     [
-        ("localhost:8000", "url: must begin with http:// or https://, not 'localhost:8000'"),
-        (7, "book: must be an opened Pertinent, a PertinentClient or the address of a service, not int"),
+        ("localhost:8000", "'localhost:8000'"),
+        (".pertinent", "'.pertinent'"),
+        (7, "int"),
+        (AsyncPertinentClient("http://127.0.0.1:1"), "AsyncPertinentClient"),
     ],
 )
-def test_unusable_book_is_refused(book: object, message: str) -> None:
+def test_unusable_book_is_refused_with_what_it_may_be(book: object, named: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         open_book(book)  # type: ignore[arg-type]
-    assert str(caught.value) == message
+    assert str(caught.value) == (
+        "book: must be an opened index (`Pertinent.open(FOLDER)`), a PertinentClient or the address of a "
+        f"service (http://… or https://…), not {named}"
+    )
+
+
+@pytest.mark.parametrize("kind", ["opened", "client"])
+def test_open_book_says_that_it_can_not_be_pickled(kind: str, opened: Pertinent, url: str) -> None:
+    with open_book(url) as client, pytest.raises(TypeError, match=r"can't be pickled.*in each process"):
+        pickle.dumps(opened if kind == "opened" else client)
 
 
 def test_key_without_an_address_is_refused(opened: Pertinent) -> None:

@@ -172,13 +172,38 @@ def test_service_can_be_named(project: pytest.Pytester, monkeypatch: pytest.Monk
 def test_service_and_folder_together_are_refused(project: pytest.Pytester) -> None:
     write_golden(project, LIMITS)
     result = project.runpytest("--pertinent-url", "http://127.0.0.1:9", "--pertinent-folder", ".")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*give --pertinent-url or --pertinent-folder, not both*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: give --pertinent-url or --pertinent-folder, not both"])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--pertinent-folder", "empty", "*nothing is indexed in empty yet; run `pertinent index PATH`"),
+        ("--pertinent-url", "localhost:8000", "*url: must begin with http:// or https://, not *"),
+        (
+            "--pertinent-url",
+            "http://127.0.0.1:9",
+            "*does not answer: *that the service runs*",
+        ),
+    ],
+)
+def test_fixture_book_says_what_is_missing_without_a_traceback(
+    project: pytest.Pytester, option: str, value: str, message: str
+) -> None:
+    project.makepyfile("def test_first_hit(book): pass")
+    result = project.runpytest_subprocess(option, value)  # httpx can't be imported twice
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([message])
+    assert "Traceback" not in result.stdout.str()
+    assert "site-packages" not in result.stdout.str()
+    assert "def book" not in result.stdout.str()
 
 
 def test_golden_files_are_named_in_the_configuration(project: pytest.Pytester) -> None:
     write_golden(project, LIMITS).rename(project.path / "hard.yaml")
     project.runpytest().assert_outcomes()
+    project.runpytest("hard.yaml").assert_outcomes(passed=2)
     project.makeini("[pytest]\npertinent_golden = golden.yaml hard.yaml\n")
     project.runpytest().assert_outcomes(passed=2)
     write_golden(project, LIMITS)

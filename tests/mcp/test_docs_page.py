@@ -47,13 +47,23 @@ def test_agents_page_runs_and_prints_what_it_shows(handbook: Path) -> None:
 def test_agents_page_names_commands_that_exist() -> None:
     lines = re.findall(r"pertinent (mcp[^`\"\n]*)", AGENTS)
     for line in lines:
-        options = [word for word in shlex.split(line) if word.startswith("--")]
+        command = line.partition(" --method")[0]  # the options of the Inspector follow
+        options = [word for word in shlex.split(command) if word.startswith("--")]
         assert set(options) <= {"--folder", "--http"}, line
     assert len(lines) > 2
 
 
+def test_agents_page_shows_what_a_wrong_folder_prints(handbook: Path) -> None:
+    folder = "/home/me/book"
+    (shown,) = re.findall(rf"```console\n(\$ pertinent mcp --folder {folder}\n.*?)```", AGENTS, re.S)
+    run = subprocess.run(
+        [str(COMMAND), "mcp", "--folder", str(handbook)], capture_output=True, text=True, check=False
+    )
+    assert run.stderr.replace(str(handbook), folder) == shown.splitlines(keepends=True)[1]
+
+
 def test_llms_txt_page_shows_real_output(handbook: Path) -> None:
-    served, exported = re.findall(r"```console\n(.*?)```", LLMS_TXT, re.S)
+    _install, served, exported = re.findall(r"```console\n(.*?)```", LLMS_TXT, re.S)
     server = Server("--folder", str(handbook / ".pertinent"))
     try:
         connection = server.connect()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -122,6 +123,22 @@ def test_missing_index_is_an_error_at_the_start(tmp_path: Path) -> None:
 def test_server_ends_with_its_input(indexed: Path) -> None:
     process = start("--folder", indexed)
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
+
+
+def test_terminal_says_that_an_agent_starts_the_server(indexed: Path) -> None:
+    terminal, stdin = os.openpty()
+    process = subprocess.Popen(
+        [str(COMMAND), "mcp", "--folder", str(indexed)], stdin=stdin, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith(f"pertinent: {indexed} is ready; now let your agent start this command")
+    finally:
+        process.terminate()
+        process.communicate()
+        os.close(terminal)
+        os.close(stdin)
 
 
 def test_address_without_http_is_refused(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from pertinent.surfaces.mcp.answer_size import count_tokens, cut_text
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
 
-from ..http.conftest import raising, settings_in
+from ..http.conftest import fill, raising, settings_in
 from .conftest import Ask, ask_reader, call, call_failing
 
 JOINTS = "https://book.example/docs/joints"
@@ -46,7 +47,20 @@ def test_search_applies_filters(ask: Ask[Any]) -> None:
     assert {result["url"].partition("#")[0] for result in results} == {JOINTS}
     none = call(ask, "search", query="the torque", filters={"section": "No such section"})
     assert none["results"] == []
-    assert "within these filters" in none["note"]
+    assert none["note"].startswith("Nothing within these filters comes near it. Leave the filters out")
+    far = call(ask, "search", query="income tax in Norway, and sensor", filters={"url": JOINTS})
+    assert far["note"].startswith("Nothing within these filters answers this well enough. The nearest")
+
+
+def test_empty_index_says_so(tmp_path: Path) -> None:
+    workspace = fill(Workspace(settings_in(tmp_path / "data")))
+    with Pertinent(workspace) as book:
+        for name in book.sources():
+            book.remove(name)
+        note = call(ask_reader(book), "search", query="joints")["note"]
+        assert note.startswith("The index has no chunks yet: ")
+        assert ". Nothing in this documentation answers this well enough." in note
+        assert call(ask_reader(book), "list_pages")["note"] == "No page is indexed."
 
 
 def test_search_says_what_it_searched_for(ask: Ask[Any]) -> None:
@@ -63,9 +77,10 @@ def test_search_says_what_it_searched_for(ask: Ask[Any]) -> None:
         ("search", {"query": "  "}, "query: must not be empty; give 1 to 2000 characters"),
         ("search", {"query": "x" * 2001}, "query: has 2001 characters; it must have at most 2000"),
         ("search", {"query": "joints", "top_k": 21}, "top_k: must be at most 20"),
-        ("search", {"query": "joints", "page": 1}, "page: there is no such field"),
+        ("search", {"query": "joints", "page": 1}, "arguments: 'page' is none of query, top_k, filters"),
         ("search", {"query": "x", "filters": {"url": "joints"}}, "filter: url must be an address like "),
-        ("search", {"query": "x", "filters": {"tag": "y"}}, "filters.tag: there is no such field"),
+        ("search", {"query": "x", "filters": {"tag": "y"}}, "filters: 'tag' is none of url, section, docum"),
+        ("fetch", {"id": "docs://pages/none"}, "no passage or page has the id 'none'; search and list_pages"),
         ("fetch", {"id": "x", "around": -1}, "around: must be at least 0"),
         ("fetch", {"id": "nope"}, "no passage or page has the id 'nope'; search and list_pages return ids"),
         ("fetch", {"id": f"{JOINTS}/none"}, f"no page has the address {JOINTS}/none; list_pages returns "),
@@ -96,6 +111,7 @@ def test_fetch_reads_a_page_by_id_and_by_address(ask: Ask[Any], workspace: Works
     (record,) = (record for record in Pertinent(workspace).pages() if record.url == JOINTS)
     by_id = call(ask, "fetch", id=record.document_id)
     assert by_id == call(ask, "fetch", id=f"{JOINTS}/") == call(ask, "fetch", id=JOINTS)
+    assert by_id == call(ask, "fetch", id=f"docs://pages/{record.document_id}")
     assert by_id["text"] == Pertinent(workspace).page(record.document_id).text
     assert by_id["id"] == record.document_id
     assert by_id["metadata"]["next_id"] is by_id["metadata"]["previous_id"] is None

@@ -99,6 +99,15 @@ def test_seed_002_folder_without_an_index_is_an_error() -> None:
     assert not Path(".pertinent").exists()
 
 
+def test_folder_above_the_data_folder_is_named_with_the_right_one(tmp_path: Path) -> None:
+    index_page(tmp_path / "docs", "# Joints\n\nA revolute joint has limits.\n")
+    folder = Path.cwd()
+    with pytest.raises(NotFound) as caught, pertinent.Pertinent.open(folder) as book:
+        book.search("joints")
+    expected = f"nothing is indexed in {folder} itself; the data folder seems to be {folder / '.pertinent'}"
+    assert str(caught.value) == expected
+
+
 def test_seed_002_index_that_lost_its_points_is_an_error(tmp_path: Path) -> None:
     index_page(tmp_path / "docs", "# Joints\n\nA revolute joint has limits.\n")
     shutil.rmtree(".pertinent/index")

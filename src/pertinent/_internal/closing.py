@@ -13,6 +13,12 @@ class ClosedAtExit:
         """Release files and connections."""
         raise NotImplementedError
 
+    def __getstate__(self) -> object:
+        raise TypeError(
+            f"{type(self).__name__} can't be pickled, because of its open files or connections: create one "
+            "in each process"
+        )
+
     def __enter__(self) -> Self:
         return self
 

@@ -14,7 +14,7 @@ from .passages import Book, describe_hit, open_book
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
-    from haystack.utils import Secret  # noqa: TC002 - Haystack reads the annotations at run time
+    from haystack.utils import Secret
 except ImportError as error:
     raise ImportError("Haystack is not installed: pip install 'pertinent[haystack]'") from error
 
@@ -57,7 +57,7 @@ class PertinentTextRetriever:
         self.top_k = top_k
         self.threshold = threshold
         self.filters = filters
-        self._book = open_book(book, api_key.resolve_value() if api_key else None)
+        self._book = open_book(book, _resolve_key(api_key))
 
     def to_dict(self) -> dict[str, Any]:
         """Serialize the component with the address of its service.
@@ -112,6 +112,16 @@ class PertinentTextRetriever:
     ) -> dict[str, list[Document]]:
         """Find the passages that answer a query best, without blocking the event loop."""
         return await asyncio.to_thread(self.run, query, filters, top_k)
+
+
+def _resolve_key(api_key: object) -> str | None:
+    if api_key is None:
+        return None
+    if not isinstance(api_key, Secret):  # it may be the key itself, which no message quotes
+        name = type(api_key).__name__
+        raise InvalidInput("api_key", f'must be a Secret, as Secret.from_env_var("NAME"), not {name}')
+    key: str | None = api_key.resolve_value()
+    return key
 
 
 def _convert_filters(filters: Mapping[str, Any] | None) -> dict[str, str] | None:

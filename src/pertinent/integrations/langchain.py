@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ConfigDict, PrivateAttr, SecretStr
+from pydantic import ConfigDict, PrivateAttr, SecretStr, SkipValidation
 
 from ..surfaces.client import PertinentClient
 from ..surfaces.library import Pertinent
@@ -43,9 +43,10 @@ class PertinentRetriever(BaseRetriever):
         >>> documents = retriever.invoke("How do nodes talk to each other?")
     """
 
-    model_config = ConfigDict(hide_input_in_errors=True)  # an error must not show the key
+    # An error must not show the key. An option of another retriever, such as `k`, must not be ignored.
+    model_config = ConfigDict(hide_input_in_errors=True, extra="forbid")
 
-    book: Pertinent | PertinentClient | str
+    book: SkipValidation[Pertinent | PertinentClient | str]  # open_book checks it, with one message
     api_key: SecretStr | None = None
     top_k: int = 5
     threshold: float = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import InvalidInput
+from ..identity import is_url
 from ..surfaces.client import PertinentClient
 from ..surfaces.library import Pertinent
 from ..types import Hit
@@ -23,17 +24,18 @@ def open_book(book: Book | str, api_key: str | None = None) -> Book:
     Raises:
         InvalidInput: The book is none of these, or the address is invalid.
     """
-    if isinstance(book, str):
+    if isinstance(book, str) and is_url(book):
         return PertinentClient(book, api_key)
+    if not isinstance(book, Pertinent | PertinentClient):
+        name = repr(book) if isinstance(book, str) else type(book).__name__
+        raise InvalidInput(
+            "book",
+            "must be an opened index (`Pertinent.open(FOLDER)`), a PertinentClient or the address of a "
+            f"service (http://… or https://…), not {name}",
+        )
     if api_key is not None:
         raise InvalidInput("api_key", "belongs to the address of a service; pass the address as book")
-    if isinstance(book, Pertinent | PertinentClient):
-        return book
-    raise InvalidInput(
-        "book",
-        "must be an opened Pertinent, a PertinentClient or the address of a service, "
-        f"not {type(book).__name__}",
-    )
+    return book
 
 
 def describe_hit(hit: Hit) -> dict[str, Any]:

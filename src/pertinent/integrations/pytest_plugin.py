@@ -54,10 +54,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse options that contradict each other, before any test runs."""
+    if config.getoption("pertinent_url") and config.getoption("pertinent_folder"):
+        raise pytest.UsageError("give --pertinent-url or --pertinent-folder, not both")
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile | None:
-    """Collect a golden set."""
+    """Collect a golden set: one that the configuration names, or that the command line does."""
     is_named = any(file_path.match(pattern) for pattern in parent.config.getini(GOLDEN_FILES))
-    if is_named and _QUERIES_KEY.search(file_path.read_bytes()):
+    is_argument = file_path.suffix in (".yaml", ".yml") and parent.session.isinitpath(file_path)
+    if (is_named or is_argument) and _QUERIES_KEY.search(file_path.read_bytes()):
         return GoldenFile.from_parent(parent, path=file_path)
     return None
 
@@ -71,7 +78,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def book(pytestconfig: pytest.Config) -> Book:
     """The index of `--pertinent-folder`, opened, or a client of the service at `--pertinent-url`."""
-    return _open_book(pytestconfig).book
+    from ..errors import PertinentError
+
+    try:
+        book = _open_book(pytestconfig).book
+        book.sources()  # a missing index, or a service that does not answer, is an error here
+        return book
+    except PertinentError as error:
+        message = str(error)
+    # Not inside `except`: pytest would show the traceback of the cause.
+    pytest.fail(message, pytrace=False)
 
 
 class OpenedBook:
@@ -80,15 +96,15 @@ class OpenedBook:
     def __init__(self, config: pytest.Config) -> None:
         from ..settings import load
         from ..surfaces.cli.global_options import open_reader
-        from .passages import open_book
+        from ..surfaces.client import PertinentClient
 
-        url, folder = (config.getoption(name) for name in ("pertinent_url", "pertinent_folder"))
-        if url and folder:
-            raise pytest.UsageError("give --pertinent-url or --pertinent-folder, not both")
-        self.settings: Settings = load({"folder": folder}).settings
+        url: str | None = config.getoption("pertinent_url")
+        self.settings: Settings = load({"folder": config.getoption("pertinent_folder")}).settings
         self._stack = ExitStack()
         key = next((key.get_secret_value() for key in self.settings.api_keys), None)
-        opening: AbstractContextManager[Book] = open_book(url, key) if url else open_reader(self.settings)
+        opening: AbstractContextManager[Book] = (
+            PertinentClient(url, key) if url else open_reader(self.settings)
+        )
         self.book = self._stack.enter_context(opening)
 
     def validate(self, golden_file: GoldenFile) -> ValidationReport:

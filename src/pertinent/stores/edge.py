@@ -333,7 +333,8 @@ def _translate_errors(folder: Path) -> Iterator[None]:
             raise IndexLocked(
                 f"another process, or another Pertinent in this one, has the index in {folder} open: wait "
                 "for it to end, or close it. "
-                "One process at a time can open an embedded index; `pertinent serve` answers many callers"
+                "One process at a time can open an embedded index. `pertinent serve` answers many callers: "
+                "if it runs, ask it with `PertinentClient(ADDRESS)`"
             ) from error
         raise IndexFailure(
             f"the index in {folder} failed: {error}. `pertinent doctor` finds out what is wrong"

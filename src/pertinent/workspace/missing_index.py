@@ -18,6 +18,9 @@ def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
             "a backup, or run `pertinent index SOURCE` for each of its sources. This makes a new "
             "catalog, and embeds only the passages that the index does not have"
         )
+    inner = settings.folder / Settings.model_fields["folder"].default
+    if settings.qdrant_url is None and inner.is_dir():
+        return f"nothing is indexed in {settings.folder} itself; the data folder seems to be {inner}"
     message = f"nothing is indexed in {settings.folder} yet; run `pertinent index PATH`"
     if settings.qdrant_url is not None:
         message += (

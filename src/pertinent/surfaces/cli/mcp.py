@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from ...errors import InvalidInput
+from .error_reporting import print_notice
 from .global_options import get_global_options, open_reader
 from .serve import HostOption, PortOption, serve
 
@@ -52,5 +54,10 @@ def _serve_stdio(context: typer.Context) -> None:
     # The catalog can be read while another process has the index open; a wrong folder shows at the start.
     with Pertinent(Workspace(settings)) as pertinent:
         title = choose_title(settings, list(pertinent.sources()))
+    if sys.stdin.isatty():
+        print_notice(
+            f"{settings.folder} is ready; now let your agent start this command (docs/agents.md says how). "
+            "Ctrl-D ends it"
+        )
     folder = IndexFolder(partial(open_reader, settings, announce=False))
     serve_stdio(folder, title, settings.mcp_max_tokens)

@@ -19,6 +19,7 @@ from .terminal import print_json, render, write
 
 if TYPE_CHECKING:
     from ...validation.comparison.compare import Comparison
+    from ...validation.golden.golden_set import GoldenSet
     from ...validation.report import ValidationReport
     from ...validation.target import ValidationTarget
 
@@ -169,9 +170,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     because labels are lost, the labels can't meet the criteria, the criteria
     require nothing, or a store is down.
     """
-    from ...validation import report
     from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
-    from ...validation.comparison.golden_change import check_baseline
     from ...validation.criteria import merge_criteria
     from ...validation.golden.formats import read_golden
     from ...validation.golden.golden_set import dump_golden
@@ -199,10 +198,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     criteria = merge_criteria(
         settings.criteria, golden_set.criteria, parse_requirements(require or ()), strict=strict
     )
-    baseline_report = report.load(baseline) if baseline else None
-    if baseline_report:
-        with _attribute_errors_to_baseline():
-            check_baseline(baseline_report, golden_set)
+    baseline_report = _load_baseline(baseline, golden_set) if baseline else None
     check_folder_is_writable("--output", Path(output or settings.reports))
     _check_files_are_writable({"--junit": junit, "--markdown": markdown, "--pin": pin})
     try:
@@ -250,6 +246,17 @@ def _find_default_golden(setting: Path | None) -> str:
             "golden", f"there is no {path} here; name a golden set, or set `golden`; {HOW_TO_START}"
         )
     return str(path)
+
+
+def _load_baseline(path: str, golden_set: GoldenSet) -> ValidationReport:
+    """Load the report to compare with; raise InvalidInput if it can't be compared."""
+    from ...validation import report
+    from ...validation.comparison.golden_change import check_baseline
+
+    with _attribute_errors_to_baseline():
+        baseline_report = report.load(path)
+        check_baseline(baseline_report, golden_set)
+    return baseline_report
 
 
 @contextmanager

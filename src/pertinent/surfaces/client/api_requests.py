@@ -36,6 +36,8 @@ class ApiRequest(Generic[Result]):
     headers: Mapping[str, str] = field(default_factory=dict)
     statuses: frozenset[int] = frozenset({SUCCESS})
     """The statuses whose body is a result."""
+    has_id: bool = False
+    """Whether the path ends with an id; if it does not, a 404 means that the address is wrong."""
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of httpx's `request`."""
@@ -79,7 +81,7 @@ def build_chunk(chunk_id: str, around: int) -> ApiRequest[list[Chunk]]:
     """Ask for a chunk and its neighbours."""
     path = f"/api/v1/chunks/{_quote_id('chunk_id', chunk_id)}"
     query: dict[str, str | int] = {"around": check_count("around", around, MAX_NEIGHBORS, minimum=0)}
-    return ApiRequest("GET", path, api_responses.read_chunks, query)
+    return ApiRequest("GET", path, api_responses.read_chunks, query, has_id=True)
 
 
 def build_pages() -> ApiRequest[list[PageRecord]]:
@@ -100,7 +102,7 @@ def build_sources() -> ApiRequest[dict[str, str]]:
 def build_page(document_id: str) -> ApiRequest[PageView]:
     """Ask for a page with its text and its chunks."""
     path = f"/api/v1/documents/{_quote_id('document_id', document_id)}"
-    return ApiRequest("GET", path, api_responses.read_page)
+    return ApiRequest("GET", path, api_responses.read_page, has_id=True)
 
 
 def build_run_tests(tests: Sequence[Mapping[str, Any]], top_k: int) -> ApiRequest[ValidationRun]:

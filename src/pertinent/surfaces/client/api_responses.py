@@ -161,7 +161,11 @@ def make_error(status: int, error: str, message: str, request: str) -> Pertinent
             if not colon or " " in field:
                 field, problem = "request", message
             return InvalidInput(field, f"{problem}{request}")
-        case ((401 | 403), _):
+        case 401, _:
+            return SettingsError(
+                f"the service refused the request: {message}; in Python, pass it as api_key{request}"
+            )
+        case 403, _:
             return SettingsError(f"the service refused the request: {message}{request}")
         case 404, "not_found":
             return NotFound(f"{message}{request}")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ..._internal.retry_after import parse_retry_after
-from ...errors import IndexFailure, InvalidInput, PertinentError
+from ...errors import IndexFailure, InvalidInput, PertinentError, StoreError
 from ...identity import is_loopback, is_url, shorten
 from ...limits import LONGEST_MESSAGE, check_at_least
 from .api_requests import ApiRequest, Result
@@ -27,6 +27,7 @@ FIRST_WAIT_SECONDS = 0.25
 LONGEST_WAIT_SECONDS = 60.0
 """A service that asks to wait longer is not asked again."""
 
+NOT_FOUND = 404
 RETRIED_STATUSES = frozenset({429, 503})
 
 
@@ -82,11 +83,16 @@ class Connection:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Raise the errors of httpx as IndexFailure; those that may pass as TransientFailure."""
+        """Raise the errors of httpx as StoreError; those that may pass as TransientFailure."""
         try:
             yield
         except httpx.TimeoutException as error:
             raise IndexFailure(f"{self.url} gave no answer within {self.timeout:g} s") from error
+        except httpx.ConnectError as error:
+            raise TransientFailure(
+                f"{self.url} does not answer: {error}; check the address, and that the service runs "
+                "(`pertinent serve`)"
+            ) from error
         except httpx.TransportError as error:
             detail = str(error) or type(error).__name__
             raise TransientFailure(f"{self.url} does not answer: {detail}") from error
@@ -95,6 +101,10 @@ class Connection:
         except httpx.HTTPError as error:
             detail = str(error) or type(error).__name__
             raise IndexFailure(f"{self.url} gave an answer that can't be read: {detail}") from error
+        except RuntimeError as error:  # of httpx after `close`, of asyncio in the next event loop
+            raise StoreError(
+                "this client is closed, or belongs to an event loop that has ended: create a new one"
+            ) from error
 
     def read_response(self, request: ApiRequest[Result], response: httpx.Response) -> Result:
         """Return the result in a response.
@@ -117,6 +127,11 @@ class Connection:
                     f"{self.url} is not a Pertinent service of this version: unexpected response "
                     f"({shorten(repr(error), LONGEST_MESSAGE)}){_name_request(response)}"
                 ) from error
+        if status == NOT_FOUND and not request.has_id:
+            raise IndexFailure(
+                f"{self.url} is not the address of a Pertinent service: there is no {request.path} below it"
+                f"{_name_request(response)}"
+            )
         raise self._make_error(response, body)
 
     def _make_error(self, response: httpx.Response, body: object) -> PertinentError:
@@ -125,7 +140,7 @@ class Connection:
             error = str(body.get("error", ""))
             message = shorten(str(body["message"]), LONGEST_MESSAGE)
         else:
-            error, message = "", f"{self.url} gave an answer that is not JSON of Pertinent"
+            error, message = "", f"{self.url} gave an answer that is not JSON of Pertinent; check the address"
         if status in RETRIED_STATUSES:
             retry_after = parse_retry_after(response.headers.get("retry-after", ""))
             return TransientFailure(f"the service failed with {status}: {message}{request}", retry_after)

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
+from urllib.parse import unquote
 
 from ..._internal.messages import format_list
 from ...errors import NotFound
@@ -15,6 +16,9 @@ from ...types import SECTION_SEPARATOR, Chunk
 if TYPE_CHECKING:
     from ...validation.target import PageView
     from ..reader import Reader
+
+RESOURCES = "docs://pages/"
+"""What the address of a page as a resource begins with; its id follows."""
 
 MAX_QUOTE = 200
 """How many characters of an id or address a message quotes."""
@@ -81,9 +85,13 @@ class PageRange:
 def find_range(reader: Reader, identifier: str) -> PageRange:
     """Find a passage or a page by its id, a page by its address, or a section by its `url#anchor`.
 
+    The address of a page may be that of its resource, too.
+
     Raises:
         NotFound: Nothing has this id or address.
     """
+    if identifier.startswith(RESOURCES):
+        return _span_page(_read_page(reader, unquote(identifier.removeprefix(RESOURCES))))
     if is_url(identifier):
         url, _, anchor = identifier.partition("#")
         page = reader.page(_find_page_id(reader, url))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from mcp_types import (
     ListResourcesResult,
@@ -17,20 +17,19 @@ from mcp_types import (
 from ...errors import InvalidInput, NotFound
 from ...identity import shorten
 from ..page_markdown import render_page
-from .page_range import MAX_QUOTE
+from .page_range import MAX_QUOTE, RESOURCES
 from .tools import FetchArguments, fetch_document
 
 if TYPE_CHECKING:
     from ..reader import Reader
 
-SCHEME = "docs://pages/"
 MARKDOWN = "text/markdown"
 PAGES_PER_RESPONSE = 200
 
 TEMPLATE = ResourceTemplate(
     name="page",
     title="A page of the documentation",
-    uri_template=f"{SCHEME}{{id}}",
+    uri_template=f"{RESOURCES}{{id}}",
     description="A page by its id, which search, list_pages and suggest return.",
     mime_type=MARKDOWN,
 )
@@ -38,7 +37,7 @@ TEMPLATE = ResourceTemplate(
 
 def make_uri(document_id: str) -> str:
     """Return the address of a page as a resource."""
-    return SCHEME + quote(document_id, safe="")
+    return RESOURCES + quote(document_id, safe="")
 
 
 def list_resources(reader: Reader, cursor: str | None) -> ListResourcesResult:
@@ -63,12 +62,11 @@ def list_resources(reader: Reader, cursor: str | None) -> ListResourcesResult:
 
 def read_resource(reader: Reader, uri: str, max_tokens: int) -> ReadResourceResult:
     """Read a page; raise NotFound if the address is that of no page."""
-    document_id = unquote(uri.removeprefix(SCHEME))
-    if not uri.startswith(SCHEME) or not document_id:
+    if not uri.startswith(RESOURCES) or uri == RESOURCES:
         raise NotFound(
-            f"{shorten(uri, MAX_QUOTE)!r} is no page; the address of a page is {SCHEME} and its id"
+            f"{shorten(uri, MAX_QUOTE)!r} is no page; the address of a page is {RESOURCES} and its id"
         )
-    document = fetch_document(reader, FetchArguments(id=document_id), max_tokens)
+    document = fetch_document(reader, FetchArguments(id=uri), max_tokens)
     note = f"\n> {document.metadata.note}\n" if document.metadata.note else ""
     text = render_page(document.title, document.url, document.text) + note
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])

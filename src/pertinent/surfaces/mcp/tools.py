@@ -7,12 +7,12 @@ one go into the other, results have `id`, `title` and `url`, and a document has 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ...identity import shorten
 from ...limits import AGENTS, MAX_NEIGHBORS, SUGGESTIONS
@@ -46,9 +46,18 @@ MAX_FOLDERS = 50
 
 
 class Arguments(BaseModel):
-    """Base of the arguments of a tool: unknown names are refused."""
+    """Base of the arguments of a tool: unknown names are refused, with the names that there are."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_names(cls, arguments: Any) -> Any:
+        for name in arguments if isinstance(arguments, Mapping) else ():
+            if name not in cls.model_fields:
+                names = ", ".join(cls.model_fields)
+                raise ValueError(f"{shorten(str(name), MAX_NAME)!r} is none of {names}")
+        return arguments
 
 
 class SearchFilters(Arguments):
@@ -136,7 +145,7 @@ def search_passages(
     answer = reader.search(query, arguments.top_k, GOOD_ENOUGH, filters=filters, fallback="lexical")
     available = max_tokens - RESERVED_TOKENS
     passages = [_describe_hit(hit) for hit in answer.hits]
-    notes = [shorten(note, MAX_NAME) for note in answer.notes]
+    notes = [_write_sentence(note) for note in answer.notes]
     if answer.corrected:
         notes.append(f"Searched for {shorten(answer.searched_for, MAX_NAME)!r}.")
     if not passages:
@@ -167,8 +176,19 @@ def _describe_hit(hit: Hit) -> FoundPassage:
     )
 
 
+def _write_sentence(note: str) -> str:
+    """Write a note of the engine, which has neither a capital nor a full stop, as a sentence."""
+    shortened = shorten(note, MAX_NAME)
+    return f"{shortened[:1].upper()}{shortened[1:].removesuffix('.')}."
+
+
 def _explain_no_hits(answer: Answer, *, filtered: bool) -> str:
     """Say that nothing is good enough, what comes nearest, and what to do."""
+    if filtered and not answer.excluded:
+        return (
+            "Nothing within these filters comes near it. Leave the filters out, or use an address or a "
+            "heading that `search` returned."
+        )
     scope = "within these filters" if filtered else "in this documentation"
     message = f"Nothing {scope} answers this well enough."
     if answer.excluded:
@@ -219,13 +239,17 @@ def list_pages(reader: Reader, arguments: ListPagesArguments, max_tokens: int) -
     pages = [PageEntry(id=record.document_id, title=record.title, url=record.url) for record in records]
     available = max_tokens - RESERVED_TOKENS
     if count_fitting(pages, available) == len(pages):
-        note = "" if pages else f"No page has the prefix {shorten(arguments.prefix, MAX_NAME)!r}."
+        note = "" if pages else _explain_no_pages(arguments.prefix)
         return PageList(pages=pages, total=len(pages), folders=[], note=note)
     folders = _count_folders([record.url for record in records])
     available -= sum(map(count_tokens, folders))
     fitting = count_fitting(pages, available)
     note = f"{fitting} of {len(pages):,} pages fit in {max_tokens:,} tokens: list a longer prefix."
     return PageList(pages=pages[:fitting], total=len(pages), folders=folders, note=note)
+
+
+def _explain_no_pages(prefix: str) -> str:
+    return f"No page has the prefix {shorten(prefix, MAX_NAME)!r}." if prefix else "No page is indexed."
 
 
 def _has_prefix(record: PageRecord, prefix: str) -> bool:

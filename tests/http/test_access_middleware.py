@@ -225,6 +225,28 @@ def test_public_key_has_its_own_rate_limit_for_each_address(serve: Serve, book: 
     assert [suggest(service.client, KEYS[0]) for _ in range(2)] == [200, 429]
 
 
+def test_rate_limit_makes_a_caller_wait_for_what_was_charged() -> None:
+    clock = Clock()
+    limit = RateLimit(60, clock)
+    assert limit.take("a") == 0.0
+    limit.charge("a", 69)
+    assert limit.take("a") == pytest.approx(11.0)
+    clock.now += 11
+    assert limit.take("a") == 0.0
+
+
+@pytest.mark.parametrize("headers", [{"x-api-key": PUBLIC_KEY}, {"x-api-key": KEYS[0]}])
+def test_rate_limit_counts_each_query_of_a_docsearch_request(serve: Serve, headers: dict[str, str]) -> None:
+    service = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY], rate_limit=12, public_rate_limit=12)
+
+    def search(count: int) -> Any:
+        body = {"requests": [{"query": "torque"}] * count}
+        return service.client.post("/1/indexes/*/queries", json=body, headers=headers)
+
+    assert [search(count).status_code for count in (10, 1, 10)] == [200, 200, 200]
+    problem(search(1), 429, "rate_limited")
+
+
 def test_public_rate_limit_counts_refused_requests(serve: Serve) -> None:
     client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY], public_rate_limit=1).client
     headers = {"x-api-key": PUBLIC_KEY}
@@ -252,7 +274,8 @@ def test_key_parameter_appears_in_no_log_no_metric_and_no_response(
 
 def test_wrong_key_parameter_is_refused(serve: Serve) -> None:
     client = serve(api_keys=KEYS, public_keys=[PUBLIC_KEY]).client
-    problem(client.get("/api/v1/suggest?q=x&key=wrong-guess"), 401, "unauthorized")
+    message = problem(client.get("/api/v1/suggest?q=x&key=wrong-guess"), 401, "unauthorized")
+    assert "`public_keys`" in message
     problem(client.get(f"/api/v1/suggest?q=x&key={KEYS[0]}"), 401, "unauthorized")
     problem(client.get("/api/v1/suggest?q=%C3%BC&key=%FF%F0%9F%98%80"), 401, "unauthorized")
 

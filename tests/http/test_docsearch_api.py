@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import Service, problem
+from pertinent import Pertinent
+from pertinent.workspace.workspace import Workspace
+
+from .conftest import Serve, Service, problem, settings_in
 
 ROUTE = "/1/indexes/*/queries"
 LEVELS = [f"lvl{number}" for number in range(7)]
@@ -47,6 +51,18 @@ def test_docsearch_texts_are_safe_as_html(service: Service) -> None:
     assert hit["_snippetResult"]["content"]["value"].startswith("&lt;<mark>script</mark>&gt;")
     assert hit["content"].startswith("&lt;script&gt;")
     assert "<script" not in str(hit)
+
+
+def test_docsearch_snippet_has_no_markup_of_markdown(serve: Serve, tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    text = "# Valves\n\n> What to know.\n\n## Opening\n\n- **Open** a `valve` slowly.\n"
+    (pages / "valve.md").write_text(text, encoding="utf-8")
+    settings = settings_in(tmp_path / "data")
+    with Pertinent(Workspace(settings)) as pertinent:
+        pertinent.index(pages, base_url="https://book.example")
+    texts = [hit["content"] for hit in query(serve(Workspace(settings)), "valves")["hits"]]
+    assert sorted(texts) == ["Open a valve slowly.", "What to know."]
 
 
 def test_docsearch_answers_each_query_in_order(service: Service) -> None:

@@ -30,6 +30,9 @@ from .npm_build import OVERLAY, build_themed_handbook, install_tools
 
 PUBLIC_KEY = "a-public-key"
 HANDBOOK = "http://handbook.example"
+PREVIEW = "http://preview.example"
+"""The same site on another host, where one page was indexed."""
+PREVIEW_PAGE = "# Entwurf\n\nDie Drehmomente eines Entwurfs.\n"
 OTHER_SITE = "http://other.example"
 POLICY = (
     "default-src 'none'; script-src http://search.example; "
@@ -57,25 +60,32 @@ def themed_handbook() -> Path:
 
 @pytest.fixture(scope="package")
 def search_workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    """The index of the handbook, its old version and a hostile page."""
+    """The index of the handbook, its old version, its German pages and a hostile page."""
     folder = tmp_path_factory.mktemp("packages")
-    hostile = folder / "hostile"
-    hostile.mkdir()
-    (hostile / "hostile.md").write_text(HOSTILE, encoding="utf-8")
+    pages = {"hostile": HOSTILE, "draft": PREVIEW_PAGE}
+    for name, text in pages.items():
+        (folder / name).mkdir()
+        (folder / name / f"{name}.md").write_text(text, encoding="utf-8")
     settings = Settings(
         folder=folder / "data",
         embedder=FAST,
         api_keys=("a-private-key",),  # type: ignore[arg-type] # the settings convert it
         public_keys=(PUBLIC_KEY,),  # type: ignore[arg-type]
         public_rate_limit=0,
-        cors_origins=(HANDBOOK, OTHER_SITE),
+        cors_origins=(HANDBOOK, PREVIEW, OTHER_SITE),
     )
     workspace = Workspace(settings)
     with Pertinent(workspace) as pertinent:
-        pertinent.index(BOOK)
-        old = OVERLAY / "versioned_docs" / "version-1.0"
-        pertinent.index(old, base_url="https://handbook.example/docs/1.0", name="old")
-        pertinent.index(hostile, base_url="https://handbook.example/docs", name="hostile")
+        pertinent.index(BOOK, base_url=f"{HANDBOOK}/docs", name="handbook")
+        german = OVERLAY / "i18n" / "de" / "docusaurus-plugin-content-docs"
+        for source, base_url in (
+            (OVERLAY / "versioned_docs" / "version-1.0", f"{HANDBOOK}/docs/1.0"),
+            (german / "current", f"{HANDBOOK}/de/docs"),
+            (german / "version-1.0", f"{HANDBOOK}/de/docs/1.0"),
+            (folder / "hostile", f"{HANDBOOK}/docs"),
+            (folder / "draft", f"{PREVIEW}/de/docs"),
+        ):
+            pertinent.index(source, base_url=base_url, name=f"{source.name} at {base_url}")
         yield workspace
 
 

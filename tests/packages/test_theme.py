@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from .conftest import HANDBOOK, Visit, Visitor, launch_browser, open_visitors, read_port, serve_sites
+from .conftest import HANDBOOK, PREVIEW, Visit, Visitor, launch_browser, open_visitors, read_port, serve_sites
 from .npm_build import pack_theme
 
 pytestmark = pytest.mark.slow
@@ -22,8 +22,14 @@ JOINTS = f"{HANDBOOK}/docs/robot-description/joints"
 @pytest.fixture(scope="module")
 def site_browser(themed_handbook: Path, search_service: str) -> Iterator[Browser]:
     with (
-        serve_sites({"handbook.example": themed_handbook}) as port,
-        launch_browser({"handbook.example": port, "search.example": read_port(search_service)}) as browser,
+        serve_sites({"handbook.example": themed_handbook, "preview.example": themed_handbook}) as port,
+        launch_browser(
+            {
+                "handbook.example": port,
+                "preview.example": port,
+                "search.example": read_port(search_service),
+            }
+        ) as browser,
     ):
         yield browser
 
@@ -140,19 +146,48 @@ def test_theme_modal_leads_to_the_search_page(visitor: Visitor) -> None:
     visitor.page.keyboard.press("ArrowUp")
     expect(visitor.selected).to_have_text("See all results for “revolute joint”")
     visitor.page.keyboard.press("Enter")
-    expect(visitor.page).to_have_url(f"{HANDBOOK}/search?q=revolute+joint")
+    expect(visitor.page).to_have_url(f"{HANDBOOK}/search/?q=revolute+joint")
     expect(visitor.dialog).to_be_hidden()
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"), [("/docs/", "/docs/robot-description/"), ("/docs/1.0/joints", "/docs/1.0/")]
-)
-def test_theme_contextual_search_stays_in_the_version(visit_site: Visit, path: str, expected: str) -> None:
-    visitor = visit_site(HANDBOOK + path)
-    visitor.search("joint")
+@pytest.mark.parametrize("host", [HANDBOOK, PREVIEW])
+@pytest.mark.parametrize("docs", ["/docs/", "/docs/1.0/", "/de/docs/", "/de/docs/1.0/"])
+def test_theme_contextual_search_stays_in_version_and_locale(visit_site: Visit, host: str, docs: str) -> None:
+    visitor = visit_site(f"{host}{docs}{'joints' if '1.0' in docs else ''}")
+    visitor.page.keyboard.press("/")
+    visitor.box.fill("joint")
+    expect(visitor.page.locator(".snippet").first).to_be_visible()
     links = [option.get_attribute("href") or "" for option in visitor.options.all()]
-    assert any(link.startswith(expected) for link in links)
-    assert {link.startswith("/docs/1.0") for link in links if link.startswith("/docs")} == {"1.0" in expected}
+    # The draft is a page of another site, except on the preview.
+    pages = [link for link in links if "/search/" not in link and not link.startswith(PREVIEW)]
+    matches = [re.match(r"(?:/de)?/docs/(?:1\.0/)?", link) for link in pages]
+    assert {match and match[0] for match in matches} == {docs}
+
+
+def test_theme_knows_pages_that_were_indexed_on_a_preview(visit_site: Visit) -> None:
+    visitor = visit_site(f"{PREVIEW}/de/docs/")
+    visitor.page.evaluate("window.isSamePage = true")
+    visitor.page.keyboard.press("/")
+    visitor.box.fill("Drehmomente eines Entwurfs")
+    expect(visitor.selected).to_have_attribute("href", "/de/docs/draft/")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page).to_have_url(f"{PREVIEW}/de/docs/draft/")
+    assert visitor.page.evaluate("window.isSamePage") is True
+
+
+def test_theme_links_have_the_trailing_slash_of_the_site(visitor: Visitor) -> None:
+    visitor.search("revolute joint limits")
+    links = [option.get_attribute("href") or "" for option in visitor.options.all()]
+    assert [link for link in links if not re.search(r"/(?:[#?]|$)", link)] == []
+
+
+def test_theme_texts_are_those_of_the_locale(visit_site: Visit) -> None:
+    visitor = visit_site(f"{HANDBOOK}/de/docs/")
+    visitor.page.get_by_role("button", name="Suche").click()
+    expect(visitor.page.get_by_role("dialog", name="Suche")).to_be_visible()
+    expect(visitor.box).to_have_attribute("placeholder", "Im Handbuch suchen")
+    # What is not translated is as in the configuration.
+    expect(visitor.page.locator(".keys")).to_contain_text("to leave")
 
 
 @pytest.mark.parametrize("width", [1100, 390], ids=["desktop", "phone"])

@@ -39,7 +39,14 @@ PAGES = {
     "wrong-key": {"data-key": "another-key"},
     "down": {"data-url": "http://down.example"},
     "limited": {"data-url": "http://limited.example", "data-key": PUBLIC_KEY},
-    "scope": {"data-key": PUBLIC_KEY, "data-scope": "https://handbook.example/docs/1.0"},
+    "scope": {"data-key": PUBLIC_KEY, "data-scope": "http://handbook.example/docs/1.0"},
+    "mistakes": {
+        "data-key": PUBLIC_KEY,
+        "data-theme": "drak",
+        "data-target": "#nowhere",
+        "data-scope": "http://[",
+        "data-translations": "{",
+    },
     "german": {
         "data-key": PUBLIC_KEY,
         "data-placeholder": "Im Handbuch suchen",
@@ -76,6 +83,8 @@ def site_browser(
         head = f'<!doctype html><html lang="en"><title>{name}</title>{script}'
         text = f'{head}<main id="search"><h1>{name}</h1></main>'
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
+        if name == "index":
+            (folder / "twice.html").write_text(text.replace(script, script * 2), encoding="utf-8")
     with (
         serve_sites({"other.example": folder}) as port,
         launch_browser(
@@ -104,9 +113,7 @@ def visitor(visit_site: Visit) -> Visitor:
 def test_widget_searches_from_a_button_that_it_adds(visitor: Visitor) -> None:
     visitor.page.get_by_role("button", name="Search").click()
     visitor.search("revolute joint limits")
-    expect(visitor.selected).to_have_attribute(
-        "href", re.compile(r"^https://handbook\.example/docs/.*joints")
-    )
+    expect(visitor.selected).to_have_attribute("href", re.compile(r"^http://handbook\.example/docs/.*joints"))
 
 
 def test_widget_does_not_ask_for_reranking(visitor: Visitor) -> None:
@@ -152,7 +159,13 @@ def test_widget_says_what_is_wrong_when_the_service_is_down(visit_site: Visit) -
     message = visitor.page.get_by_role("alert")
     expect(message).to_contain_text("The search can’t be reached at the moment.")
     expect(message.get_by_role("button", name="Try again")).to_be_visible()
-    assert any("cors_origins must name http://other.example" in problem for problem in visitor.problems)
+    visitor.page.keyboard.type("s")
+    expect(visitor.box).to_have_value("joints")
+    message.get_by_role("button", name="Try again").click()
+    expect(message).to_be_visible()
+    reports = [problem for problem in visitor.problems if "cors_origins must name" in problem]
+    assert len(reports) == 1, "each letter is a request, but one message is enough"
+    assert OTHER_SITE in reports[0]
 
 
 def test_widget_says_how_long_to_wait_at_the_rate_limit(visit_site: Visit) -> None:
@@ -169,13 +182,46 @@ def test_widget_says_that_its_key_is_refused(visit_site: Visit) -> None:
     visitor.page.keyboard.press("/")
     visitor.box.fill("joint")
     expect(visitor.page.get_by_role("alert")).to_contain_text("The search is not set up for this site.")
+    assert any("`public_keys`" in problem for problem in visitor.problems)
 
 
 def test_widget_searches_one_part_of_the_site(visit_site: Visit) -> None:
     visitor = visit_site(f"{OTHER_SITE}/scope.html")
     visitor.search("joint")
     links = [option.get_attribute("href") or "" for option in visitor.options.all()]
-    assert {link.startswith("https://handbook.example/docs/1.0/") for link in links} == {True}
+    assert {link.startswith("http://handbook.example/docs/1.0/") for link in links} == {True}
+
+
+def test_widget_names_mistakes_in_its_attributes_and_works(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/mistakes.html")
+    visitor.expected_errors += ["Pertinent's widget"]
+    visitor.search("joint")
+    reports = " ".join(visitor.problems)
+    assert all(f"data-{name}" in reports for name in ("theme", "target", "scope", "translations"))
+
+
+def test_second_widget_of_a_page_does_nothing(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/twice.html")
+    visitor.expected_errors += ["has the search already"]
+    expect(visitor.page.get_by_role("button", name="Search")).to_have_count(1)
+    visitor.search("joint")
+    visitor.page.keyboard.press("Escape")
+    expect(visitor.dialog).to_be_hidden()
+
+
+def test_widget_tells_pages_of_the_same_title_apart(visitor: Visitor) -> None:
+    visitor.search("Gelenk")
+    for path in ("/de/docs/robot-description/joints", "/de/docs/1.0/joints"):
+        expect(visitor.page.get_by_role("group", name=f"Gelenke · {path}")).to_be_visible()
+        expect(visitor.options.filter(has_text=path)).to_have_count(1)
+
+
+def test_widget_shortens_a_long_query_in_its_messages(visitor: Visitor) -> None:
+    visitor.page.keyboard.press("Control+k")
+    visitor.box.fill(f'"{"zebra crossing " * 20}"')
+    message = visitor.dialog.get_by_text("Nothing was found for")
+    expect(message).to_contain_text("…”")
+    assert len(str(message.text_content())) < 200
 
 
 def test_widget_texts_can_be_translated(visit_site: Visit) -> None:

@@ -16,7 +16,7 @@ export interface PertinentThemeConfig {
 }
 
 // The file is a part of the search modal, which is built beside this module.
-const TEXTS = require("./search-modal/texts.json") as Record<string, string>;
+export const TEXTS = require("./search-modal/texts.json") as Record<string, string>;
 
 const text = Joi.string().allow("");
 const PERTINENT = Joi.object<PertinentThemeConfig>({

@@ -5,7 +5,7 @@ import type { SearchOptions } from "./options";
 import { RecentSearches } from "./recent";
 import { drawLink, drawNames, drawPages, drawRecent, isPageLink, type Row, type RowGroup } from "./results";
 import { type Answer, SearchFailure, SearchService, type Suggestion } from "./service";
-import { completeTexts, fillText, type Texts } from "./texts";
+import { completeTexts, fillText, shorten, type Texts } from "./texts";
 
 /** Passages are searched after this pause in typing; names at once. */
 const TYPING_PAUSE_MS = 150;
@@ -237,7 +237,8 @@ export class SearchPanel {
     const groups = [{ title: this.texts.names, rows: names }, ...drawPages(hits, searched, getLink)];
     const { getSearchPageLink } = this.options;
     if (getSearchPageLink && hits.length && !this.settings.isPage) {
-      const element = drawLink(getSearchPageLink(this.query), ICONS.all, fillText(this.texts.seeAll, { query: this.query }));
+      const text = fillText(this.texts.seeAll, { query: shorten(this.query) });
+      const element = drawLink(getSearchPageLink(this.query), ICONS.all, text);
       groups.push({ title: "", rows: [{ key: "all", element }] });
     }
     for (const { element } of groups.flatMap((group) => group.rows)) {
@@ -300,11 +301,11 @@ export class SearchPanel {
         this.isExact = true;
         this.search();
         this.input.focus();
-      }, fillText(texts.searchExactly, { query }));
-      messages.push(draw(fillText(texts.corrected, { query: answer.searched_for }), " ", searchExactly));
+      }, fillText(texts.searchExactly, { query: shorten(query) }));
+      messages.push(draw(fillText(texts.corrected, { query: shorten(answer.searched_for) }), " ", searchExactly));
     }
     if (answer?.status === "partial") messages.push(draw(texts.partial));
-    if (answer && !this.rows.length) messages.push(draw(fillText(texts.nothing, { query }), " ", texts.nothingAdvice));
+    if (answer && !this.rows.length) messages.push(draw(fillText(texts.nothing, { query: shorten(query) }), " ", texts.nothingAdvice));
     return messages;
   }
 

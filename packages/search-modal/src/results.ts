@@ -6,6 +6,8 @@ import type { Hit, Suggestion } from "./service";
 
 /** What the service puts between the headings of a section. */
 const SEPARATOR = " › ";
+/** What stands before the path of a page that has the title of another one. */
+const PATH_SEPARATOR = " · ";
 
 /** A row that can be selected; its key stays the same while results change. */
 export interface Row {
@@ -21,13 +23,15 @@ export interface RowGroup {
 
 /** Draw a row for each page or section. */
 export function drawNames(suggestions: Suggestion[], query: string, getLink: (url: string) => string): Row[] {
-  return suggestions.map((suggestion) => {
+  const paths = findPaths(suggestions.map(({ title, section, url }) => ({ label: `${title}\n${section}`, url })));
+  return suggestions.map((suggestion, number) => {
     const headings = suggestion.section ? suggestion.section.split(SEPARATOR) : [];
     const name = create("span", { class: "name" });
     appendName(name, headings.at(-1) ?? (suggestion.title || suggestion.url), query);
     const parents = headings.length ? [suggestion.title, ...headings.slice(0, -1)].filter(Boolean) : [];
     const row = drawLink(getLink(suggestion.url), suggestion.is_page ? ICONS.page : ICONS.section, name);
-    if (parents.length) row.lastElementChild?.append(" ", create("span", { class: "path" }, parents.join(SEPARATOR)));
+    const details = [parents.join(SEPARATOR), paths[number]].filter(Boolean).join(PATH_SEPARATOR);
+    if (details) row.lastElementChild?.append(" ", create("span", { class: "path" }, details));
     return { key: `name ${suggestion.url}`, element: row };
   });
 }
@@ -39,10 +43,29 @@ export function drawPages(hits: Hit[], query: string, getLink: (url: string) => 
     const page = hit.metadata.document_id || hit.metadata.url;
     pages.set(page, [...(pages.get(page) ?? []), hit]);
   }
-  return Array.from(pages.values(), (passages) => ({
-    title: passages[0]?.metadata.document_title || passages[0]?.metadata.url || "",
+  const groups = Array.from(pages.values());
+  const titles = groups.map(([first]) => ({ label: first?.metadata.document_title ?? "", url: first?.metadata.url ?? "" }));
+  const paths = findPaths(titles);
+  return groups.map((passages, number) => ({
+    title: [titles[number]?.label || titles[number]?.url, paths[number]].filter(Boolean).join(PATH_SEPARATOR),
     rows: passages.map((hit) => drawHit(hit, query, getLink)),
   }));
+}
+
+/** Return the path of each page whose label another page has, too; "" for the others. */
+function findPaths(pages: { label: string; url: string }[]): string[] {
+  return pages.map(({ label, url }) => {
+    const isUnique = pages.filter((page) => page.label === label).length === 1;
+    return isUnique || !label.trim() ? "" : decodePath(url);
+  });
+}
+
+function decodePath(url: string): string {
+  try {
+    return decodeURI(new URL(url).pathname);
+  } catch {
+    return url;
+  }
 }
 
 function drawHit({ chunk_id, snippet, highlights, metadata }: Hit, query: string, getLink: (url: string) => string): Row {

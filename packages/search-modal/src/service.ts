@@ -49,6 +49,7 @@ const KINDS: Record<number, FailureKind> = {
 /** The routes of the service that a public key may call. */
 export class SearchService {
   private readonly base: string;
+  private readonly reported = new Set<string>();
 
   constructor(url: string, private readonly apiKey?: string) {
     this.base = url.replace(/\/*$/, "/");
@@ -97,15 +98,22 @@ export class SearchService {
       response = await fetch(address, options);
     } catch (error) {
       if (options.signal?.aborted) throw error;
-      console.error(
+      this.report(
         `Pertinent at ${this.base} can't be reached from this page. If it runs, its setting cors_origins must name ` +
         `${location.origin}, and the page's content security policy must allow connections to it.`);
       throw new SearchFailure(navigator.onLine ? "unreachable" : "offline", String(error));
     }
     if (response.ok) return await response.json() as Body;
-    const { message = "" } = await response.json().catch(() => ({})) as { message?: string };
+    const { message = `HTTP ${response.status}` } = await response.json().catch(() => ({})) as { message?: string };
+    options.signal?.throwIfAborted();
     const kind = KINDS[response.status] ?? "failed";
-    if (kind === "refused") console.error(`Pertinent refused the search: ${message}`);
+    if (kind === "refused" || kind === "failed") this.report(`Pertinent refused the search: ${message}`);
     throw new SearchFailure(kind, message, Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0);
+  }
+
+  /** Tell the owners of the site what to check: in the console, and once, although each letter is a request. */
+  private report(message: string): void {
+    if (!this.reported.has(message)) console.error(message);
+    this.reported.add(message);
   }
 }

@@ -14,3 +14,11 @@ export function completeTexts(translations: Partial<Texts> = {}, placeholder?: s
 export function fillText(text: string, values: Record<string, string | number>): string {
   return text.replace(/\{(\w+)\}/g, (braces, name: string) => String(values[name] ?? braces));
 }
+
+const LONGEST_QUERY = 80;
+
+/** Return the beginning of a query, for a message that repeats it. */
+export function shorten(query: string): string {
+  const characters = Array.from(query);
+  return characters.length > LONGEST_QUERY ? `${characters.slice(0, LONGEST_QUERY).join("")}…` : query;
+}

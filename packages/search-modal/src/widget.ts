@@ -2,7 +2,7 @@
 
 import { create, createIcon, ICONS } from "./dom";
 import { SearchModal } from "./modal";
-import type { ColorTheme, SearchOptions } from "./options";
+import type { ColorTheme, SearchOptions, SearchScope } from "./options";
 import { getModifierName, listenToShortcuts } from "./shortcuts";
 import { attachStyles } from "./style";
 import { completeTexts, type Texts } from "./texts";
@@ -10,13 +10,18 @@ import { completeTexts, type Texts } from "./texts";
 const THEMES = ["auto", "light", "dark"];
 
 function start(script: HTMLScriptElement): void {
-  const { key, placeholder, target, scope, theme = "auto" } = script.dataset;
+  if (document.querySelector("[data-pertinent=modal]")) {
+    reportMistake("this page has the search already, so this script does nothing.");
+    return;
+  }
+  const { key, placeholder, target, theme = "auto" } = script.dataset;
+  const scope = readScope(script.dataset["scope"]);
   if (!THEMES.includes(theme)) reportMistake(`data-theme must be one of ${THEMES.join(", ")}, not "${theme}".`);
   const options: SearchOptions = {
     url: script.dataset["url"] ?? new URL(".", script.src).href,
     ...(key && { apiKey: key }),
     ...(placeholder && { placeholder }),
-    ...(scope && { getScope: () => ({ url: scope }) }),
+    ...(scope && { getScope: () => scope }),
     translations: readTranslations(script.dataset["translations"]),
   };
   const parent = target ? document.querySelector(target) : document.body;
@@ -25,6 +30,16 @@ function start(script: HTMLScriptElement): void {
   modal.setTheme(theme as ColorTheme);
   parent?.append(drawButton(completeTexts(options.translations), theme, !target, () => modal.open()));
   listenToShortcuts(() => modal.toggle(), () => modal.open());
+}
+
+function readScope(address: string | undefined): SearchScope | undefined {
+  if (!address) return undefined;
+  try {
+    return { url: new URL(address, location.href).href };
+  } catch {
+    reportMistake(`data-scope must be an address, not "${address}".`);
+    return undefined;
+  }
 }
 
 function readTranslations(json: string | undefined): Partial<Texts> {

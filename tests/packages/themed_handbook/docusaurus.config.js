@@ -1,4 +1,4 @@
-// The handbook with the theme, and with an old version, so that the search has something to leave out.
+// The handbook with the theme, with an old version and in two languages, so that the search has something to leave out.
 
 const handbook = require('./handbook.config.js');
 
@@ -10,6 +10,12 @@ const docs = ['@docusaurus/plugin-content-docs', {
 
 module.exports = {
   ...handbook,
+  url: 'http://handbook.example',
+  trailingSlash: true,
+  // The German pages are shorter, and the logo links to the English ones.
+  onBrokenLinks: 'ignore',
+  onBrokenAnchors: 'ignore',
+  i18n: {defaultLocale: 'en', locales: ['en', 'de']},
   plugins: [docs, '@docusaurus/plugin-sitemap'],
   themes: [...handbook.themes, 'docusaurus-theme-pertinent'],
   themeConfig: {

@@ -3,14 +3,15 @@
 import { useMemo, useRef } from "react";
 import { useHistory } from "@docusaurus/router";
 import useDocusaurusContext from "@docusaurus/useDocusaurusContext";
+import { applyTrailingSlash } from "@docusaurus/utils-common";
 import { completeTexts, type SearchOptions, type Texts } from "../search-modal/index";
-import { useScope } from "./scope";
+import { listOrigins, useScope } from "./scope";
 
 interface Configuration {
   url: string;
   apiKey?: string;
   contextual: boolean;
-  placeholder?: string;
+  /** All texts, in the reader's language. */
   translations: Record<string, string>;
 }
 
@@ -20,8 +21,7 @@ function useConfiguration(): Configuration {
 
 /** Return the texts of the search, with the translations of the site. */
 export function usePertinentTexts(): Texts {
-  const { translations, placeholder } = useConfiguration();
-  return completeTexts(translations, placeholder);
+  return completeTexts(useConfiguration().translations);
 }
 
 /**
@@ -29,19 +29,25 @@ export function usePertinentTexts(): Texts {
  * the same while the reader goes from page to page.
  */
 export function usePertinentOptions(): SearchOptions {
-  const { siteConfig } = useDocusaurusContext();
+  const { siteConfig: { url: siteUrl, baseUrl, trailingSlash } } = useDocusaurusContext();
   const { contextual, ...configuration } = useConfiguration();
   const history = useHistory();
   const scope = useScope();
   // The search asks for the scope when it needs it.
   const currentScope = useRef(scope);
   currentScope.current = scope;
-  return useMemo(() => ({
-    ...configuration,
-    getScope: () => (contextual ? currentScope.current : {}),
-    // Pages of this site are opened on the host that the reader is on, which may be a preview.
-    getLink: (url) => (url.startsWith(`${siteConfig.url}/`) ? url.slice(siteConfig.url.length) : url),
-    navigate: (link) => history.push(link),
-    getSearchPageLink: (query) => `${siteConfig.baseUrl}search?${new URLSearchParams({ q: query })}`,
-  }), []);
+  return useMemo(() => {
+    const makeLink = (path: string) => applyTrailingSlash(path, { trailingSlash, baseUrl });
+    return {
+      ...configuration,
+      getScope: () => (contextual ? currentScope.current : {}),
+      // Pages of this site are opened on the host that the reader is on, which may be a preview.
+      getLink: (url) => {
+        const origin = listOrigins(siteUrl).find((candidate) => url.startsWith(`${candidate}/`));
+        return origin === undefined ? url : makeLink(url.slice(origin.length));
+      },
+      navigate: (link) => history.push(link),
+      getSearchPageLink: (query) => makeLink(`${baseUrl}search?${new URLSearchParams({ q: query })}`),
+    };
+  }, []);
 }

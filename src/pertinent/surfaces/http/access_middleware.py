@@ -6,11 +6,13 @@ import asyncio
 import hmac
 import math
 from base64 import b64decode
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import is_loopback
@@ -52,6 +54,10 @@ _HOW_TO_SEND_A_KEY = (
 )
 KEY_MISSING = f"this service needs an API key: {_HOW_TO_SEND_A_KEY}"
 KEY_WRONG = f"the API key is wrong: {_HOW_TO_SEND_A_KEY}"
+KEY_PARAMETER_WRONG = (
+    "the key in the address (`?key=`) is not a public key of this service: the operator sets those in "
+    "`public_keys` (PERTINENT_PUBLIC_KEYS)"
+)
 
 PUBLIC_KEY_REFUSED = (
     "this is a public key, which may call POST /search, POST /api/v1/search, GET /api/v1/suggest and "
@@ -176,7 +182,7 @@ class AccessMiddleware:
 
     def _check_public_access(self, scope: Scope, key: bytes) -> None:
         """Check the rate limit of a public key, and that the route is one that it may call."""
-        _check_rate(self._public_rate_limit, (key, _read_address(scope)))
+        _check_rate(self._public_rate_limit, (key, _read_address(scope)), scope)
         if (scope["method"], scope["path"]) not in PUBLIC_ROUTES:
             raise ApiError(403, "forbidden", PUBLIC_KEY_REFUSED)
 
@@ -190,10 +196,10 @@ class AccessMiddleware:
         is_admitted = is_known or not needs_key
         if not (has_folder_token or (is_admitted and scope["path"].startswith(UNLIMITED_PATHS))):
             # Wrong keys count against the address, so that keys can't be guessed quickly.
-            _check_rate(self._rate_limit, key if is_known else _read_address(scope))
+            _check_rate(self._rate_limit, key if is_known else _read_address(scope), scope)
         if not is_admitted:
             challenge = {"www-authenticate": 'Basic realm="pertinent", charset="UTF-8"'}
-            raise ApiError(401, "unauthorized", KEY_WRONG if key else KEY_MISSING, challenge)
+            raise ApiError(401, "unauthorized", _explain_refusal(scope, key), challenge)
 
     def _check_host(self, host: str) -> None:
         """Refuse unknown host names.
@@ -219,10 +225,27 @@ def _contains_key(keys: Sequence[bytes], key: bytes) -> bool:
     return sum(hmac.compare_digest(key, valid) for valid in keys) > 0
 
 
-def _check_rate(rate_limit: RateLimit | None, caller: Hashable) -> None:
-    if rate_limit is not None and (wait := rate_limit.take(caller)):
+def _check_rate(rate_limit: RateLimit | None, caller: Hashable, scope: Scope) -> None:
+    """Count the request; a route that does several searches charges the others with `charge_searches`."""
+    if rate_limit is None:
+        return
+    if wait := rate_limit.take(caller):
         retry_after = {"retry-after": str(math.ceil(wait))}
         raise ApiError(429, "rate_limited", "too many requests; see Retry-After", retry_after)
+    scope["state"]["charge"] = partial(rate_limit.charge, caller)
+
+
+def charge_searches(request: Request, count: int) -> None:
+    """Count the searches of a request against the rate limit of its caller; one is already counted."""
+    charge: Callable[[int], None] | None = request.scope["state"].get("charge")
+    if charge is not None:
+        charge(count - 1)
+
+
+def _explain_refusal(scope: Scope, key: bytes) -> str:
+    if key:
+        return KEY_WRONG
+    return KEY_PARAMETER_WRONG if _read_key_parameter(scope["query_string"]) else KEY_MISSING
 
 
 def _read_address(scope: Scope) -> str:

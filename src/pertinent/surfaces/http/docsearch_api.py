@@ -19,6 +19,7 @@ from ...limits import DOCSEARCH as LIMITS
 from ...search.snippets import find_highlights
 from ...search.terms import Analyzer
 from ...types import SECTION_SEPARATOR, Answer, Hit, SearchOptions
+from .access_middleware import charge_searches
 from .errors import openapi_errors
 from .schemas import ChunkId, Citation, PageUrl, check_integer
 from .service import answer_query, get_service, make_snippets
@@ -33,8 +34,8 @@ LEVELS = 7
 
 MAX_QUERIES = 10
 
-_MARKUP = re.compile(r"^\s*(?:```|~~~).*$|\*\*|`+", re.M)
-"""Fences of code blocks, strong text and code."""
+_MARKUP = re.compile(r"^\s*(?:```|~~~).*$|^[ \t]*(?:#{1,6}|&gt;|[-*+]|\|)[ \t]+|\*\*|`+", re.M)
+"""Fences of code blocks, the beginning of headings, quotes, list items and rows, strong text and code."""
 
 
 class DocSearchQuery(BaseModel):
@@ -121,7 +122,8 @@ class DocSearchResponse(BaseModel):
     summary="Search for DocSearch",
 )
 async def search_for_docsearch(request: Request, body: DocSearchRequest) -> Response:
-    """Answer the queries of DocSearch's modal."""
+    """Answer the queries of DocSearch's modal; each of them counts for the rate limit."""
+    charge_searches(request, len(body.requests))
     return JSONResponse({"results": [await _answer(request, query) for query in body.requests]})
 
 

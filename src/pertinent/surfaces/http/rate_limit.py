@@ -41,3 +41,8 @@ class RateLimit:
         if len(self._buckets) > self._max_callers:
             self._buckets.popitem(last=False)
         return 0.0 if allowed else (1 - tokens) / self._per_second
+
+    def charge(self, caller: Hashable, count: int) -> None:
+        """Count what one request of the caller did beyond the first search; later requests wait for it."""
+        tokens, last_seen = self._buckets.get(caller, (self._capacity, self._clock()))
+        self._buckets[caller] = (tokens - count, last_seen)

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { useColorMode } from "@docusaurus/theme-common";
 import useIsBrowser from "@docusaurus/useIsBrowser";
 import {
-  getModifierName, listenToShortcuts, SearchModal, usePertinentOptions, usePertinentTexts,
+  getModifierName, ICONS, listenToShortcuts, SearchModal, usePertinentOptions, usePertinentTexts,
 } from "docusaurus-theme-pertinent/client";
 import styles from "./styles.module.css";
 
@@ -34,7 +34,7 @@ export default function SearchBar(): ReactNode {
       onClick={() => modal.current?.open()}
     >
       <svg viewBox="0 0 24 24" aria-hidden="true">
-        <path d="M10 4a6 6 0 1 0 0 12 6 6 0 0 0 0-12zm4.5 10.5L20 20" />
+        <path d={ICONS.search} />
       </svg>
       <span className={styles.label}>{texts.button}</span>
       <kbd className={styles.keys} aria-hidden="true">{isBrowser ? getModifierName() : "Ctrl"} K</kbd>

@@ -86,7 +86,7 @@ class DocsTree:
             yield Skipped(f"of other versions: {names}; index their folders, too", sum(versions.values()))
         for instance in site.unknown_docs:
             yield Skipped(
-                f"of the docs plugin {instance!r}: its folder is computed; index that folder, too", 0
+                f"of the docs plugin {instance!r}: the config computes its folder; index that folder, too", 0
             )
 
     def list_files(self) -> tuple[list[PageFile], list[tuple[DocsFolder, OSError]]]:
@@ -110,8 +110,8 @@ def open_tree(path: Path, *, follow_links: bool = False) -> DocsTree:
     if not path.exists():
         raise InvalidInput(
             "source",
-            f"{path} does not exist; give a folder of Markdown, a file, or the address of a site with its "
-            "http:// or https://",
+            f"{path} does not exist; give a folder of Markdown, a file, or the address of a site that begins "
+            "with http:// or https://",
         )
     path = path.resolve()
     if path.is_file() and path.suffix not in EXTENSIONS:

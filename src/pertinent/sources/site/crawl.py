@@ -117,10 +117,9 @@ class Crawl:
             self._raise_no_pages()
         if self._pages.identical:
             raise SourceError(
-                f"{self._pages.identical} of {len(self._pages)} pages at {self._scope.start} are the same, "
-                "word for word: the site is under maintenance, or its pages are made by scripts in the "
-                "browser, which are not run here; nothing was changed. If they are meant to be the same, "
-                "leave them out with --exclude"
+                f"{self._pages.identical} of {len(self._pages)} pages at {self._scope.start} have the same "
+                "text: the site may be under maintenance, or need JavaScript, which Pertinent does not run. "
+                "Nothing was changed. If the pages should be the same, leave them out with --exclude"
             )
         yield from self._skipped_summary()
 
@@ -152,7 +151,7 @@ class Crawl:
                 time.strftime("%Y-%m-%d", time.gmtime(moment))
                 for moment in (listed_at, listed_at + SITEMAP_GRACE_SECONDS)
             )
-            reason = f"listed pages on {listed} and lists none now; it is expected back until {expected}"
+            reason = f"listed pages on {listed}, but lists none now; no page is removed until {expected}"
             yield Unreadable(page_path(address), f"the sitemap: {reason}", path_identifies_page=False)
 
     def _crawl_frontier(self) -> Iterator[LazyPage | Unreadable]:
@@ -180,8 +179,8 @@ class Crawl:
         except TimeoutError:
             remaining = 1 + submitted + len(self._frontier)
             raise _CrawlEnded(
-                f"stopped after {self._limits.crawl_seconds:g} s with {remaining:,} or more addresses to go; "
-                "run the same command again to resume"
+                f"stopped after {self._limits.crawl_seconds:g} s, with {remaining:,} or more addresses left "
+                "to fetch; run the same command again to resume"
             ) from None
 
     def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[LazyPage | Unreadable]:
@@ -220,7 +219,7 @@ class Crawl:
                 self._suggested_start = result.address
             return False
         if not self._frontier.claim(url):
-            self._skipped.add(f"redirected to {result.address}, like another page", queued.address)
+            self._skipped.add(f"redirected to {result.address}, which is read already", queued.address)
             return False
         return True
 
@@ -256,7 +255,7 @@ class Crawl:
             self._frontier.other_editions.add(url)
             return
         if page.truncated:
-            self._skipped.add("in part: too large to be read to the end", address)
+            self._skipped.add("in part: too large to be read completely", address)
         self._frontier.add_links(page.links or (), depth + 1)
         canonical = self._canonical_url(url, page, address, depth)
         if not self._scope.wants(url):
@@ -299,7 +298,7 @@ class Crawl:
         count = self._discovery.excluded_count
         if not self.follows_links or not count:
             return ""
-        return f"; the patterns and robots.txt exclude all {count:,} pages of its sitemaps"
+        return f"; --include, --exclude and robots.txt exclude all {count:,} pages of its sitemaps"
 
     def _skipped_summary(self) -> Iterator[Skipped]:
         editions = {url for url in self._frontier.other_editions if url not in self._pages}
@@ -310,4 +309,4 @@ class Crawl:
         for reason, count in self._skipped.most_common():
             yield Skipped(reason, count)
         for kind, name in self._editions.missing_requests():
-            yield Skipped(f"of {kind} {name}: the site has none with this name", 0)
+            yield Skipped(f"of {kind} {name}: the site does not have it", 0)

@@ -246,7 +246,7 @@ class CrawlCache:
             yield
         except sqlite3.Error as error:
             raise SourceError(
-                f"the crawl cache {self._path} can't be used ({error}); remove the file, it is only a cache"
+                f"the crawl cache {self._path} can't be used ({error}); delete the file and run again"
             ) from error
 
 

@@ -403,4 +403,4 @@ def test_settings_matching_index_names_changed_settings(
     # Back to the one of the present settings.
     assert rolled.stdout == "The previous index is in use again.\n"
     rolled = CliRunner().invoke(app, ["--folder", str(indexed / "data"), "reindex", "--rollback"])
-    assert rolled.stdout.splitlines()[1:] == ["Set this for it:", *(f"  {line}" for line in needed)]
+    assert rolled.stdout.splitlines()[1:] == ["To search it, set:", *(f"  {line}" for line in needed)]

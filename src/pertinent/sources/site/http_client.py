@@ -136,7 +136,7 @@ class HttpClient:
                 raise FetchFailed("the crawl was stopped", no_answer=True) from error
             if self._network.is_over:
                 raise FetchFailed(f"takes longer than {limits.seconds:g} s", no_answer=True) from error
-            raise RetryableFailure(f"said nothing for {silence:g} s") from error
+            raise RetryableFailure(f"sent nothing for {silence:g} s") from error
         except (httpcore.NetworkError, httpcore.ProxyError) as error:
             proxy = " to the proxy, which the environment sets," if self._uses_proxy else ""
             reason = f"the connection{proxy} failed: {error or type(error).__name__}"

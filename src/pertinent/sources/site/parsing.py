@@ -138,7 +138,7 @@ def _refuse_other_types(body: bytes, headers: Mapping[str, str]) -> None:
     if actual is None and b"\0" in start and not (looks_like_html or start.startswith(_UTF_16)):
         actual = "binary data"
     if actual:
-        raise NotHtml(f"is called {kind or 'HTML'} but is {actual}", declared=False)
+        raise NotHtml(f"was sent as {kind or 'HTML'} but is {actual}", declared=False)
 
 
 def _pack_content(text: str, sections: Sequence[Section]) -> bytes:

@@ -103,7 +103,7 @@ class _XmlReader:
         self._root = _local_name(name)
 
     def _refuse_entity(self, *_: object) -> None:
-        raise _StopParsing("declares entities, which no sitemap needs")
+        raise _StopParsing("declares XML entities, which are refused")
 
     def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         name = _local_name(name)

@@ -24,7 +24,7 @@ def reindex(
     ] = None,
     *,
     rollback: Annotated[
-        bool, typer.Option("--rollback", help="Use the previous index again, from before the last reindex.")
+        bool, typer.Option("--rollback", help="Return to the index from before the last reindex.")
     ] = False,
     drop_previous: Annotated[
         bool, typer.Option("--drop-previous", help="Delete the previous index.")
@@ -50,7 +50,7 @@ def reindex(
         if rollback:
             pertinent.rollback()
             lines = [f"  {line}\n" for line in pertinent.workspace.settings_matching_index()]
-            hint = ["Set this for it:\n", *lines] if lines else []
+            hint = ["To search it, set:\n", *lines] if lines else []
             write("".join(["The previous index is in use again.\n", *hint]))
         elif drop_previous:
             dropped = pertinent.drop_previous()

@@ -111,12 +111,12 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     ] = None,
     junit: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write JUnit XML, too.", rich_help_panel=_OUTPUT),
+        typer.Option(metavar="FILE", help="Also write JUnit XML.", rich_help_panel=_OUTPUT),
     ] = None,
     markdown: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write a summary in Markdown, too, for a CI page.", rich_help_panel=_OUTPUT
+            metavar="FILE", help="Also write a summary in Markdown, for a CI page.", rich_help_panel=_OUTPUT
         ),
     ] = None,
     pin: Annotated[
@@ -132,15 +132,15 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         bool | None,
         typer.Option(
             "--rerank/--no-rerank",
-            help="Rerank the best hits, or do not. Default: those of hybrid are reranked if the "
-            "setting `reranker` names a model.",
+            help="Rerank the best hits, or not. Default: hits of the ranking hybrid are reranked if "
+            "`reranker` is set.",
             show_default=False,
             rich_help_panel=_RUN,
         ),
     ] = None,
     audit: Annotated[
         bool,
-        typer.Option("--audit", help="Check all stored chunks, not only the hits.", rich_help_panel=_RUN),
+        typer.Option("--audit", help="Also check all stored chunks.", rich_help_panel=_RUN),
     ] = False,
     strict: Annotated[
         bool,

@@ -56,10 +56,10 @@ class Connection:
         try:
             httpx.URL(self.url)
         except (httpx.InvalidURL, ValueError) as error:
-            raise InvalidInput("url", f"is no address: {error}") from error
+            raise InvalidInput("url", f"is not an address: {error}") from error
         parts = urlsplit(self.url)
         if parts.username is not None or parts.password is not None:
-            raise InvalidInput("url", "must not hold a user name or a password; pass the key as api_key")
+            raise InvalidInput("url", "must not contain a user name or a password; pass the key as api_key")
         if parts.query or parts.fragment or not parts.hostname:
             raise InvalidInput("url", f"must be like https://search.example.org, not {self.url!r}")
         # The key is not quoted in a message.
@@ -86,15 +86,15 @@ class Connection:
         try:
             yield
         except httpx.TimeoutException as error:
-            raise IndexFailure(f"{self.url} gave no answer within {self.timeout:g} s") from error
+            raise IndexFailure(f"{self.url} did not answer within {self.timeout:g} s") from error
         except httpx.TransportError as error:
             detail = str(error) or type(error).__name__
             raise TransientFailure(f"{self.url} does not answer: {detail}") from error
         except (httpx.InvalidURL, UnicodeError) as error:
-            raise IndexFailure(f"{self.url} is no address: {error}") from error
+            raise IndexFailure(f"{self.url} is not an address: {error}") from error
         except httpx.HTTPError as error:
             detail = str(error) or type(error).__name__
-            raise IndexFailure(f"{self.url} gave an answer that can't be read: {detail}") from error
+            raise IndexFailure(f"{self.url} sent a response that can't be read: {detail}") from error
 
     def read_response(self, request: ApiRequest[Result], response: httpx.Response) -> Result:
         """Return the result in a response.
@@ -125,7 +125,7 @@ class Connection:
             error = str(body.get("error", ""))
             message = shorten(str(body["message"]), LONGEST_MESSAGE)
         else:
-            error, message = "", f"{self.url} gave an answer that is not JSON of Pertinent"
+            error, message = "", f"{self.url} sent a response that is not JSON of Pertinent"
         if status in RETRIED_STATUSES:
             retry_after = parse_retry_after(response.headers.get("retry-after", ""))
             return TransientFailure(f"the service failed with {status}: {message}{request}", retry_after)

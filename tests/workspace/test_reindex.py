@@ -247,7 +247,7 @@ def test_rollback_refuses_a_lost_build(indexed: Path) -> None:
     with opened(indexed) as pertinent:
         pertinent.reindex()
         usual = hits(pertinent)
-        with pytest.raises(NotFound, match="none of the pages that are indexed now"):
+        with pytest.raises(NotFound, match="none of the current pages"):
             pertinent.rollback()
         assert hits(pertinent) == usual
 
@@ -270,7 +270,7 @@ def test_rollback_refuses_a_build_of_other_pages(indexed: Path, docs: Path) -> N
         pertinent.reindex()
         pertinent.index(docs, base_url="https://other.example/docs", name="docs", allow_shrink=True)
         usual = hits(pertinent)
-        with pytest.raises(NotFound, match="none of the pages that are indexed now"):
+        with pytest.raises(NotFound, match="none of the current pages"):
             pertinent.rollback()
         assert pertinent.workspace.writable_catalog().pending() == []
         assert (hits(pertinent), bool(usual)) == (usual, True)

@@ -14,9 +14,9 @@ def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
     """
     if lost_catalog:
         return (
-            f"there is an index in {settings.folder}, but its catalog is gone: put it back from "
-            "a backup, or run `pertinent index SOURCE` for each of its sources. This makes a new "
-            "catalog, and embeds only the passages that the index does not have"
+            f"the index in {settings.folder} has lost its catalog: restore the catalog from a backup, or run "
+            "`pertinent index SOURCE` for each source. This makes a new catalog, and embeds only the "
+            "passages that the index does not have"
         )
     message = f"nothing is indexed in {settings.folder} yet; run `pertinent index PATH`"
     if settings.qdrant_url is not None:

@@ -44,13 +44,13 @@ def note_pairs(common: Sequence[QueryPair], problems: Mapping[str, str]) -> Iter
     recut = sum(pair.baseline_scores.relevant not in (None, pair.current.relevant) for pair in paired)
     if recut:
         yield (
-            f"the number of passages that answer has changed for {count_queries(recut)}: pages or chunks "
-            "have changed"
+            "pages or chunks have changed, so the number of passages that answer has changed for "
+            f"{count_queries(recut)}"
         )
     turned = [pair.name for pair in common if pair.changed_status and not pair.is_judged_alike]
     if turned:
         yield (
-            "these pass in one run and fail in the other, but by other labels or expectations: "
+            "these pass in one run and fail in the other, but their labels or expectations changed: "
             f"{format_list(turned, MAX_NAMES)}"
         )
 
@@ -75,7 +75,7 @@ def note_unjudged(paired: Sequence[QueryPair]) -> Iterable[str]:
     if abs(new - old) >= MAX_JUDGED_DIFFERENCE:
         favoured, unfavoured = ("before", "after") if old > new else ("after", "before")
         yield (
-            f"of the first five results {old:.0%} are labelled before and {new:.0%} after: the others "
+            f"{old:.0%} of the first five results are labelled before and {new:.0%} after: the others "
             f"count as irrelevant, which favours the run {favoured}; label the results of the run "
             f"{unfavoured}"
         )

@@ -64,7 +64,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class LazyPage:
-    """A page that is parsed only if the index does not have it by this hash."""
+    """A page that is parsed only if the index does not have a page with this hash."""
 
     document_id: str
     page_hash: str
@@ -81,7 +81,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A page that a source could not read; what is indexed of it stays."""
+    """A page that a source could not read; its indexed version is kept."""
 
     source_path: str
     reason: str

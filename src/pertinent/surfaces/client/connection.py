@@ -43,7 +43,7 @@ class TransientFailure(IndexFailure):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The address of a service, and how it is asked."""
+    """The address of a service, with the key, timeout and retries of its requests."""
 
     url: str
     api_key: str | None = field(default=None, repr=False)
@@ -82,7 +82,7 @@ class Connection:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Raise the errors of httpx as IndexFailure; those that may pass as TransientFailure."""
+        """Raise errors of httpx as IndexFailure, or as TransientFailure if a retry may help."""
         try:
             yield
         except httpx.TimeoutException as error:

@@ -229,7 +229,7 @@ class Planner:
         )
 
     def _has_lost_text(self, page: Page) -> bool:
-        """Whether more than half of the indexed page's words are gone, though its length may be as before."""
+        """Whether a page has lost more than half of its indexed words, even if its length is the same."""
         indexed = self.catalog.page(page.document_id)
         words = _count_words(indexed.text) if indexed is not None else Counter()
         return (words - _count_words(page.text)).total() > words.total() / 2

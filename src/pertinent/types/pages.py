@@ -32,7 +32,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What the author says about a page beside its text; empty where nothing is said."""
+    """The fields of a page's front matter by which searches find it; empty if the page does not have them."""
 
     description: str = ""
     keywords: tuple[str, ...] = ()

@@ -100,7 +100,7 @@ class Crawl:
         fetcher.apply_robots(self._robots.allows, self._robots.delay)
 
     def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[LazyPage | Skipped | Unreadable]:
-        """Give every page, every page that could not be read, and at last what was skipped and why.
+        """Yield every page, every page that could not be read, and last the reasons for skipped pages.
 
         Raises SourceError where the site has no pages, or where most of them are the same.
         """
@@ -184,7 +184,7 @@ class Crawl:
             ) from None
 
     def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[LazyPage | Unreadable]:
-        """Cache what a visit gave, and give the page or the reason why there is none."""
+        """Cache the result of a visit, and yield its page or the reason why there is none."""
         page = result.page
         if result.unchanged:
             page = self._cache.get(result.url)
@@ -208,7 +208,7 @@ class Crawl:
             yield from self._take_page(url, page, result.address, queued.depth)
 
     def _accept_redirect(self, queued: QueuedPage, result: VisitResult) -> bool:
-        """Whether the page at the end of a redirect is wanted and new; else it is skipped."""
+        """Return whether the page at the end of a redirect is in scope and new; if not, skip it."""
         url = result.url
         if url == queued.url:
             return True
@@ -224,7 +224,7 @@ class Crawl:
         return True
 
     def _take_failure(self, queued: QueuedPage, result: VisitResult) -> Iterator[Unreadable]:
-        """Skip a page that is gone; for any other failure, report it, so that its index entry stays."""
+        """Skip a page that no longer exists; report any other failure, so that its index entry stays."""
         if self.follows_links and queued.depth == 0:
             external = self._discovery.external_hint
             hint = f"; its sitemap lists {external}" if external else self._excluded_hint()
@@ -239,7 +239,7 @@ class Crawl:
         if cached is not None:
             # Follow the links that it had, since the pages they lead to may still exist.
             self._frontier.add_links(cached.links or (), queued.depth + 1)
-        # Without an earlier complete crawl nobody knows which pages its links lead to.
+        # Without an earlier complete crawl it is unknown which pages its links lead to.
         path_identifies_page = self._cache.has_complete_crawl or not self.follows_links
         yield Unreadable(page_path(url), result.reason, path_identifies_page=path_identifies_page, url=url)
         self._failures_in_a_row = self._failures_in_a_row + 1 if result.no_answer else 0
@@ -247,7 +247,7 @@ class Crawl:
             raise _CrawlEnded(f"the site no longer answers: {self._failures_in_a_row} pages in a row failed")
 
     def _take_page(self, url: str, page: ParsedPage, address: str, depth: int) -> Iterator[LazyPage]:
-        """Follow the links of a page, and give the page if it is to be indexed."""
+        """Follow the links of a page, and yield the page if it is to be indexed."""
         self._editions.language = self._editions.language or page.language
         version = page.docusaurus_id.version if page.docusaurus_id else ""
         self._editions.learn_from_page(url, language=page.language, version=version)
@@ -278,7 +278,7 @@ class Crawl:
         if editions.is_unwanted(canonical) or editions.edition_prefix(url) != editions.edition_prefix(
             canonical
         ):
-            # Older versions name the current one; whoever requested them wants them all the same.
+            # Pages of older versions name the current one. They are indexed if they were requested.
             return None
         return canonical
 

@@ -21,7 +21,7 @@ from .scope import SiteScope
 from .versions_and_locales import Editions
 
 MAX_REPEATS = 3
-"""How often one step may stand in a path; a link that is relative by mistake makes paths grow for ever."""
+"""How often a path may repeat one step. A link that is relative by mistake makes paths grow without end."""
 MAX_STEPS = 30
 """How many steps a path may have."""
 

@@ -21,9 +21,9 @@ class SiteScope:
     start: str
     """The address that the crawl starts at, as served."""
     served_prefix: str
-    """What stands before the path of every served page; no closing slash."""
+    """The part of a served address before the path of the page, without a closing slash."""
     public_prefix: str
-    """What stands there in the url of a page; no closing slash."""
+    """The part of a public address before the path of the page, without a closing slash."""
     path: str
     """The path of a url that all pages are at or below; no closing slash."""
     name: str

@@ -32,9 +32,9 @@ def migrate_to(
 ) -> None:
     """Copy the embedded index to a Qdrant server, without embedding anything again.
 
-    The embedded index stays as it is. After an interruption, run the same command
-    again. The settings of the new collection (shards,
-    replicas, quantisation) come from pertinent.toml and the environment.
+    The embedded index is not changed. After an interruption, run the same command
+    again. The settings of the new collection (shards, replicas, quantisation) come
+    from pertinent.toml and the environment.
 
     For example:
       pertinent migrate-to qdrant --url http://qdrant:6333

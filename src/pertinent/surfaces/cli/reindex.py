@@ -33,8 +33,8 @@ def reindex(
     """Rebuild the index from the texts in the catalog, with the current settings.
 
     Use it to change the model or the chunk size, or to replace a lost or damaged
-    index. The sources are not needed. The new index is built beside the one in use,
-    which answers until the new one is complete and is then kept for --rollback.
+    index. The sources are not needed. The index in use answers searches until the
+    new one is complete, and is then kept for --rollback.
 
     For example:
       pertinent reindex --embedder onnx:models/my-model

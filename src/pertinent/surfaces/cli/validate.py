@@ -166,8 +166,8 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
       pertinent validate golden.yaml --url http://127.0.0.1:8000
 
     Exit codes: 0 PASS; 1 FAIL; 2 invalid input, or INVALID: no verdict is possible,
-    because labels are lost, the labels can't meet the criteria, the criteria
-    require nothing, or a store is down.
+    because labels are lost or too few for the criteria, the criteria require
+    nothing, or a store is down.
     """
     from ...validation import report
     from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions

@@ -163,7 +163,7 @@ class _Dialogue:
         candidate = self._show_next()
         while (pressed := self._keys.read_key()) is not None and pressed[0] != "q":
             candidate = self._handle_key(candidate, *pressed)
-        self._print_farewell()
+        self._print_totals()
 
     def _handle_key(self, candidate: PooledPassage | None, key: str, text: str) -> PooledPassage | None:
         """Carry out a key, and return the passage to judge next."""
@@ -211,17 +211,17 @@ class _Dialogue:
         return previous
 
     def _show_next(self) -> PooledPassage | None:
-        look = self._session.state(self._judge)
-        if look.candidate is None:
-            write(f"{ALL_JUDGED if look.progress.total else NOTHING_TO_JUDGE}\n")
+        state = self._session.state(self._judge)
+        if state.candidate is None:
+            write(f"{ALL_JUDGED if state.progress.total else NOTHING_TO_JUDGE}\n")
         else:
-            self._show(look.candidate, look.progress)
-        return look.candidate
+            self._show(state.candidate, state.progress)
+        return state.candidate
 
     def _show(self, candidate: PooledPassage, progress: LabelingProgress) -> None:
         write(render(lambda out: _print_candidate(out, candidate, progress, self._note)))
 
-    def _print_farewell(self) -> None:
+    def _print_totals(self) -> None:
         progress = self._session.state(self._judge).progress
         if self._judgments:
             judgments = format_count(self._judgments, "judgment")

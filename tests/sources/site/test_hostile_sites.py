@@ -376,7 +376,7 @@ def test_same_text_on_most_pages_is_an_error(site: LocalSite) -> None:
     for path in site.pages:
         if path.startswith("/docs/"):
             site.pages[path] = page("App", "<p>Please turn on scripts to see this page, thank you.</p>")
-    with pytest.raises(SourceError, match="scripts in the browser, which are not run here"):
+    with pytest.raises(SourceError, match="need JavaScript, which Pertinent does not run"):
         crawl(site)
 
 

@@ -196,7 +196,7 @@ class TestErrors:
             (f'{{"queries": {"[" * 150}{"]" * 150}}}', "is nested more than 100 deep"),
             (
                 '{"queries": [{"text": "a",\n"note": "\\ud800"}]}',
-                "line 2, column 9: holds half of a surrogate",
+                "line 2, column 9: contains half of a surrogate",
             ),
             ("[]", "is not a golden set"),
         ],

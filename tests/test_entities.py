@@ -38,7 +38,7 @@ def test_seed_002_vector_has_the_length_of_its_model(model: str, dimension: int)
     assert len(QueryEmbedding([0.5] * dimension, "q", model).vector) == dimension
     for length in (0, 1, dimension - 1, dimension + 1):
         with pytest.raises(
-            InvalidInput, match=rf"vector: has {length} elements; {model} makes vectors of {dimension}"
+            InvalidInput, match=rf"vector: has {length} elements; vectors of {model} have {dimension}"
         ):
             QueryEmbedding([0.5] * length, "q", model)
 

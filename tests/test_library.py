@@ -123,7 +123,7 @@ class TestSuggest:
             ("x", True, "limit: must be a whole number"),
             ("x" * 2001, 8, "prefix: has 2001 characters; it must have at most 2000"),
             (None, 8, "prefix: must be text, not None"),
-            ("\ud800", 8, "prefix: holds half of a surrogate pair"),
+            ("\ud800", 8, "prefix: contains half of a surrogate pair"),
         ],
     )
     def test_suggest_refuses_bad_input(

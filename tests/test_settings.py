@@ -98,7 +98,7 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
         ({"database_url": "mysql://h/d"}, {}, "postgresql:// or sqlite://"),
         ({}, {"PERTINENT_EMBEDER": "x"}, "PERTINENT_EMBEDER is not a setting"),
         ({}, {"QDRANT_API_KEY": "secret-key"}, "QDRANT_URL"),
-        ({"qdrant_write_consistency": 2}, {}, "only 1 qdrant_replicas"),
+        ({"qdrant_write_consistency": 2}, {}, "is higher than qdrant_replicas"),
         ({"qdrant_quantization": "tiny"}, {}, "qdrant_quantization"),
     ],
 )

@@ -89,15 +89,17 @@ def _create_local_embedder(model: str) -> Embedder:
         from .embedders.bge import load_bge
 
         return load_bge()
-    names = " and ".join(f"local:{name}" for name in sizes.LOCAL)
-    raise SettingsError(f"embedder: the local models are {names}; onnx:FOLDER loads any other")
+    names = " or ".join(f"local:{name}" for name in sizes.LOCAL)
+    raise SettingsError(f"embedder: there is no local model {model}; use {names}, or onnx:FOLDER")
 
 
 def _create_plugin_embedder(provider: str, model: str) -> Embedder:
     """Create an embedder of another package, by its entry point."""
     plugin = find_plugin(provider)
     if plugin is None:
-        raise SettingsError(f"embedder: no installed package has the provider {provider}")
+        raise SettingsError(
+            f"embedder: no installed package has the provider {provider}; install it, or correct the name"
+        )
     try:
         factory: Callable[[str], Embedder] = plugin.load()
     except (ImportError, AttributeError) as error:
@@ -146,7 +148,9 @@ def _choose_reranker(settings: Settings, provider: str, model: str) -> Reranker:
     if provider == "onnx":
         return LocalReranker.load_folder(Path(model).expanduser().resolve())
     if model != MS_MARCO:
-        raise SettingsError(f"reranker: the local model is local:{MS_MARCO}; onnx:FOLDER loads any other")
+        raise SettingsError(
+            f"reranker: there is no local model {model}; use local:{MS_MARCO}, or onnx:FOLDER"
+        )
     return LocalReranker.load_ms_marco()
 
 

@@ -95,7 +95,7 @@ def check_count(field: str, value: object, maximum: int, minimum: int = 1) -> in
 def check_at_least(field: str, value: object, minimum: int) -> int:
     """Return the value; raise InvalidInput unless it is a whole number of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(field, f"must be a whole number from {minimum} on, not {_quote(value)}")
+        raise InvalidInput(field, f"must be a whole number of at least {minimum}, not {_quote(value)}")
     if value < minimum:
         raise InvalidInput(field, f"must be at least {minimum}, not {value}")
     return value
@@ -114,7 +114,7 @@ def check_share(field: str, value: object) -> float:
 def check_duration(field: str, value: object) -> float:
     """Return the value; raise InvalidInput unless it is a finite number of milliseconds, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput(field, f"must be 0 or more, not {_quote(value)}")
+        raise InvalidInput(field, f"must be a number, 0 or more, not {_quote(value)}")
     if not 0.0 <= value < math.inf:
         raise InvalidInput(field, f"must be finite and 0 or more, not {str(value)[:20]}")
     return float(value)
@@ -125,7 +125,7 @@ def check_string(field: str, value: object) -> str:
     if not isinstance(value, str):
         raise InvalidInput(field, f"must be text, not {_quote(value)}")
     if _SURROGATE.search(value):
-        raise InvalidInput(field, "holds half of a surrogate pair, which is not text")
+        raise InvalidInput(field, "contains half of a surrogate pair, which is not text")
     return value
 
 

@@ -1,8 +1,8 @@
 """The protocols between the core and its adapters: embedders, rerankers, indexes, catalogs and sources.
 
-Reading and writing are separate protocols, so that every adapter does all that its protocol promises. An
-index of our own implements `VectorIndex` and `Catalog`, which are both; a collection that another pipeline
-filled implements `IndexReader` and `CatalogReader` only.
+Reading and writing are separate protocols, so that every adapter does all that its protocol promises. The
+stores of Pertinent implement `VectorIndex` and `Catalog`, which read and write. The stores of a collection
+that another pipeline filled implement only `IndexReader` and `CatalogReader`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The settings that an index was made with; with other settings its scores mean something else."""
+    """The settings that an index was made with. With other settings, its scores would be wrong."""
 
     embedder: str
     dimension: int
@@ -69,7 +69,7 @@ class Embedder(Protocol):
         """Count the tokens of each text, special tokens included."""
 
     def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed queries in one batch, which may be faster than one by one."""
+        """Embed queries in one batch, and return their vectors in the same order."""
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         """Yield a vector for each document, in order, as they are computed."""
@@ -172,7 +172,7 @@ class IndexWriter(Protocol):
 
 
 class VectorIndex(IndexReader, IndexWriter, Protocol):
-    """An index of our own: read and written."""
+    """An index that Pertinent makes: it can be read and written."""
 
 
 class Builds(Protocol):
@@ -331,7 +331,7 @@ class CatalogWriter(Protocol):
 
 
 class Catalog(CatalogReader, CatalogWriter, Protocol):
-    """A catalog of our own: read and written."""
+    """A catalog that Pertinent makes: it can be read and written."""
 
 
 class Source(Protocol):

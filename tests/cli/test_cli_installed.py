@@ -160,7 +160,7 @@ def test_concurrent_index_runs_wait_for_each_other(docs: Path) -> None:
     ):
         outputs = [process.communicate(timeout=120) for process in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0)
-    waiting = re.compile(r"Waiting for process \d+ on .+, which writes to this index")
+    waiting = re.compile(r"Waiting for process \d+ on .+, which is writing to this index")
     assert sum(waiting.search(output) is not None for _, output in outputs) == 1
 
 

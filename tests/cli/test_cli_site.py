@@ -162,7 +162,7 @@ def test_doctor_checks_links_on_a_copy_of_the_site(run: Run, site: LocalSite) ->
 def test_doctor_links_skips_pages_that_are_not_on_the_web(run: Run, docs: Path) -> None:
     run("index", docs)
     result = run("doctor", "--links", exits=0)
-    assert "no page is on the web" in result.stdout
+    assert "no page has a web address" in result.stdout
 
 
 def test_index_separates_failed_pages_from_unknown_ones(run: Run, site: LocalSite) -> None:
@@ -182,10 +182,10 @@ def test_cli_year_equals_that_of_the_crawl_limits() -> None:
 
 def test_index_reports_a_missing_version(run: Run, site: LocalSite) -> None:
     result = run("index", site.address, "--versions", "9.9")
-    assert "version 9.9: the site has none with this name" in result.stdout
+    assert "version 9.9: the site does not have it" in result.stdout
 
 
 def test_index_reports_a_truncated_page(run: Run, site: LocalSite) -> None:
     site.pages["/docs/joints"] = page("Joints", "<p>x</p>" * 120_000)
     result = run("index", site.address, exits=0)
-    assert "skipped: 1 page (in part: too large to be read to the end, such as http" in result.stdout
+    assert "skipped: 1 page (in part: too large to be read completely, such as http" in result.stdout

@@ -182,7 +182,7 @@ def test_index_says_what_to_do(run: Run, serve: Serve, docs: Path) -> None:
 
 def test_index_names_the_source_that_the_service_watches(run: Run, serve: Serve, docs: Path) -> None:
     serve("--watch", str(docs), "--base-url", "https://robots.example/docs")
-    assert f"It watches {docs}" in run("index", docs, exits=3).stderr
+    assert f"It indexes {docs}" in run("index", docs, exits=3).stderr
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])

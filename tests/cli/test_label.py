@@ -144,7 +144,7 @@ def test_label_refuses_bad_input(run: Run, golden: Path, arguments: list[str], m
 def test_label_agreement_prints_kappa_of_two_judges(run: Run, golden: Path) -> None:
     run("label", golden, "--judge", "ann", stdin="2\n0\n" * 20)
     alone = run("label", golden, "--agreement", exits=2)
-    assert "labels by ann" in alone.stderr
+    assert "these have labels: ann" in alone.stderr
     run("label", golden, "--judge", "ben", stdin="2\n" * 40)
     agreement = run("label", golden, "--agreement", exits=0)
     assert "ann and ben" in agreement.stdout

@@ -83,7 +83,9 @@ def test_validate_invalid_criteria_exit_with_2_and_propose_others(run: Run) -> N
     result = run("validate", "golden.yaml")
     printed = " ".join(result.stdout.split())
     assert result.exit_code == 2
-    assert printed.startswith("INVALID the labels can't show precision@5: at most 0/2 answerable queries")
+    assert printed.startswith(
+        "INVALID precision@5 can't be judged with these labels: at most 0/2 answerable queries"
+    )
     assert "not judged" in result.stdout.partition("queries with P@5")[2].splitlines()[0]
     flags = re.findall(r"--require ([^ `]+=[^ `]+)", printed)
     assert flags == ["queries_reaching=0", "success@5=0.8", "mrr=0.7"]

@@ -281,7 +281,7 @@ class TestFailingServers:
         with (
             faulty(None) as server,
             connect(server.url, timeout=0.2) as client,
-            pytest.raises(IndexFailure, match=r"gave no answer within 0\.2 s"),
+            pytest.raises(IndexFailure, match=r"did not answer within 0\.2 s"),
         ):
             client.search("x")
 

@@ -78,7 +78,7 @@ def test_form_and_file_upload_are_refused(service: Service) -> None:
 def test_lone_surrogate_in_the_query_is_refused(service: Service, route: str, escaped: str) -> None:
     body = f'{{"{QUERY_FIELD[route]}": "{escaped}"}}'
     message = problem(service.client.post(route, content=body, headers=JSON), 400, "validation_error")
-    assert message == f"{QUERY_FIELD[route]}: holds half of a surrogate pair, which is not text"
+    assert message == f"{QUERY_FIELD[route]}: contains half of a surrogate pair, which is not text"
 
 
 @pytest.mark.parametrize(

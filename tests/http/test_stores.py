@@ -117,7 +117,7 @@ def assert_degraded(service: Service, expected: Any) -> None:
     answer = service.v1().json()
     assert answer["status"] == "partial"
     assert chunk_ids(answer) == chunk_ids(expected)
-    assert answer["warnings"] == ["the catalog did not answer; results are as the index has them"]
+    assert answer["warnings"] == ["the catalog did not answer; path, slug and title come from the index"]
     none = service.v1(similarity_threshold=1.0).json()
     assert none["status"] == "no_results"
     for route in ("documents", "documents/x", f"chunks/{expected['results'][0]['chunk_id']}"):

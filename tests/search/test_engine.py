@@ -456,9 +456,11 @@ def test_a_collection_without_a_lexical_side_is_ranked_dense_and_says_so(workspa
     engine = Engine(HashedWords(), DenseOnly(workspace.index()), workspace.catalog())
     answer = search(engine, "messages of a topic")
     assert (answer.ranking, answer.algorithm) == ("dense", "cosine-similarity")
-    assert answer.notes == ("this collection has no lexical side; results are ranked by meaning alone",)
+    assert answer.notes == (
+        "this collection can't be searched by words; results are ranked by meaning alone",
+    )
     assert search(engine, "messages of a topic", ranking="dense").notes == ()
-    with pytest.raises(InvalidInput, match="no lexical side"):
+    with pytest.raises(InvalidInput, match="can't be searched by words"):
         search(engine, "messages", ranking="lexical")
 
 

@@ -335,5 +335,5 @@ def test_reranker_of_another_form_is_refused(reranker: str, message: str) -> Non
 
 
 def test_unknown_local_reranker_is_a_settings_error_at_the_start(open_engine: OpenEngine) -> None:
-    with pytest.raises(SettingsError, match="the local model is local:ms-marco-MiniLM-L-12-v2; onnx:FOLDER"):
+    with pytest.raises(SettingsError, match="use local:ms-marco-MiniLM-L-12-v2, or onnx:FOLDER"):
         open_engine(reranker="local:another")

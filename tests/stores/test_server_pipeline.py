@@ -129,7 +129,7 @@ def test_migration_refuses_a_catalog_with_pages(
     with Pertinent.open(tmp_path / "other", **FAST, database_url=postgres_url) as filled:
         filled.index(book)
     with Pertinent.open(embedded, **FAST, qdrant_collection=collection) as local:
-        with pytest.raises(SyncRefused, match="already holds pages"):
+        with pytest.raises(SyncRefused, match="already has pages"):
             local.migrate_to(qdrant.url, postgres_url)
         # Nothing is left of the attempt.
         assert local.migrate_to(qdrant.url) > 0

@@ -51,8 +51,8 @@ class TestUnreachableCriteria:
         report = judged(few_labels())
         assert report.verdict == "INVALID"
         assert report.summary.startswith(
-            "INVALID: the labels can't show precision@5: at most 0/8 answerable queries (0%) can reach 0.80, "
-            "and 80% must. What can be judged: success@5 1.00, MRR (answerable) 1.00."
+            "INVALID: precision@5 can't be judged with these labels: at most 0/8 answerable queries (0%) can "
+            "reach 0.80, and 80% must. What can be judged: success@5 1.00, MRR (answerable) 1.00."
         )
         assert proposed_flags(report.summary) == {"queries_reaching": 0, "success@5": 0.8, "mrr": 0.7}
         proposed = {"queries_reaching": 0, "mrr": 0.7, "at_least": {"success@5": 0.8}}

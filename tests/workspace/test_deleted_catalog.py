@@ -30,7 +30,7 @@ def docs(tmp_path: Path) -> Path:
 def test_deleted_catalog_is_named_with_the_way_to_recover(docs: Path, tmp_path: Path) -> None:
     with Pertinent.open(tmp_path / "data", embedder=EMBEDDER) as pertinent:
         for use in (lambda: pertinent.search("joint"), pertinent.reindex):
-            with pytest.raises(NotFound, match="its catalog is gone") as failure:
+            with pytest.raises(NotFound, match="has lost its catalog") as failure:
                 use()
             assert "`pertinent index SOURCE`" in str(failure.value)
         assert not (tmp_path / "data/catalog.sqlite3").exists()
@@ -45,5 +45,5 @@ def test_doctor_names_a_deleted_catalog(docs: Path, tmp_path: Path) -> None:
     _, catalog = doctor.examine()
     doctor.close()
     (finding,) = catalog.findings
-    assert "its catalog is gone" in finding.problem
+    assert "has lost its catalog" in finding.problem
     assert finding.remedy == "`pertinent index SOURCE`"

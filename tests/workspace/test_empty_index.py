@@ -129,7 +129,7 @@ def test_search_command_on_an_empty_index_says_why() -> None:
     assert result.exit_code == 0
     assert result.stdout == "No passage was found.\n"
     assert result.stderr == f"pertinent: {NO_CHUNKS}\n"
-    assert "`pertinent index PATH` adds some" in NO_CHUNKS
+    assert "run `pertinent index PATH`" in NO_CHUNKS
     as_json = run("search", "joints", "--json")
     assert as_json.exit_code == 0
     assert json.loads(as_json.stdout)["metadata"]["notes"] == [NO_CHUNKS]

@@ -1,4 +1,4 @@
-"""A base class for what is closed at the end of a `with` statement."""
+"""A base class for objects that are closed at the end of a `with` statement."""
 
 from __future__ import annotations
 

@@ -65,9 +65,9 @@ def check_space_for_build(folder: Path, needed: int) -> None:
     missing = needed + MIN_FREE - free
     if missing > 0:
         raise IndexFailure(
-            f"a new build needs about {_to_megabytes(needed + MIN_FREE)} MB beside the present one, and only "
+            f"a second build of the index needs about {_to_megabytes(needed + MIN_FREE)} MB, but only "
             f"{free // 2**20} MB are free in {folder}: free {_to_megabytes(missing)} MB. "
-            "`pertinent reindex --drop-previous` deletes the build before the present one, if there is one"
+            "`pertinent reindex --drop-previous` deletes the previous build, if there is one"
         )
 
 

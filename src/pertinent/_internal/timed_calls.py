@@ -1,4 +1,4 @@
-"""Calling a slow part within a time limit, so that a silent one holds up no search."""
+"""Calls with a time limit, so that a search never waits long for a store or a model."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ THREADS = 64
 
 
 class TimedCalls:
-    """Calls a part in threads of its own. Thread-safe.
+    """Calls a part, such as the catalog, in its own threads. Thread-safe.
 
     While a call that took too long is still unanswered, further calls fail at once. The part is called again
     when it has answered, or when its own time limit has ended that call.
 
     Args:
-        part: What messages call the part.
+        part: The name of the part in messages.
         seconds: How long a caller waits.
         error_type: The error of a call that takes too long.
     """

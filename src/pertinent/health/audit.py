@@ -135,7 +135,7 @@ def find_wrong_slices(stored: Inventory) -> list[Finding]:
         page = stored.pages.get(chunk.document_id)
         if page is None or page.text[chunk.start : chunk.end] != chunk.text:
             wrong.append(chunk)
-    return _make_finding("{} not the slice of the page that the span names", wrong)
+    return _make_finding("{} with another text than the page has at that span", wrong)
 
 
 def find_wrong_positions(stored: Inventory) -> list[Finding]:
@@ -175,7 +175,7 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
             for chunk in batch
             if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, stored.embedded_text(chunk))
         ]
-    return _make_finding("{} with a vector that was not made from it", stale)
+    return _make_finding("{} with a vector of another text or model", stale)
 
 
 def find_damaged_vectors(stored: Inventory, index: VectorIndex) -> list[Finding]:
@@ -214,7 +214,7 @@ def find_wrong_vectors(
         cosines = dict(zip(candidates.point_ids, candidates.cosine or (), strict=True))
         if cosines.get(point_id(chunk.chunk_id), 0.0) < SAME_VECTOR:
             wrong.append(chunk)
-    return _make_finding(f"{{}} of {len(sample):,} sampled with a vector that is not its text's", wrong)
+    return _make_finding(f"{{}} of {len(sample):,} sampled with a vector of another text", wrong)
 
 
 def _make_finding(problem: str, chunks: Iterable[Chunk], detail: str = "") -> list[Finding]:

@@ -167,8 +167,8 @@ class Doctor:
         if abs(length - 1) > LENGTH_TOLERANCE or len(vector) != embedder.dimension:
             findings.append(
                 Finding(
-                    f"{embedder.name} gives vectors of length {length:.3f} and {len(vector)} dimensions, "
-                    f"not 1 and {embedder.dimension}",
+                    f"{embedder.name} returned a vector of length {length:.3f} with {len(vector)} "
+                    f"dimensions; it must have length 1 and {embedder.dimension} dimensions",
                     "choose another embedder: its vectors can't be compared",
                 )
             )
@@ -244,7 +244,7 @@ class Doctor:
         cited = sum(map(len, pages.values()))
         return Check(
             "links",
-            f"{cited:,} addresses on {len(pages):,} pages exist" if pages else "no page is on the web",
+            f"{cited:,} addresses on {len(pages):,} pages exist" if pages else "no page has a web address",
             tuple(_link_findings(broken)),
             timer.seconds(),
             failed=any(link.kind == "not reached" for link in broken),

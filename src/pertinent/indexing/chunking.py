@@ -108,11 +108,11 @@ def embedded_text(chunk: Chunk, front_matter: FrontMatter = NO_FRONT_MATTER) -> 
 
     The first chunk of a page also has what the front matter of the page says.
     """
-    line = context(_spoken_title(chunk), chunk.section)
+    line = context(_title_to_embed(chunk), chunk.section)
     return "\n\n".join(filter(None, (line, front_matter.text_above(chunk.position), chunk.text)))
 
 
-def _spoken_title(item: Page | Chunk) -> str:
+def _title_to_embed(item: Page | Chunk) -> str:
     """Return the title; "" if it is only the page's path, as for a BEIR document without a title."""
     return "" if item.title == item.source_path else item.title
 
@@ -136,7 +136,9 @@ def iterate_chunks(page: Page, count_tokens: CountTokens, *, target: int, most: 
     measure = _make_measure(page.text, count_tokens, special_tokens)
     passages: list[_CitedSpan] = []
     for section in page.sections:
-        (context_tokens,) = count_tokens([context(_spoken_title(page), SECTION_SEPARATOR.join(section.path))])
+        (context_tokens,) = count_tokens(
+            [context(_title_to_embed(page), SECTION_SEPARATOR.join(section.path))]
+        )
         room = max(most - context_tokens - join_cost, 1)
         budget = Budget(min(target, room), room, join_cost)
         units = _split_section(page.text, section, budget, measure)
@@ -305,7 +307,7 @@ def _join_few_words(groups: Iterable[list[Span]], budget: Budget) -> list[Span]:
             _has_few_words(_merge(group, budget), budget) or _has_few_words(_merge(above, budget), budget)
         ):
             joined.append(group)
-        elif len(above) > 1 and _can_give(above, group, budget):
+        elif len(above) > 1 and _can_move_last_unit(above, group, budget):
             joined.append([above.pop(), *group])
         elif _fits(_merge([*above, *group], budget), sys.maxsize):
             above += group
@@ -314,8 +316,8 @@ def _join_few_words(groups: Iterable[list[Span]], budget: Budget) -> list[Span]:
     return [_merge(group, budget) for group in joined]
 
 
-def _can_give(above: Sequence[Span], group: Sequence[Span], budget: Budget) -> bool:
-    """Whether a group can give its last unit to the one below it, and both are chunks then."""
+def _can_move_last_unit(above: Sequence[Span], group: Sequence[Span], budget: Budget) -> bool:
+    """Whether a group can move its last unit to the group below it, so that both are large enough."""
     remaining, extended = _merge(above[:-1], budget), _merge([above[-1], *group], budget)
     return _fits(extended, budget.most) and not (
         _has_few_words(remaining, budget) or _has_few_words(extended, budget)

@@ -229,7 +229,7 @@ class Planner:
         )
 
     def _has_lost_text(self, page: Page) -> bool:
-        """Whether more than half of the indexed page's words are gone, though its length may be as before."""
+        """Whether a page has lost more than half of its indexed words, even if its length is the same."""
         indexed = self.catalog.page(page.document_id)
         words = _count_words(indexed.text) if indexed is not None else Counter()
         return (words - _count_words(page.text)).total() > words.total() / 2
@@ -306,11 +306,11 @@ def _find_problem(page: Page, seen: Set[str], other_owners: Mapping[str, str]) -
     labels = (front_matter.sidebar_label, *front_matter.keywords, *front_matter.tags)
     description = (front_matter.description, *labels)
     if not all(map(identity.is_storable, (page.url, page.title, page.text, *headings, *description))):
-        return "it has a NUL character or half a surrogate pair in it"
+        return "it contains a NUL character or half of a surrogate pair"
     if page.document_id in seen:
-        return f"another page of the source has its address too: {page.url}"
+        return f"another page of the source has the same address: {page.url}"
     if owner := other_owners.get(page.document_id):
-        return f"the source {owner} has a page with its address {page.url}"
+        return f"a page of the source {owner} has the same address: {page.url}"
     return ""
 
 
@@ -357,12 +357,12 @@ def check_removals(plan: SyncPlan, *, allow_shrink: bool) -> None:
     if removed > plan.indexed_pages * SHRINK_LIMIT:
         raise SyncRefused(
             f"{removed} of the {plan.indexed_pages} indexed pages of {plan.source} are missing, more than a "
-            "quarter. Nothing was changed. If that is right, run again with --allow-shrink"
+            "quarter. Nothing was changed. If you want this, run again with --allow-shrink"
         )
     lost = removed + sum(change.lost_text for change in plan.changes)
     if lost > max(1, plan.indexed_pages * LOST_TEXT_LIMIT):
         raise SyncRefused(
             f"{lost} of the {plan.indexed_pages} indexed pages of {plan.source} have lost most of their "
-            'text, as if each were a "not found" page. Nothing was changed. If that is right, run again with '
+            'text, as if each were a "not found" page. Nothing was changed. If you want this, run again with '
             "--allow-shrink"
         )

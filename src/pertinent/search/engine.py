@@ -38,9 +38,9 @@ WIDENING = 4
 MAX_CANDIDATES = 10_000
 """How many candidates of each side are read before a search gives up on a longer list."""
 
-NO_CATALOG = "the catalog did not answer; results are as the index has them"
-NO_LEXICAL = "this collection has no lexical side; results are ranked by meaning alone"
-NO_PHRASE = "no passage has the quoted words in a row; results match the words"
+NO_CATALOG = "the catalog did not answer; path, slug and title come from the index"
+NO_LEXICAL = "this collection can't be searched by words; results are ranked by meaning alone"
+NO_PHRASE = "no passage contains the quoted phrase; results match its words"
 NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
 
 NO_RERANKER_SET = (
@@ -48,7 +48,7 @@ NO_RERANKER_SET = (
 )
 
 NO_CHUNKS = (
-    "the index has no chunks yet: `pertinent index PATH` adds some, or the pipeline that fills the collection"
+    "the index has no chunks yet: run `pertinent index PATH`, or the pipeline that fills the collection"
 )
 
 MOST_DAMAGED = 1000
@@ -279,7 +279,7 @@ class Engine:
         ranking = options.ranking or self._default_ranking
         has_lexical = "lexical" in self._index.sides
         if ranking == "lexical" and not has_lexical:
-            raise InvalidInput("ranking", "this collection has no lexical side; choose dense")
+            raise InvalidInput("ranking", "this collection can't be searched by words; choose dense")
         if embedded.error is not None:
             if not has_lexical or "lexical" not in (ranking, options.fallback):
                 raise embedded.error

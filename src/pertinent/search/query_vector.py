@@ -28,7 +28,7 @@ def check_numbers(field: str, vector: Sequence[float] | Vector) -> NDArray[Any]:
     if array is not vector and any(isinstance(value, bool) for value in vector):
         raise InvalidInput(field, "must be a list of numbers")
     if not np.isfinite(array).all():
-        raise InvalidInput(field, "holds a value that is not a finite number")
+        raise InvalidInput(field, "contains a value that is not a finite number")
     return array
 
 
@@ -46,5 +46,5 @@ def normalize_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector
     # A cosine does not depend on a vector's length; Qdrant fails on very long and very short ones.
     length = float(np.linalg.norm(array.astype(np.float64)))
     if not length:
-        raise InvalidInput("query_embedding", "holds only zeros, which have no direction")
+        raise InvalidInput("query_embedding", "must not be all zeros, since such a vector has no direction")
     return (array / length).astype(np.float32)

@@ -284,7 +284,7 @@ class _Cutter:
         return length <= self._length
 
     def _surround(self, first: int, last: int) -> tuple[str, str]:
-        """Return what stands before and after an excerpt."""
+        """Return the text to put before and after an excerpt: ellipses and code fences."""
         start, end = self._lines[first], self._lines[last]
         head = tail = ""
         if first > self._first_visible:

@@ -23,7 +23,7 @@ def suggest(text: str, book: BookWords, limit: int) -> list[Suggestion]:
     Args:
         text: What has been typed so far.
         book: The names of the book.
-        limit: The most suggestions.
+        limit: The maximum number of suggestions.
     """
     typed = _split_words(text)
     if not typed:

@@ -1,4 +1,4 @@
-"""Asking the catalog within a time limit, so that a silent one holds up no search."""
+"""Reading the catalog within a time limit, so that a search never waits long for it."""
 
 from __future__ import annotations
 

@@ -144,8 +144,8 @@ def _refuse_contradictions(settings: Settings) -> None:
         raise SettingsError("qdrant_api_key is set but qdrant_url is not: set QDRANT_URL, or unset the key")
     if settings.qdrant_write_consistency > settings.qdrant_replicas:
         raise SettingsError(
-            f"qdrant_write_consistency is {settings.qdrant_write_consistency}, but there are only "
-            f"{settings.qdrant_replicas} qdrant_replicas to have a write"
+            f"qdrant_write_consistency ({settings.qdrant_write_consistency}) is higher than qdrant_replicas "
+            f"({settings.qdrant_replicas}): lower it, or raise qdrant_replicas"
         )
 
 

@@ -35,20 +35,20 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    folder: Annotated[Path, Field(description="where the embedded index and the catalog are kept")] = Path(
+    folder: Annotated[Path, Field(description="the folder of the embedded index and the catalog")] = Path(
         ".pertinent"
     )
     embedder: Annotated[str, Field(description="the embedding model, as provider:model")] = (
         "local:all-MiniLM-L6-v2"
     )
-    chunk_tokens: Annotated[int, Field(ge=20, le=2000, description="about how many tokens a chunk has")] = 200
+    chunk_tokens: Annotated[
+        int, Field(ge=20, le=2000, description="the approximate size of a chunk in tokens")
+    ] = 200
     language: Annotated[
         str | None,
-        Field(description="the language of the pages, for stems and stop words, or none; unset, the site's"),
+        Field(description="the language of the pages, for stems and stop words; by default the site's"),
     ] = None
-    ranking: Annotated[Ranking, Field(description="how hits are ordered where a search does not say")] = (
-        "hybrid"
-    )
+    ranking: Annotated[Ranking, Field(description="the default ranking of a search")] = "hybrid"
     reranker: Annotated[
         str | None,
         Field(description="a model that reranks the best hits, as provider:model, or none"),
@@ -57,7 +57,7 @@ class Settings(BaseModel):
     rerank_share: Annotated[
         float, Field(ge=0, le=1, description="the weight of the reranker in the score of a hit")
     ] = 0.4
-    reranker_api_key: Annotated[SecretStr | None, Field(description="key of the reranker http:URL")] = None
+    reranker_api_key: Annotated[SecretStr | None, Field(description="key for the reranker http:URL")] = None
     fastembed_folder: Annotated[
         Path | None, Field(description="the files of the fastembed model; none means fastembed's cache")
     ] = None
@@ -72,7 +72,7 @@ class Settings(BaseModel):
         str | None, Field(description="a server that speaks OpenAI's protocol; none means OpenAI")
     ] = None
     embed_tokens_per_minute: Annotated[
-        int, Field(ge=0, description="how many tokens a hosted model may be sent; 0 means no limit")
+        int, Field(ge=0, description="tokens a minute sent to a hosted model; 0 means no limit")
     ] = 0
     qdrant_url: Annotated[str | None, Field(description="a Qdrant server; none means embedded")] = None
     qdrant_api_key: Annotated[SecretStr | None, Field(description="key of the Qdrant server")] = None
@@ -84,9 +84,7 @@ class Settings(BaseModel):
     qdrant_write_consistency: Annotated[
         int, Field(ge=1, le=64, description="replicas that must confirm a write")
     ] = 1
-    qdrant_on_disk: Annotated[bool, Field(description="read vectors from the disk, with little memory")] = (
-        False
-    )
+    qdrant_on_disk: Annotated[bool, Field(description="read vectors from disk: less memory, slower")] = False
     qdrant_quantization: Annotated[
         Literal["none", "scalar", "binary"], Field(description="search with smaller vectors, score exactly")
     ] = "none"
@@ -94,10 +92,10 @@ class Settings(BaseModel):
         float, Field(gt=0, le=600, description="how many seconds the Qdrant server has for an answer")
     ] = 10.0
     qdrant_fields: Annotated[
-        dict[str, str], Field(description="which field of another pipeline's points is which")
+        dict[str, str], Field(description="the payload fields of an external collection")
     ] = {}
     external_base_url: Annotated[
-        str | None, Field(description="the address of another pipeline's source paths; none means files")
+        str | None, Field(description="the base address of an external collection's source paths")
     ] = None
     database_url: Annotated[
         SecretStr | None, Field(description="a PostgreSQL catalog; none means SQLite in the folder")
@@ -109,8 +107,8 @@ class Settings(BaseModel):
         float, Field(gt=0, le=3600, description="how many seconds PostgreSQL has for a statement")
     ] = 30.0
 
-    host: Annotated[str, Field(description="where the service listens")] = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535, description="the port it listens on; 0 takes any")] = 8000
+    host: Annotated[str, Field(description="the address that the service listens on")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="the port; 0 chooses a free one")] = 8000
     api_keys: Annotated[
         tuple[SecretStr, ...],
         Field(description="API keys that the service accepts; none means no key is needed"),
@@ -133,16 +131,16 @@ class Settings(BaseModel):
         int, Field(ge=1, description="how many connections to the service may be open")
     ] = 1000
     max_connections_per_address: Annotated[
-        int, Field(ge=1, description="how many of them may come from one address")
+        int, Field(ge=1, description="how many connections may come from one address")
     ] = 200
     cors_origins: Annotated[
         tuple[str, ...], Field(description="origins allowed to call the service (CORS)")
     ] = ()
     request_timeout: Annotated[
-        float, Field(gt=0, le=600, description="how many seconds a request may take")
+        float, Field(gt=0, le=600, description="how many seconds a request to the service may take")
     ] = 10.0
     query_cache: Annotated[int, Field(ge=0, description="how many queries are cached")] = 1024
-    otel_endpoint: Annotated[str | None, Field(description="where to send OpenTelemetry spans")] = None
+    otel_endpoint: Annotated[str | None, Field(description="the address for OpenTelemetry spans")] = None
 
     mcp_max_tokens: Annotated[
         int, Field(ge=2000, le=20_000, description="how many tokens an answer to an agent may have")
@@ -152,14 +150,12 @@ class Settings(BaseModel):
     ] = None
 
     golden: Annotated[
-        Path | None, Field(description="the golden set that validation runs and the label page edits")
+        Path | None, Field(description="the default golden set, and the one of the page at /label")
     ] = None
-    reports: Annotated[Path, Field(description="where validation reports are kept")] = Path(
+    reports: Annotated[Path, Field(description="the folder of validation reports")] = Path(
         "validation_results"
     )
-    criteria: Annotated[
-        dict[str, Any], Field(description="what a verdict needs, where a golden set does not say")
-    ] = {}
+    criteria: Annotated[dict[str, Any], Field(description="the default criteria of a verdict")] = {}
 
     @property
     def asks_servers(self) -> bool:

@@ -37,11 +37,11 @@ def open_source(
         limits: How far a crawl may go.
     """
     if not spec.strip():
-        raise InvalidInput("source", "must not be empty; give a folder of Markdown, or . for this one")
+        raise InvalidInput("source", "must not be empty; give a folder of Markdown, or . for the current one")
     if name is not None and not name.strip():
         raise InvalidInput("name", "must not be empty")
     if follow_links and spec.lower().startswith(("http://", "https://", "beir:")):
-        raise InvalidInput("follow_links", f"{spec} is not a folder of Markdown; only a folder has links")
+        raise InvalidInput("follow_links", f"is for folders of Markdown, and {spec} is none; leave it out")
     if spec.lower().startswith(("http://", "https://")):
         from .site import SiteSource
 
@@ -49,9 +49,11 @@ def open_source(
             spec, base_url=base_url, name=name, cache_file=cache_file, page_filter=page_filter, limits=limits
         )
     if re.match(r"[a-z][a-z0-9+.-]*://", spec, re.IGNORECASE):
-        raise InvalidInput("source", f"{spec} is neither an http:// nor an https:// address, nor a path")
+        raise InvalidInput("source", f"must be a path or an http:// or https:// address, not {spec}")
     if page_filter is not None or limits is not None:
-        raise InvalidInput("source", f"{spec} is not a live site; only a crawl can select and limit pages")
+        raise InvalidInput(
+            "source", f"{spec} is not a live site; leave out the options that select and limit its pages"
+        )
     if spec.startswith("beir:"):
         from .beir import BeirSource
 

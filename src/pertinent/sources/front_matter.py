@@ -1,4 +1,4 @@
-"""What a page says about itself beside its text, in one form for Markdown and built pages."""
+"""The front matter of a page, in one form for Markdown and built pages."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def split_keywords(keywords: Iterable[str]) -> tuple[str, ...]:
 
 
 def drop_repetitions(front_matter: FrontMatter, title: str, text: str) -> FrontMatter:
-    """Drop a description that stands in the text, and a label that is the title.
+    """Drop a description that is part of the text, and a label that is the same as the title.
 
-    Docusaurus gives a page without a description its first line as one.
+    Docusaurus uses the first line of a page as its description if it has none.
     """
     description, label = front_matter.description, front_matter.sidebar_label
     if _contains_words(text, list(_split_words(description))):

@@ -37,7 +37,7 @@ class QueryEmbedding:
         length = len(check_numbers("vector", self.vector))
         expected = lookup_dimension(self.model)
         if expected is not None and length != expected:
-            raise InvalidInput("vector", f"has {length} elements; {self.model} makes vectors of {expected}")
+            raise InvalidInput("vector", f"has {length} elements; vectors of {self.model} have {expected}")
         if not length:
             raise InvalidInput("vector", "must not be empty")
 

@@ -73,7 +73,7 @@ def publish_address(folder: Path, service: FolderService, warn: Callable[[str], 
     try:
         _write_address(path, service)
     except OSError as error:
-        warn(f"warning: can't write {path} ({error.strerror}); commands in this folder can't ask the service")
+        warn(f"warning: can't write {path} ({error.strerror}); commands in this folder can't use the service")
     try:
         yield
     finally:
@@ -132,7 +132,7 @@ def _read_address(path: Path, warn: Callable[[str], None]) -> FolderService | No
     except PermissionError:
         warn(f"ignored {path}: it belongs to the service of another user")
     except (OSError, ValueError, TypeError):
-        warn(f"ignored {path}: it can't be read; a service that starts again replaces it")
+        warn(f"ignored {path}: it can't be read; restart the service to replace it")
     return None
 
 
@@ -143,7 +143,7 @@ def _find_access_problem(status: os.stat_result) -> str | None:
     if status.st_uid not in (os.getuid(), 0):
         return "it belongs to another user"
     if stat.S_IMODE(status.st_mode) & 0o077:
-        return "others than its owner have access to it; `chmod 600` takes it away"
+        return "other users have access to it; run `chmod 600` on it"
     return None
 
 

@@ -102,12 +102,12 @@ class Pertinent(ClosedAtExit):
 
         Args:
             source: A folder of Markdown, the address of a live site or its sitemap, or `beir:FOLDER`.
-            base_url: The address of the pages on the web.
+            base_url: The public address of the pages.
             name: The name of the source in the index. Default: derived from the source.
             follow_links: Read symlinks that lead outside the source folder.
             page_filter: Which pages of a live site to read (`pertinent.sources.site.PageFilter`).
             limits: How far a crawl may go (`pertinent.sources.site.CrawlLimits`).
-            allow_shrink: Allow that more than a quarter of the pages go, or most text of more than half.
+            allow_shrink: Allow a sync that removes over a quarter of the pages, or most text of over half.
             progress: Receives the stages and steps of the work.
 
         Returns:
@@ -220,11 +220,7 @@ class Pertinent(ClosedAtExit):
             return migrate(self.workspace, settings, progress)
 
     def rollback(self) -> str:
-        """Use the index again that the last `reindex` replaced.
-
-        Returns:
-            The embedder of that index, which must be set from then on.
-        """
+        """Return to the index that the last `reindex` replaced; return its embedder, which must be set."""
         with self.workspace.writing(NoProgress()):
             return rollback(self.workspace).embedder
 
@@ -352,6 +348,9 @@ class Pertinent(ClosedAtExit):
         Args:
             tests: Each has `test_id`, `query_text`, `expected_results` and `success_criteria`.
             top_k: How many hits of each query to look at, 1 to 100.
+
+        Returns:
+            Which tests passed, with the hits of each; `pertinent.validate` has an example of a test.
         """
         from ..validation.seed_tests import parse_tests, run_tests
 
@@ -374,7 +373,7 @@ class Pertinent(ClosedAtExit):
         return find_neighbors(self.workspace.catalog(), chunk_id, around)
 
     def pages(self) -> list[PageRecord]:
-        """Return a record of every indexed page."""
+        """Return a record of every indexed page: id, url, title, source, path, hash, number of chunks."""
         self.workspace.require()
         return self.workspace.catalog().pages()
 
@@ -391,7 +390,7 @@ class Pertinent(ClosedAtExit):
         return read_page(self.workspace.catalog(), document_id)
 
     def sources(self) -> Mapping[str, str]:
-        """Return name and location of each source."""
+        """Return the location of each source (a folder or an address), by its name."""
         self.workspace.require()
         return self.workspace.catalog().sources()
 

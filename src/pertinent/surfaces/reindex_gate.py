@@ -69,7 +69,7 @@ class ReindexGate:
         self._notify(f"old: {old_report.summary}")
         if losses := find_regressions(compare_reports(old_report, new), 0.0):
             raise SyncRefused(
-                f"the new index was not activated, the old one stays in use: it is worse, {'; '.join(losses)}"
+                f"the new index is worse and was not activated; the old one stays in use: {'; '.join(losses)}"
             )
 
     def _validate_old(self, old: Fingerprint) -> ValidationReport:
@@ -81,6 +81,7 @@ class ReindexGate:
             return validate(old_build, self._golden, ValidationOptions(diagnose=False), self._criteria)
         except PertinentError as error:
             raise SyncRefused(
-                f"the new index was not activated: the old one, made with {old.embedder}, can't be searched "
-                f"to compare them ({error}). `pertinent reindex` without --validate activates it anyway"
+                "the new index was not activated, since it can't be compared with the old one, which was "
+                f"made with {old.embedder} and can't be searched ({error}). `pertinent reindex` without "
+                "--validate activates the new one anyway"
             ) from error

@@ -57,7 +57,7 @@ class Chunk:
 
     @property
     def heading(self) -> str:
-        """The nearest heading above the passage; the introduction of a page stands under its title."""
+        """The nearest heading above the passage; for the introduction of a page, its title."""
         return last_heading(self.title, self.section)
 
 

@@ -32,7 +32,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What the author says about a page beside its text; empty where nothing is said."""
+    """The fields of a page's front matter by which searches find it; empty if the page does not have them."""
 
     description: str = ""
     keywords: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class LazyPage:
-    """A page that is parsed only if the index does not have it by this hash."""
+    """A page that is parsed only if the index does not have a page with this hash."""
 
     document_id: str
     page_hash: str
@@ -81,7 +81,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A page that a source could not read; what is indexed of it stays."""
+    """A page that a source could not read; its indexed version is kept."""
 
     source_path: str
     reason: str

@@ -1,4 +1,4 @@
-"""What a search is asked, and what it answers: options, scores, hits, suggestions."""
+"""The input and the output of a search: options, scores, hits, suggestions."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ class SearchOptions:
 
     top_k: int = 5
     threshold: float = 0.0
-    """The lowest score of a hit."""
+    """The minimum score of a hit."""
     ranking: Ranking | None = None
     """None is the ranking of the settings."""
     filters: Filters = field(default_factory=Filters)
     per_page: int | None = None
-    """The most hits of one page; None sets no limit."""
+    """The maximum number of hits from one page; None sets no limit."""
     distinct: bool = True
     """Whether a text that is on several pages is listed once."""
     fallback: Literal["lexical"] | None = None

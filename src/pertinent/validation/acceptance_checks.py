@@ -191,6 +191,6 @@ def check_concurrency(runner: QueryRunner, cases: Sequence[Case]) -> AcceptanceC
         if outcome.error:
             faults.append(f"{case.query.id}: {outcome.error}")
         elif [(hit.chunk.chunk_id, hit.score) for hit in outcome.results] != alone:
-            faults.append(f"{case.query.id}: other results than alone")
-    name, target = f"{AT_ONCE} queries at once", "no errors, and the same results as alone"
+            faults.append(f"{case.query.id}: results differ from those of a single query")
+    name, target = f"{AT_ONCE} queries at once", "no errors, and the same results as single queries"
     return _check_count(name, target, list(dict.fromkeys(faults)), AT_ONCE, len(faults))

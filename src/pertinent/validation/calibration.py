@@ -27,8 +27,8 @@ from .scoring import result_ids
 from .statistics import METHOD, Column
 
 RULE = (
-    "the highest balanced accuracy (Youden's J); where many thresholds reach it, the middle of the widest "
-    "plateau, with as few decimals as stay on it"
+    "the highest balanced accuracy (Youden's J); if many thresholds reach it, the middle of the widest range "
+    "of them, rounded as far as the range allows"
 )
 
 FEW = 10

@@ -102,7 +102,7 @@ def _note_ceilings(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], cri
     ceiling = precision_ceiling(golden, resolved, criteria)
     if not criteria.can_be_met(ceiling):
         notes.append(
-            f"the criterion can't be met: at most {ceiling:.0%} of the queries can reach that P@5, and "
+            f"the criterion can't be met: at most {ceiling:.0%} of the queries can reach that P@5, but "
             f"{criteria.queries_reaching:.0%} are required"
         )
     return notes

@@ -155,7 +155,7 @@ def _find_unreachable_precision(findings: VerdictInput) -> str | None:
     if criteria.mrr:
         proposal["mrr"] = criteria.mrr
     return (
-        f"the labels can't show precision@5: at most {able}/{len(cases)} answerable queries "
+        f"precision@5 can't be judged with these labels: at most {able}/{len(cases)} answerable queries "
         f"({findings.ceiling:.0%}) can reach {criteria.precision_at_5:.2f}, and "
         f"{criteria.queries_reaching:.0%} must. What can be judged: {SUCCESS} {success:.2f}, "
         f"MRR{ANSWERABLE} {mrr:.2f}. Set these criteria instead: {_format_proposal(proposal)}"

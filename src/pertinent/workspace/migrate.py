@@ -69,7 +69,7 @@ def _migrate(
             "QDRANT_COLLECTION_NAME to copy this index under another name"
         )
     if target_catalog is not None and not target_catalog.is_empty() and not copied:
-        raise SyncRefused("the target catalog already holds pages; give Pertinent a database of its own")
+        raise SyncRefused("the target catalog already has pages; give Pertinent a database of its own")
     # A build that exists and is not in use is an interrupted copy.
     target.remove(made_with.build)
     with closing(target.open(made_with)) as index:
@@ -114,7 +114,7 @@ def copy_index(
         IndexFailure: The source lacks a chunk, a vector is damaged, or the copy is incomplete.
     """
     if target.count():
-        raise SyncRefused("the target already holds points; choose another name for it, or remove it first")
+        raise SyncRefused("the target already has points; choose another name for it, or delete it first")
     records, pending = catalog.pages(), set(catalog.pending())
     progress.stage("Copying chunks", sum(record.chunks for record in records))
     copied = 0
@@ -131,7 +131,7 @@ def copy_index(
         lost = [chunk for chunk in missing if chunk.document_id not in pending]
         if lost:
             raise IndexFailure(
-                f"{len(lost)} chunks are not in the index, such as {lost[0].chunk_id}: see `pertinent doctor`"
+                f"{len(lost)} chunks are not in the index, such as {lost[0].chunk_id}: run `pertinent doctor`"
             )
         target.put(present, [vectors[point_id(entry.chunk.chunk_id)] for entry in present])
         copied += len(present)

@@ -1,4 +1,4 @@
-"""What to do where there is nothing to search."""
+"""What to do if there is no index to search."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
     """
     if lost_catalog:
         return (
-            f"there is an index in {settings.folder}, but its catalog is gone: put it back from "
-            "a backup, or run `pertinent index SOURCE` for each of its sources. This makes a new "
-            "catalog, and embeds only the passages that the index does not have"
+            f"the index in {settings.folder} has lost its catalog: restore the catalog from a backup, or run "
+            "`pertinent index SOURCE` for each source. This makes a new catalog, and embeds only the "
+            "passages that the index does not have"
         )
     inner = settings.folder / Settings.model_fields["folder"].default
     if settings.qdrant_url is None and inner.is_dir():

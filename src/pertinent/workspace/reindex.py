@@ -88,7 +88,7 @@ def rollback(workspace: Workspace) -> Fingerprint:
     pages = workspace.builds.read_pages(index)
     if not pages:
         index.close()
-        raise NotFound("the previous build has none of the pages that are indexed now")
+        raise NotFound("the previous build has none of the current pages, so there is nothing to return to")
     catalog.begin(pages.document_ids)
     catalog.activate_build(previous, pages)
     workspace.activate(previous, index)

@@ -298,12 +298,12 @@ class Workspace:
             nonlocal waited
             if not waited:
                 holder = self.writable_catalog().describe_lock_holder()
-                progress.stage(f"Waiting for {holder}, which writes to this index", None)
+                progress.stage(f"Waiting for {holder}, which is writing to this index", None)
                 waited = True
             if time.monotonic() > deadline:
                 holder = self.writable_catalog().describe_lock_holder()
                 raise SyncRefused(
-                    f"gave up after {self.settings.lock_timeout:g} s: {holder} writes to this index; try "
+                    f"gave up after {self.settings.lock_timeout:g} s: {holder} is writing to this index; try "
                     "again when it is done, or raise lock_timeout"
                 )
             progress.advance(0)

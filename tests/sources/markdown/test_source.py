@@ -77,7 +77,7 @@ def test_blog_pages_and_other_versions_of_a_site_are_named_as_skipped(write_book
         "posts of the blog in news/; index that folder, too, if you want them": 1,
         "pages of the site in src/pages/; index that folder, too, if you want them": 1,
         "of other versions: next; index their folders, too": 1,
-        "of the docs plugin 'api': its folder is computed; index that folder, too": 0,
+        "of the docs plugin 'api': the config computes its folder; index that folder, too": 0,
     }
     assert read_skipped(root / "docs") == {}
     assert list(read_pages(root / "blog")) == ["blog/2026-01-01-hello.md", "blog/2026-01-02-again/index.mdx"]
@@ -500,6 +500,6 @@ def test_unreadable_folder_is_reported_and_removes_nothing(
 
 @pytest.mark.parametrize("address", ["ftp://book.example/docs", "file:///book/docs", "S3://book"])
 def test_open_source_refuses_other_url_schemes(address: str) -> None:
-    message = f"source: {address} is neither an http:// nor an https:// address, nor a path"
+    message = f"source: must be a path or an http:// or https:// address, not {address}"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         open_source(address)

@@ -160,7 +160,7 @@ def test_patterns_that_exclude_all_pages_are_a_clear_error(site: LocalSite, star
     site.book("a", "b", "c")
     if start:
         site.pages["/"] = page("Start")
-    message = r"the patterns and robots\.txt exclude all 3 pages of its sitemaps"
+    message = r"--include, --exclude and robots\.txt exclude all 3 pages of its sitemaps"
     with pytest.raises(SourceError, match=message):
         crawl(site, include=("/nothing/*",))
 
@@ -253,7 +253,7 @@ def test_redirects_to_the_same_page_are_counted_as_skipped(site: LocalSite) -> N
     (skipped,) = [result for result in results if isinstance(result, Skipped)]
     folder = f"{site.address}/docs/"
     assert skipped.pages == 2
-    assert skipped.reason == f"redirected to {folder}login, like another page, such as {folder}b"
+    assert skipped.reason == f"redirected to {folder}login, which is read already, such as {folder}b"
 
 
 def test_addresses_of_the_same_url_are_fetched_once(site: LocalSite) -> None:

@@ -98,7 +98,7 @@ def silent(request: Request) -> None:
 
 
 def test_silent_server_times_out(site: LocalSite) -> None:
-    assert only(site, silent).reason == "said nothing for 0.6 s; tried 2 times"
+    assert only(site, silent).reason == "sent nothing for 0.6 s; tried 2 times"
 
 
 def test_endless_headers_are_refused(site: LocalSite) -> None:
@@ -153,10 +153,10 @@ def test_redirect_to_another_host_is_not_followed(site: LocalSite, target: str) 
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (b"%PDF-1.7 ...", "is called text/html but is a PDF"),
-        (b"\x89PNG\r\n\x1a\n", "is called text/html but is an image"),
-        (b"PK\x03\x04", "is called text/html but is a zip archive"),
-        (b"abc\0\0\1\2", "is called text/html but is binary data"),
+        (b"%PDF-1.7 ...", "was sent as text/html but is a PDF"),
+        (b"\x89PNG\r\n\x1a\n", "was sent as text/html but is an image"),
+        (b"PK\x03\x04", "was sent as text/html but is a zip archive"),
+        (b"abc\0\0\1\2", "was sent as text/html but is binary data"),
         (b"  \n ", "is empty"),
         (b"", "is empty"),
     ],
@@ -282,7 +282,7 @@ def test_sitemaps_count_towards_the_time_limit_of_the_crawl(site: LocalSite) -> 
     _, unreadable = crawl(site, limits=replace(FAST_LIMITS, crawl_seconds=1))
     assert time.monotonic() - start < 4
     assert not any(problem.path_identifies_page for problem in unreadable)
-    assert "not fetched after 1 s" in unreadable[0].reason
+    assert "not fetched, since the crawl may take 1 s" in unreadable[0].reason
     assert len(site.requested_paths) < 20
 
 
@@ -376,7 +376,7 @@ def test_same_text_on_most_pages_is_an_error(site: LocalSite) -> None:
     for path in site.pages:
         if path.startswith("/docs/"):
             site.pages[path] = page("App", "<p>Please turn on scripts to see this page, thank you.</p>")
-    with pytest.raises(SourceError, match="scripts in the browser, which are not run here"):
+    with pytest.raises(SourceError, match="need JavaScript, which Pertinent does not run"):
         crawl(site)
 
 

@@ -260,7 +260,7 @@ def test_changed_expectations_are_compared_and_noted() -> None:
     comparison = compare_reports(before, report([case("a"), changed], golden={"answer_threshold": 0.4}))
     assert comparison.n == 2
     assert comparison.newly_failing == []
-    assert "by other labels or expectations: b" in " ".join(comparison.notes)
+    assert "their labels or expectations changed: b" in " ".join(comparison.notes)
     difference = {"name": "answer_threshold", "baseline": "0.5", "current": "0.4"}
     assert difference in [entry.model_dump() for entry in comparison.differences]
 

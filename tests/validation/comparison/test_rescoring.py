@@ -251,7 +251,7 @@ def test_query_with_another_text_or_filter_is_not_compared(book: Book, changed: 
     after = book.run(make_golden([queries[0] | changed, *queries[1:]]))
     comparison = compare_reports(before, after)
     assert comparison.golden_change.queries_reworded == ["gripper"]
-    assert "asked differently: gripper" in comparison.scored_with
+    assert "reworded: gripper" in comparison.scored_with
     assert comparison.n == 3
 
 
@@ -352,7 +352,7 @@ def test_status_change_under_other_labels_is_only_noted(book: Book) -> None:
     assert [case.status for case in (before.test_cases[0], after.test_cases[0])] == ["passed", "failed"]
     comparison = compare_reports(before, after)
     assert comparison.newly_failing == []
-    assert any("by other labels or expectations: gripper" in note for note in comparison.notes)
+    assert any("their labels or expectations changed: gripper" in note for note in comparison.notes)
 
 
 def test_judged_pages_are_rescored(book: Book) -> None:
@@ -416,7 +416,7 @@ def test_report_without_labels_is_compared_only_with_the_same_golden_set(book: B
     assert compare_reports(labelled, without).n == compare_reports(without, labelled).n == 4
     changed = book.run(relabelled(*OLD_LABELS[1:]))
     for pair in ((without, changed), (changed, without)):
-        with pytest.raises(InvalidInput, match="holds no labels"):
+        with pytest.raises(InvalidInput, match="has no labels"):
             compare_reports(*pair)
 
 

@@ -130,7 +130,7 @@ def validate_key(key: SecretStr | str | None, setting: str) -> SecretStr | None:
     """
     plain = (key.get_secret_value() if isinstance(key, SecretStr) else key or "").strip()
     if not (plain.isascii() and plain.isprintable()):
-        raise SettingsError(f"{setting} contains a character that no key has; copy it again")
+        raise SettingsError(f"{setting} contains a character that a key can't have; copy the key again")
     return SecretStr(plain) if plain else None
 
 
@@ -147,5 +147,7 @@ def validate_url(url: str, setting: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SettingsError(f"{setting}: must be an address such as https://host/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise SettingsError(f"{setting}: must have no password, query or fragment; a key has its own setting")
+        raise SettingsError(
+            f"{setting}: must not contain a password, query or fragment; a key has its own setting"
+        )
     return url.rstrip("/")

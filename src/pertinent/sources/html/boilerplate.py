@@ -30,7 +30,7 @@ _INLINE = word_set("a span sub sup small time")
 # Ids count only for these tags: that of a section comes from its heading, which may be about anything.
 _TAGS_WITH_ID = word_set("div ul")
 _SECTIONS = word_set("section level method function")
-# An element that is boilerplate by its tag is read all the same where it has one of these classes.
+# An element that is boilerplate by its tag is still read if it has one of these classes.
 _CONTENT = word_set(
     "footnote footnotes admonition note tip warning caution danger callout topic starlight sd"
 )

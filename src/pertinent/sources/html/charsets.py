@@ -1,4 +1,4 @@
-"""Conversion of a page to UTF-8, whatever its encoding is and whatever it is said to be."""
+"""Conversion of a page to UTF-8 from any encoding, even if the declared encoding is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the docs folders that a path stands for, and the Markdown files in them."""
+"""Find the docs folders of a path, and the Markdown files in them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class DocsTree:
     """The docs folders of versions that are not read."""
 
     def list_skipped(self) -> list[Skipped]:
-        """Count what is in the tree and is not read: posts, pages, other versions, files of other kinds."""
+        """Count the files of the tree that are not read: posts, pages, other versions, other formats."""
         skipped = self.links.list_skipped()
         if self.site is not None and self.within == self.site.root:
             skipped += self._list_skipped_of_site(self.site)
@@ -86,7 +86,7 @@ class DocsTree:
             yield Skipped(f"of other versions: {names}; index their folders, too", sum(versions.values()))
         for instance in site.unknown_docs:
             yield Skipped(
-                f"of the docs plugin {instance!r}: its folder is computed; index that folder, too", 0
+                f"of the docs plugin {instance!r}: the config computes its folder; index that folder, too", 0
             )
 
     def list_files(self) -> tuple[list[PageFile], list[tuple[DocsFolder, OSError]]]:
@@ -104,14 +104,14 @@ class DocsTree:
 def open_tree(path: Path, *, follow_links: bool = False) -> DocsTree:
     """Return the docs at a path: a site, its docs folder or a part of it, a plain folder, or one file.
 
-    The root of a site with versions stands for the version that readers land on. To read another
-    version, give its own folder. Links that lead outside are read only with `follow_links`.
+    The root of a site with versions gives the version that readers see first. To read another version,
+    give its own folder. Links that lead outside are read only with `follow_links`.
     """
     if not path.exists():
         raise InvalidInput(
             "source",
-            f"{path} does not exist; give a folder of Markdown, a file, or the address of a site with its "
-            "http:// or https://",
+            f"{path} does not exist; give a folder of Markdown, a file, or the address of a site that begins "
+            "with http:// or https://",
         )
     path = path.resolve()
     if path.is_file() and path.suffix not in EXTENSIONS:
@@ -127,7 +127,7 @@ def open_tree(path: Path, *, follow_links: bool = False) -> DocsTree:
 
 
 def _find_site_docs(path: Path, links: LinkBoundary) -> DocsTree | None:
-    """Return the docs of a Docusaurus site that a path stands for; None if it is not part of any."""
+    """Return the docs of the Docusaurus site that a path belongs to; None if there is no such site."""
     for config in _find_configs_around(path if path.is_dir() else path.parent, links):
         site = read_config(config)
         folders = _docs_folders(site)

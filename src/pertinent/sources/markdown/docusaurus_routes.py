@@ -77,7 +77,7 @@ def route_page(
 
 
 def _is_category_index(relative: PurePosixPath) -> bool:
-    """Whether a page stands for its folder: `index`, `README`, or a page with the folder's full name."""
+    """Whether a page is the index of its folder: `index`, `README`, or a page with the folder's name."""
     return relative.stem.lower() in ("index", "readme", relative.parent.name.lower() or ".")
 
 

@@ -63,14 +63,14 @@ class CanonicalPages:
         if slug is None:
             self._without_slug.append(_CrawledPage(url, page))
         else:
-            yield self._give(url, slug, page)
+            yield self._make_page(url, slug, page)
 
     def add_alias(self, url: str, page: ParsedPage, canonical: str) -> None:
         """Hold back a page that names another as canonical, until it is known whether that exists."""
         self._aliases[canonical].append(_CrawledPage(url, page))
 
     def remaining(self) -> Iterator[LazyPage | Sequence[str]]:
-        """Give the pages that had to wait for all others.
+        """Yield the pages that had to wait for all others.
 
         The urls of pages that are left to their canonical page come as a sequence.
         """
@@ -83,9 +83,11 @@ class CanonicalPages:
                 yield from self.add(url, page)
         for url, page in self._without_slug:
             if page.docusaurus_id:
-                yield self._give(url, self._slugs.deferred_slug(_decoded_path(url), page.docusaurus_id), page)
+                yield self._make_page(
+                    url, self._slugs.deferred_slug(_decoded_path(url), page.docusaurus_id), page
+                )
 
-    def _give(self, url: str, slug: str, page: ParsedPage) -> LazyPage:
+    def _make_page(self, url: str, slug: str, page: ParsedPage) -> LazyPage:
         self._titles[url] = page.title
         self._texts[hash(page.content)] += 1
         return _lazy_page(url, slug, replace(page, front_matter=self._drop_shared(page.front_matter)))

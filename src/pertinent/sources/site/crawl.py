@@ -100,7 +100,7 @@ class Crawl:
         fetcher.apply_robots(self._robots.allows, self._robots.delay)
 
     def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[LazyPage | Skipped | Unreadable]:
-        """Give every page, every page that could not be read, and at last what was skipped and why.
+        """Yield every page, every page that could not be read, and last the reasons for skipped pages.
 
         Raises SourceError where the site has no pages, or where most of them are the same.
         """
@@ -117,10 +117,9 @@ class Crawl:
             self._raise_no_pages()
         if self._pages.identical:
             raise SourceError(
-                f"{self._pages.identical} of {len(self._pages)} pages at {self._scope.start} are the same, "
-                "word for word: the site is under maintenance, or its pages are made by scripts in the "
-                "browser, which are not run here; nothing was changed. If they are meant to be the same, "
-                "leave them out with --exclude"
+                f"{self._pages.identical} of {len(self._pages)} pages at {self._scope.start} have the same "
+                "text: the site may be under maintenance, or need JavaScript, which Pertinent does not run. "
+                "Nothing was changed. If the pages should be the same, leave them out with --exclude"
             )
         yield from self._skipped_summary()
 
@@ -152,7 +151,7 @@ class Crawl:
                 time.strftime("%Y-%m-%d", time.gmtime(moment))
                 for moment in (listed_at, listed_at + SITEMAP_GRACE_SECONDS)
             )
-            reason = f"listed pages on {listed} and lists none now; it is expected back until {expected}"
+            reason = f"listed pages on {listed}, but lists none now; no page is removed until {expected}"
             yield Unreadable(page_path(address), f"the sitemap: {reason}", path_identifies_page=False)
 
     def _crawl_frontier(self) -> Iterator[LazyPage | Unreadable]:
@@ -180,12 +179,12 @@ class Crawl:
         except TimeoutError:
             remaining = 1 + submitted + len(self._frontier)
             raise _CrawlEnded(
-                f"stopped after {self._limits.crawl_seconds:g} s with {remaining:,} or more addresses to go; "
-                "run the same command again to resume"
+                f"stopped after {self._limits.crawl_seconds:g} s, with {remaining:,} or more addresses left "
+                "to fetch; run the same command again to resume"
             ) from None
 
     def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[LazyPage | Unreadable]:
-        """Cache what a visit gave, and give the page or the reason why there is none."""
+        """Cache the result of a visit, and yield its page or the reason why there is none."""
         page = result.page
         if result.unchanged:
             page = self._cache.get(result.url)
@@ -209,7 +208,7 @@ class Crawl:
             yield from self._take_page(url, page, result.address, queued.depth)
 
     def _accept_redirect(self, queued: QueuedPage, result: VisitResult) -> bool:
-        """Whether the page at the end of a redirect is wanted and new; else it is skipped."""
+        """Return whether the page at the end of a redirect is in scope and new; if not, skip it."""
         url = result.url
         if url == queued.url:
             return True
@@ -220,12 +219,12 @@ class Crawl:
                 self._suggested_start = result.address
             return False
         if not self._frontier.claim(url):
-            self._skipped.add(f"redirected to {result.address}, like another page", queued.address)
+            self._skipped.add(f"redirected to {result.address}, which is read already", queued.address)
             return False
         return True
 
     def _take_failure(self, queued: QueuedPage, result: VisitResult) -> Iterator[Unreadable]:
-        """Skip a page that is gone; for any other failure, report it, so that its index entry stays."""
+        """Skip a page that no longer exists; report any other failure, so that its index entry stays."""
         if self.follows_links and queued.depth == 0:
             external = self._discovery.external_hint
             hint = f"; its sitemap lists {external}" if external else self._excluded_hint()
@@ -240,7 +239,7 @@ class Crawl:
         if cached is not None:
             # Follow the links that it had, since the pages they lead to may still exist.
             self._frontier.add_links(cached.links or (), queued.depth + 1)
-        # Without an earlier complete crawl nobody knows which pages its links lead to.
+        # Without an earlier complete crawl it is unknown which pages its links lead to.
         path_identifies_page = self._cache.has_complete_crawl or not self.follows_links
         yield Unreadable(page_path(url), result.reason, path_identifies_page=path_identifies_page, url=url)
         self._failures_in_a_row = self._failures_in_a_row + 1 if result.no_answer else 0
@@ -248,7 +247,7 @@ class Crawl:
             raise _CrawlEnded(f"the site no longer answers: {self._failures_in_a_row} pages in a row failed")
 
     def _take_page(self, url: str, page: ParsedPage, address: str, depth: int) -> Iterator[LazyPage]:
-        """Follow the links of a page, and give the page if it is to be indexed."""
+        """Follow the links of a page, and yield the page if it is to be indexed."""
         self._editions.language = self._editions.language or page.language
         version = page.docusaurus_id.version if page.docusaurus_id else ""
         self._editions.learn_from_page(url, language=page.language, version=version)
@@ -256,7 +255,7 @@ class Crawl:
             self._frontier.other_editions.add(url)
             return
         if page.truncated:
-            self._skipped.add("in part: too large to be read to the end", address)
+            self._skipped.add("in part: too large to be read completely", address)
         self._frontier.add_links(page.links or (), depth + 1)
         canonical = self._canonical_url(url, page, address, depth)
         if not self._scope.wants(url):
@@ -279,7 +278,7 @@ class Crawl:
         if editions.is_unwanted(canonical) or editions.edition_prefix(url) != editions.edition_prefix(
             canonical
         ):
-            # Older versions name the current one; whoever requested them wants them all the same.
+            # Pages of older versions name the current one. They are indexed if they were requested.
             return None
         return canonical
 
@@ -299,7 +298,7 @@ class Crawl:
         count = self._discovery.excluded_count
         if not self.follows_links or not count:
             return ""
-        return f"; the patterns and robots.txt exclude all {count:,} pages of its sitemaps"
+        return f"; --include, --exclude and robots.txt exclude all {count:,} pages of its sitemaps"
 
     def _skipped_summary(self) -> Iterator[Skipped]:
         editions = {url for url in self._frontier.other_editions if url not in self._pages}
@@ -310,4 +309,4 @@ class Crawl:
         for reason, count in self._skipped.most_common():
             yield Skipped(reason, count)
         for kind, name in self._editions.missing_requests():
-            yield Skipped(f"of {kind} {name}: the site has none with this name", 0)
+            yield Skipped(f"of {kind} {name}: the site does not have it", 0)

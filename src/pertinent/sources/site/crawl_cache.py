@@ -1,7 +1,7 @@
-"""The cache of a crawl: how to ask whether a page has changed, and what was parsed from it.
+"""The cache of a crawl: for each page, its ETag and Last-Modified headers, and its parsed content.
 
 It is an SQLite file beside the index. Without it the next crawl takes longer and gives the same pages.
-An interrupted crawl left its start time here; the next one takes over the pages fetched since then.
+An interrupted crawl leaves its start time here; the next crawl uses the pages fetched since then.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ class CrawlCache:
             yield
         except sqlite3.Error as error:
             raise SourceError(
-                f"the crawl cache {self._path} can't be used ({error}); remove the file, it is only a cache"
+                f"the crawl cache {self._path} can't be used ({error}); delete the file and run again"
             ) from error
 
 

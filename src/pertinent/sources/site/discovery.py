@@ -124,10 +124,10 @@ class _SitemapWalk:
                 continue
             if len(requested) == self._limits.sitemaps:
                 limit = self._limits.sitemaps
-                self._stop(address, f"one of more than {limit}; the others were left out")
+                self._stop(address, f"there are more than {limit}; the others were left out")
                 return
             if time.monotonic() - self._discovery.started_at > self._limits.crawl_seconds:
-                self._stop(address, f"not fetched after {self._limits.crawl_seconds:g} s")
+                self._stop(address, f"not fetched, since the crawl may take {self._limits.crawl_seconds:g} s")
                 return
             requested.add(address)
             sitemap = self._fetch(address, required=is_required)
@@ -160,7 +160,7 @@ class _SitemapWalk:
         )
         sitemap: Sitemap | None = None
         is_llms_txt = is_llms_txt_address(address)
-        reason = "is no llms.txt: it does not begin with a heading" if is_llms_txt else "is not a sitemap"
+        reason = "is not an llms.txt: it does not begin with a heading" if is_llms_txt else "is not a sitemap"
         try:
             response = self._fetcher.get(address, limits=limits)
             if is_llms_txt:

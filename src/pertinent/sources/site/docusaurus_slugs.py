@@ -69,7 +69,7 @@ class DocusaurusSlugs:
 
 
 def _split_base_path(path: str, name: str) -> str | None:
-    """What stands before a doc's id in its path; the path of an index page is that of its folder."""
+    """Return the part of a doc's path before its id; the path of an index page is that of its folder."""
     steps = name.split("/")
     endings = [name]
     if len(steps) > 1 and steps[-1].lower() in (*_INDEX_NAMES, steps[-2].lower()):

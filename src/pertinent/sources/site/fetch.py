@@ -108,7 +108,7 @@ class Fetcher:
         return 1 if self._throttle.refusals >= self._limits.failures else self._limits.busy_attempts
 
     def _check_status(self, response: Response, sent_at: float, *, conditional: bool) -> None:
-        """Raise the error that a status stands for, and tell the throttle how busy the site is."""
+        """Raise the error for a failed status, and report to the throttle how busy the site is."""
         retry_after = parse_retry_after(response.headers.get("retry-after", ""))
         if response.status in BUSY:
             pause = retry_after or 0.0

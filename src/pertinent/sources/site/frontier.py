@@ -21,7 +21,7 @@ from .scope import SiteScope
 from .versions_and_locales import Editions
 
 MAX_REPEATS = 3
-"""How often one step may stand in a path; a link that is relative by mistake makes paths grow for ever."""
+"""How often a path may repeat one step. A link that is relative by mistake makes paths grow without end."""
 MAX_STEPS = 30
 """How many steps a path may have."""
 
@@ -137,7 +137,7 @@ class Frontier:
         if len(self._claimed) >= limits.pages:
             return self._too_many_pages
         if depth > limits.depth:
-            return f"more than {limits.depth} links away from the start; pages beyond were left out"
+            return f"more than {limits.depth} links away from the start; pages further away were left out"
         shape = _address_shape(url)
         if shape:
             self._shapes[shape] += 1
@@ -150,7 +150,7 @@ class Frontier:
     @property
     def _too_many_pages(self) -> str:
         limit = f"{self._limits.pages:,}"
-        return f"more than {limit} pages; the others were left out. raise the limit with --max-pages"
+        return f"more than {limit} pages; the others were left out. Raise the limit with --max-pages"
 
     def _leave_out(self, url: str, reason: str, *, path_identifies_page: bool) -> None:
         self._left_out.setdefault(reason, Unreadable(page_path(url), reason, path_identifies_page))

@@ -95,8 +95,8 @@ class HttpClient:
     ) -> Response:
         """Request one address; redirects are not followed.
 
-        The whole response must be there at `deadline`, of `time.monotonic()`. Raises FetchFailed where it
-        is not, is too large or can't be decoded, RetryableFailure where the connection fails.
+        The whole response must arrive before `deadline`, a value of `time.monotonic()`. Raises FetchFailed
+        if it is late, too large or can't be decoded, and RetryableFailure if the connection fails.
         """
         silence = min(self._silence, limits.seconds)
         request = self._build_request(address, headers, silence)
@@ -109,7 +109,7 @@ class HttpClient:
             if response.is_success:
                 body = _read_body(answer.iter_stream(), response.headers, limits)
                 return Response(address, answer.status, response.headers, body)
-            # The status is enough, whatever becomes of the body.
+            # The status is enough; the body is not needed.
             with self._network.deadline(time.monotonic() + _DRAIN_SECONDS), suppress(*_BROKEN_BODY):
                 _drain(answer.iter_stream())
             return response
@@ -136,7 +136,7 @@ class HttpClient:
                 raise FetchFailed("the crawl was stopped", no_answer=True) from error
             if self._network.is_over:
                 raise FetchFailed(f"takes longer than {limits.seconds:g} s", no_answer=True) from error
-            raise RetryableFailure(f"said nothing for {silence:g} s") from error
+            raise RetryableFailure(f"sent nothing for {silence:g} s") from error
         except (httpcore.NetworkError, httpcore.ProxyError) as error:
             proxy = " to the proxy, which the environment sets," if self._uses_proxy else ""
             reason = f"the connection{proxy} failed: {error or type(error).__name__}"
@@ -186,7 +186,7 @@ def _read_body(chunks: Iterator[bytes], headers: Mapping[str, str], limits: Resp
 
 
 def _drain(chunks: Iterator[bytes]) -> None:
-    """Read a short body that nobody needs, so that the connection can be used again."""
+    """Read a short body that is not needed, so that the connection can be used again."""
     budget = _DRAIN_BYTES
     for chunk in chunks:
         budget -= len(chunk)

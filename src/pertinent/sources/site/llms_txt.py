@@ -17,7 +17,7 @@ _MARKDOWN_VERSION = re.compile(r"(/index(\.html)?)?\.mdx?$", re.IGNORECASE)
 
 
 def parse_llms_txt(body: bytes, address: str, *, max_pages: int) -> Sitemap | None:
-    """Parse the body of an `llms.txt`; None for what is something else, such as HTML.
+    """Parse the body of an `llms.txt`; None if it is something else, such as HTML.
 
     Args:
         body: The content of the file.

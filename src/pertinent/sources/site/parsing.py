@@ -73,7 +73,7 @@ class ParsedPage:
     """Whether the page was so large that its end was left out."""
     front_matter: FrontMatter
     content: bytes
-    """Text and sections, compressed; nobody looks at those of an unchanged page."""
+    """Text and sections, compressed, since those of an unchanged page are not needed."""
 
     def unpack_content(self) -> tuple[str, tuple[Section, ...]]:
         """The text and its sections."""
@@ -87,7 +87,7 @@ class ParsedPage:
 def parse_article(
     body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool = True
 ) -> Article:
-    """Parse the HTML of a response. Raises NotHtml where it is none."""
+    """Parse the HTML of a response. Raises NotHtml if it is not HTML."""
     from ..html import parse_html
 
     _refuse_other_types(body, headers)
@@ -99,7 +99,7 @@ def parse_article(
 
 
 def parse_page(body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool) -> ParsedPage:
-    """Parse a response to what a crawl needs. Raises NotHtml where there is no page."""
+    """Parse a response to the values that a crawl needs. Raises NotHtml if it is not HTML."""
     from ..html import is_noindex
 
     article = parse_article(body, headers, address, with_links=with_links)
@@ -126,7 +126,7 @@ def parse_page(body: bytes, headers: Mapping[str, str], address: str, *, with_li
 
 
 def _refuse_other_types(body: bytes, headers: Mapping[str, str]) -> None:
-    """Raise NotHtml for what is not HTML, whatever its content type; HTML of a generic type passes."""
+    """Raise NotHtml if the body is not HTML, even if it is sent as HTML; HTML of a generic type passes."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     start = body[:1024]
     if kind in (*_HTML_TYPES, *_GENERIC_TYPES) and not body.strip():
@@ -138,7 +138,7 @@ def _refuse_other_types(body: bytes, headers: Mapping[str, str]) -> None:
     if actual is None and b"\0" in start and not (looks_like_html or start.startswith(_UTF_16)):
         actual = "binary data"
     if actual:
-        raise NotHtml(f"is called {kind or 'HTML'} but is {actual}", declared=False)
+        raise NotHtml(f"was sent as {kind or 'HTML'} but is {actual}", declared=False)
 
 
 def _pack_content(text: str, sections: Sequence[Section]) -> bytes:

@@ -1,4 +1,4 @@
-"""Following redirects: only on the same host, only where robots.txt allows it, and not for ever."""
+"""Following redirects: only on the same host, only if robots.txt allows it, and a limited number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request of a crawl gives: a response, or one of the errors that say why there is none."""
+"""The outcome of a request: a response, or an error that says why there is none."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Response:
         return _decode_location(location) if location and self.status in _REDIRECTS else None
 
     def raise_for_status(self, retry_after: float | None) -> None:
-        """Raise the error that the status stands for, unless it is a success."""
+        """Raise the error for this status, unless it is a success."""
         if self.is_success:
             return
         reason = f"answers HTTP {self.status}"

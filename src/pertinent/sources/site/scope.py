@@ -21,9 +21,9 @@ class SiteScope:
     start: str
     """The address that the crawl starts at, as served."""
     served_prefix: str
-    """What stands before the path of every served page; no closing slash."""
+    """The part of a served address before the path of the page, without a closing slash."""
     public_prefix: str
-    """What stands there in the url of a page; no closing slash."""
+    """The part of a public address before the path of the page, without a closing slash."""
     path: str
     """The path of a url that all pages are at or below; no closing slash."""
     name: str
@@ -101,7 +101,7 @@ def _check_address(address: str, field: str, example: str) -> str:
     if "@" in address.partition("://")[2].partition("/")[0]:
         # The message leaves the address out: it would put the password into logs.
         raise InvalidInput(
-            field, "must not hold a user name or a password; pages behind a login are not read"
+            field, "must not contain a user name or a password; pages behind a login are not read"
         )
     normalized = normalize_address(address)
     if normalized is None:
@@ -113,7 +113,7 @@ def _check_address(address: str, field: str, example: str) -> str:
 
 def _refuse_query(address: str, field: str) -> None:
     if urlsplit(address).query:
-        raise InvalidInput(field, f"{address!r} has a query; give the address that all its pages are below")
+        raise InvalidInput(field, f"{address!r} has a query; leave out the ? and what follows it")
 
 
 def _strip_common_path(served: str, public: str) -> tuple[str, str]:

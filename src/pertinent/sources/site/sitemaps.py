@@ -31,9 +31,9 @@ class Sitemap:
 
 
 def parse_sitemap(body: bytes, *, max_bytes: int, max_pages: int) -> Sitemap | None:
-    """Parse a sitemap; None for what is something else, such as HTML.
+    """Parse a sitemap; None if the body is something else, such as HTML.
 
-    A broken sitemap gives what stands before the error, and a `problem`. Pages beyond `max_pages` are
+    A broken sitemap gives the pages before the error, and a `problem`. Pages beyond `max_pages` are
     left out, also with a `problem`.
     """
     if body.startswith(GZIP):
@@ -103,7 +103,7 @@ class _XmlReader:
         self._root = _local_name(name)
 
     def _refuse_entity(self, *_: object) -> None:
-        raise _StopParsing("declares entities, which no sitemap needs")
+        raise _StopParsing("declares XML entities, which are refused")
 
     def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         name = _local_name(name)

@@ -25,7 +25,7 @@ UrlPath = tuple[str, ...]
 MIN_SHARED_PAGES = 3
 """How many pages two versions side by side must share, where only links tell about them."""
 MAX_DEPTH = 4
-"""How many steps below the start a version or a language may stand."""
+"""How many steps below the start a version or a language may be."""
 
 _VERSION_NAMES = (
     "stable",
@@ -118,7 +118,7 @@ class Editions:
                 self._editions[(*parent, name)] = Edition("version", name)
 
     def _match_step(self, step: str, language: str, version: str) -> Edition | None:
-        """The edition that a step of the path stands for, by what the page says about itself."""
+        """Return the edition that a step of the path names, according to the page itself."""
         if version and step == ("next" if version == "current" else version):
             return Edition("version", step)
         page_language, site_language = _primary_language(language), _primary_language(self.language)

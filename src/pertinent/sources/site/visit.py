@@ -46,7 +46,7 @@ class PageVisitor:
     """Whether links are to be read too."""
 
     def visit(self, queued: QueuedPage) -> VisitResult:
-        """Fetch and parse a page; whatever goes wrong is in the result."""
+        """Fetch and parse a page; the result contains any error."""
         try:
             return self._visit(queued)
         except PageGone as error:

@@ -139,7 +139,7 @@ def is_read_only_file(url: sa.URL) -> bool:
 
 
 def _connect_read_only(url: sa.URL) -> sqlite3.Connection:
-    """Connect to a file whose folder can't hold SQLite's own files; nobody can change it meanwhile."""
+    """Connect to a file on a read-only file system, where SQLite can't create its own files beside it."""
     file = Path(url.database or "").resolve()
     log = file.with_name(f"{file.name}-wal")
     if log.exists() and log.stat().st_size:

@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL that never wait for ever.
+"""Connections to PostgreSQL with a time limit for every answer.
 
 A server that is stopped, or a network that drops packets, leaves a connection open and silent. TCP notices a
-peer that is gone; only a limit on this side notices one that is there and does not answer.
+lost peer. Only a time limit on this side notices a peer that keeps the connection and does not answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GRACE_SECONDS = 1.0
 RECYCLE_SECONDS = 1800
 """After how long a connection is replaced."""
 
-# Options of libpq; those in the URL of the catalog come first. A peer that is gone is noticed in a minute.
+# Options of libpq; those in the URL of the catalog come first. A lost peer is noticed within a minute.
 _CONNECTION_OPTIONS = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives": 1,

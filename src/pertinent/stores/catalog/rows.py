@@ -138,5 +138,5 @@ def check_row(row: Row) -> Row:
     """Return the row; raise InvalidInput if a string in it can't be stored."""
     for name, value in row.items():
         if isinstance(value, str) and not is_storable(value):
-            raise InvalidInput(name, f"{shorten(value, 60)!r} has a NUL or half a surrogate pair in it")
+            raise InvalidInput(name, f"{shorten(value, 60)!r} contains a NUL or half of a surrogate pair")
     return row

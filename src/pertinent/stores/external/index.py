@@ -124,7 +124,9 @@ class ExternalIndex:
     ) -> Candidates:
         """Return the points nearest to the vector, with their cosines."""
         if vector is None or "dense" not in by:
-            raise InvalidInput("ranking", f"the collection {self.name} has no lexical side; choose dense")
+            raise InvalidInput(
+                "ranking", f"the collection {self.name} can't be searched by words; choose dense"
+            )
         if len(vector) != self.dense.dimension:
             raise DimensionMismatch(len(vector), self.dense.dimension)
         points = self._find_nearest(vector.tolist(), limit, filters)

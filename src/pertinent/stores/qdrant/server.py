@@ -204,5 +204,7 @@ def _check_key(key: str | None) -> str | None:
     """Strip the key, which may have the line end of a file; raise SettingsError if no header can carry it."""
     key = (key or "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise SettingsError("qdrant_api_key: has a character that no key has; check QDRANT_API_KEY")
+        raise SettingsError(
+            "qdrant_api_key: contains a character that a key can't have; check QDRANT_API_KEY"
+        )
     return key or None

@@ -96,8 +96,8 @@ def print_calibration(out: Console, calibration: Calibration) -> None:
         Text.assemble(
             "Proposed: ",
             (threshold, "bold"),
-            f" (95 % interval {calibration.low:.3f} to {calibration.high:.3f}; equally good: above "
-            f"{calibration.plateau[0]:.3f}, up to {calibration.plateau[1]:.3f})",
+            f" (95 % interval {calibration.low:.3f} to {calibration.high:.3f}; any threshold above "
+            f"{calibration.plateau[0]:.3f} and up to {calibration.plateau[1]:.3f} is equally good)",
         )
     )
     out.print(_make_cost_table(calibration))

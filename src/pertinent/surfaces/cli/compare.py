@@ -98,8 +98,8 @@ def print_comparison(out: Console, comparison: Comparison, names: tuple[str, str
     out.print()
     out.print(
         f"{count_queries(comparison.n)}; {BETTER_SAME_WORSE} counts the better, equal and worse ones. With "
-        f"so many queries, a difference of {comparison.detectable_difference:.2f} is detected in 4 of 5 "
-        "trials; a smaller one may be missed."
+        f"this number of queries, the test notices a difference of {comparison.detectable_difference:.2f} in "
+        "4 of 5 trials; it may miss a smaller one."
     )
     for note in comparison.notes:
         out.print(Text(f"{symbol('•', '-')} {one_line(note)}", style="yellow"))

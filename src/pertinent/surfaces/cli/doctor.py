@@ -31,15 +31,15 @@ def doctor(
     ] = False,
     links: Annotated[
         bool,
-        typer.Option("--links", help="Request every stored url#anchor from the site, too."),
+        typer.Option("--links", help="Also check that every stored url#anchor exists on the site."),
     ] = False,
     at: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="With --links: the address of a copy of the site, like a preview."),
+        typer.Option(metavar="URL", help="With --links: check this copy of the site, such as a preview."),
     ] = None,
     base_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="With --at: the address on the web that the copy stands for."),
+        typer.Option(metavar="URL", help="With --at: the public address of that copy."),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

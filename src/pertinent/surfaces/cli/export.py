@@ -25,7 +25,7 @@ def export(
 ) -> None:
     """Write the indexed book for language models: llms.txt, llms-full.txt and each page as Markdown.
 
-    Put the files at the root of your site. Files of pages that are gone stay in DIR.
+    Put the files at the root of your site. Files of removed pages stay in DIR.
 
     For example: pertinent export llms.txt build/
     """

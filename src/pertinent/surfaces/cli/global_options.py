@@ -40,8 +40,8 @@ RerankFlag = Annotated[
     bool | None,
     typer.Option(
         "--rerank/--no-rerank",
-        help="Rerank the best hits, or do not. Default: those of hybrid are reranked if the setting "
-        "`reranker` names a model.",
+        help="Rerank the best hits, or not. Default: hits of the ranking hybrid are reranked if `reranker` "
+        "is set.",
         show_default=False,
     ),
 ]
@@ -123,13 +123,13 @@ def _advise_on_service(settings: Settings) -> str | None:
     if service is None:
         return None
     syncs = (
-        f"It watches {service.watches}, and indexes what changes there by itself"
+        f"It indexes {service.watches} by itself whenever a file changes"
         if service.watches
-        else "`pertinent serve --watch SOURCE` indexes a source inside the service, whenever it changes"
+        else "To index while it runs, start it with `pertinent serve --watch SOURCE`"
     )
     return (
-        f"the service at {service.url} has the index open. {syncs}. For anything else, stop it (Ctrl-C) and "
-        "run this again"
+        f"the service at {service.url} has the index open. {syncs}. For anything else, stop the service "
+        "(Ctrl-C) and run this again"
     )
 
 

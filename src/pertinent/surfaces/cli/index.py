@@ -39,14 +39,14 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         str | None,
         typer.Option(
             metavar="URL",
-            help="The address of the pages on the web. Default: that in docusaurus.config, or file://.",
+            help="The public address of the pages. Default: that in docusaurus.config, or file://.",
         ),
     ] = None,
     name: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The name of the source: the same name is the same source on every machine.",
+            help="The name of the source in the index. Default: its address, or the folder's name.",
         ),
     ] = None,
     include: Annotated[
@@ -122,7 +122,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         bool,
         typer.Option(
             "--allow-shrink",
-            help="Allow that more than a quarter of the pages go, or most text of more than half.",
+            help="Allow a run that removes more than a quarter of the pages, or most text of more than half.",
         ),
     ] = False,
 ) -> None:

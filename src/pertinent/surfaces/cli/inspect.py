@@ -45,8 +45,8 @@ def inspect(
 ) -> None:
     """Show a Qdrant collection that another pipeline filled. Changes nothing.
 
-    Prints its vectors, which field of its points is which, with a count and an
-    example, and what is missing. If the collection can't be searched as it is, the
+    Prints its vectors, the recognised fields of its points, each with a count and
+    an example, and the missing fields. If the collection can't be searched, the
     exit code is 2, and the message says which settings are needed.
 
     For example:

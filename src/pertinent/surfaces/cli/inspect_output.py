@@ -21,9 +21,9 @@ MAX_DAMAGED = 10
 """How many damaged points are printed; `pertinent doctor` prints all."""
 
 CONSEQUENCES = {
-    "text": "those points have nothing to show and are excluded",
-    "url": "their address is made from source_path, and those without either are excluded; no filter by "
-    "url matches them",
+    "text": "those points are excluded from searches",
+    "url": "their address is made from source_path; points without either are excluded. No filter by url "
+    "matches them",
     "title": "those results have no title, and count as incomplete",
     "section": "no filter by section matches them",
     "position": "they count as incomplete, and their pages are ordered by `start`, else by point id",

@@ -27,8 +27,8 @@ INDENT = 4
 UNNAMED_JUDGE = "the golden file"
 """The name shown for labels without a judge."""
 
-ALL_JUDGED = "Everything is judged. u undoes the last judgment, q quits."
-NOTHING_TO_JUDGE = "There is nothing to judge: no query that may have an answer finds a passage."
+ALL_JUDGED = "Everything is judged. Press u to undo the last judgment, q to quit."
+NOTHING_TO_JUDGE = "There is nothing to judge: no answerable query finds a passage."
 
 
 def label(
@@ -38,8 +38,8 @@ def label(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Your name: you see all passages that you have not judged. Without it, you see those that "
-            "nobody has.",
+            help="Your name, to see all passages that you have not judged. Default: only passages that "
+            "nobody has judged.",
         ),
     ] = None,
     query: Annotated[
@@ -163,7 +163,7 @@ class _Dialogue:
         candidate = self._show_next()
         while (pressed := self._keys.read_key()) is not None and pressed[0] != "q":
             candidate = self._handle_key(candidate, *pressed)
-        self._print_farewell()
+        self._print_totals()
 
     def _handle_key(self, candidate: PooledPassage | None, key: str, text: str) -> PooledPassage | None:
         """Carry out a key, and return the passage to judge next."""
@@ -180,7 +180,7 @@ class _Dialogue:
         elif key == "n":
             self._add_note(text or self._keys.read_note())
         else:
-            write("The keys are 0 1 2 s u n, and q to quit. Nothing was judged.\n")
+            write("Press 0, 1, 2, s, u or n, or q to quit. Nothing was judged.\n")
         return candidate
 
     def _add_note(self, text: str) -> None:
@@ -205,23 +205,23 @@ class _Dialogue:
         try:
             previous = self._session.find(undone.query, undone.chunk)
         except NotFound:
-            write("Its passage is not among the current ones.\n")
+            write("Its passage is no longer among those to judge.\n")
             return self._show_next()
         self._show(previous, self._session.state(self._judge).progress)
         return previous
 
     def _show_next(self) -> PooledPassage | None:
-        look = self._session.state(self._judge)
-        if look.candidate is None:
-            write(f"{ALL_JUDGED if look.progress.total else NOTHING_TO_JUDGE}\n")
+        state = self._session.state(self._judge)
+        if state.candidate is None:
+            write(f"{ALL_JUDGED if state.progress.total else NOTHING_TO_JUDGE}\n")
         else:
-            self._show(look.candidate, look.progress)
-        return look.candidate
+            self._show(state.candidate, state.progress)
+        return state.candidate
 
     def _show(self, candidate: PooledPassage, progress: LabelingProgress) -> None:
         write(render(lambda out: _print_candidate(out, candidate, progress, self._note)))
 
-    def _print_farewell(self) -> None:
+    def _print_totals(self) -> None:
         progress = self._session.state(self._judge).progress
         if self._judgments:
             judgments = format_count(self._judgments, "judgment")
@@ -265,7 +265,7 @@ def _print_agreement(session: LabelingSession, judge: Judge) -> None:
         counts = ", ".join(f"{_format_judge(name)} ({count:,})" for name, count in count_by_judge(views))
         raise InvalidInput(
             "--agreement",
-            f"needs passages that two judges have judged; so far there are labels by {counts or 'nobody'}",
+            f"needs passages that two judges have judged; so far these have labels: {counts or 'nobody'}",
         )
     write(render(lambda out: _print_pairs(out, session, pairs)))
 
@@ -276,7 +276,7 @@ def _print_pairs(out: Console, session: LabelingSession, pairs: Sequence[PairAgr
     texts = {query.id: query.text for query in session.golden.queries}
     for pair in pairs:
         first, second = _format_judge(pair.first), _format_judge(pair.second)
-        kappa = "undefined: both gave only one grade" if pair.kappa is None else f"{pair.kappa:.2f}"
+        kappa = "undefined (both gave one grade only)" if pair.kappa is None else f"{pair.kappa:.2f}"
         same = pair.n - len(pair.disagreements)
         out.print(Text(f"{first} and {second}", style="bold"))
         judged = format_count(pair.n, "passage", "passages")

@@ -26,15 +26,15 @@ def migrate_to(
     database_url: Annotated[
         str | None,
         typer.Option(
-            "--database-url", metavar="URL", help="A PostgreSQL database to copy the catalog to, too."
+            "--database-url", metavar="URL", help="A PostgreSQL database, to copy the catalog there, too."
         ),
     ] = None,
 ) -> None:
     """Copy the embedded index to a Qdrant server, without embedding anything again.
 
-    The embedded index stays as it is. After an interruption, run the same command
-    again. The settings of the new collection (shards,
-    replicas, quantisation) come from pertinent.toml and the environment.
+    The embedded index is not changed. After an interruption, run the same command
+    again. The settings of the new collection (shards, replicas, quantisation) come
+    from pertinent.toml and the environment.
 
     For example:
       pertinent migrate-to qdrant --url http://qdrant:6333
@@ -53,6 +53,6 @@ def migrate_to(
     embedded = settings.model_copy(update={"qdrant_url": None})
     with Pertinent(Workspace(embedded)) as pertinent, show_progress() as progress:
         chunks = pertinent.migrate_to(server, database_url, progress)
-    lines = [f'qdrant_url = "{server}"'] + (["database_url: set DATABASE_URL"] if database_url else [])
+    lines = [f'qdrant_url = "{server}"'] + (["DATABASE_URL, in the environment"] if database_url else [])
     outcome = f"Copied {chunks} chunks." if chunks else "The copy is already complete."
-    write(f"{outcome} Set this from now on:\n" + "".join(f"  {line}\n" for line in lines))
+    write(f"{outcome} To use it, set:\n" + "".join(f"  {line}\n" for line in lines))

@@ -71,7 +71,7 @@ def models(
 ) -> None:
     """List the embedding models: installed, to install, and hosted.
 
-    Choose one with the setting `embedder`. An index is rebuilt for another model with
+    Choose one with the setting `embedder`. Then rebuild an existing index with
     `pertinent reindex`.
 
     For example:

@@ -50,7 +50,7 @@ class ProgressBars:
             return
         task = self._bars.tasks[self._task]
         if done:
-            # The total may be unknown, or only an estimate: the bar ends full all the same.
+            # The total may be unknown, or only an estimate: at the end the bar is set to full.
             end = task.completed or 1
             self._bars.update(self._task, total=end, completed=end)
         self._bars.stop_task(self._task)

@@ -24,7 +24,7 @@ def reindex(
     ] = None,
     *,
     rollback: Annotated[
-        bool, typer.Option("--rollback", help="Use the previous index again, from before the last reindex.")
+        bool, typer.Option("--rollback", help="Return to the index from before the last reindex.")
     ] = False,
     drop_previous: Annotated[
         bool, typer.Option("--drop-previous", help="Delete the previous index.")
@@ -33,8 +33,8 @@ def reindex(
     """Rebuild the index from the texts in the catalog, with the current settings.
 
     Use it to change the model or the chunk size, or to replace a lost or damaged
-    index. The sources are not needed. The new index is built beside the one in use,
-    which answers until the new one is complete and is then kept for --rollback.
+    index. The sources are not needed. The index in use answers searches until the
+    new one is complete, and is then kept for --rollback.
 
     For example:
       pertinent reindex --embedder onnx:models/my-model
@@ -50,7 +50,7 @@ def reindex(
         if rollback:
             pertinent.rollback()
             lines = [f"  {line}\n" for line in pertinent.workspace.settings_matching_index()]
-            hint = ["Set this for it:\n", *lines] if lines else []
+            hint = ["To search it, set:\n", *lines] if lines else []
             write("".join(["The previous index is in use again.\n", *hint]))
         elif drop_previous:
             dropped = pertinent.drop_previous()

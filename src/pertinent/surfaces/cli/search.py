@@ -66,14 +66,14 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
         ),
     ] = False,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Search for the words as they are, without correcting them.")
+        bool, typer.Option("--exact", help="Search for the words as typed, without correcting them.")
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Print whole passages, not only the lines that match best.")
     ] = False,
     no_metadata: Annotated[
         bool,
-        typer.Option("--no-metadata", help="With --json: print only the fields that every result has."),
+        typer.Option("--no-metadata", help="With --json: print only the required fields of each result."),
     ] = False,
 ) -> None:
     """Search the index, and print the best passages with their addresses.
@@ -135,7 +135,7 @@ def parse_filters(arguments: Sequence[str]) -> dict[str, str]:
                 "--filter", f"must be NAME=VALUE, for example section=Joints, not {argument!r}"
             )
         if name in filters:
-            raise InvalidInput("--filter", f"{name!r} is given twice; a passage has only one")
+            raise InvalidInput("--filter", f"{name!r} is given twice; give it once")
         filters[name] = value
     return filters
 

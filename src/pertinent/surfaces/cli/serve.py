@@ -35,7 +35,7 @@ def serve(
     ] = None,
     base_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="With --watch: the address of the pages on the web."),
+        typer.Option(metavar="URL", help="With --watch: the public address of the pages."),
     ] = None,
     golden: Annotated[
         str | None, typer.Option(metavar="GOLDEN", help="The golden set to label on the page at /label.")

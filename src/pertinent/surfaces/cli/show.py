@@ -31,7 +31,7 @@ def show(
     around: Annotated[
         int,
         typer.Option(
-            metavar="N", min=0, max=MAX_NEIGHBORS, help="How many chunks before and after it to print, too."
+            metavar="N", min=0, max=MAX_NEIGHBORS, help="Also print this many chunks before and after it."
         ),
     ] = 0,
     *,

@@ -27,7 +27,9 @@ def suggest(
     ],
     limit: Annotated[
         int,
-        typer.Option(metavar="N", min=1, max=SUGGESTIONS.top_k_max, help="The most suggestions."),
+        typer.Option(
+            metavar="N", min=1, max=SUGGESTIONS.top_k_max, help="The maximum number of suggestions."
+        ),
     ] = 8,
     *,
     as_json: JsonFlag = False,

@@ -112,12 +112,12 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     ] = None,
     junit: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write JUnit XML, too.", rich_help_panel=_OUTPUT),
+        typer.Option(metavar="FILE", help="Also write JUnit XML.", rich_help_panel=_OUTPUT),
     ] = None,
     markdown: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write a summary in Markdown, too, for a CI page.", rich_help_panel=_OUTPUT
+            metavar="FILE", help="Also write a summary in Markdown, for a CI page.", rich_help_panel=_OUTPUT
         ),
     ] = None,
     pin: Annotated[
@@ -133,15 +133,15 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         bool | None,
         typer.Option(
             "--rerank/--no-rerank",
-            help="Rerank the best hits, or do not. Default: those of hybrid are reranked if the "
-            "setting `reranker` names a model.",
+            help="Rerank the best hits, or not. Default: hits of the ranking hybrid are reranked if "
+            "`reranker` is set.",
             show_default=False,
             rich_help_panel=_RUN,
         ),
     ] = None,
     audit: Annotated[
         bool,
-        typer.Option("--audit", help="Check all stored chunks, not only the hits.", rich_help_panel=_RUN),
+        typer.Option("--audit", help="Also check all stored chunks.", rich_help_panel=_RUN),
     ] = False,
     strict: Annotated[
         bool,
@@ -167,8 +167,8 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
       pertinent validate golden.yaml --url http://127.0.0.1:8000
 
     Exit codes: 0 PASS; 1 FAIL; 2 invalid input, or INVALID: no verdict is possible,
-    because labels are lost, the labels can't meet the criteria, the criteria
-    require nothing, or a store is down.
+    because labels are lost or too few for the criteria, the criteria require
+    nothing, or a store is down.
     """
     from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
     from ...validation.criteria import merge_criteria

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class AsyncPertinentClient:
-    """A service of Pertinent, asked over HTTP without blocking; otherwise like `PertinentClient`.
+    """A client of a running service for asyncio; otherwise like `PertinentClient`.
 
     Use it as an async context manager, or call `await aclose()`.
 
@@ -38,7 +38,7 @@ class AsyncPertinentClient:
         url: The address of the service.
         api_key: One of the service's API keys, if it needs one.
         timeout: How many seconds the service may be silent.
-        retries: How often a request is repeated after a lost connection, 429 or 503.
+        retries: How often a request is retried after a lost connection, 429 or 503.
 
     Examples:
         >>> async with AsyncPertinentClient("http://127.0.0.1:8000") as client:
@@ -77,7 +77,7 @@ class AsyncPertinentClient:
         correct: bool = True,
         rerank: bool | None = None,
     ) -> Answer:
-        """Find the passages that answer a text best, as `Pertinent.search`."""
+        """Find the passages that answer a text best, with the arguments of `Pertinent.search`."""
         options = make_options(
             filters,
             top_k=top_k,
@@ -91,11 +91,11 @@ class AsyncPertinentClient:
         return await self.send(api_requests.build_search(ENGINE.check_query(text), options))
 
     async def suggest(self, prefix: str, limit: int = 8) -> list[Suggestion]:
-        """Find pages and sections whose name fits what has been typed so far, as `Pertinent.suggest`."""
+        """Find pages and sections whose name fits what has been typed so far; see `Pertinent.suggest`."""
         return await self.send(api_requests.build_suggest(prefix, limit))
 
     async def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:
-        """Return a chunk and its neighbours, as `Pertinent.chunk`."""
+        """Return a chunk and its neighbours; see `Pertinent.chunk`."""
         return await self.send(api_requests.build_chunk(chunk_id, around))
 
     async def pages(self) -> list[PageRecord]:
@@ -103,11 +103,11 @@ class AsyncPertinentClient:
         return await self.send(api_requests.build_pages())
 
     async def page(self, document_id: str) -> PageView:
-        """Return a page with its text and its chunks, as `Pertinent.page`."""
+        """Return a page with its text and its chunks; see `Pertinent.page`."""
         return await self.send(api_requests.build_page(document_id))
 
     async def sources(self) -> Mapping[str, str]:
-        """Return name and location of each source; a location that the service does not return is empty."""
+        """Return the location of each source, by its name; empty where the service does not reveal it."""
         return await self.send(api_requests.build_sources())
 
     async def validate(
@@ -117,7 +117,7 @@ class AsyncPertinentClient:
         progress: Progress | None = None,
         **options: Any,
     ) -> ValidationReport:
-        """Run a golden set against the service, as `Pertinent.validate`, in a thread."""
+        """Run a golden set against the service in a thread, with the arguments of `Pertinent.validate`."""
         connection = self._connection
         with PertinentClient(
             connection.url, connection.api_key, timeout=connection.timeout, retries=connection.retries
@@ -125,7 +125,7 @@ class AsyncPertinentClient:
             return await asyncio.to_thread(client.validate, golden, progress=progress, **options)
 
     async def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
-        """Run seed 004's validation tests, as `Pertinent.run_tests`."""
+        """Run seed 004's validation tests; see `Pertinent.run_tests`."""
         return await self.send(api_requests.build_run_tests(tests, top_k))
 
     async def health(self) -> ServiceStatus:
@@ -133,7 +133,7 @@ class AsyncPertinentClient:
         return await self.send(api_requests.build_health())
 
     async def send(self, request: ApiRequest[Result]) -> Result:
-        """Send a request, repeat it after a failure that may pass, and return its result."""
+        """Send a request, retry it after a transient failure, and return its result."""
         for attempt in count(1):
             try:
                 with self._connection.translate_errors():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class PertinentClient(ClosedAtExit):
-    """A service of Pertinent, asked over HTTP; its methods are those of `Pertinent` that read.
+    """A client of a running service, with the methods of `Pertinent` that read.
 
     Use it as a context manager, or call `close()`. Its methods may be called from several threads.
 
@@ -39,11 +39,11 @@ class PertinentClient(ClosedAtExit):
         api_key: One of the service's API keys, if it needs one.
         timeout: How many seconds the service may be silent: while connecting, and before each part of a
             response.
-        retries: How often a request is repeated after a lost connection, 429 or 503. The wait between is
-            what `Retry-After` says, else it doubles from a quarter of a second.
+        retries: How often a request is retried after a lost connection, 429 or 503. The client waits as
+            long as `Retry-After` says; without it, a quarter of a second, then twice as long each time.
 
-    Every error is a `PertinentError`: that of the library where the service reports one, with the id of the
-    request; else `IndexFailure`.
+    Every error is a `PertinentError`. An error that the service reports has the type that the library
+    raises, and the id of the request in its message. All others are `IndexFailure`.
 
     Examples:
         >>> with PertinentClient("http://127.0.0.1:8000") as client:
@@ -85,7 +85,7 @@ class PertinentClient(ClosedAtExit):
         correct: bool = True,
         rerank: bool | None = None,
     ) -> Answer:
-        """Find the passages that answer a text best, as `Pertinent.search`."""
+        """Find the passages that answer a text best, with the arguments of `Pertinent.search`."""
         options = make_options(
             filters,
             top_k=top_k,
@@ -99,11 +99,11 @@ class PertinentClient(ClosedAtExit):
         return self.send(api_requests.build_search(ENGINE.check_query(text), options))
 
     def suggest(self, prefix: str, limit: int = 8) -> list[Suggestion]:
-        """Find pages and sections whose name fits what has been typed so far, as `Pertinent.suggest`."""
+        """Find pages and sections whose name fits what has been typed so far; see `Pertinent.suggest`."""
         return self.send(api_requests.build_suggest(prefix, limit))
 
     def chunk(self, chunk_id: str, around: int = 0) -> list[Chunk]:
-        """Return a chunk and its neighbours, as `Pertinent.chunk`."""
+        """Return a chunk and its neighbours; see `Pertinent.chunk`."""
         return self.send(api_requests.build_chunk(chunk_id, around))
 
     def pages(self) -> list[PageRecord]:
@@ -111,11 +111,11 @@ class PertinentClient(ClosedAtExit):
         return self.send(api_requests.build_pages())
 
     def page(self, document_id: str) -> PageView:
-        """Return a page with its text and its chunks, as `Pertinent.page`."""
+        """Return a page with its text and its chunks; see `Pertinent.page`."""
         return self.send(api_requests.build_page(document_id))
 
     def sources(self) -> Mapping[str, str]:
-        """Return name and location of each source; a location that the service does not return is empty."""
+        """Return the location of each source, by its name; empty where the service does not reveal it."""
         return self.send(api_requests.build_sources())
 
     def validate(
@@ -125,13 +125,13 @@ class PertinentClient(ClosedAtExit):
         progress: Progress | None = None,
         **options: Any,
     ) -> ValidationReport:
-        """Run a golden set against the service, as `Pertinent.validate`; no file is written."""
+        """Run a golden set against the service, with the arguments of `Pertinent.validate`."""
         from ..validation_targets import RemoteService, validate_golden
 
         return validate_golden(RemoteService(self), golden, {}, progress, **options)
 
     def run_tests(self, tests: Sequence[Mapping[str, Any]], top_k: int = 5) -> ValidationRun:
-        """Run seed 004's validation tests, as `Pertinent.run_tests`."""
+        """Run seed 004's validation tests; see `Pertinent.run_tests`."""
         return self.send(api_requests.build_run_tests(tests, top_k))
 
     def health(self) -> ServiceStatus:
@@ -139,7 +139,7 @@ class PertinentClient(ClosedAtExit):
         return self.send(api_requests.build_health())
 
     def send(self, request: ApiRequest[Result]) -> Result:
-        """Send a request, repeat it after a failure that may pass, and return its result."""
+        """Send a request, retry it after a transient failure, and return its result."""
         for attempt in count(1):
             try:
                 with self._connection.translate_errors():

@@ -44,7 +44,7 @@ class TransientFailure(IndexFailure):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The address of a service, and how it is asked."""
+    """The address of a service, with the key, timeout and retries of its requests."""
 
     url: str
     api_key: str | None = field(default=None, repr=False)
@@ -57,10 +57,10 @@ class Connection:
         try:
             httpx.URL(self.url)
         except (httpx.InvalidURL, ValueError) as error:
-            raise InvalidInput("url", f"is no address: {error}") from error
+            raise InvalidInput("url", f"is not an address: {error}") from error
         parts = urlsplit(self.url)
         if parts.username is not None or parts.password is not None:
-            raise InvalidInput("url", "must not hold a user name or a password; pass the key as api_key")
+            raise InvalidInput("url", "must not contain a user name or a password; pass the key as api_key")
         if parts.query or parts.fragment or not parts.hostname:
             raise InvalidInput("url", f"must be like https://search.example.org, not {self.url!r}")
         # The key is not quoted in a message.
@@ -83,11 +83,11 @@ class Connection:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Raise the errors of httpx as StoreError; those that may pass as TransientFailure."""
+        """Raise errors of httpx as StoreError, or as TransientFailure if a retry may help."""
         try:
             yield
         except httpx.TimeoutException as error:
-            raise IndexFailure(f"{self.url} gave no answer within {self.timeout:g} s") from error
+            raise IndexFailure(f"{self.url} did not answer within {self.timeout:g} s") from error
         except httpx.ConnectError as error:
             raise TransientFailure(
                 f"{self.url} does not answer: {error}; check the address, and that the service runs "
@@ -97,10 +97,10 @@ class Connection:
             detail = str(error) or type(error).__name__
             raise TransientFailure(f"{self.url} does not answer: {detail}") from error
         except (httpx.InvalidURL, UnicodeError) as error:
-            raise IndexFailure(f"{self.url} is no address: {error}") from error
+            raise IndexFailure(f"{self.url} is not an address: {error}") from error
         except httpx.HTTPError as error:
             detail = str(error) or type(error).__name__
-            raise IndexFailure(f"{self.url} gave an answer that can't be read: {detail}") from error
+            raise IndexFailure(f"{self.url} sent a response that can't be read: {detail}") from error
         except RuntimeError as error:  # of httpx after `close`, of asyncio in the next event loop
             raise StoreError(
                 "this client is closed, or belongs to an event loop that has ended: create a new one"
@@ -140,7 +140,7 @@ class Connection:
             error = str(body.get("error", ""))
             message = shorten(str(body["message"]), LONGEST_MESSAGE)
         else:
-            error, message = "", f"{self.url} gave an answer that is not JSON of Pertinent; check the address"
+            error, message = "", f"{self.url} did not answer with JSON of Pertinent; check the address"
         if status in RETRIED_STATUSES:
             retry_after = parse_retry_after(response.headers.get("retry-after", ""))
             return TransientFailure(f"the service failed with {status}: {message}{request}", retry_after)

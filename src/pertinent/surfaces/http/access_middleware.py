@@ -60,14 +60,13 @@ KEY_PARAMETER_WRONG = (
 )
 
 PUBLIC_KEY_REFUSED = (
-    "this is a public key, which may call POST /search, POST /api/v1/search, GET /api/v1/suggest and "
-    "POST /1/indexes/*/queries only; send one of `api_keys` for anything else"
+    "this is a public key, which may only call POST /search, POST /api/v1/search, GET /api/v1/suggest and "
+    "POST /1/indexes/*/queries; send one of `api_keys` for anything else"
 )
 
 HOST_NOT_ALLOWED = (
-    "this service listens on this machine only and has no API keys, so it accepts no Host header but "
-    "localhost; behind a proxy that forwards its own host name, add its address to `cors_origins`, or set "
-    "`api_keys`"
+    "this service listens on this machine only and has no API keys, so the Host header must be localhost; "
+    "if a proxy forwards its own host name, add its address to `cors_origins`, or set `api_keys`"
 )
 
 

@@ -31,7 +31,7 @@ JSON_ONLY = ("/api/", "/static/", "/docs/assets/")
 ERROR_KINDS: Mapping[int, tuple[str, str]] = {
     HTTPStatus.BAD_REQUEST: ("validation_error", "Invalid request parameters"),
     HTTPStatus.UNAUTHORIZED: ("unauthorized", "The API key is missing or wrong"),
-    HTTPStatus.FORBIDDEN: ("forbidden", "Requests from pages of other sites are not allowed"),
+    HTTPStatus.FORBIDDEN: ("forbidden", "This key, site or Host header is not allowed"),
     HTTPStatus.NOT_FOUND: ("not_found", "No such route, chunk or document"),
     HTTPStatus.METHOD_NOT_ALLOWED: ("method_not_allowed", "The route does not support this method"),
     HTTPStatus.REQUEST_TIMEOUT: ("request_timeout", "The head of the request did not arrive in time"),

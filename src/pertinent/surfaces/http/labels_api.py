@@ -155,7 +155,7 @@ async def next_passage(
     ] = None,
 ) -> Response:
     """Return a passage that the judge has not judged, with its query."""
-    return JSONResponse(await run_in_session(request, lambda session: _render_look(session.state(judge))))
+    return JSONResponse(await run_in_session(request, lambda session: _render_state(session.state(judge))))
 
 
 @router.post(
@@ -170,7 +170,7 @@ async def judge_passage(request: Request, body: JudgmentRequest) -> Response:
 
     def judge(session: LabelingSession) -> dict[str, Any]:
         session.judge(session.find(body.query_id, body.chunk_id), body.grade, body.judge, body.note)
-        return _render_look(session.state(body.judge))
+        return _render_state(session.state(body.judge))
 
     return JSONResponse(await run_in_session(request, judge))
 
@@ -210,12 +210,12 @@ def _refuse_other_sites(request: Request) -> None:
         raise ApiError(403, "forbidden", "a judgment must come from a page of this service")
 
 
-def _render_look(look: LabelingState) -> dict[str, Any]:
-    progress = look.progress
+def _render_state(state: LabelingState) -> dict[str, Any]:
+    progress = state.progress
     return {
-        **_render_candidate(look.candidate),
+        **_render_candidate(state.candidate),
         "progress": {"judged": progress.judged, "skipped": progress.skipped, "total": progress.total},
-        "undoable": look.undoable,
+        "undoable": state.undoable,
     }
 
 
@@ -240,7 +240,7 @@ def _undo(session: LabelingSession, judge: str | None) -> dict[str, Any]:
         raise ApiError(404, "not_found", "there is no judgment to undo")
     label = judgment.label
     former = {"grade": label.grade if label else None, "note": label.note if label else None}
-    return {**_render_look(session.state(judge)), **_render_passage(session, judgment), **former}
+    return {**_render_state(session.state(judge)), **_render_passage(session, judgment), **former}
 
 
 def _render_passage(session: LabelingSession, judgment: Judgment) -> dict[str, Any]:

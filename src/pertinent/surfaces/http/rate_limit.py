@@ -11,7 +11,7 @@ _ONE_TOKEN = 1 - 1e-9
 
 
 class RateLimit:
-    """Allows each caller so many requests per minute.
+    """Allows each caller a number of requests per minute.
 
     A caller may spend a whole minute's requests at once; they come back evenly.
 

@@ -100,7 +100,7 @@ class SessionBuilder:
         try:
             file = self._golden.stat()
         except OSError as error:
-            raise InvalidInput("golden", f"{self._golden} is gone: {error.strerror or error}") from error
+            raise InvalidInput("golden", f"can't read {self._golden}: {error.strerror or error}") from error
         return file.st_mtime_ns, file.st_size, id(index), index.version
 
     def _run_build(self, state: object, build: Future[LabelingSession]) -> None:

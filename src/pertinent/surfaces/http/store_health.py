@@ -1,4 +1,4 @@
-"""The health of the stores: probed with what a search asks of them, and cached for a moment."""
+"""The health of the stores: probed with the queries of a search, and cached for a moment."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Health:
 
 
 def probe_index(workspace: Workspace) -> int:
-    """Ask the index what a search asks it, and count its chunks."""
+    """Query the index as a search does, and count its chunks."""
     return workspace.engine().probe_index()
 
 
 def probe_catalog(workspace: Workspace) -> None:
-    """Ask the catalog what a search asks it."""
+    """Query the catalog as a search does."""
     workspace.engine()  # where nothing was ever indexed, opening the catalog would create one
     workspace.catalog().ping()
 

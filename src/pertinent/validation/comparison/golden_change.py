@@ -69,14 +69,14 @@ def check_comparable(baseline: ValidationReport, current: ValidationReport, chan
         keys = {label.key for case in report.test_cases for label in case.labels}
         if keys - report.label_locations.keys():
             raise InvalidInput(
-                "report", f"that of {report.timestamp} is damaged: labels lack their locations"
+                "report", f"the report of {report.timestamp} is damaged: labels lack their locations"
             )
         cases = cases_by_id(report)
         if any(cases[name].relevant and not cases[name].labels for name in change.queries_relabelled):
             raise InvalidInput(
                 "report",
-                f"that of {report.timestamp} holds no labels, so it can be compared only with a run of the "
-                "same golden set",
+                f"the report of {report.timestamp} has no labels, so it can be compared only with a run of "
+                "the same golden set",
             )
 
 
@@ -87,7 +87,7 @@ def check_baseline(baseline: ValidationReport, golden: GoldenSet) -> None:
     if not any(query.scored and (query.id, query.text) in queries for query in golden.queries):
         raise InvalidInput(
             "baseline",
-            f"is of another golden set, {baseline.golden.name}: the two have no answerable query in common",
+            f"is a report of another golden set, {baseline.golden.name}: no answerable query is in both",
         )
 
 
@@ -100,7 +100,7 @@ def describe_golden_change(change: GoldenChange) -> str:
         for what, names in (
             ("added", change.queries_added),
             ("removed", change.queries_removed),
-            ("asked differently", change.queries_reworded),
+            ("reworded", change.queries_reworded),
         )
         if names
     ]

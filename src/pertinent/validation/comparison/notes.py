@@ -41,17 +41,17 @@ def note_pairs(common: Sequence[QueryPair], problems: Mapping[str, str]) -> Iter
             "P@5 and MRR depend on top_k, the number of results that a caller gets, and it differs for: "
             f"{format_list(resized, MAX_NAMES)}"
         )
-    recut = sum(pair.baseline_scores.relevant not in (None, pair.current.relevant) for pair in paired)
-    if recut:
+    recounted = sum(pair.baseline_scores.relevant not in (None, pair.current.relevant) for pair in paired)
+    if recounted:
         yield (
-            f"the number of passages that answer has changed for {count_queries(recut)}: pages or chunks "
-            "have changed"
+            "pages or chunks have changed, so the number of passages that answer has changed for "
+            f"{count_queries(recounted)}"
         )
-    turned = [pair.name for pair in common if pair.changed_status and not pair.is_judged_alike]
-    if turned:
+    changed_status = [pair.name for pair in common if pair.changed_status and not pair.is_judged_alike]
+    if changed_status:
         yield (
-            "these pass in one run and fail in the other, but by other labels or expectations: "
-            f"{format_list(turned, MAX_NAMES)}"
+            "these pass in one run and fail in the other, but their labels or expectations changed: "
+            f"{format_list(changed_status, MAX_NAMES)}"
         )
 
 
@@ -75,7 +75,7 @@ def note_unjudged(paired: Sequence[QueryPair]) -> Iterable[str]:
     if abs(new - old) >= MAX_JUDGED_DIFFERENCE:
         favoured, unfavoured = ("before", "after") if old > new else ("after", "before")
         yield (
-            f"of the first five results {old:.0%} are labelled before and {new:.0%} after: the others "
+            f"{old:.0%} of the first five results are labelled before and {new:.0%} after: the others "
             f"count as irrelevant, which favours the run {favoured}; label the results of the run "
             f"{unfavoured}"
         )

@@ -26,11 +26,11 @@ OF_SHOWN_RESULTS = ("p@5", "rr_best")
 """Seed 000's measures, which depend only on the results that the caller got."""
 
 EDITED = (
-    "their pages were edited or cut into other chunks, and the reports do not tell whether these results "
+    "their pages were edited or split into other chunks, and the reports do not say whether these results "
     "have the new labels"
 )
 
-UNKNOWN_ANSWERS = "the earlier report does not tell how many of its passages have the new labels"
+UNKNOWN_ANSWERS = "the earlier report does not say how many of its passages have the new labels"
 
 PageMatch = Literal["same chunks", "same text", "unknown"]
 
@@ -177,14 +177,14 @@ def _find_missing(depth: int | None, *, complete: bool) -> dict[str, str]:
         depth: How many results of the list are recognised; None if the list is complete.
         complete: Whether all passages that answer the query are known.
     """
-    missing = {SPAN_RECALL: "a report does not hold the spans that it is computed from"}
+    missing = {SPAN_RECALL: "a report does not have the spans that it is computed from"}
     for name in MEASURES:
         measure = Measure.parse(name)
         if name in OF_SHOWN_RESULTS:
             continue
         if depth is not None and measure.cutoff > depth:
             missing[name] = (
-                f"the earlier report holds only {format_count(depth, 'result', 'results')} of a list"
+                f"the earlier report has only {format_count(depth, 'result', 'results')} of each query"
             )
         elif not complete and measure.family in NEED_ALL_ANSWERS:
             missing[name] = UNKNOWN_ANSWERS

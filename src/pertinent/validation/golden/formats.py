@@ -354,13 +354,17 @@ def _check_scores_descend(where: str, results: Sequence[tuple[str, float]]) -> N
 
 def _check_no_space(field: str, text: str) -> str:
     if text.split() != [text]:
-        raise InvalidInput(field, f"{text!r} must not hold a space: a TREC file separates columns by spaces")
+        raise InvalidInput(
+            field, f"{text!r} must not contain a space: a TREC file separates columns by spaces"
+        )
     return text
 
 
 def _check_no_tab(text: str) -> str:
     if re.search(r"[\t\r\n]", text):
-        raise InvalidInput("golden", f"{text!r} must not hold a tab: a BEIR file separates columns by tabs")
+        raise InvalidInput(
+            "golden", f"{text!r} must not contain a tab: a BEIR file separates columns by tabs"
+        )
     return text
 
 

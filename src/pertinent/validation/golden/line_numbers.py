@@ -164,7 +164,7 @@ def _create_json_node(word: str, mark: yaml.Mark) -> yaml.Node:
         return _JSON_COLLECTIONS[word]("", [], mark)
     node = yaml.ScalarNode("", json.loads(word) if word.startswith('"') else word, mark)
     if _SURROGATE.search(node.value):
-        raise ParseError(_create_fault(node, "holds half of a surrogate pair, which is not text"))
+        raise ParseError(_create_fault(node, "contains half of a surrogate pair, which is not text"))
     return node
 
 

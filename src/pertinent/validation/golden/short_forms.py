@@ -58,5 +58,5 @@ def check_finite(value: JsonValue) -> JsonValue:
     for part in parts:
         check_finite(part)
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("must be a number that is finite")
+        raise ValueError("must be a finite number")
     return value

@@ -1,4 +1,4 @@
-"""Format numbers and times for a report; what is no number is shown as a dash."""
+"""Format numbers and times for a report; a value that is not a number is shown as a dash."""
 
 from __future__ import annotations
 

@@ -6,5 +6,5 @@ import sqlalchemy as sa
 
 
 def apply(connection: sa.Connection) -> None:
-    """Add a column; pages that are stored already have none of it until their next sync."""
+    """Add a column; it is empty for stored pages until their next sync."""
     connection.execute(sa.text("ALTER TABLE pages ADD COLUMN front_matter JSON"))

@@ -1,7 +1,7 @@
 """How often the first hit is right, by its score: `python benchmarks/reliability.py` draws the diagrams.
 
-The benchmarks of quality and reading store the bins with their figures. This draws those of all stored
-results into one picture of the documentation.
+The benchmarks of quality and reading store the bins with their figures. This draws those of the default
+model into one picture of the documentation.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ def main() -> None:
         figures: dict[str, Any] = json.loads(path.read_text())
         if bins := figures.get("reliability"):
             sets[path.stem.partition("-")[2]] = bins
+    # The results of another model have the name of the set and of the model.
+    sets = {
+        name: bins for name, bins in sets.items() if not any(name.startswith(f"{other}-") for other in sets)
+    }
     PICTURE.write_text(draw(sets))
     print(f"{PICTURE.name}: {', '.join(sets)}")
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pertinent.search.bare_lists import measure_discount
 from pertinent.search.bm25 import MAX_WEIGHT
 from pertinent.search.book_words import TYPICAL_WEIGHT, BookWords
 from pertinent.search.cosine_scale import CosineScale
@@ -348,6 +349,39 @@ def test_hybrid_features_and_scores_are_in_0_to_1_with_names(candidates: Candida
         assert 0.0 <= hit.score <= 1.0
         assert all(feature is None or 0.0 <= feature <= 1.0 for feature in hit.scores)
         assert hit.score == pytest.approx(hybrid_score(hit.scores))
+
+
+def test_a_list_of_links_comes_after_a_passage_that_matches_as_well() -> None:
+    links = "- [Nesting navigators](nesting.md)\n- [Tabs](tabs.md)"
+    chunks: dict[PointId, Chunk] = {
+        1: make_chunk("further-reading", text=links),
+        2: make_chunk("answer", text="Tabs can be nested in a stack, and a stack in [tabs](tabs.md)."),
+    }
+    hits = rank_chunks(chunks, "nesting tabs", cosine={1: 0.7, 2: 0.6})
+    assert list(hits) == [2, 1]
+    remaining = 1 - measure_discount(links)
+    assert remaining < 0.7
+    assert hits[1].scores.cosine == pytest.approx(0.7 * remaining)
+    assert hits[1].scores.lexical == pytest.approx((hits[2].scores.lexical or 0.0) * remaining)
+    assert hits[1].score == pytest.approx(hybrid_score(hits[1].scores))
+
+
+def test_a_list_of_links_is_found_by_its_name() -> None:
+    chunks: dict[PointId, Chunk] = {
+        1: make_chunk("list", "Nesting navigators", text="- [Stacks](stacks.md)\n- [Tabs](tabs.md)"),
+        2: make_chunk("other", "Tabs"),
+    }
+    hits = rank_chunks(chunks, "nesting navigators")
+    assert list(hits) == [1, 2]
+    assert hits[1].scores.title == 1.0
+
+
+@pytest.mark.parametrize("ranking", ["dense", "lexical"])
+def test_the_other_rankings_do_not_discount_lists(ranking: Ranking) -> None:
+    chunks: dict[PointId, Chunk] = {1: make_chunk("list", text="- [Tabs](tabs.md)"), 2: make_chunk("other")}
+    ranked = rank(Candidates([1, 2], [0.7] * 2, [3.0] * 2), chunks, ranking, "tabs", BOOK, CosineScale())
+    first, second = ranked.hits
+    assert first.score == second.score
 
 
 def test_lexical_is_the_root_of_the_share_of_the_highest_bm25() -> None:

@@ -31,6 +31,7 @@ from ..types import (
     SearchOptions,
     StoredPoint,
 )
+from .bare_lists import measure_discount
 from .bm25 import MAX_WEIGHT
 from .book_words import BookWords
 from .cosine_scale import CosineScale
@@ -183,10 +184,12 @@ def rank(
         if isinstance(point, DamagedPoint):
             damaged.append((_score_alone(Scores(cosine, lexical), ranking), point))
             continue
-        title = heading = None
+        scores = Scores(cosine, lexical)
         if matcher is not None:
-            title, heading = matcher.match(point.title), matcher.match(point.heading)
-        passages.append(ScoredPassage(point_id, point, Scores(cosine, lexical, title, heading)))
+            scores = _discount_lists(scores, point.text)._replace(
+                title=matcher.match(point.title), heading=matcher.match(point.heading)
+            )
+        passages.append(ScoredPassage(point_id, point, scores))
     if ranking == "hybrid":
         hits = _score_with_pages(passages, _best_of_each_side(candidates))
     else:
@@ -209,6 +212,16 @@ def weigh_features(scores: Scores) -> dict[str, float]:
         "heading": HEADING_WEIGHT * (scores.heading or 0.0) ** NAME_POWER / FULL_MATCH,
         "page": PAGE_WEIGHT * (scores.page or 0.0),
     }
+
+
+def _discount_lists(scores: Scores, text: str) -> Scores:
+    """Lower what a passage matches by meaning and words, if it has lists that name things of other pages."""
+    remaining = 1.0 - measure_discount(text)
+    if remaining == 1.0:
+        return scores
+    cosine = None if scores.cosine is None else remaining * scores.cosine
+    lexical = None if scores.lexical is None else remaining * scores.lexical
+    return scores._replace(cosine=cosine, lexical=lexical)
 
 
 def _best_of_each_side(candidates: Candidates) -> set[PointId]:

@@ -168,19 +168,14 @@ def test_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path
 def test_readme_python_runs(tmp_path: Path) -> None:
     """In order, in one folder: the second example finds what the first has indexed."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    outputs = []
     for code in re.findall(r"```python\n(.*?)```", README, re.S):
         run = subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert run.returncode == 0, run.stderr
-    assert "/docs/robot-description/joints" in _first_output(tmp_path)
-
-
-def _first_output(folder: Path) -> str:
-    code = re.findall(r"```python\n(.*?)```", README, re.S)[0]
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout
+        outputs.append(run.stdout)
+    assert "/docs/robot-description/joints" in outputs[0]
 
 
 CONSOLE_EXAMPLES = [

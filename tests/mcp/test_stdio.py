@@ -133,7 +133,11 @@ def test_terminal_says_that_an_agent_starts_the_server(indexed: Path) -> None:
     try:
         assert process.stderr is not None
         line = process.stderr.readline()
-        assert line.startswith(f"pertinent: {indexed} is ready; now let your agent start this command")
+        command = f"claude mcp add docs -- pertinent mcp --folder {indexed.resolve()}"
+        expected = (
+            f"{indexed} is ready; let your agent start this command, as with `{command}`. Ctrl-D ends it"
+        )
+        assert line == f"pertinent: {expected}\n"
     finally:
         process.terminate()
         process.communicate()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -55,8 +56,9 @@ def _serve_stdio(context: typer.Context) -> None:
     with Pertinent(Workspace(settings)) as pertinent:
         title = choose_title(settings, list(pertinent.sources()))
     if sys.stdin.isatty():
+        command = f"claude mcp add docs -- pertinent mcp --folder {quote(str(settings.folder.resolve()))}"
         print_notice(
-            f"{settings.folder} is ready; now let your agent start this command (docs/agents.md says how). "
+            f"{settings.folder} is ready; let your agent start this command, as with `{command}`. "
             "Ctrl-D ends it"
         )
     folder = IndexFolder(partial(open_reader, settings, announce=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from pertinent._internal.progress import NoProgress
 from pertinent.errors import SyncRefused
 from pertinent.indexing import plan as planning
 from pertinent.indexing.sync import Indexer, SyncSummary
+from pertinent.sources.markdown.source import MarkdownSource
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Chunk, FrontMatter, Page, SearchOptions, Unreadable, readable_chunks
@@ -52,6 +54,26 @@ def test_first_sync_adds_every_page(workspace: Workspace) -> None:
     assert points == rows
     assert len(points) == 6
     assert pending == []
+
+
+@pytest.mark.parametrize(
+    ("base", "base_url", "is_noted"),
+    [
+        ("'/'", None, False),
+        ("process.env.BASE", None, True),
+        ("process.env.BASE", "https://book.example", False),
+    ],
+)
+def test_sync_notes_that_the_address_of_a_site_is_computed(
+    workspace: Workspace, tmp_path: Path, base: str, base_url: str | None, *, is_noted: bool
+) -> None:
+    config = f"module.exports = {{title: 'B', url: 'https://book.example', baseUrl: {base}}};"
+    (tmp_path / "docusaurus.config.js").write_text(config, encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text("# Page\n\nSome text.\n", encoding="utf-8")
+    indexer = workspace.create_indexer(NoProgress())
+    summary = indexer.apply(indexer.plan(MarkdownSource(tmp_path, base_url=base_url)))
+    assert summary.notes == ((planning.UNKNOWN_ADDRESS,) if is_noted else ())
 
 
 def test_second_sync_writes_and_embeds_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

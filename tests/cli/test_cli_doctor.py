@@ -86,7 +86,7 @@ DAMAGES: dict[str, tuple[Damage, str, str]] = {
     "stray point": (add_a_stray_point, "drift", "in the index but not in the catalog"),
     "lost row": (partial(sql, statement=LOSE_A_ROW), "drift", "in the index but not in the catalog"),
     "snippet": (partial(sql, statement=ALTER_A_SNIPPET), "hashes", "altered in the catalog"),
-    "page": (partial(sql, statement=ALTER_A_PAGE), "slices", "not the slice"),
+    "page": (partial(sql, statement=ALTER_A_PAGE), "slices", "another text than the page"),
     "position": (partial(sql, statement=ALTER_A_POSITION), "positions", "not numbered 0, 1, 2"),
 }
 

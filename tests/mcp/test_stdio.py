@@ -97,6 +97,7 @@ def test_process_that_is_no_service_is_an_error_after_a_while(indexed: Path) -> 
             result = await client.call_tool("search", {"query": "joints"})
             assert result.is_error
             assert "another process" in read_text(result.content[0])
+            assert "`pertinent serve` answers many callers" in read_text(result.content[0])
             # Pages are read from the catalog, which is not locked.
             listed = await client.call_tool("list_pages", {})
             assert listed.structured_content["total"] == 4

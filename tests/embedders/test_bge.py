@@ -103,5 +103,5 @@ def test_bge_without_its_package_names_the_extra(tmp_path: Path, monkeypatch: py
 
 
 def test_unknown_local_model_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(SettingsError, match=r"local:all-MiniLM-L6-v2 and local:bge-small-en-v1\.5"):
+    with pytest.raises(SettingsError, match=r"local:all-MiniLM-L6-v2 or local:bge-small-en-v1\.5"):
         build.create_embedder(Settings(embedder="local:other"))

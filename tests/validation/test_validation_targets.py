@@ -99,7 +99,7 @@ def answering(body: bytes, status: int) -> Callable[..., http.server.BaseHTTPReq
 
 @pytest.mark.parametrize(
     ("body", "status", "message"),
-    [(b"<html>", 200, "not JSON"), (b"[]", 200, "not JSON of"), (b'{"message": "boom"}', 500, "boom")],
+    [(b"<html>", 200, "with JSON of"), (b"[]", 200, "with JSON of"), (b'{"message": "boom"}', 500, "boom")],
 )
 def test_unexpected_response_is_an_index_failure(body: bytes, status: int, message: str) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), answering(body, status)) as server:

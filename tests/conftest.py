@@ -18,7 +18,7 @@ from pertinent.settings import COMMON_NAMES, PREFIX, RESERVED, Settings
 from pertinent.surfaces import seed_functions
 from pertinent.workspace.workspace import Workspace
 
-from .remembered_vectors import remembered_vectors  # noqa: F401 - a fixture for all tests
+from .cached_vectors import cached_vectors  # noqa: F401 - a fixture for all tests
 from .servers.fixtures import collection, fragile_cluster, qdrant, qdrant_cluster, qdrant_node  # noqa: F401 - fixtures for all tests
 
 pytest_plugins = ["pytester"]
@@ -45,6 +45,7 @@ if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 # Typer builds all commands for each call of one, which takes longer than most of them run.
+assert hasattr(typer.testing, "_get_command")
 vars(typer.testing)["_get_command"] = functools.cache(typer.main.get_command)
 
 # No test fails for being slow: the machine may be busy.

@@ -81,7 +81,11 @@ DAMAGES: dict[str, tuple[Damage, str, str]] = {
     "payload": (partial(describe, text="Other."), "hashes", "altered in the index"),
     "url": (partial(describe, url="https://evil.example/"), "drift", f"{DRIFT} (url)"),
     "text and hash": (SWAP, "drift", f"{DRIFT} (content_hash)"),
-    "embedded text": (partial(describe, key="0" * 16), "vectors", "a vector of another text or model"),
+    "embedded text": (
+        partial(describe, key="0" * 16),
+        "vectors",
+        "made from another text or model",
+    ),
     "lost point": (lose_a_point, "drift", "in the catalog but not in the index"),
     "stray point": (add_a_stray_point, "drift", "in the index but not in the catalog"),
     "lost row": (partial(sql, statement=LOSE_A_ROW), "drift", "in the index but not in the catalog"),

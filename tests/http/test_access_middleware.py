@@ -229,10 +229,18 @@ def test_rate_limit_makes_a_caller_wait_for_what_was_charged() -> None:
     clock = Clock()
     limit = RateLimit(60, clock)
     assert limit.take("a") == 0.0
-    limit.charge("a", 69)
+    assert limit.charge("a", 69) == 0.0
     assert limit.take("a") == pytest.approx(11.0)
     clock.now += 11
     assert limit.take("a") == 0.0
+
+
+def test_rate_limit_refuses_further_charges_of_requests_that_were_taken_together() -> None:
+    limit = RateLimit(60, Clock())
+    assert [limit.take("a") for _ in range(30)] == [0.0] * 30
+    assert [limit.charge("a", 31), limit.charge("a", 9)] == [0.0, pytest.approx(2.0)]
+    assert limit.charge("somebody else", 9) == 0.0
+    assert limit.take("somebody else") == 0.0
 
 
 @pytest.mark.parametrize("headers", [{"x-api-key": PUBLIC_KEY}, {"x-api-key": KEYS[0]}])

@@ -18,7 +18,7 @@ from ..test_docs import matches_shown_output
 
 ROOT = Path(__file__).parents[2]
 # The real model indexes the handbook.
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("remembered_vectors")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cached_vectors")]
 
 
 @pytest.fixture(scope="module")

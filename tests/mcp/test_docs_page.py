@@ -17,7 +17,7 @@ from ..http.test_server import Server
 from ..test_docs import ROOT, matches_shown_output
 from .conftest import COMMAND
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("remembered_vectors")]  # they start processes
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cached_vectors")]  # they start processes
 
 AGENTS = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 LLMS_TXT = (ROOT / "docs" / "llms-txt.md").read_text(encoding="utf-8")

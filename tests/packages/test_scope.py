@@ -17,6 +17,7 @@ SITE = "https://site.example"
 VERSIONS = {"excludedUrls": [f"{SITE}/docs/next", f"{SITE}/docs/1.0"], "includedUrls": [f"{SITE}/docs"]}
 NEXT = {"excludedUrls": [f"{SITE}/docs", f"{SITE}/docs/1.0"], "includedUrls": [f"{SITE}/docs/next"]}
 FRENCH = {"url": f"{SITE}/fr/", "excludedUrls": [f"{SITE}/fr/docs/1.0"], "includedUrls": [f"{SITE}/fr/docs"]}
+OLD_OF_DOCS_ONLY = {"excludedUrls": [SITE], "includedUrls": [f"{SITE}/", f"{SITE}/1.0"]}
 DEFAULT_LOCALE = {"excludedUrls": [f"{SITE}/fr"], "includedUrls": []}
 
 CASES: list[tuple[str, dict[str, Any], bool]] = [
@@ -35,6 +36,8 @@ CASES: list[tuple[str, dict[str, Any], bool]] = [
     ("/docs/intro", FRENCH, False),
     ("/fr/docs/intro", DEFAULT_LOCALE, False),
     ("/friends", DEFAULT_LOCALE, True),
+    ("/intro", OLD_OF_DOCS_ONLY, False),
+    ("/1.0/intro", OLD_OF_DOCS_ONLY, True),
 ]
 
 

@@ -369,7 +369,7 @@ def test_service_sees_what_another_process_indexes(tmp_path: Path, servers: dict
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("remembered_vectors")
+@pytest.mark.usefixtures("cached_vectors")
 def test_cluster_gives_the_same_verdict(
     tmp_path: Path, qdrant_cluster: Cluster, collection: str, postgres_url: str
 ) -> None:

@@ -163,7 +163,7 @@ def test_audit_finds_shuffled_vectors(stored: Workspace, judged: Judge) -> None:
     assert report.verdict == "FAIL"
     assert report.criteria[0].value < 0.8
     assert report.audit is not None
-    assert any("a vector of another text" in finding for finding in report.audit)
+    assert any("sampled with a vector of another text" in finding for finding in report.audit)
 
 
 def test_chunk_positions_with_a_gap_are_named(stored: Workspace, judged: Judge) -> None:

@@ -18,7 +18,7 @@ from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import ValidationOptions, validate
 
 # The real model embeds the whole handbook.
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("remembered_vectors")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cached_vectors")]
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 

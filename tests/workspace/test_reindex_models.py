@@ -14,7 +14,7 @@ from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.validation.golden.golden_set import load_golden_file
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("remembered_vectors")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cached_vectors")]
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 GOLDEN = HANDBOOK / "golden.yaml"

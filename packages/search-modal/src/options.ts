@@ -37,10 +37,11 @@ export function isBelow(url: string, parent: string): boolean {
   return url.startsWith(prefix) && /^([/?#]|$)/.test(url.slice(prefix.length));
 }
 
-/** Whether a page is searched. */
+/** Whether a page is searched: the longest address that it is below decides, and an excluded one before an included one. */
 export function isInScope(url: string, { url: parent, excludedUrls = [], includedUrls = [] }: SearchScope): boolean {
   if (parent && !isBelow(url, parent)) return false;
-  return measureMatch(url, excludedUrls) <= measureMatch(url, includedUrls);
+  const excluded = measureMatch(url, excludedUrls);
+  return excluded === 0 || excluded < measureMatch(url, includedUrls);
 }
 
 /** Return the length of the longest address that a page is below; 0 without one. */

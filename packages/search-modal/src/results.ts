@@ -62,7 +62,8 @@ function findPaths(pages: { label: string; url: string }[]): string[] {
 
 function decodePath(url: string): string {
   try {
-    return decodeURI(new URL(url).pathname);
+    const { pathname, hash } = new URL(url);
+    return decodeURI(pathname + hash);
   } catch {
     return url;
   }

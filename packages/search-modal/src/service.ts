@@ -107,7 +107,8 @@ export class SearchService {
     const { message = `HTTP ${response.status}` } = await response.json().catch(() => ({})) as { message?: string };
     options.signal?.throwIfAborted();
     const kind = KINDS[response.status] ?? "failed";
-    if (kind === "refused" || kind === "failed") this.report(`Pertinent refused the search: ${message}`);
+    if (kind === "refused") this.report(`Pertinent refused the search: ${message}`);
+    if (kind === "failed") this.report(`Pertinent failed to search: ${message}`);
     throw new SearchFailure(kind, message, Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0);
   }
 

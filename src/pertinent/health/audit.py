@@ -175,7 +175,7 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
             for chunk in batch
             if keys.get(point_id(chunk.chunk_id)) != embedding_key(embedder, stored.embedded_text(chunk))
         ]
-    return _make_finding("{} with a vector of another text or model", stale)
+    return _make_finding("{} with a vector that was made from another text or model", stale)
 
 
 def find_damaged_vectors(stored: Inventory, index: VectorIndex) -> list[Finding]:

@@ -35,8 +35,8 @@ LOST_TEXT_LIMIT = 0.5
 """The share of a source's pages that may lose most of their text without `allow_shrink`."""
 
 UNKNOWN_ADDRESS = (
-    "the address of the site is computed in its docusaurus.config, which is not run, so its pages have "
-    "file:// addresses; a search box on a site can't open those, and --base-url sets the address of the docs"
+    "the address of the site is not written out in its docusaurus.config, which is not run, so its pages "
+    "have file:// addresses; a search box on a site can't open those. --base-url sets the address of the docs"
 )
 
 _PART_CHARACTERS = 2**20

@@ -60,7 +60,7 @@ class Analyzer:
         return self.terms_and_length(text)[0]
 
     def terms_and_length(self, text: str) -> tuple[list[str], int]:
-        """Return the terms of the text, and its words without stop words; an identifier is one."""
+        """Return the terms of the text, and how many words it has that are no stop words."""
         text_tokens = _find_tokens(text)
         terms = list(chain.from_iterable(map(self._token_terms, text_tokens)))
         return terms, sum(map(self._token_length, text_tokens))

@@ -253,7 +253,7 @@ def test_redirects_to_the_same_page_are_counted_as_skipped(site: LocalSite) -> N
     (skipped,) = [result for result in results if isinstance(result, Skipped)]
     folder = f"{site.address}/docs/"
     assert skipped.pages == 2
-    assert skipped.reason == f"redirected to {folder}login, which is read already, such as {folder}b"
+    assert skipped.reason == f"redirected to {folder}login, which is queued already, such as {folder}b"
 
 
 def test_addresses_of_the_same_url_are_fetched_once(site: LocalSite) -> None:

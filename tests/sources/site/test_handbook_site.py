@@ -21,7 +21,7 @@ from ..docusaurus_build import BOOK
 PUBLIC = "https://handbook.example/docs"
 GOLDEN = BOOK / "golden.yaml"
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("remembered_vectors")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cached_vectors")]
 
 
 class Quiet(SimpleHTTPRequestHandler):

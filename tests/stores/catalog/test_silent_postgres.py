@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import closing
 from urllib.parse import quote
@@ -11,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from pertinent.errors import CatalogFailure
+from pertinent.stores.catalog import postgres
 from pertinent.stores.catalog.catalog import SqlCatalog
 from pertinent.stores.catalog.database import unlimited_statements
 
@@ -36,6 +38,17 @@ def test_statement_on_a_silent_connection_fails_and_the_next_one_works(
             catalog.ping()
         assert "check" in str(failure.value)
         catalog.ping()
+
+
+def test_new_connection_has_a_time_limit_without_one_in_the_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert postgres._CONNECTION_OPTIONS["connect_timeout"] == postgres.CONNECT_SECONDS
+    monkeypatch.setitem(postgres._CONNECTION_OPTIONS, "connect_timeout", 2)
+    # The system accepts the connection; nobody answers on it.
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        pytest.raises(CatalogFailure, match="timeout"),
+    ):
+        SqlCatalog.open(f"postgresql://user@127.0.0.1:{server.getsockname()[1]}/book", timeout=1.0)
 
 
 def test_write_on_a_silent_connection_fails(proxy: tuple[SilentProxy, str]) -> None:

@@ -11,7 +11,8 @@ interface Configuration {
   url: string;
   apiKey?: string;
   contextual: boolean;
-  /** All texts, in the reader's language. */
+  placeholder?: string;
+  /** Texts in the reader's language; English is used for those that are missing. */
   translations: Record<string, string>;
 }
 
@@ -21,7 +22,8 @@ function useConfiguration(): Configuration {
 
 /** Return the texts of the search, with the translations of the site. */
 export function usePertinentTexts(): Texts {
-  return completeTexts(useConfiguration().translations);
+  const { translations, placeholder } = useConfiguration();
+  return completeTexts(translations, placeholder);
 }
 
 /**

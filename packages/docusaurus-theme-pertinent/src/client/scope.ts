@@ -33,8 +33,8 @@ export function useScope(): SearchScope {
     addresses.flatMap((address) => origins.map((origin) => address.replace(url, origin)));
   const scope = { excludedUrls: expand(excluded), includedUrls: expand(included) };
   // The service leaves out the other locales itself, if it has the pages of one origin.
-  const isPartOfSite = i18n.currentLocale !== i18n.defaultLocale && origins.length === 1;
-  return isPartOfSite ? { ...scope, url: url + baseUrl } : scope;
+  const canFilterByUrl = i18n.currentLocale !== i18n.defaultLocale && origins.length === 1;
+  return canFilterByUrl ? { ...scope, url: url + baseUrl } : scope;
 }
 
 /** Return the addresses of all locales but the current one. */

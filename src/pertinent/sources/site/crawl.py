@@ -219,7 +219,7 @@ class Crawl:
                 self._suggested_start = result.address
             return False
         if not self._frontier.claim(url):
-            self._skipped.add(f"redirected to {result.address}, which is read already", queued.address)
+            self._skipped.add(f"redirected to {result.address}, which is queued already", queued.address)
             return False
         return True
 

@@ -127,7 +127,10 @@ class _SitemapWalk:
                 self._stop(address, f"there are more than {limit}; the others were left out")
                 return
             if time.monotonic() - self._discovery.started_at > self._limits.crawl_seconds:
-                self._stop(address, f"not fetched, since the crawl may take {self._limits.crawl_seconds:g} s")
+                self._stop(
+                    address,
+                    f"not fetched: the crawl reached its time limit of {self._limits.crawl_seconds:g} s",
+                )
                 return
             requested.add(address)
             sitemap = self._fetch(address, required=is_required)

@@ -7,17 +7,15 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from ...types import Block, FrontMatter, Section
 from ..front_matter import drop_repetitions
+from ..html import Article, is_noindex, parse_html
 from ..normal_form import assemble
 from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
-
-if TYPE_CHECKING:
-    from ..html import Article
 
 PARSER_VERSION = 3
 """The version of parsed pages in the crawl cache.
@@ -88,8 +86,6 @@ def parse_article(
     body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool = True
 ) -> Article:
     """Parse the HTML of a response. Raises NotHtml if it is not HTML."""
-    from ..html import parse_html
-
     _refuse_other_types(body, headers)
     charset = _CHARSET.search(headers.get("content-type", ""))
     try:
@@ -100,8 +96,6 @@ def parse_article(
 
 def parse_page(body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool) -> ParsedPage:
     """Parse a response to the values that a crawl needs. Raises NotHtml if it is not HTML."""
-    from ..html import is_noindex
-
     article = parse_article(body, headers, address, with_links=with_links)
     text, sections = assemble(article.pieces, article.title)
     skip_reason = ""

@@ -163,7 +163,8 @@ def make_error(status: int, error: str, message: str, request: str) -> Pertinent
             return InvalidInput(field, f"{problem}{request}")
         case 401, _:
             return SettingsError(
-                f"the service refused the request: {message}; in Python, pass it as api_key{request}"
+                f"the service refused the request: {message}; `PertinentClient(url, api_key)` sends a key"
+                f"{request}"
             )
         case 403, _:
             return SettingsError(f"the service refused the request: {message}{request}")

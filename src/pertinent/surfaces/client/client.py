@@ -43,7 +43,8 @@ class PertinentClient(ClosedAtExit):
             long as `Retry-After` says; without it, a quarter of a second, then twice as long each time.
 
     Every error is a `PertinentError`. An error that the service reports has the type that the library
-    raises, and the id of the request in its message. All others are `IndexFailure`.
+    raises, and the id of the request in its message. All others are
+    `StoreError`, most of them its subclass `IndexFailure`.
 
     Examples:
         >>> with PertinentClient("http://127.0.0.1:8000") as client:

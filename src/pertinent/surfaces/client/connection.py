@@ -88,13 +88,10 @@ class Connection:
             yield
         except httpx.TimeoutException as error:
             raise IndexFailure(f"{self.url} did not answer within {self.timeout:g} s") from error
-        except httpx.ConnectError as error:
-            raise TransientFailure(
-                f"{self.url} does not answer: {error}; check the address, and that the service runs "
-                "(`pertinent serve`)"
-            ) from error
         except httpx.TransportError as error:
             detail = str(error) or type(error).__name__
+            if isinstance(error, httpx.ConnectError):
+                detail += "; check the address, and that the service runs (`pertinent serve`)"
             raise TransientFailure(f"{self.url} does not answer: {detail}") from error
         except (httpx.InvalidURL, UnicodeError) as error:
             raise IndexFailure(f"{self.url} is not an address: {error}") from error
@@ -103,7 +100,8 @@ class Connection:
             raise IndexFailure(f"{self.url} sent a response that can't be read: {detail}") from error
         except RuntimeError as error:  # of httpx after `close`, of asyncio in the next event loop
             raise StoreError(
-                "this client is closed, or belongs to an event loop that has ended: create a new one"
+                "this client is closed, or belongs to an event loop that has ended "
+                f"({error}): create a new one"
             ) from error
 
     def read_response(self, request: ApiRequest[Result], response: httpx.Response) -> Result:

@@ -225,20 +225,24 @@ def _contains_key(keys: Sequence[bytes], key: bytes) -> bool:
 
 
 def _check_rate(rate_limit: RateLimit | None, caller: Hashable, scope: Scope) -> None:
-    """Count the request; a route that does several searches charges the others with `charge_searches`."""
+    """Count the request; a route that searches several times counts more with `charge_searches`."""
     if rate_limit is None:
         return
-    if wait := rate_limit.take(caller):
+    _refuse_if_too_many(rate_limit.take(caller))
+    scope["state"]["charge"] = partial(rate_limit.charge, caller)
+
+
+def _refuse_if_too_many(wait: float) -> None:
+    if wait:
         retry_after = {"retry-after": str(math.ceil(wait))}
         raise ApiError(429, "rate_limited", "too many requests; see Retry-After", retry_after)
-    scope["state"]["charge"] = partial(rate_limit.charge, caller)
 
 
 def charge_searches(request: Request, count: int) -> None:
     """Count the searches of a request against the rate limit of its caller; one is already counted."""
-    charge: Callable[[int], None] | None = request.scope["state"].get("charge")
+    charge: Callable[[int], float] | None = request.scope["state"].get("charge")
     if charge is not None:
-        charge(count - 1)
+        _refuse_if_too_many(charge(count - 1))
 
 
 def _explain_refusal(scope: Scope, key: bytes) -> str:

@@ -42,7 +42,15 @@ class RateLimit:
             self._buckets.popitem(last=False)
         return 0.0 if allowed else (1 - tokens) / self._per_second
 
-    def charge(self, caller: Hashable, count: int) -> None:
-        """Count what one request of the caller did beyond the first search; later requests wait for it."""
-        tokens, last_seen = self._buckets.get(caller, (self._capacity, self._clock()))
+    def charge(self, caller: Hashable, count: int) -> float:
+        """Spend `count` more for a request that was taken. Return 0, or the seconds until it is allowed.
+
+        The caller may spend more than is left, once: then all requests wait until it has come back.
+        """
+        if not count or caller not in self._buckets:
+            return 0.0
+        tokens, last_seen = self._buckets[caller]
+        if tokens < 0:
+            return (1 - tokens) / self._per_second
         self._buckets[caller] = (tokens - count, last_seen)
+        return 0.0

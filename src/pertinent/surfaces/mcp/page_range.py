@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...validation.target import PageView
     from ..reader import Reader
 
-RESOURCES = "docs://pages/"
+PAGE_URI_PREFIX = "docs://pages/"
 """What the address of a page as a resource begins with; its id follows."""
 
 MAX_QUOTE = 200
@@ -90,8 +90,8 @@ def find_range(reader: Reader, identifier: str) -> PageRange:
     Raises:
         NotFound: Nothing has this id or address.
     """
-    if identifier.startswith(RESOURCES):
-        return _span_page(_read_page(reader, unquote(identifier.removeprefix(RESOURCES))))
+    if identifier.startswith(PAGE_URI_PREFIX):
+        return _span_page(_read_page(reader, unquote(identifier.removeprefix(PAGE_URI_PREFIX))))
     if is_url(identifier):
         url, _, anchor = identifier.partition("#")
         page = reader.page(_find_page_id(reader, url))

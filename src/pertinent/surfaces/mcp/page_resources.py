@@ -17,7 +17,7 @@ from mcp_types import (
 from ...errors import InvalidInput, NotFound
 from ...identity import shorten
 from ..page_markdown import render_page
-from .page_range import MAX_QUOTE, RESOURCES
+from .page_range import MAX_QUOTE, PAGE_URI_PREFIX
 from .tools import FetchArguments, fetch_document
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ PAGES_PER_RESPONSE = 200
 TEMPLATE = ResourceTemplate(
     name="page",
     title="A page of the documentation",
-    uri_template=f"{RESOURCES}{{id}}",
+    uri_template=f"{PAGE_URI_PREFIX}{{id}}",
     description="A page by its id, which search, list_pages and suggest return.",
     mime_type=MARKDOWN,
 )
@@ -37,7 +37,7 @@ TEMPLATE = ResourceTemplate(
 
 def make_uri(document_id: str) -> str:
     """Return the address of a page as a resource."""
-    return RESOURCES + quote(document_id, safe="")
+    return PAGE_URI_PREFIX + quote(document_id, safe="")
 
 
 def list_resources(reader: Reader, cursor: str | None) -> ListResourcesResult:
@@ -62,9 +62,9 @@ def list_resources(reader: Reader, cursor: str | None) -> ListResourcesResult:
 
 def read_resource(reader: Reader, uri: str, max_tokens: int) -> ReadResourceResult:
     """Read a page; raise NotFound if the address is that of no page."""
-    if not uri.startswith(RESOURCES) or uri == RESOURCES:
+    if not uri.startswith(PAGE_URI_PREFIX) or uri == PAGE_URI_PREFIX:
         raise NotFound(
-            f"{shorten(uri, MAX_QUOTE)!r} is no page; the address of a page is {RESOURCES} and its id"
+            f"{shorten(uri, MAX_QUOTE)!r} is no page; the address of a page is {PAGE_URI_PREFIX} and its id"
         )
     document = fetch_document(reader, FetchArguments(id=uri), max_tokens)
     note = f"\n> {document.metadata.note}\n" if document.metadata.note else ""

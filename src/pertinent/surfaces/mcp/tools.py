@@ -145,7 +145,7 @@ def search_passages(
     answer = reader.search(query, arguments.top_k, GOOD_ENOUGH, filters=filters, fallback="lexical")
     available = max_tokens - RESERVED_TOKENS
     passages = [_describe_hit(hit) for hit in answer.hits]
-    notes = [_write_sentence(note) for note in answer.notes]
+    notes = [_format_note(note) for note in answer.notes]
     if answer.corrected:
         notes.append(f"Searched for {shorten(answer.searched_for, MAX_NAME)!r}.")
     if not passages:
@@ -176,7 +176,7 @@ def _describe_hit(hit: Hit) -> FoundPassage:
     )
 
 
-def _write_sentence(note: str) -> str:
+def _format_note(note: str) -> str:
     """Write a note of the engine, which has neither a capital nor a full stop, as a sentence."""
     shortened = shorten(note, MAX_NAME)
     return f"{shortened[:1].upper()}{shortened[1:].removesuffix('.')}."

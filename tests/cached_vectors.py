@@ -15,7 +15,7 @@ from pertinent.ports import Vector
 
 
 @pytest.fixture(scope="module")
-def remembered_vectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def cached_vectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Take the vector of a text that a real model has embedded before from a file of this run.
 
     Several modules index the handbook with the real model, in several processes. Each text is embedded by

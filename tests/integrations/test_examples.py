@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from pertinent import Pertinent
-from pertinent.integrations.langchain import PertinentRetriever
 
 from ..http.test_server import Server
 from ..test_docs import matches_shown_output
@@ -60,11 +59,11 @@ def test_guide_shows_what_the_clients_print(folder: Path) -> None:
         server.end()
 
 
-def test_langchain_tool_cites_each_passage(folder: Path) -> None:
-    code = read_blocks("langchain.md", "python")[1]
-    with Pertinent.open(folder / ".pertinent") as book:
-        variables: dict[str, Any] = {"retriever": PertinentRetriever(book=book, top_k=1)}
-        exec(code, variables)  # noqa: S102 - it is our own page
+def test_langchain_tool_cites_each_passage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    variables: dict[str, Any] = {}
+    exec(read_blocks("langchain.md", "python")[1], variables)  # noqa: S102 - it is our own page
+    with variables["book"]:
         text = variables["tool"].invoke("joint limits")
     assert text.startswith("https://handbook.example/docs/robot-description/joints#limits\n`lower` and")
 

@@ -55,6 +55,7 @@ class SyntheticBook:
     name = "https://synthetic.example/docs"
     location = "synthetic"
     language = "english"
+    notes = ()
 
     def __init__(self, sentences: Sequence[str], chunks: int, edited: frozenset[int] = frozenset()) -> None:
         self._sentences = sentences

@@ -353,5 +353,9 @@ class Source(Protocol):
     def language(self) -> str | None:
         """The language of the pages, one of `types.LANGUAGES`; None if the source does not say."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know about the source, such as that its address is unknown."""
+
     def read(self) -> Iterator[Page | LazyPage | Skipped | Unreadable]:
         """Yield every page; an unreadable one is reported with the `source_path` that it had before."""

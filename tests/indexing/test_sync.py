@@ -11,7 +11,7 @@ from pertinent._internal.progress import NoProgress
 from pertinent.errors import SyncRefused
 from pertinent.indexing import plan as planning
 from pertinent.indexing.sync import Indexer, SyncSummary
-from pertinent.sources.markdown.source import MarkdownSource
+from pertinent.sources.markdown.source import UNKNOWN_ADDRESS, MarkdownSource
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Chunk, FrontMatter, Page, SearchOptions, Unreadable, readable_chunks
@@ -72,8 +72,10 @@ def test_sync_notes_that_the_address_of_a_site_is_computed(
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "page.md").write_text("# Page\n\nSome text.\n", encoding="utf-8")
     indexer = workspace.create_indexer(NoProgress())
-    summary = indexer.apply(indexer.plan(MarkdownSource(tmp_path, base_url=base_url)))
-    assert summary.notes == ((planning.UNKNOWN_ADDRESS,) if is_noted else ())
+    source = MarkdownSource(tmp_path, base_url=base_url)
+    summary = indexer.apply(indexer.plan(source))
+    assert summary.notes == ((UNKNOWN_ADDRESS,) if is_noted else ())
+    assert indexer.plan(source).notes == summary.notes
 
 
 def test_second_sync_writes_and_embeds_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

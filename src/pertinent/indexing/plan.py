@@ -34,11 +34,6 @@ PLAN_BATCH = 256
 LOST_TEXT_LIMIT = 0.5
 """The share of a source's pages that may lose most of their text without `allow_shrink`."""
 
-UNKNOWN_ADDRESS = (
-    "the address of the site is not written out in its docusaurus.config, which is not run, so its pages "
-    "have file:// addresses; a search box on a site can't open those. --base-url sets the address of the docs"
-)
-
 _PART_CHARACTERS = 2**20
 _WORD = re.compile(r"\w+")
 
@@ -145,7 +140,6 @@ class Planner:
         unreadable: list[Unreadable] = []
         skipped: list[Skipped] = []
         seen: set[str] = set()
-        has_unknown_address = False
         self.progress.stage("Reading pages", source.total)
         for result in source.read():
             if isinstance(result, Skipped):
@@ -169,7 +163,6 @@ class Planner:
                 unreadable.append(Unreadable(page.source_path, problem))
                 continue
             seen.add(page.document_id)
-            has_unknown_address |= page.source_type == "docusaurus-page" and page.url.startswith("file:")
             exists = record is not None
             changes.append(self.plan_page(page, lazy_page.page_hash, source.name, exists=exists, spool=spool))
         return SyncPlan(
@@ -184,7 +177,7 @@ class Planner:
             indexed_pages=len(indexed),
             leftovers=tuple(sorted(pending - seen - indexed.keys() - other_owners.keys())),
             seconds=timer.seconds(),
-            notes=(*self._compare_language(source), *([UNKNOWN_ADDRESS] if has_unknown_address else [])),
+            notes=(*self._compare_language(source), *source.notes),
             spool=spool,
         )
 

@@ -49,6 +49,11 @@ class BeirSource:
         return None
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
     def total(self) -> int:
         """How many documents the corpus has."""
         with self._open() as lines:

@@ -43,6 +43,7 @@ class InMemorySource:
         self.name = name
         self.language = language
         self.location = f"memory:{name}"
+        self.notes: tuple[str, ...] = ()
         self.pages = list(pages)
 
     @property

@@ -20,6 +20,11 @@ from .parser import DocumentParser, decode_markdown
 
 _GENERIC_NAMES = frozenset(("doc", "docs", "documentation", "site", "web", "website", "content", "/"))
 
+UNKNOWN_ADDRESS = (
+    "the address of the site is not written out in its docusaurus.config, which is not run, so its pages "
+    "have file:// addresses; a search box on a site can't open those. --base-url sets the address of the docs"
+)
+
 
 class MarkdownSource:
     """Read `.md` and `.mdx` files as pages, at the addresses that Docusaurus gives them.
@@ -72,6 +77,12 @@ class MarkdownSource:
         """The language of the site's default locale; None without a config that names it."""
         site = self._tree.site
         return language_of_locale(site.locale) if site is not None else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That the address of a Docusaurus site is unknown, if it is."""
+        has_address = all(map(self._docs_url, self._tree.folders))
+        return () if self._tree.site is None or has_address else (UNKNOWN_ADDRESS,)
 
     @property
     def total(self) -> int:

@@ -65,6 +65,11 @@ class SiteSource:
             self._locale = self._fetch_locale()
         return language_of_locale(self._locale)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
     def _fetch_locale(self) -> str:
         """The `lang` of the first page; "" where it can't be read, which the crawl reports."""
         crawl = self._planned = self._planned or self._plan_crawl()

@@ -73,7 +73,7 @@ def test_explain_json_adds_stages_scores_and_excluded_hits(run: Run) -> None:
     features = {"cosine", "lexical", "title", "heading", "page"}
     first = explanation["hits"][0]
     assert first["added"].keys() == features
-    assert first["scores"].keys() == {*features, "base", "rerank"}
+    assert first["scores"].keys() == {*features, "numbers", "base", "rerank"}
     assert first["scores"]["base"] is first["scores"]["rerank"] is None
     assert "title^4" in explanation["score"]
     assert "the list is full: top_k is" in explanation["left_out"][0]["reason"]

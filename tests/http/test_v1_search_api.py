@@ -167,7 +167,7 @@ def test_similarity_names_its_algorithm_and_has_every_feature(
         assert result["similarity"]["algorithm"] == algorithm
         assert result["similarity"]["score"] == result["similarity_score"]
         features = ("cosine", "lexical", "title", "heading", "page")
-        assert set(scores) == {*features, "base", "rerank"}
+        assert set(scores) == {*features, "numbers", "base", "rerank"}
         present = ("cosine", "lexical") if part else features
         assert all(0 <= scores[name] <= 1 for name in present)
         assert all(scores[name] is None for name in scores.keys() - set(present))

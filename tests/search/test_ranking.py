@@ -16,10 +16,10 @@ from pertinent.search.bare_lists import measure_discount
 from pertinent.search.bm25 import MAX_WEIGHT
 from pertinent.search.book_words import TYPICAL_WEIGHT, BookWords
 from pertinent.search.cosine_scale import CosineScale
+from pertinent.search.name_matcher import NameMatcher
 from pertinent.search.ranking import (
     CANDIDATES,
     FORMULAS,
-    NameMatcher,
     contains_phrases,
     rank,
     select,
@@ -65,8 +65,9 @@ def rank_all(candidates: Candidates, ranking: Ranking) -> list[tuple[PointId, fl
 def hybrid_score(scores: Scores) -> float:
     """The score of the ranking `hybrid` as docs/ranking.md states it."""
     assert scores.base is scores.rerank is None
-    cosine, lexical, title, heading, page = (feature or 0.0 for feature in scores[:5])
-    match = (0.5 * cosine + 0.5 * lexical + 0.4 * title**4 + 0.15 * heading**4) / 1.55 + 0.3 * page
+    cosine, lexical, title, heading, page, numbers = (feature or 0.0 for feature in scores[:6])
+    by_both = 0.5 * (1 - numbers) * cosine + 0.5 * (1 + numbers) * lexical
+    match = (by_both + 0.4 * title**4 + 0.15 * heading**4) / 1.55 + 0.3 * page
     return 1 / (1 + math.exp(-10 * (match - 0.35)))
 
 
@@ -326,7 +327,7 @@ def test_scores_do_not_depend_on_the_number_of_candidates(limit: int, random: An
     assert all(long[point_id] == hit for point_id, hit in short.items())
 
 
-FEATURES = st.builds(Scores, *[st.floats(0, 1)] * 5, base=st.none(), rerank=st.none())
+FEATURES = st.builds(Scores, *[st.floats(0, 1)] * 6, base=st.none(), rerank=st.none())
 
 
 @given(FEATURES, st.sampled_from(Scores._fields[:5]), st.floats(0, 1))
@@ -374,6 +375,36 @@ def test_a_list_of_links_is_found_by_its_name() -> None:
     hits = rank_chunks(chunks, "nesting navigators")
     assert list(hits) == [1, 2]
     assert hits[1].scores.title == 1.0
+
+
+NUMBERED = make_book(["Tabs in version 15", "Tabs in version 16", "Tabs 2", "Stacks", "Screens", "Headers"])
+
+
+def rank_numbered(query: str) -> list[Hit]:
+    """Rank a passage that is closer in meaning and one that has more of the words."""
+    chunks: dict[PointId, Chunk] = {1: make_chunk("meaning"), 2: make_chunk("words")}
+    candidates = Candidates([1, 2], [0.65, 0.5], [1.0, 1.5])
+    return rank(candidates, chunks, "hybrid", query, NUMBERED, CosineScale()).hits
+
+
+def test_words_count_more_than_meaning_in_a_query_with_numbers() -> None:
+    without, with_number = rank_numbered("tabs in version"), rank_numbered("tabs in version 15")
+    assert [hit.point_id for hit in without] == [1, 2]
+    assert [hit.point_id for hit in with_number] == [2, 1]
+    assert without[0].scores.numbers is None
+    for hit in [*without, *with_number]:
+        assert hit.score == pytest.approx(hybrid_score(hit.scores))
+
+
+def test_numbers_count_by_their_share_of_the_query_up_to_1() -> None:
+    few, many = rank_numbered("tabs version stacks screens headers 15"), rank_numbered("15 16")
+    weight = sum(map(NUMBERED.term_weight, NUMBERED.analyzer.terms("tabs version stacks screens headers 15")))
+    assert few[0].scores.numbers == pytest.approx(4 * NUMBERED.term_weight("15") / weight)
+    assert many[0].scores.numbers == 1.0
+
+
+def test_a_single_digit_is_no_number_but_part_of_a_name() -> None:
+    assert rank_numbered("tabs 2")[0].scores.numbers is None
 
 
 @pytest.mark.parametrize("ranking", ["dense", "lexical"])
@@ -426,7 +457,7 @@ def test_ids_of_both_kinds_can_have_equal_scores() -> None:
 
 
 def test_formulas_name_every_feature() -> None:
-    assert all(feature in FORMULAS["hybrid"] for feature in Scores._fields[:5])
+    assert all(feature in FORMULAS["hybrid"] for feature in Scores._fields[:6])
     assert FORMULAS["dense"] == "cosine"
     assert FORMULAS["lexical"] == "lexical"
 

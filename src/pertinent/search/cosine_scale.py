@@ -8,11 +8,14 @@ ranking `hybrid` therefore maps them linearly to the range that the default mode
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..ports import Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SAMPLE = 200
 """How many vectors of an index a scale is estimated from."""
@@ -37,9 +40,9 @@ class CosineScale(NamedTuple):
     factor: float = 1.0
     shift: float = 0.0
 
-    def apply(self, cosine: float) -> float:
-        """Return the cosine on the common scale."""
-        return min(max(self.factor * cosine + self.shift, 0.0), 1.0)
+    def apply(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the cosines on the common scale."""
+        return np.clip(self.factor * cosines + self.shift, 0.0, 1.0)
 
 
 KNOWN_SCALES: Mapping[str, CosineScale] = {

@@ -3,6 +3,7 @@
 The score of the ranking `hybrid` is computed in three steps (docs/ranking.md):
 
 1. Each passage gets a sum of its features: cosine, BM25, and how well the query matches title and heading.
+   Lists of links count less, and in a query with numbers words count more than meaning.
 2. The best passages of its page add to it: several good passages on a page support each other.
 3. One logistic function maps the sum to [0, 1], so that 0.5 is where a hit is about as likely right as
    wrong. A threshold means the same for every query.
@@ -14,10 +15,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import neg
-from typing import NamedTuple
+from itertools import repeat
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..types import (
     Candidates,
@@ -35,7 +39,14 @@ from .bare_lists import measure_discount
 from .bm25 import MAX_WEIGHT
 from .book_words import BookWords
 from .cosine_scale import CosineScale
+from .name_matcher import NameMatcher
 from .terms import fold
+
+Column = NDArray[np.float64]
+"""A feature of all candidates."""
+
+Value = TypeVar("Value", float, Column)
+"""A feature of one candidate, or of all."""
 
 CANDIDATES = 50
 """The least number of candidates that each side proposes."""
@@ -52,6 +63,15 @@ NAME_POWER = 4
 
 PAGE_PASSAGES = 3
 """How many passages of a page support each other, the best ones."""
+
+NUMBERS_FACTOR = 4.0
+"""How fast weight moves from meaning to words with the share of numbers in a query.
+
+Vectors hardly tell numbers apart. Where numbers are a quarter of the query, words alone count.
+"""
+
+MIN_DIGITS = 2
+"""The fewest digits of a number that counts as one: a single digit is often part of a name, as in ROS 2."""
 
 SCORE_MIDPOINT = 0.35
 """The sum of weighted features, as a share of a full match, that maps to the score 0.5."""
@@ -97,8 +117,9 @@ class Selection(NamedTuple):
 FORMULAS: Mapping[Ranking, str] = {
     "hybrid": (
         f"1 / (1 + exp(-{SCORE_SLOPE:g} × (match - {SCORE_MIDPOINT:g}))), where match = "
-        f"({COSINE_WEIGHT:g} × cosine + {LEXICAL_WEIGHT:g} × lexical + {TITLE_WEIGHT:g} × title^{NAME_POWER} "
-        f"+ {HEADING_WEIGHT:g} × heading^{NAME_POWER}) / {FULL_MATCH:g} + {PAGE_WEIGHT:g} × page"
+        f"({COSINE_WEIGHT:g} × (1 - numbers) × cosine + {LEXICAL_WEIGHT:g} × (1 + numbers) × lexical "
+        f"+ {TITLE_WEIGHT:g} × title^{NAME_POWER} + {HEADING_WEIGHT:g} × heading^{NAME_POWER}) "
+        f"/ {FULL_MATCH:g} + {PAGE_WEIGHT:g} × page"
     ),
     "dense": "cosine",
     "lexical": "lexical",
@@ -106,46 +127,23 @@ FORMULAS: Mapping[Ranking, str] = {
 """How the score of each ranking is computed from its features."""
 
 
-class ScoredPassage(NamedTuple):
-    """A candidate that can be read, with its features."""
+class Features(NamedTuple):
+    """A table of the features of all candidates; None for those that the ranking does not use."""
 
-    point_id: PointId
-    chunk: Chunk
-    scores: Scores
+    cosine: Column | None
+    lexical: Column | None
+    title: Column | None = None
+    heading: Column | None = None
+    page: Column | None = None
+    numbers: float | None = None
 
-
-class NameMatcher:
-    """Measures how well a query matches the name of a page or section."""
-
-    def __init__(self, query: str, book: BookWords) -> None:
-        self._book = book
-        self._query = book.name(query)
-        self._matches: dict[str, float] = {}
-
-    def match(self, name: str) -> float:
-        """Return how well the query matches a name, in [0, 1]; the chunks of a page share its title."""
-        if name not in self._matches:
-            self._matches[name] = self._compare(name)
-        return self._matches[name]
-
-    def _compare(self, name: str) -> float:
-        """Return the share of words that query and name have in common, weighted by rarity, in [0, 1].
-
-        Stems count half and exact words half. For a name that begins with the query, the share of its
-        letters counts; the root is taken because a name is rarely typed to its end.
-        """
-        query, candidate = self._query, self._book.name(name)
-        if not candidate.words or not query.words:
-            return 0.0
-        overlap = 0.0
-        if shared_terms := query.terms & candidate.terms:
-            shared_words = query.words & candidate.words
-            overlap = self._book.weigh_terms(shared_terms) / (query.term_weight + candidate.term_weight)
-            overlap += self._book.weigh_words(shared_words) / (query.word_weight + candidate.word_weight)
-        if query.flat and candidate.flat.startswith(query.flat):
-            letters = 2 * len(query.flat) / (len(query.flat) + len(candidate.flat))
-            overlap = max(overlap, math.sqrt(letters))
-        return min(overlap, 1.0)
+    def rows(self, count: int) -> Iterator[Scores]:
+        """Return the features of each of `count` candidates."""
+        columns = (
+            repeat(None, count) if column is None else column.tolist()
+            for column in (self.cosine, self.lexical, self.title, self.heading, self.page)
+        )
+        return map(Scores, *columns, repeat(self.numbers, count))
 
 
 def rank(
@@ -168,35 +166,31 @@ def rank(
         book: The words of the book, for rarity.
         scale: Spreads the cosines of the model.
     """
-    highest = _compute_highest_bm25(query, book)
-    count = len(candidates.point_ids)
-    cosines: Sequence[float | None] = candidates.cosine or [None] * count
-    weights: Sequence[float | None] = candidates.bm25 or [None] * count
-    matcher = NameMatcher(query, book) if ranking == "hybrid" else None
-    passages: list[ScoredPassage] = []
-    damaged: list[tuple[float, DamagedPoint]] = []
-    for point_id, raw_cosine, bm25 in zip(candidates.point_ids, cosines, weights, strict=True):
-        point = points.get(point_id)
-        if point is None:
-            continue
-        cosine = None if raw_cosine is None else scale.apply(raw_cosine)
-        lexical = None if bm25 is None else min(math.sqrt(max(bm25, 0.0) / highest), 1.0)
-        if isinstance(point, DamagedPoint):
-            damaged.append((_score_alone(Scores(cosine, lexical), ranking), point))
-            continue
-        scores = Scores(cosine, lexical)
-        if matcher is not None:
-            scores = _discount_lists(scores, point.text)._replace(
-                title=matcher.match(point.title), heading=matcher.match(point.heading)
-            )
-        passages.append(ScoredPassage(point_id, point, scores))
+    rows = [row for row, point_id in enumerate(candidates.point_ids) if point_id in points]
+    point_ids = [candidates.point_ids[row] for row in rows]
+    passages = [points[point_id] for point_id in point_ids]
+    cosine = lexical = None
+    if candidates.cosine is not None:
+        cosine = scale.apply(np.array(candidates.cosine)[rows])
+    if candidates.bm25 is not None:
+        shares = np.array(candidates.bm25)[rows] / _compute_highest_bm25(query, book)
+        lexical = np.sqrt(np.clip(shares, 0.0, 1.0))
     if ranking == "hybrid":
-        hits = _score_with_pages(passages, _best_of_each_side(candidates))
+        evident = _best_of_each_side(candidates)
+        is_evident = [point_id in evident for point_id in point_ids]
+        features, scores = _score_hybrid(cosine, lexical, passages, is_evident, query, book)
     else:
-        hits = [
-            Hit(chunk, _score_alone(scores, ranking), scores, point_id)
-            for point_id, chunk, scores in passages
-        ]
+        features = Features(cosine, lexical)
+        column = cosine if ranking == "dense" else lexical
+        scores = np.zeros(len(rows)) if column is None else column
+    hits: list[Hit] = []
+    damaged: list[tuple[float, DamagedPoint]] = []
+    columns = zip(point_ids, passages, scores.tolist(), features.rows(len(rows)), strict=True)
+    for point_id, passage, score, parts in columns:
+        if isinstance(passage, DamagedPoint):
+            damaged.append((score, passage))
+        else:
+            hits.append(Hit(passage, score, parts, point_id))
     return Ranked(
         sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id)),
         sorted(damaged, key=lambda scored: (-scored[0], scored[1].chunk_id)),
@@ -205,23 +199,73 @@ def rank(
 
 def weigh_features(scores: Scores) -> dict[str, float]:
     """Return what each feature adds to the match that the score of `hybrid` is computed from."""
+    cosine, lexical, title, heading, page, numbers = (feature or 0.0 for feature in scores[:6])
+    return _weigh_passage(cosine, lexical, title, heading, numbers) | {"page": PAGE_WEIGHT * page}
+
+
+def _weigh_passage(
+    cosine: Value, lexical: Value, title: Value, heading: Value, numbers: float
+) -> dict[str, Value]:
+    """Return what each feature of a passage adds to its match, without its page."""
     return {
-        "cosine": COSINE_WEIGHT * (scores.cosine or 0.0) / FULL_MATCH,
-        "lexical": LEXICAL_WEIGHT * (scores.lexical or 0.0) / FULL_MATCH,
-        "title": TITLE_WEIGHT * (scores.title or 0.0) ** NAME_POWER / FULL_MATCH,
-        "heading": HEADING_WEIGHT * (scores.heading or 0.0) ** NAME_POWER / FULL_MATCH,
-        "page": PAGE_WEIGHT * (scores.page or 0.0),
+        "cosine": COSINE_WEIGHT * (1.0 - numbers) / FULL_MATCH * cosine,
+        "lexical": LEXICAL_WEIGHT * (1.0 + numbers) / FULL_MATCH * lexical,
+        "title": TITLE_WEIGHT / FULL_MATCH * title**NAME_POWER,
+        "heading": HEADING_WEIGHT / FULL_MATCH * heading**NAME_POWER,
     }
 
 
-def _discount_lists(scores: Scores, text: str) -> Scores:
-    """Lower what a passage matches by meaning and words, if it has lists that name things of other pages."""
-    remaining = 1.0 - measure_discount(text)
-    if remaining == 1.0:
-        return scores
-    cosine = None if scores.cosine is None else remaining * scores.cosine
-    lexical = None if scores.lexical is None else remaining * scores.lexical
-    return scores._replace(cosine=cosine, lexical=lexical)
+def _score_hybrid(
+    cosine: Column | None,
+    lexical: Column | None,
+    passages: Sequence[StoredPoint],
+    is_evident: Sequence[bool],
+    query: str,
+    book: BookWords,
+) -> tuple[Features, Column]:
+    """Compute the features and scores of all candidates.
+
+    A damaged passage has no text and no name here, and is the only one of its page.
+
+    Args:
+        cosine: The cosines on the common scale.
+        lexical: The lexical feature.
+        passages: The stored points.
+        is_evident: Which of them are evidence of their page.
+        query: The text that was searched for.
+        book: The words of the book.
+    """
+    chunks = [passage if isinstance(passage, Chunk) else None for passage in passages]
+    remaining = np.array([1.0 - measure_discount(chunk.text) if chunk else 1.0 for chunk in chunks])
+    cosine = None if cosine is None else remaining * cosine
+    lexical = None if lexical is None else remaining * lexical
+    matcher = NameMatcher(query, book)
+    title = np.array([matcher.match(chunk.title) if chunk else 0.0 for chunk in chunks])
+    heading = np.array([matcher.match(chunk.heading) if chunk else 0.0 for chunk in chunks])
+    numbers = _measure_numbers(query, book)
+    zero = np.zeros(len(chunks))
+    weighed = _weigh_passage(
+        zero if cosine is None else cosine,
+        zero if lexical is None else lexical,
+        title,
+        heading,
+        numbers or 0.0,
+    )
+    matches = sum(weighed.values(), zero)
+    pages = [chunk.document_id if chunk else None for chunk in chunks]
+    page = _average_pages(pages, matches, is_evident)
+    # 0.5 is where a hit is about as likely right as wrong.
+    scores = 1.0 / (1.0 + np.exp(-SCORE_SLOPE * (matches + PAGE_WEIGHT * page - SCORE_MIDPOINT)))
+    return Features(cosine, lexical, title, heading, page, numbers), scores
+
+
+def _measure_numbers(query: str, book: BookWords) -> float | None:
+    """Return how far words count instead of meaning, in (0, 1]; None for a query without numbers."""
+    terms = dict.fromkeys(book.analyzer.terms(query))
+    numbers = [term for term in terms if term.isdecimal() and len(term) >= MIN_DIGITS]
+    if not numbers:
+        return None
+    return min(NUMBERS_FACTOR * book.weigh_terms(numbers) / book.weigh_terms(terms), 1.0)
 
 
 def _best_of_each_side(candidates: Candidates) -> set[PointId]:
@@ -231,50 +275,25 @@ def _best_of_each_side(candidates: Candidates) -> set[PointId]:
     """
     best: set[PointId] = set()
     for scores in (candidates.cosine, candidates.bm25):
-        scored = zip(map(neg, scores or ()), candidates.point_ids, strict=False)
-        ordered = sorted(scored, key=lambda pair: (pair[0], int(pair[1])))
-        best.update(point_id for negative_score, point_id in ordered[:CANDIDATES] if negative_score < 0)
+        scored = zip(scores or (), candidates.point_ids, strict=False)
+        positive = [(-score, int(point_id), point_id) for score, point_id in scored if score > 0]
+        best.update(point_id for _, _, point_id in sorted(positive)[:CANDIDATES])
     return best
 
 
-def _score_with_pages(passages: Sequence[ScoredPassage], evident: set[PointId]) -> list[Hit]:
-    """Score each passage with the evidence of its page: the mean of the best ones among those it has."""
-    matches = [_compute_match(passage.scores) for passage in passages]
-    by_page: dict[str, list[float]] = {}
-    for passage, match in zip(passages, matches, strict=True):
-        if passage.point_id in evident:
-            by_page.setdefault(passage.chunk.document_id, []).append(match)
+def _average_pages(pages: Sequence[str | None], matches: Column, is_evident: Sequence[bool]) -> Column:
+    """Return how well the page of each passage matches: the mean of its best passages, of those it has."""
+    by_page: dict[str | None, list[float]] = {}
+    for page, match, counts in zip(pages, matches.tolist(), is_evident, strict=True):
+        if counts and page is not None:
+            by_page.setdefault(page, []).append(match)
     evidence = {page: _average(sorted(best)[-PAGE_PASSAGES:]) for page, best in by_page.items()}
-    hits = []
-    for (point_id, chunk, scores), match in zip(passages, matches, strict=True):
-        page = evidence.get(chunk.document_id, min(match, 1.0))
-        score = _calibrate(match + PAGE_WEIGHT * page)
-        hits.append(Hit(chunk, score, scores._replace(page=page), point_id))
-    return hits
+    column = [evidence.get(page, match) for page, match in zip(pages, matches.tolist(), strict=True)]
+    return np.minimum(column, 1.0)
 
 
 def _average(matches: Sequence[float]) -> float:
-    return min(sum(matches) / len(matches), 1.0)
-
-
-def _score_alone(scores: Scores, ranking: Ranking) -> float:
-    """Return the score of a passage that is the only one of its page."""
-    if ranking == "dense":
-        return scores.cosine or 0.0
-    if ranking == "lexical":
-        return scores.lexical or 0.0
-    match = _compute_match(scores)
-    return _calibrate(match + PAGE_WEIGHT * min(match, 1.0))
-
-
-def _compute_match(scores: Scores) -> float:
-    """Return the sum of the weighted features; a passage that matches in every way has 1 without its page."""
-    return sum(weigh_features(scores).values())
-
-
-def _calibrate(match: float) -> float:
-    """Map the match to [0, 1], so that 0.5 is where a hit is about as likely right as wrong."""
-    return 1.0 / (1.0 + math.exp(-SCORE_SLOPE * (match - SCORE_MIDPOINT)))
+    return math.fsum(matches) / len(matches)
 
 
 def _compute_highest_bm25(query: str, book: BookWords) -> float:

@@ -86,6 +86,8 @@ class Scores(NamedTuple):
     """How well the query matches the nearest heading."""
     page: float | None = None
     """How well the best passages of the page match."""
+    numbers: float | None = None
+    """How far words count instead of meaning; None for a query without numbers, the same for all hits."""
     base: float | None = None
     """The score before reranking; None if the list was not reranked."""
     rerank: float | None = None

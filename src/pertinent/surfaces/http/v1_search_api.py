@@ -145,6 +145,13 @@ class ComponentScores(BaseModel):
     page: float | None = Field(
         None, ge=0.0, le=1.0, description="How well the page's best passages match", examples=[0.5]
     )
+    numbers: float | None = Field(
+        None,
+        ge=0.0,
+        le=1.0,
+        description="How far words count instead of meaning; null for a query without numbers",
+        examples=[None],
+    )
     base: float | None = Field(
         None, ge=0.0, le=1.0, description="Only in a reranked list: the score before", examples=[0.6]
     )

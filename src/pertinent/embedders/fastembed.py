@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import EmbedderError, SettingsError
 from ..ports import Vector
-from .encoding import normalize
+from .pooling import normalize
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding

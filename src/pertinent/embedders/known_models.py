@@ -10,7 +10,7 @@ from warnings import catch_warnings
 
 from .._internal.package_files import find_package
 from ..errors import SettingsError
-from . import bge, sizes
+from . import bge, model_sizes
 
 State = Literal["installed", "download", "install", "hosted"]
 """Ready to use, downloaded on first use, missing its package, or on a server."""
@@ -46,7 +46,7 @@ def describe_unknown_model(name: str) -> KnownModel:
 
 
 def _list_local_models() -> Iterator[KnownModel]:
-    minilm, small_bge = sizes.LOCAL["all-MiniLM-L6-v2"], sizes.LOCAL[bge.BGE]
+    minilm, small_bge = model_sizes.LOCAL["all-MiniLM-L6-v2"], model_sizes.LOCAL[bge.BGE]
     yield KnownModel("local:all-MiniLM-L6-v2", "installed", *minilm, 23, "Apache-2.0")
     try:
         find_package(bge.PACKAGE)
@@ -93,7 +93,7 @@ def _is_cached(model: str) -> bool:
 
 def _list_hosted_models() -> Iterator[KnownModel]:
     extra = "" if find_spec("cohere") else "pip install 'pertinent[cohere]', "
-    for name, size in sizes.COHERE.items():
+    for name, size in model_sizes.COHERE.items():
         yield KnownModel(f"cohere:{name}", "hosted", *size, None, None, f"{extra}set COHERE_API_KEY")
     needs = "set OPENAI_API_KEY, or openai_base_url for another server (Ollama, vLLM, TEI)"
     yield KnownModel("openai:MODEL", "hosted", None, None, None, None, needs)

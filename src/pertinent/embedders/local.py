@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Self
 from .._internal.onnx_model import make_session_options, open_session
 from .._internal.package_files import locate_package_files
 from ..errors import EmbedderError
-from .encoding import Encoding
+from .model_sizes import LOCAL
 from .onnx_graph import OnnxGraph
 from .onnx_text import OnnxEmbedder
-from .sizes import LOCAL
+from .pooling import Encoding
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 from .._internal.onnx_model import find_model_files, hash_model_files, read_tokenizer
 from ..errors import EmbedderError, SettingsError
-from .encoding import Encoding, Pooling
+from .pooling import Encoding, Pooling
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Self
 from .._internal.concurrency import map_ahead
 from ..errors import SettingsError
 from ..ports import Vector
-from .encoding import Encoding, normalize, pool_states
 from .model_folder import read_model_folder
 from .onnx_graph import VECTOR_OUTPUT, OnnxGraph
+from .pooling import Encoding, normalize, pool_states
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

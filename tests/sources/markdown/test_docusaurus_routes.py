@@ -14,7 +14,7 @@ from pertinent.sources.markdown.docusaurus_routes import (
     route_page,
     strip_number_prefix,
 )
-from pertinent.sources.markdown.frontmatter import FrontMatterError
+from pertinent.sources.markdown.yaml_front_matter import FrontMatterError
 
 
 @pytest.mark.parametrize(

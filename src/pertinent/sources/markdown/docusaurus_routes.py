@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from .frontmatter import FrontMatterError, bool_field, describe_page, text_field
+from .yaml_front_matter import FrontMatterError, bool_field, describe_page, text_field
 
 EXTENSIONS = (".md", ".mdx")
 

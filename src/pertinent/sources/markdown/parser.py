@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..normal_form import Piece
 from .docusaurus_routes import EXTENSIONS
-from .frontmatter import FrontMatterError, split_front_matter
 from .jsx import Tag
 from .large_files import is_divisible, parse_parts
 from .mdx import looks_like_mdx, markdown_parser
 from .render import Renderer
 from .symlinks import LinkBoundary
+from .yaml_front_matter import FrontMatterError, split_front_matter
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -10,9 +10,9 @@ from .. import elements
 from ..normal_form import HeadingPiece, Piece
 from ..piece_writer import Capture, PieceWriter, join_words
 from .fences import render_fence
+from .heading_ids import Slugger
 from .headings import heading_id, slug_text
 from .jsx import Tag, parse_string, split_html
-from .slugger import Slugger
 from .tabs import tab_label, tab_labels
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from ..locales import language_of_locale
 from ..normal_form import NAME_MAX, HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
-from .frontmatter import FrontMatterError, bool_field, describe_page, split_front_matter
 from .parser import DocumentParser, decode_markdown
+from .yaml_front_matter import FrontMatterError, bool_field, describe_page, split_front_matter
 
 _GENERIC_NAMES = frozenset(("doc", "docs", "documentation", "site", "web", "website", "content", "/"))
 

@@ -30,13 +30,13 @@ from .access_middleware import AccessKeys, AccessMiddleware
 from .api_docs import add_api_docs
 from .cors import JsonCorsMiddleware
 from .errors import add_error_handlers
+from .labeling_session_builder import SessionBuilder
 from .mcp_endpoint import McpEndpoint
 from .observability import Observer
 from .rate_limit import RateLimit
 from .report_folder import ReportFolder
 from .request_middleware import RequestMiddleware
 from .service import Service
-from .session_builder import SessionBuilder
 from .trusted_proxies import TrustedProxies
 from .web_pages import add_web_pages
 

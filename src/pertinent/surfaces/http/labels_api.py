@@ -14,9 +14,9 @@ from ...validation.labels.agreement import PairAgreement, count_by_judge, measur
 from ...validation.labels.judgments import NAME_MAX, NOTE_MAX, Judgment
 from ...validation.labels.labeling_session import LabelingSession, LabelingState, PooledPassage
 from .errors import ApiError, openapi_errors
+from .labeling_session_builder import require_labeling, run_in_session
 from .schemas import RequestBody, check_integer
 from .service import get_service
-from .session_builder import require_labeling, run_in_session
 
 # Without labelling every route is a 404, whatever the body holds.
 router = APIRouter(prefix="/api/v1/labels", tags=["labels"], dependencies=[Depends(require_labeling)])

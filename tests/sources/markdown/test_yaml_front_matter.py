@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.frontmatter import (
+from pertinent.sources.markdown.yaml_front_matter import (
     FrontMatterError,
     bool_field,
     describe_page,

@@ -440,14 +440,15 @@ def test_wrong_path_or_base_url_says_what_to_give(write_book: WriteBook, tmp_pat
 
 def test_file_without_permission_is_reported(write_book: WriteBook, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write_book({"a.md": "x", "b.md": "y"})
-    read_bytes = Path.read_bytes
+    open_file = os.open
 
-    def refuse(path: Path) -> bytes:  # chmod would not stop a test that runs as root
-        if path.name == "a.md":
+    def refuse(path: str, flags: int, *, dir_fd: int | None = None) -> int:  # chmod would not stop root
+        if path == "a.md":
             raise PermissionError(13, "Permission denied")
-        return read_bytes(path)
+        return open_file(path, flags, dir_fd=dir_fd)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "supports_dir_fd", {refuse})
     entries = read_source(root)
     assert entries["book/a.md"] == Unreadable("book/a.md", "can't be opened: Permission denied")
     assert isinstance(entries["book/b.md"], Page)

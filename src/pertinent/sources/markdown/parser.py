@@ -116,7 +116,7 @@ class DocumentParser:
         if path not in self._partials:
             self._partials[path] = None  # marks it as a partial, which `_is_mdx` needs to know
             try:
-                fields, content = split_front_matter(decode_markdown(path.read_bytes()))
+                fields, content = split_front_matter(decode_markdown(self._links.read_file(path)))
                 self._partials[path] = self._parse(path, fields, content)
             except (OSError, UnicodeDecodeError, FrontMatterError):
                 pass

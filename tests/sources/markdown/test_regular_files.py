@@ -80,6 +80,12 @@ def test_list_of_versions_that_is_a_pipe_is_ignored(write_book: WriteBook) -> No
     assert list(read_pages(root)) == ["docs/a.md"]
 
 
+def test_list_of_versions_that_is_nested_deeply_is_ignored(write_book: WriteBook) -> None:
+    config = "module.exports = {baseUrl: '/'}"
+    root = write_book({"docusaurus.config.js": config, "docs/a.md": "x", "versions.json": "[" * 20_000})
+    assert list(read_pages(root)) == ["docs/a.md"]
+
+
 def test_file_that_is_too_large_is_reported(write_book: WriteBook, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regular_files, "MAX_BYTES", 2**20)
     root = write_book({"a.md": "x" * 2**20, "b.md": "x" * (2**20 + 1)})

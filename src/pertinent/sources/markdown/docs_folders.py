@@ -204,7 +204,7 @@ def _version_names(file: Path, docs: DocsPlugin) -> list[str]:
     """Return the names in `versions.json`, newest first; none if the file is missing or broken."""
     try:
         names = json.loads(read_regular_file(file))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     if not docs.versioned or not isinstance(names, list):
         return []

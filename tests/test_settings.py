@@ -100,6 +100,7 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
         ({}, {"QDRANT_API_KEY": "secret-key"}, "QDRANT_URL"),
         ({"qdrant_write_consistency": 2}, {}, "is higher than qdrant_replicas"),
         ({"qdrant_quantization": "tiny"}, {}, "qdrant_quantization"),
+        ({}, {"PERTINENT_QDRANT_FIELDS": "[" * 20_000}, "qdrant_fields: .*is nested too deeply"),
     ],
 )
 def test_invalid_setting_is_refused_without_quoting_it(
@@ -116,7 +117,11 @@ def test_language_is_unset_by_default_and_given_in_any_case(tmp_path: Path) -> N
     assert load(environment=environment, start=tmp_path).settings.language == "german"
 
 
-@pytest.mark.parametrize("text", ["chunk_tokens = ", "nonsense = 1", "\xff\xfe"])
+@pytest.mark.parametrize(
+    "text",
+    ["chunk_tokens = ", "nonsense = 1", "\xff\xfe", f"port = {'1' * 5000}", f"api_keys = {'[' * 20_000}"],
+    ids=["no value", "no setting", "no text", "huge number", "deep nesting"],
+)
 def test_invalid_file_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "pertinent.toml").write_bytes(text.encode("latin-1"))
     with pytest.raises(SettingsError, match=r"pertinent\.toml"):

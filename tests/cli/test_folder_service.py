@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -230,6 +231,17 @@ class TestStaleFile:
         assert {hit["title"] for hit in json.loads(result.stdout)["results"]} == {
             "Joints", "Launch files", "Nodes", "Welcome",
         }  # fmt: skip
+        assert result.stderr == ""
+
+    def test_program_that_has_taken_the_port_learns_nothing(self, run: Run, serve: Serve) -> None:
+        killed = serve()
+        killed.end(signal.SIGKILL)
+        with socket.create_server(("127.0.0.1", killed.port)) as listener:
+            listener.settimeout(0.1)
+            result = run("search", "joint", exits=0)
+            with pytest.raises(TimeoutError):
+                listener.accept()
+        assert "Joints" in result.stdout
         assert result.stderr == ""
 
     def test_new_service_replaces_the_file(self, run: Run, serve: Serve, address: Path) -> None:

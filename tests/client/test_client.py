@@ -369,6 +369,11 @@ class TestFailingServers:
             client.suggest("x")
         assert len(str(error.value)) < 1000
 
+    def test_deeply_nested_answer_is_an_index_failure(self, connect: Connect) -> None:
+        answer = reply("200 OK", b"[" * 20_000)
+        with answering(answer) as server, connect(server.url) as client, pytest.raises(IndexFailure):
+            client.suggest("x")
+
     def test_broken_compression_is_an_index_failure(self, connect: Connect) -> None:
         answer = reply("200 OK", b"not gzip", "Content-Encoding: gzip")
         with answering(answer) as server, connect(server.url) as client, pytest.raises(IndexFailure):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from html import unescape
 from pathlib import Path
@@ -170,6 +171,15 @@ def test_unreadable_report_file_is_named(reading: Service, folder: Path, reporte
     page = reading.client.get("/reports").text
     assert "report_20260102_120000.json" in page
     assert "can't be read as a report" in page
+    problem(reading.client.get("/reports/report_20260102_120000.json"), 404, "not_found")
+
+
+def test_pipe_in_the_folder_is_not_read(reading: Service, folder: Path, reported: ValidationReport) -> None:
+    name = saved(folder, reported, 1)
+    os.mkfifo(folder / "report_20260102_120000.json")
+    page = reading.client.get("/reports").text
+    assert name in page
+    assert "report_20260102_120000.json" in page
     problem(reading.client.get("/reports/report_20260102_120000.json"), 404, "not_found")
 
 

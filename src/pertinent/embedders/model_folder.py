@@ -180,7 +180,7 @@ def _read_json(path: Path, expected: type[list[Any]] | type[dict[str, Any]]) -> 
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
         return expected()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise EmbedderError(f"can't read {path}: {error}") from error
     if not isinstance(content, expected):
         raise EmbedderError(f"can't read {path}: it must be a JSON {expected.__name__}")

@@ -112,7 +112,7 @@ def _read_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
         return
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # a TOMLDecodeError is a ValueError
         raise SettingsError(f"can't read {path}: {error}") from error
     for name, value in values.items():
         if name not in Settings.model_fields:

@@ -211,7 +211,10 @@ class Settings(BaseModel):
     @classmethod
     def _parse_table(cls, value: object) -> object:
         """Parse a table from JSON, as environment variables have it."""
-        return json.loads(value) if isinstance(value, str) else value
+        try:
+            return json.loads(value) if isinstance(value, str) else value
+        except RecursionError:
+            raise ValueError("is nested too deeply") from None
 
     @field_validator("api_keys", "public_keys")
     @classmethod

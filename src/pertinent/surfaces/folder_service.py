@@ -1,7 +1,8 @@
 """The service that has an embedded index open, as other processes find it.
 
 One process at a time can open an embedded index. The service that has it open leaves its address and a
-private token in the data folder, in a file that only its user can read. Commands in that folder ask it.
+private token in the data folder, in a file that only its user can read. Commands in that folder ask it. The
+service locks the file as long as it runs: without the lock, another process may have taken its port.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -70,13 +71,16 @@ def publish_address(folder: Path, service: FolderService, warn: Callable[[str], 
         warn: Receives a message if the file can't be written; the service runs without it.
     """
     path = folder / FILE_NAME
+    lock = ExitStack()
     try:
         _write_address(path, service)
+        _try_lock(lock.enter_context(path.open("r+")).fileno())
     except OSError as error:
         warn(f"warning: can't write {path} ({error.strerror}); commands in this folder can't use the service")
     try:
         yield
     finally:
+        lock.close()
         with suppress(OSError, ValueError):
             if json.loads(path.read_text(encoding="utf-8")) == asdict(service):
                 path.unlink()
@@ -92,6 +96,22 @@ def _write_address(path: Path, service: FolderService) -> None:
     except OSError:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
+    """Lock an open file until it is closed, unless a process has locked it; return whether it is locked now.
+
+    Commands use a shared lock, so that they don't take each other for the service.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows, where a file is not locked in this way
+        return False
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def find_service(settings: Settings, warn: Callable[[str], None]) -> FolderService | None:
@@ -126,7 +146,9 @@ def _read_address(path: Path, warn: Callable[[str], None]) -> FolderService | No
             if problem := _find_access_problem(os.fstat(file.fileno())):
                 warn(f"ignored {path}: {problem}")
                 return None
-            return FolderService(**json.load(file))
+            service = FolderService(**json.load(file))
+            # Without a lock of the service, that was killed: its port may be another process's by now.
+            return None if _try_lock(file.fileno(), shared=True) else service
     except FileNotFoundError:
         return None
     except PermissionError:

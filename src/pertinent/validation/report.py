@@ -367,11 +367,12 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
         ) from error
     try:
         fields = json.loads(text)
-        if isinstance(fields, dict) and fields.get("schema_version") not in (None, SCHEMA_VERSION):
-            raise InvalidInput("report", f"{path} {OTHER_VERSION}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("report", f"{path} is not JSON that can be read: {error}") from error
+    if isinstance(fields, dict) and fields.get("schema_version") not in (None, SCHEMA_VERSION):
+        raise InvalidInput("report", f"{path} {OTHER_VERSION}")
+    try:
         report = ValidationReport.model_validate(fields)
-    except json.JSONDecodeError as error:
-        raise InvalidInput("report", f"{path} is not JSON: line {error.lineno}: {error.msg}") from error
     except ValidationError as error:
         has_version = isinstance(fields, dict) and "schema_version" in fields
         if has_version and any(detail["type"] == "missing" for detail in error.errors()):

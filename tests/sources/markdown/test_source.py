@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -440,14 +441,15 @@ def test_wrong_path_or_base_url_says_what_to_give(write_book: WriteBook, tmp_pat
 
 def test_file_without_permission_is_reported(write_book: WriteBook, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write_book({"a.md": "x", "b.md": "y"})
-    read_bytes = Path.read_bytes
+    open_file = os.open
 
-    def refuse(path: Path) -> bytes:  # chmod would not stop a test that runs as root
-        if path.name == "a.md":
+    def refuse(path: str, flags: int, *, dir_fd: int | None = None) -> int:  # chmod would not stop root
+        if path == "a.md":
             raise PermissionError(13, "Permission denied")
-        return read_bytes(path)
+        return open_file(path, flags, dir_fd=dir_fd)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "supports_dir_fd", {refuse})
     entries = read_source(root)
     assert entries["book/a.md"] == Unreadable("book/a.md", "can't be opened: Permission denied")
     assert isinstance(entries["book/b.md"], Page)
@@ -503,3 +505,23 @@ def test_open_source_refuses_other_url_schemes(address: str) -> None:
     message = f"source: must be a path or an http:// or https:// address, not {address}"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         open_source(address)
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.mdx"])
+@pytest.mark.parametrize(
+    "repeated", ["<>", "<T>", "<!--", "<!--\n", "````mdx-code-block\n", "```mdx-code-block\n````\n"]
+)
+def test_time_is_in_proportion_to_the_marks_that_never_close(
+    write_book: WriteBook, name: str, repeated: str
+) -> None:
+    root = write_book({name: repeated * (200_000 // len(repeated))})
+    begun = time.process_time()
+    read_pages(root)
+    assert time.process_time() - begun < 10
+
+
+def test_mdx_code_block_is_read_as_mdx(write_book: WriteBook) -> None:
+    block = "````mdx-code-block\n<b>bold</b>\n\n```js\ncode\n```\n````"
+    open_block = "```mdx-code-block\n<i>text</i>"
+    text = read_pages(write_book({"a.md": f"# A\n\n{block}\n\n{open_block}\n"}))["book/a.md"].text
+    assert text == "# A\n\nbold\n\n```js\ncode\n```\n\n```mdx-code-block\n<i>text</i>\n```"

@@ -193,6 +193,7 @@ class TestErrors:
                 "query a.expected_criteria.min_score: ",
             ),
             ("[" * 100_000, "is nested more than 100 deep"),
+            ("1" * 5000, "Exceeds the limit"),
             (f'{{"queries": {"[" * 150}{"]" * 150}}}', "is nested more than 100 deep"),
             (
                 '{"queries": [{"text": "a",\n"note": "\\ud800"}]}',

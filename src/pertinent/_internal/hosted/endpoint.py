@@ -111,7 +111,7 @@ def _parse_body(response: httpx.Response) -> object:
     """Return the parsed JSON of a response, or its text if it is not JSON."""
     try:
         return response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return response.text
 
 

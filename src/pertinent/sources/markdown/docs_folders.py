@@ -13,6 +13,7 @@ from ...errors import InvalidInput, SourceError
 from ...types import Skipped
 from .docusaurus_config import DocsPlugin, SiteConfig, find_config, read_config
 from .docusaurus_routes import EXTENSIONS, is_page
+from .regular_files import read_regular_file
 from .symlinks import LinkBoundary
 
 _MAX_PARENTS = 4  # folders above the path in which to look for a config
@@ -154,9 +155,19 @@ def _find_configs_around(folder: Path, links: LinkBoundary) -> Iterator[Path]:
     for candidate in (folder, *list(folder.parents)[:_MAX_PARENTS]):
         if config := find_config(candidate):
             yield config
-        below = sorted({file.parent for file in candidate.glob("*/docusaurus.config.*")})
-        if candidate != folder or (len(below) == 1 and links.allows(below[0])):
-            yield from filter(None, map(find_config, below))
+        below = _list_configs_below(candidate)
+        if candidate != folder or (len(below) == 1 and links.allows(below[0].parent)):
+            yield from below
+
+
+def _list_configs_below(folder: Path) -> list[Path]:
+    """List the configs one folder below; other processes may add and remove folders meanwhile."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_dir())
+    except OSError:
+        return []
+    return list(filter(None, (find_config(folder / name) for name in names)))
 
 
 def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
@@ -192,8 +203,8 @@ def _path_label(root: Path, site_root: Path) -> str:
 def _version_names(file: Path, docs: DocsPlugin) -> list[str]:
     """Return the names in `versions.json`, newest first; none if the file is missing or broken."""
     try:
-        names = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError):
+        names = json.loads(read_regular_file(file))
+    except (OSError, ValueError, RecursionError):
         return []
     if not docs.versioned or not isinstance(names, list):
         return []

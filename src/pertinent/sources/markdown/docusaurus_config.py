@@ -6,6 +6,7 @@ an address that depends on it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TypeVar
 
 from ...identity import is_url
 from .javascript import Value, find_object
+from .regular_files import read_regular_file
 
 Default = TypeVar("Default")
 
@@ -53,13 +55,14 @@ class SiteConfig:
 
 def find_config(folder: Path) -> Path | None:
     """Return the config file in a folder, or None."""
-    return next((folder / name for name in _FILE_NAMES if (folder / name).is_file()), None)
+    paths = (folder / name for name in _FILE_NAMES)
+    return next((path for path in paths if os.path.isfile(path)), None)  # noqa: PTH113 - never raises
 
 
 def read_config(path: Path) -> SiteConfig:
     """Read a config file; one that can't be read gives the defaults of Docusaurus."""
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_regular_file(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         text = ""
     return parse_config(text, path.parent)

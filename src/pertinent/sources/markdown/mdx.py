@@ -36,7 +36,10 @@ _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom
 _MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*", re.MULTILINE)
 
 Env = MutableMapping[str, Any]
-"""What markdown-it passes along for one page: `imports`, and the limit on what is `unclosed`."""
+"""What markdown-it passes along for one page: `imports`, the limit on what is `unclosed`, and `partners`.
+
+`partners` maps the beginning of a tag to the last text that was searched for it, and whether it was there.
+"""
 
 
 class _Construct(NamedTuple):
@@ -124,11 +127,17 @@ def _export_end(state: StateBlock, start: int, end: int) -> int:
 # ── tags and expressions ──────────────────────────────────────────────────
 
 
-def _is_meant_as_tag(tag: Tag, src: str) -> bool:
+def _is_meant_as_tag(tag: Tag, src: str, env: Env) -> bool:
     """Whether a tag is closed or opened somewhere, or belongs to HTML; `Vec<T>` in prose does not."""
     if tag.kind == "self" or (tag.name.lower() in HTML_TAGS and tag.name not in HIDDEN):
         return True
-    return (f"</{tag.name}" if tag.kind == "open" else f"<{tag.name}") in src
+    partner = f"</{tag.name}" if tag.kind == "open" else f"<{tag.name}"
+    searched: dict[str, tuple[str, bool]] = env.setdefault("partners", {})
+    text, has_partner = searched.get(partner, ("", False))
+    if text is not src:  # a text with thousands of `Vec<T>` is searched once
+        has_partner = partner in src
+        searched[partner] = src, has_partner
+    return has_partner
 
 
 def _scan_construct(
@@ -137,7 +146,7 @@ def _scan_construct(
     """Return the tag at `pos`, or the expression if `expressions` are looked for."""
     if src.startswith("<", pos):
         tag = scan_tag(src, pos, end, _unclosed_limit(env))
-        return _Construct("tag", tag, tag.end) if tag and _is_meant_as_tag(tag, src) else None
+        return _Construct("tag", tag, tag.end) if tag and _is_meant_as_tag(tag, src, env) else None
     if expressions and src.startswith("{", pos):
         close = scan_expression(src, pos, end, _unclosed_limit(env))
         return _Construct("expression", src[pos + 1 : close - 1], close) if close is not None else None
@@ -222,8 +231,7 @@ def _comment_block_rule(state: StateBlock, start: int, end: int, silent: bool) -
     line = start
     while not state.is_code_block(line):
         pos = state.bMarks[line] + state.tShift[line]
-        is_comment = state.src.startswith("<!--", pos)
-        close = state.src.find("-->", pos + 4, state.eMarks[end - 1]) if is_comment else -1
+        close = _find_comment_end(state.src, pos, state.eMarks[end - 1], state.env)
         if close < 0:
             break
         if silent:
@@ -239,10 +247,18 @@ def _comment_block_rule(state: StateBlock, start: int, end: int, silent: bool) -
     return line > start
 
 
+def _find_comment_end(src: str, pos: int, end: int, env: Env) -> int:
+    """Return the position of the `-->` of a comment at `pos`; -1 if there is none."""
+    limit = _unclosed_limit(env)
+    if limit.tags <= 0 or not src.startswith("<!--", pos):
+        return -1
+    close = src.find("-->", pos + 4, end)
+    limit.tags -= close < 0
+    return close
+
+
 def _comment_inline_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001, ARG001
-    if not state.src.startswith("<!--", state.pos):
-        return False
-    close = state.src.find("-->", state.pos + 4, state.posMax)
+    close = _find_comment_end(state.src, state.pos, state.posMax, state.env)
     if close < 0:
         return False
     state.pos = close + 3

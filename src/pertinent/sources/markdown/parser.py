@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +20,8 @@ from .yaml_front_matter import FrontMatterError, split_front_matter
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_MDX_FENCE = re.compile(r"^ *(`{3,4}) *mdx-code-block\n(.*?)\n *\1$", re.MULTILINE | re.DOTALL)
+_MDX_FENCE = re.compile(r"^ *(`{3,4}) *mdx-code-block\n", re.MULTILINE)
+_FENCE_END = re.compile(r"\n *(`{3,4})$", re.MULTILINE)
 _MAX_DEPTH = 20  # partials in partials; a cycle is stopped earlier
 
 
@@ -34,6 +36,24 @@ class _Document(NamedTuple):
 def decode_markdown(content: bytes) -> str:
     """Decode UTF-8, with or without a byte order mark, and turn all line ends into line feeds."""
     return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _open_mdx_blocks(content: str) -> str:
+    """Remove the fences of blocks that are named `mdx-code-block`, and leave what is in them."""
+    ends: dict[str, list[re.Match[str]]] = {}
+    for match in _FENCE_END.finditer(content):
+        ends.setdefault(match[1], []).append(match)
+    parts: list[str] = []
+    position = 0
+    for match in _MDX_FENCE.finditer(content):
+        fence_ends = ends.get(match[1], [])
+        index = bisect_left(fence_ends, match.end(), key=re.Match.start)
+        if match.start() < position or index == len(fence_ends):
+            continue
+        end = fence_ends[index]
+        parts += content[position : match.start()], content[match.end() : end.start()]
+        position = end.end()
+    return "".join([*parts, content[position:]])
 
 
 class DocumentParser:
@@ -67,7 +87,7 @@ class DocumentParser:
 
     def _parse(self, path: Path, fields: Mapping[str, Any], content: str) -> _Document:
         if "mdx-code-block" in content:
-            content = _MDX_FENCE.sub(r"\2", content)
+            content = _open_mdx_blocks(content)
         env: dict[str, Any] = {}
         tokens = markdown_parser(mdx=self._is_mdx(path, fields, content)).parse(content, env)
         return _Document(tokens, env.get("imports", {}))
@@ -116,7 +136,7 @@ class DocumentParser:
         if path not in self._partials:
             self._partials[path] = None  # marks it as a partial, which `_is_mdx` needs to know
             try:
-                fields, content = split_front_matter(decode_markdown(path.read_bytes()))
+                fields, content = split_front_matter(decode_markdown(self._links.read_file(path)))
                 self._partials[path] = self._parse(path, fields, content)
             except (OSError, UnicodeDecodeError, FrontMatterError):
                 pass

@@ -139,7 +139,7 @@ class MarkdownSource:
     ) -> Page | None:
         """Read one file; None for a draft or an unlisted page."""
         file = folder.root / relative
-        fields, content = split_front_matter(decode_markdown(file.read_bytes()))
+        fields, content = split_front_matter(decode_markdown(self._tree.links.read_file(file)))
         if bool_field(fields, "draft") or bool_field(fields, "unlisted"):
             return None
         route = route_page(relative, fields, number_prefixes=folder.number_prefixes)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from ...types import Skipped
+from .regular_files import read_file_below, read_regular_file
 
 _MAX_NAMES = 10  # links that are named
 
@@ -49,6 +51,21 @@ class LinkBoundary:
             return True
         self._skipped.add(os.path.abspath(path))  # noqa: PTH100 - keeps links
         return False
+
+    def read_file(self, path: Path) -> bytes:
+        """Read a file that was allowed before; it, or a folder above it, may be a link by now.
+
+        Raises:
+            OSError: The file can't be read, is a pipe or a device, or is outside the source.
+        """
+        if self._follow_links:
+            return read_regular_file(path)
+        real = os.path.realpath(path)
+        site = () if self._site is None else (self._site,)
+        for folder in (*self._folders, *site):
+            if _is_below(real, folder):
+                return read_file_below(folder, real)
+        raise OSError(errno.ELOOP, "it has become a link that leads outside the source folder")
 
     def _contains(self, real: str) -> bool:
         return any(_is_below(real, folder) for folder in self._folders)

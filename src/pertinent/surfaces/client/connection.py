@@ -113,7 +113,7 @@ class Connection:
         """
         try:
             body = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             body = None
         status = response.status_code
         # A probe answers with 503 and its own body; any error has a message.

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
+from stat import S_ISREG
 
 from pydantic import BaseModel, ConfigDict
 
@@ -121,6 +122,8 @@ class ReportFolder:
     def _summarize(self, path: Path) -> ReportSummary | None:
         try:
             stat = path.stat()
+            if not S_ISREG(stat.st_mode):  # reading a pipe might never end
+                return None
             state = (stat.st_mtime_ns, stat.st_size)
             if path.name not in self._cache or self._cache[path.name][0] != state:
                 self._cache[path.name] = (state, _read_summary(path))

@@ -119,6 +119,8 @@ def parse_json(text: str) -> ParsedText:
         raise ParseError(Fault(error.lineno, error.colno, error.msg)) from error
     except RecursionError as error:
         raise ParseError(_TOO_DEEP) from error
+    except ValueError as error:  # a number with thousands of digits
+        raise ParseError(Fault(0, 0, str(error))) from error
     root = _compose_json(text)
     counts: dict[yaml.Node, int] = {}
     _count_values(root, counts)

@@ -1,0 +1,123 @@
+"""Files that are replaced while a source is read; nothing outside the source is read, and nothing hangs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pertinent.sources.markdown import MarkdownSource, regular_files
+from pertinent.types import Page, Unreadable
+
+from .conftest import WriteBook, read_pages, read_source
+
+Replace = Callable[[Path, Path], None]
+
+
+def replace_file_by_link(root: Path, elsewhere: Path) -> None:
+    (root / "part" / "a.md").unlink()
+    (root / "part" / "a.md").symlink_to(elsewhere / "a.md")
+
+
+def replace_folder_by_link(root: Path, elsewhere: Path) -> None:
+    (root / "part").rename(root / "moved")
+    (root / "part").symlink_to(elsewhere, target_is_directory=True)
+
+
+def replace_file_by_pipe(root: Path, _elsewhere: Path) -> None:
+    (root / "part" / "a.md").unlink()
+    os.mkfifo(root / "part" / "a.md")
+
+
+def replace_file_by_folder(root: Path, _elsewhere: Path) -> None:
+    (root / "part" / "a.md").unlink()
+    (root / "part" / "a.md").mkdir()
+
+
+@pytest.mark.parametrize(
+    "replace", [replace_file_by_link, replace_folder_by_link, replace_file_by_pipe, replace_file_by_folder]
+)
+def test_file_that_is_replaced_after_the_listing_is_not_read(
+    write_book: WriteBook, tmp_path: Path, replace: Replace
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.md").write_text("a secret", encoding="utf-8")
+    root = write_book({"part/a.md": "x", "z.md": "y"})
+    source = MarkdownSource(root)
+    assert source.total == 2
+    replace(root, elsewhere)
+    problem, page, *_ = source.read()
+    assert isinstance(problem, Unreadable)
+    assert (problem.source_path, problem.path_identifies_page) == ("book/part/a.md", True)
+    assert isinstance(page, Page)
+    assert page.source_path == "book/z.md"
+
+
+def test_file_below_follows_no_link_that_appears_while_it_is_opened(
+    write_book: WriteBook, tmp_path: Path
+) -> None:
+    root = write_book({"real/a.md": "x"})
+    (root / "linked").symlink_to(tmp_path, target_is_directory=True)
+    (root / "linked.md").symlink_to(root / "real" / "a.md")
+    assert regular_files.read_file_below(str(root), str(root / "real" / "a.md")) == b"x"
+    for path in ("linked/book/real/a.md", "linked.md"):
+        with pytest.raises(OSError, match=r"symbolic links|Not a directory"):
+            regular_files.read_file_below(str(root), str(root / path))
+
+
+def test_partial_that_is_a_pipe_is_left_out(write_book: WriteBook) -> None:
+    root = write_book({"a.mdx": "import Part from './_part.mdx'\n\nBefore.\n\n<Part />\n"})
+    os.mkfifo(root / "_part.mdx")
+    assert read_pages(root)["book/a.mdx"].text.endswith("Before.")
+
+
+def test_list_of_versions_that_is_a_pipe_is_ignored(write_book: WriteBook) -> None:
+    root = write_book({"docusaurus.config.js": "module.exports = {baseUrl: '/'}", "docs/a.md": "x"})
+    os.mkfifo(root / "versions.json")
+    assert list(read_pages(root)) == ["docs/a.md"]
+
+
+def test_list_of_versions_that_is_nested_deeply_is_ignored(write_book: WriteBook) -> None:
+    config = "module.exports = {baseUrl: '/'}"
+    root = write_book({"docusaurus.config.js": config, "docs/a.md": "x", "versions.json": "[" * 20_000})
+    assert list(read_pages(root)) == ["docs/a.md"]
+
+
+def test_file_that_is_too_large_is_reported(write_book: WriteBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regular_files, "MAX_BYTES", 2**20)
+    root = write_book({"a.md": "x" * 2**20, "b.md": "x" * (2**20 + 1)})
+    entries = read_source(root)
+    assert isinstance(entries["book/a.md"], Page)
+    assert isinstance(problem := entries["book/b.md"], Unreadable)
+    assert problem.reason == "can't be opened: it is larger than 1 MB; split it"
+
+
+def test_folder_that_vanishes_beside_the_source_is_ignored(
+    write_book: WriteBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_book({"a.md": "x"})
+    (tmp_path / "temporary").mkdir()
+    scandir = os.scandir
+
+    def scan_and_remove(path: str | Path) -> os._ScandirIterator[str]:
+        entries = scandir(path)
+        if Path(path) == tmp_path and (tmp_path / "temporary").exists():
+            listed = list(entries)
+            (tmp_path / "temporary").rmdir()
+            return _Entries(listed)  # type: ignore[return-value]
+        return entries
+
+    monkeypatch.setattr(os, "scandir", scan_and_remove)
+    assert list(read_pages(root)) == ["book/a.md"]
+    assert not (tmp_path / "temporary").exists()
+
+
+class _Entries(list[os.DirEntry[str]]):
+    def __enter__(self) -> _Entries:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        pass

@@ -36,6 +36,14 @@ def test_help_imports_no_slow_module() -> None:
     assert not heavy & set(done.stdout.partition("LOADED")[2].split())
 
 
+def test_python_runs_the_package_as_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pertinent", "--version"], capture_output=True, text=True, check=True
+    )
+    command = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == command.stdout
+
+
 def test_index_and_search_end_to_end(start: Start, docs: Path) -> None:
     done = start("index", docs)
     assert (done.returncode, "pages" in done.stdout) == (0, True)

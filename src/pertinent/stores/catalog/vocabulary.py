@@ -68,11 +68,14 @@ def recount(connection: sa.Connection) -> None:
 def read_vocabulary(connection: sa.Connection) -> Vocabulary:
     """Read all words with their counts, row by row: a large book has some hundred thousand."""
     words: dict[str, WordCounts] = {}
+    # Most words of a large book are rare: they share a few counts.
+    shared: dict[WordCounts, WordCounts] = {}
     chunks = 0
     with connection.execute(_VOCABULARY) as rows:
-        for chunks, word, *counts in rows:  # noqa: B007 - every row has the number of chunks
+        for chunks, word, titles, headings, texts in rows:  # noqa: B007 - every row has the number of chunks
             if word is not None:
-                words[word] = WordCounts(*counts)
+                counts = WordCounts(titles, headings, texts)
+                words[word] = shared.setdefault(counts, counts)
     return Vocabulary(words, chunks)
 
 

@@ -222,6 +222,7 @@ def test_memory_for_a_large_file_is_eleven_times_its_size_at_most(
         (planning, "PLAN_BATCH", 16),
         (spool, "_PART_CHARACTERS", 2**10),
         (sync, "COMMIT_CHUNKS", 16),
+        (sync, "EMBED_BATCH", 16),
         (page_writes, "ROW_BATCH", 16),
     ):
         monkeypatch.setattr(module, name, size)

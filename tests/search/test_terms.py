@@ -9,7 +9,7 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.search.terms import Analyzer, tokens, words
+from pertinent.search.terms import LONGEST_PIECE, Analyzer, tokens, words
 from pertinent.types import LANGUAGES
 
 
@@ -79,3 +79,12 @@ def test_words_are_folded_and_the_same_for_equivalent_texts(text: str) -> None:
 @given(st.text(max_size=60))
 def test_tokens_are_slices_of_the_text(text: str) -> None:
     assert all(text[token.start : token.end] == token.text for token in tokens(text))
+
+
+@given(st.text(max_size=60))
+def test_a_long_piece_beside_a_text_leaves_its_words_as_they_are(text: str) -> None:
+    long_piece = "x" * (LONGEST_PIECE + 1)
+    assert list(words(f"{text} {long_piece}")) == [*words(text), long_piece]
+    analyzer = Analyzer("english")
+    terms, length = analyzer.terms_and_length(text)
+    assert analyzer.terms_and_length(f"{text} {long_piece}") == ([*terms, long_piece], length + 1)

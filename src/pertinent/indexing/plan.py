@@ -195,7 +195,7 @@ class Planner:
 
         Vectors are found by their embedding key, so those that an interrupted run wrote are not made again.
         """
-        created_at = self.catalog.creation_times(page.document_id)
+        created_at = self.catalog.creation_times(page.document_id) if exists else {}
         chunks = to_embed = changed = present = 0
 
         def count_batches() -> Iterator[list[PlannedChunk]]:

@@ -22,8 +22,15 @@ from .chunking import embedded_text
 from .plan import PageChange, Planner, SyncPlan, check_removals
 from .spool import PageSpool, PlannedChunk
 
-COMMIT_CHUNKS = 1024
-"""About how many chunks are written between two commits, each of which flushes the index."""
+COMMIT_CHUNKS = 4096
+"""About how many chunks are written between two commits.
+
+Each commit flushes the index, which takes longer the larger the index is, and adds the counts of the same
+common words again.
+"""
+
+EMBED_BATCH = 1024
+"""How many chunks are read from the spool, and passed to the embedder, at a time."""
 
 WRITE_BATCH = 32
 """How many vectors are made before they are written: a kill loses at most these."""
@@ -161,7 +168,7 @@ class Indexer(Planner):
 
         planned_chunks = chain.from_iterable(map(read_batches, group))
         sources = {change.document_id: change.source for change in group}
-        while batch := list(islice(planned_chunks, COMMIT_CHUNKS)):
+        while batch := list(islice(planned_chunks, EMBED_BATCH)):
             entries = [
                 Entry(chunk, sources[chunk.document_id], embedded_text(chunk, front_matter), key)
                 for chunk, front_matter, key, _ in batch

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple, Self
 from zlib import crc32
 
 from ..types import LANGUAGES
-from .terms import CACHED_WORDS, Analyzer
+from .terms import CACHED_WORDS, Analyzer, split_text
 
 K = 1.2
 B = 0.5
@@ -41,6 +42,7 @@ class Bm25:
 
     def __init__(self, language: str = "english") -> None:
         self._analyzer = Analyzer(language)
+        self._hash_piece = lru_cache(CACHED_WORDS)(self._hash_terms)
 
     @classmethod
     def from_settings(cls, settings: str) -> Self:
@@ -60,19 +62,18 @@ class Bm25:
 
     def document(self, text: str) -> SparseWeights:
         """Return the weights of a document's terms."""
-        # The parts of an identifier do not make a document longer.
-        terms, length = self._analyzer.terms_and_length(text)
-        saturation = K * (1 - B + B * length / AVERAGE_LENGTH)
-        counts = Counter(map(_hash_term, terms))
-        weights = {term: count * (K + 1) / (count + saturation) for term, count in counts.items()}
-        return SparseWeights(list(weights), list(weights.values()))
+        hashed = list(map(self._hash_piece, split_text(text)))
+        counts = Counter(chain.from_iterable(hashes for hashes, _ in hashed))
+        saturation = K * (1 - B + B * sum(length for _, length in hashed) / AVERAGE_LENGTH)
+        weights = {count: count * (K + 1) / (count + saturation) for count in set(counts.values())}
+        return SparseWeights(list(counts), [weights[count] for count in counts.values()])
 
     def query(self, text: str) -> SparseWeights:
         """Return the terms of a query, each with weight one; none if it has only stop words."""
-        terms = dict.fromkeys(map(_hash_term, self._analyzer.terms(text)))
+        terms = dict.fromkeys(self._hash_terms(text)[0])
         return SparseWeights(list(terms), [1.0] * len(terms))
 
-
-@lru_cache(CACHED_WORDS)
-def _hash_term(term: str) -> int:
-    return crc32(term.encode())
+    def _hash_terms(self, text: str) -> tuple[tuple[int, ...], int]:
+        """Return a hash for each term of a text, and the number of its words."""
+        terms, length = self._analyzer.terms_and_length(text)
+        return tuple(crc32(term.encode()) for term in terms), length

@@ -10,7 +10,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from ..types import SECTION_SEPARATOR, SectionName, Vocabulary, WordCounts
-from .terms import Analyzer, fold, tokens, words
+from .terms import Analyzer, find_tokens, fold, tokens, words
 
 NO_COUNTS = WordCounts(0, 0, 0)
 
@@ -192,7 +192,7 @@ class NameIndex:
 
 def flatten(text: str) -> str:
     """Return the folded words of a text without punctuation, to compare the beginnings of names."""
-    return " ".join(token.text for token in tokens(fold(text)))
+    return " ".join(find_tokens(fold(text)))
 
 
 def _add_empty_sections(sections: Sequence[SectionName]) -> Iterator[SectionName]:

@@ -22,6 +22,9 @@ from ..types import CJK_LANGUAGES, NO_LANGUAGE
 
 CACHED_WORDS = 100_000
 
+LONGEST_PIECE = 100
+"""How many characters a piece without white space may have to be cached; longer ones rarely come again."""
+
 _TOKEN = re.compile(r"[^\W_]+(?:[._]+[^\W_]+)*")
 _WORD = re.compile(r"[^\W_]+")
 _SEPARATORS = re.compile(r"[._]+")
@@ -52,8 +55,7 @@ class Analyzer:
         self._stem_words = _make_stemmer(language)
         self._stem_word = lru_cache(CACHED_WORDS)(lambda word: self._stem_words([word])[0])
         self._is_stop_word = _make_stop_word_test(language)
-        self._token_terms = lru_cache(CACHED_WORDS)(self._find_terms)
-        self._token_length = lru_cache(CACHED_WORDS)(self._measure_token)
+        self._analyze_piece = lru_cache(CACHED_WORDS)(self._find_terms)
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of the text in order, without stop words; repeated ones are repeated."""
@@ -61,15 +63,15 @@ class Analyzer:
 
     def terms_and_length(self, text: str) -> tuple[list[str], int]:
         """Return the terms of the text, and how many words it has that are no stop words."""
-        text_tokens = _find_tokens(text)
-        terms = list(chain.from_iterable(map(self._token_terms, text_tokens)))
-        return terms, sum(map(self._token_length, text_tokens))
+        analyzed = list(map(self._analyze_piece, split_text(text)))
+        terms = list(chain.from_iterable(piece_terms for piece_terms, _ in analyzed))
+        return terms, sum(length for _, length in analyzed)
 
-    def _find_terms(self, token: str) -> tuple[str, ...]:
-        return tuple(self._stem_word(word) for word in _split_token(token) if not self._is_stop_word(word))
-
-    def _measure_token(self, token: str) -> int:
-        return sum(not self._is_stop_word(word.casefold()) for word in _WORD.findall(token))
+    def _find_terms(self, piece: str) -> tuple[tuple[str, ...], int]:
+        terms = (self._stem_word(word) for word in _find_words(piece) if not self._is_stop_word(word))
+        # The parts of an identifier do not make a text longer.
+        length = sum(not self._is_stop_word(word.casefold()) for word in _WORD.findall(piece))
+        return tuple(terms), length
 
     def stem(self, word: str) -> str:
         """Return the term of one folded word."""
@@ -91,14 +93,25 @@ def words(text: str) -> Iterator[str]:
     Catalogs store how often each of these words occurs, and subtract what a changed page had. If words are
     split differently, a migration of the catalog must recount them.
     """
-    return chain.from_iterable(map(_split_token, _find_tokens(text)))
+    return chain.from_iterable(map(_find_words, split_text(text)))
 
 
-def _find_tokens(text: str) -> list[str]:
-    return _TOKEN.findall(unicodedata.normalize("NFKC", text))
+def split_text(text: str) -> list[str]:
+    """Split a normalised text into pieces that can be analysed one by one, and their results cached.
+
+    The pieces stand between white space, so most are a word with its punctuation. That takes a third of
+    the time of finding the words.
+    """
+    normalized = unicodedata.normalize("NFKC", text)
+    pieces = normalized.split()
+    return pieces if max(map(len, pieces), default=0) <= LONGEST_PIECE else find_tokens(normalized)
 
 
 @lru_cache(CACHED_WORDS)
+def _find_words(piece: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(_split_token, find_tokens(piece))))
+
+
 def _split_token(token: str) -> tuple[str, ...]:
     """Return the folded words of a token: an identifier whole and in parts, CJK in pairs."""
     if _CJK.search(token):
@@ -117,6 +130,11 @@ def _split_token(token: str) -> tuple[str, ...]:
 def is_cjk(word: str) -> bool:
     """Whether a word has Chinese, Japanese or Korean characters."""
     return _CJK.search(word) is not None
+
+
+def find_tokens(text: str) -> list[str]:
+    """Return the words of a text as they stand in it."""
+    return _TOKEN.findall(text)
 
 
 def tokens(text: str) -> list[Token]:

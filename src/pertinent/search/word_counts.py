@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import chain
 
 from ..types import SECTION_SEPARATOR, WordCounts
-from .terms import words
+from .terms import CACHED_WORDS, split_text, words
 
 LONGEST_WORD = 64
 """How many characters a word may have; longer ones (hashes, keys, data) are nothing that anyone types."""
@@ -68,7 +70,9 @@ def count_words(titles: Mapping[str, str], passages: Iterable[tuple[str, str, st
 
 
 def _find_words(text: str) -> frozenset[str]:
-    distinct = frozenset(words(text))
-    if max(map(len, distinct), default=0) <= LONGEST_WORD:
-        return distinct
-    return frozenset(word for word in distinct if len(word) <= LONGEST_WORD)
+    return frozenset(chain.from_iterable(map(_find_short_words, split_text(text))))
+
+
+@lru_cache(CACHED_WORDS)
+def _find_short_words(piece: str) -> tuple[str, ...]:
+    return tuple(word for word in words(piece) if len(word) <= LONGEST_WORD)

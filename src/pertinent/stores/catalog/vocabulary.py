@@ -7,6 +7,7 @@ difference. Counts are always made from the stored columns, so both sides of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from operator import sub
 from typing import Any
 
@@ -66,13 +67,16 @@ def recount(connection: sa.Connection) -> None:
 
 
 def read_vocabulary(connection: sa.Connection) -> Vocabulary:
-    """Read all words with their counts, row by row: a large book has some hundred thousand."""
+    """Read all words with their counts, a few at a time: a large book has some hundred thousand."""
     words: dict[str, WordCounts] = {}
+    # Most words of a large book are rare: they share a few counts.
+    shared: dict[WordCounts, WordCounts] = {}
     chunks = 0
     with connection.execute(_VOCABULARY) as rows:
-        for chunks, word, *counts in rows:  # noqa: B007 - every row has the number of chunks
+        for chunks, word, titles, headings, texts in chain.from_iterable(rows.partitions(ROW_BATCH)):  # noqa: B007 - every row has the number of chunks
             if word is not None:
-                words[word] = WordCounts(*counts)
+                counts = WordCounts(titles, headings, texts)
+                words[word] = shared.setdefault(counts, counts)
     return Vocabulary(words, chunks)
 
 

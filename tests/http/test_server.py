@@ -33,7 +33,7 @@ from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.http import watch
 from pertinent.surfaces.library import Pertinent
 
-from ..servers.forked_command import ForkedCommand
+from ..servers.forked import ForkedCommand
 
 COMMAND = Path(sys.executable).with_name("pertinent")
 CLIENTS = 50
@@ -116,8 +116,7 @@ class Server:
         finally:
             self.process.wait()
             self._reader.join()
-            assert self.process.stderr is not None
-            self.process.stderr.close()
+            self.process.__exit__(None, None, None)
 
 
 class InstalledServer(Server):

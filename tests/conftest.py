@@ -40,6 +40,9 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - where Linux keeps files in memory
 MEMORY_BYTES = 4 * 2**30
 """How much room the files of all tests need at most, with much to spare."""
 
+# What is imported and collected stays until the end: to look for garbage in it takes a quarter of that time.
+gc.disable()
+
 # Most tests write indexes and databases, and would wait for the disk more than for anything else.
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
@@ -68,8 +71,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector skip the modules and tests: they stay until the end, and are most objects."""
+    """Let the garbage collector skip the modules and tests, which are most objects."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -164,14 +165,30 @@ def test_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path
     assert not {page.name for page, text in pages.items() if loaded.search(text)}
 
 
-@pytest.mark.slow
-def test_readme_python_runs(tmp_path: Path) -> None:
-    """In order, in one folder: the second example finds what the first has indexed."""
+@pytest.fixture(scope="module")
+def handbook_index(cached_vectors: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The index of the handbook, of which a test copies the folder."""
+    folder = tmp_path_factory.mktemp("indexed") / ".pertinent"
+    with Pertinent.open(folder) as book:
+        book.index(ROOT / "examples" / "handbook")
+    return folder
+
+
+@pytest.fixture
+def indexed_examples(handbook_index: Path, tmp_path: Path) -> Path:
+    """A folder with the examples and their index, which the commands of the README make themselves."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    shutil.copytree(handbook_index, tmp_path / ".pertinent")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_readme_python_runs(indexed_examples: Path) -> None:
+    """In order, in one folder: the second example finds what the first has indexed."""
     outputs = []
     for code in re.findall(r"```python\n(.*?)```", README, re.S):
         run = subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+            [sys.executable, "-c", code], cwd=indexed_examples, capture_output=True, text=True, check=False
         )
         assert run.returncode == 0, run.stderr
         outputs.append(run.stdout)
@@ -227,12 +244,11 @@ def test_readme_request_gets_the_response_it_shows(example_folder: Path) -> None
 
 
 @pytest.mark.slow
-def test_first_verdict_page_runs_as_it_is_written(tmp_path: Path) -> None:
+def test_first_verdict_page_runs_as_it_is_written(indexed_examples: Path) -> None:
     """In order, in one folder, with the golden set that the page shows."""
     page = (ROOT / "docs" / "first-verdict.md").read_text(encoding="utf-8")
     (expected,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
-    (tmp_path / "golden.yaml").write_text(expected, encoding="utf-8")
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (indexed_examples / "golden.yaml").write_text(expected, encoding="utf-8")
     commands = re.findall(r"^\$ pertinent (.*)$", page, re.M)
     assert [command.split()[0] for command in commands] == ["index", "search", "validate"]
     environment = {**os.environ, "COLUMNS": "80"}
@@ -240,7 +256,7 @@ def test_first_verdict_page_runs_as_it_is_written(tmp_path: Path) -> None:
     for command in commands:
         started = [str(Path(sys.executable).with_name("pertinent")), *shlex.split(command)]
         run = subprocess.run(
-            started, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            started, cwd=indexed_examples, env=environment, capture_output=True, text=True, check=False
         )
         assert run.returncode == 0, run.stdout + run.stderr
         outputs.append(run.stdout)

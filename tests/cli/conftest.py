@@ -38,14 +38,17 @@ def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
 
 
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
+def write_pages(folder: Path) -> Path:
     for name, text in PAGES.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    return write_pages(tmp_path / "docs")
 
 
 @pytest.fixture

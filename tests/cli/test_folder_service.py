@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -13,12 +14,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pertinent import Pertinent
 from pertinent.errors import PertinentError
 from pertinent.settings import Settings
 from pertinent.surfaces.folder_service import (
@@ -30,8 +32,9 @@ from pertinent.surfaces.folder_service import (
 )
 from pertinent.workspace.workspace import Workspace
 
+from ..conftest import FAST
 from ..http.test_server import Server
-from .conftest import Run
+from .conftest import Run, write_pages
 from .test_cli_installed import HOLD
 
 pytestmark = pytest.mark.slow  # every test starts processes
@@ -41,9 +44,66 @@ Serve = Callable[..., Server]
 VARYING = {"query_time_ms", "timestamp", "stages_ms"}
 
 
+@dataclass(frozen=True)
+class Folders:
+    """Where the site is, and the folders in which commands find a copy of its index."""
+
+    docs: Path
+    alone: Path
+    """Its index is not open."""
+    served: Path
+    """Its index is open in a service."""
+    killed: Path
+    """The service over its index was killed."""
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    root = tmp_path_factory.mktemp("folders")
+    docs = write_pages(root / "docs")
+    folders = Folders(docs, root / "alone", root / "served", root / "killed")
+    with Pertinent.open(folders.alone / ".pertinent", embedder=FAST) as pertinent:
+        pertinent.index(docs, base_url="https://robots.example/docs", name="robots")
+    shutil.copytree(folders.alone, folders.served)
+    shutil.copytree(folders.alone, folders.killed)
+    return folders
+
+
+def serve_folder(folder: Path) -> Server:
+    return Server("--folder", str(folder / ".pertinent"), "--embedder", FAST)
+
+
+@pytest.fixture(scope="module")
+def shared_server(folders: Folders) -> Iterator[Server]:
+    running = serve_folder(folders.served)
+    yield running
+    running.end()
+
+
 @pytest.fixture
-def serve(indexed: Path) -> Iterator[Serve]:
-    """Start `pertinent serve` over the indexed folder, and stop it at the end."""
+def server(shared_server: Server, folders: Folders, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A service for all tests that do not end it; commands run in its folder."""
+    monkeypatch.chdir(folders.served)
+    return shared_server
+
+
+@pytest.fixture(scope="module")
+def killed_server(folders: Folders) -> Server:
+    running = serve_folder(folders.killed)
+    running.end(signal.SIGKILL)
+    return running
+
+
+@pytest.fixture
+def killed(killed_server: Server, folders: Folders, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A service that was killed; commands run in its folder, which no test changes."""
+    monkeypatch.chdir(folders.killed)
+    return killed_server
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Start `pertinent serve` in the present folder, and stop it at the end."""
     with ExitStack() as running:
 
         def start(*arguments: str, **environment: str) -> Server:
@@ -54,10 +114,12 @@ def serve(indexed: Path) -> Iterator[Serve]:
         yield start
 
 
-@pytest.fixture
-def address(indexed: Path) -> Path:
-    """The file that the service leaves."""
-    return indexed / "service.json"
+ADDRESS = Path(".pertinent/service.json")
+"""The file that the service leaves in the present folder."""
+
+
+def read_token() -> str:
+    return str(json.loads(ADDRESS.read_text(encoding="utf-8"))["token"])
 
 
 def notice(server: Server) -> str:
@@ -88,7 +150,10 @@ def ask(server: Server, path: str, token: str | None = None) -> tuple[int, Any]:
     return response.status, body
 
 
-def test_commands_print_the_same_with_and_without_a_service(run: Run, serve: Serve) -> None:
+def test_commands_print_the_same_with_and_without_a_service(
+    run: Run, server: Server, folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folders.alone)
     chunk_id = json.loads(run("search", "joint limits", "--json").stdout)["results"][0]["chunk_id"]
     commands: list[list[str]] = [
         ["search", "joint limits"],
@@ -102,40 +167,43 @@ def test_commands_print_the_same_with_and_without_a_service(run: Run, serve: Ser
         ["suggest", "lim", "--json"],
     ]
     expected = [run(*command, exits=0) for command in commands]
-    server = serve()
+    monkeypatch.chdir(folders.served)
     for command, local in zip(commands, expected, strict=True):
         result = run(*command, exits=0)
         assert result.stdout == local.stdout, command
         assert result.stderr == notice(server) + local.stderr
 
 
-def test_list_asks_the_service_once(run: Run, serve: Serve) -> None:
-    server = serve()
+def test_list_asks_the_service_once(run: Run, server: Server) -> None:
+    def count_requests() -> float:
+        _, metrics = server.get("/metrics")
+        count = re.search(rb'^pertinent_requests_total{.*route="/api/v1/documents".*} (.*)$', metrics, re.M)
+        return float(count[1]) if count else 0
+
+    before = count_requests()
     run("list", exits=0)
-    _, metrics = server.get("/metrics")
-    requests = re.search(rb'^pertinent_requests_total{.*route="/api/v1/documents".*} (.*)$', metrics, re.M)
-    assert requests
-    assert float(requests[1]) == 1
+    assert count_requests() - before == 1
 
 
-def test_search_beside_a_service_opens_no_store(
-    run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("server")
+def test_search_beside_a_service_opens_no_store(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also not for the language, by whose word stems the lines to show are chosen."""
-    serve()
     expected = run("search", "joint limits", exits=0).stdout
     monkeypatch.setattr(Workspace, "catalog", lambda _workspace: pytest.fail("the catalog was opened"))
     assert run("search", "joint limits", exits=0).stdout == expected
 
 
-def test_search_prints_the_same_json(run: Run, serve: Serve) -> None:
+def test_search_prints_the_same_json(
+    run: Run, server: Server, folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command = ["search", "jont limits", "--json"]
     commands = [
         [*command, *options]
         for options in ([], ["--no-metadata"], ["--explain"], ["--ranking", "lexical", "--exact"])
     ]
+    monkeypatch.chdir(folders.alone)
     expected = [drop_times(json.loads(run(*command, exits=0).stdout)) for command in commands]
-    server = serve()
+    monkeypatch.chdir(folders.served)
     for command, local in zip(commands, expected, strict=True):
         result = run(*command, exits=0)
         response = drop_times(json.loads(result.stdout))
@@ -146,13 +214,15 @@ def test_search_prints_the_same_json(run: Run, serve: Serve) -> None:
         assert response == local, command
 
 
-def test_ranking_of_the_settings_applies(run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    serve()
+@pytest.mark.usefixtures("server")
+def test_ranking_of_the_settings_applies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERTINENT_RANKING", "lexical")
     assert json.loads(run("search", "joint", "--json").stdout)["metadata"]["ranking"] == "lexical"
 
 
-def test_validate_runs_on_the_service(run: Run, serve: Serve) -> None:
+def test_validate_runs_on_the_service(
+    run: Run, server: Server, folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     golden = {
         "name": "robots",
         "criteria": {"queries_reaching": 0, "mrr": 0.5},
@@ -160,10 +230,12 @@ def test_validate_runs_on_the_service(run: Run, serve: Serve) -> None:
             {"id": "limits", "text": "joint limits", "labels": [{"page": "joints.md", "anchor": "limits"}]}
         ],
     }
-    Path("golden.json").write_text(json.dumps(golden), encoding="utf-8")
-    local = run("validate", "golden.json", "--json")
-    server = serve()
-    result = run("validate", "golden.json", "--json")
+    golden_file = tmp_path / "golden.json"
+    golden_file.write_text(json.dumps(golden), encoding="utf-8")
+    monkeypatch.chdir(folders.alone)
+    local = run("validate", golden_file, "--json")
+    monkeypatch.chdir(folders.served)
+    result = run("validate", golden_file, "--json")
     assert result.exit_code == local.exit_code
     assert notice(server) in result.stderr
     report, expected = json.loads(result.stdout), json.loads(local.stdout)
@@ -172,60 +244,57 @@ def test_validate_runs_on_the_service(run: Run, serve: Serve) -> None:
     assert report["fingerprints"]["subject"] == f"http://127.0.0.1:{server.port}"
 
 
-def test_index_says_what_to_do(run: Run, serve: Serve, docs: Path) -> None:
-    server = serve()
-    for command in (["index", str(docs)], ["remove", "robots"], ["reindex"]):
+def test_index_says_what_to_do(run: Run, server: Server, folders: Folders) -> None:
+    for command in (["index", str(folders.docs)], ["remove", "robots"], ["reindex"]):
         result = run(*command, exits=3)
         assert result.stderr.count("\n") == 1
         assert f"the service at http://127.0.0.1:{server.port} has the index open" in result.stderr
         assert "pertinent serve --watch SOURCE" in result.stderr
 
 
+@pytest.mark.usefixtures("indexed")
 def test_index_names_the_source_that_the_service_watches(run: Run, serve: Serve, docs: Path) -> None:
     serve("--watch", str(docs), "--base-url", "https://robots.example/docs")
     assert f"It indexes {docs}" in run("index", docs, exits=3).stderr
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_file_is_private_and_removed_at_the_end(serve: Serve, address: Path, how: signal.Signals) -> None:
+@pytest.mark.usefixtures("indexed")
+def test_file_is_private_and_removed_at_the_end(serve: Serve, how: signal.Signals) -> None:
     server = serve()
-    assert stat.S_IMODE(address.stat().st_mode) == 0o600
-    assert [path.name for path in address.parent.glob("service.json*")] == ["service.json"]
+    assert stat.S_IMODE(ADDRESS.stat().st_mode) == 0o600
+    assert [path.name for path in ADDRESS.parent.glob("service.json*")] == ["service.json"]
     server.end(how)
-    assert not address.exists()
+    assert not ADDRESS.exists()
 
 
 class TestStaleFile:
     """A service that was killed leaves its file; it is ignored."""
 
-    def test_folder_of_a_killed_service_is_opened_again(self, run: Run, serve: Serve, address: Path) -> None:
-        serve().end(signal.SIGKILL)
-        assert address.exists()
+    @pytest.mark.usefixtures("killed")
+    def test_folder_of_a_killed_service_is_opened_again(self, run: Run) -> None:
+        assert ADDRESS.exists()
         result = run("search", "joint limits", "--json", exits=0)
         assert json.loads(result.stdout)["results"]
         assert result.stderr == ""
 
-    def test_lock_of_another_process_has_the_ordinary_message(
-        self, run: Run, serve: Serve, address: Path, docs: Path
-    ) -> None:
-        serve().end(signal.SIGKILL)
+    @pytest.mark.usefixtures("killed")
+    def test_lock_of_another_process_has_the_ordinary_message(self, run: Run, folders: Folders) -> None:
         with hold_index() as process:
-            for command in (["search", "joint"], ["index", str(docs)]):
+            for command in (["search", "joint"], ["index", str(folders.docs)]):
                 result = run(*command, exits=3)
                 assert "another process" in result.stderr
                 assert result.stderr.count("\n") == 1
             process.kill()
 
     def test_service_of_another_folder_at_the_same_port_is_not_asked(
-        self, run: Run, serve: Serve, tmp_path: Path
+        self, run: Run, serve: Serve, killed: Server, tmp_path: Path
     ) -> None:
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
         (elsewhere / "cooking.md").write_text("# Cooking\n\nThe joint of a lamb.\n", encoding="utf-8")
         folder = ["--folder", str(tmp_path / "other")]
         run("index", elsewhere, *folder, exits=0)
-        killed = serve()
-        killed.end(signal.SIGKILL)
         serve("--port", str(killed.port), *folder)
         result = run("search", "joint", "--json", exits=0)
         assert {hit["title"] for hit in json.loads(result.stdout)["results"]} == {
@@ -233,9 +302,7 @@ class TestStaleFile:
         }  # fmt: skip
         assert result.stderr == ""
 
-    def test_program_that_has_taken_the_port_learns_nothing(self, run: Run, serve: Serve) -> None:
-        killed = serve()
-        killed.end(signal.SIGKILL)
+    def test_program_that_has_taken_the_port_learns_nothing(self, run: Run, killed: Server) -> None:
         with socket.create_server(("127.0.0.1", killed.port)) as listener:
             listener.settimeout(0.1)
             result = run("search", "joint", exits=0)
@@ -244,29 +311,39 @@ class TestStaleFile:
         assert "Joints" in result.stdout
         assert result.stderr == ""
 
-    def test_new_service_replaces_the_file(self, run: Run, serve: Serve, address: Path) -> None:
-        serve().end(signal.SIGKILL)
+    @pytest.mark.usefixtures("killed")
+    def test_new_service_replaces_the_file_and_makes_a_new_token(
+        self, run: Run, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = shutil.copytree(Path.cwd(), tmp_path / "copy")
+        monkeypatch.chdir(folder)
+        token = read_token()
         server = serve()
+        assert read_token() != token
         assert run("suggest", "lim", exits=0).stderr == notice(server)
         server.end()
-        assert not address.exists()
+        assert not ADDRESS.exists()
 
 
-def test_file_that_others_can_read_is_not_trusted(run: Run, serve: Serve, address: Path) -> None:
-    serve()
-    for mode in (0o644, 0o640, 0o604, 0o660):
-        address.chmod(mode)
-        result = run("search", "joint", exits=3)
-        ignored = result.stderr.splitlines()[0]
-        assert ignored.startswith("pertinent: ignored ")
-        assert "chmod 600" in ignored
-        assert "another process" in result.stderr
+@pytest.mark.usefixtures("server")
+def test_file_that_others_can_read_is_not_trusted(run: Run) -> None:
+    try:
+        for mode in (0o644, 0o640, 0o604, 0o660):
+            ADDRESS.chmod(mode)
+            result = run("search", "joint", exits=3)
+            ignored = result.stderr.splitlines()[0]
+            assert ignored.startswith("pertinent: ignored ")
+            assert "chmod 600" in ignored
+            assert "another process" in result.stderr
+    finally:
+        ADDRESS.chmod(0o600)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"url": 1}', "\0"])
-def test_damaged_file_is_ignored_with_a_message(run: Run, address: Path, text: str) -> None:
-    address.write_text(text, encoding="utf-8")
-    address.chmod(0o600)
+@pytest.mark.usefixtures("indexed")
+def test_damaged_file_is_ignored_with_a_message(run: Run, text: str) -> None:
+    ADDRESS.write_text(text, encoding="utf-8")
+    ADDRESS.chmod(0o600)
     result = run("search", "joint", exits=0)
     assert "can't be read" in result.stderr
     assert "Joints" in result.stdout
@@ -275,17 +352,15 @@ def test_damaged_file_is_ignored_with_a_message(run: Run, address: Path, text: s
 class TestToken:
     """The token has the rights of an API key, for those who can read the folder."""
 
-    @pytest.fixture
-    def guarded(self, serve: Serve) -> Server:
-        return serve(PERTINENT_API_KEYS="a-long-key-of-the-operator", PERTINENT_RATE_LIMIT="1")
-
-    def test_commands_need_no_key(self, run: Run, guarded: Server) -> None:
+    @pytest.mark.usefixtures("indexed")
+    def test_commands_need_no_key_and_the_token_is_neither_logged_nor_printed(
+        self, run: Run, serve: Serve
+    ) -> None:
+        guarded = serve(PERTINENT_API_KEYS="a-long-key-of-the-operator", PERTINENT_RATE_LIMIT="1")
         for _ in range(3):
             assert run("search", "joint", exits=0).stderr == notice(guarded)
             assert run("list", exits=0).stderr == notice(guarded)
-
-    def test_token_is_neither_logged_nor_printed(self, run: Run, guarded: Server, address: Path) -> None:
-        token = json.loads(address.read_text(encoding="utf-8"))["token"]
+        token = read_token()
         result = run("search", "joint", "--explain", exits=0)
         run("show", "nope", exits=2)
         assert ask(guarded, "/api/v1/suggest?q=", f"{token}x")[0] == 401
@@ -293,39 +368,29 @@ class TestToken:
         assert guarded.output
         assert not [text for text in (*guarded.output, result.output) if token in text]
 
-    def test_new_start_makes_a_new_token(self, serve: Serve, address: Path) -> None:
-        tokens = set()
-        for _ in range(2):
-            server = serve()
-            tokens.add(json.loads(address.read_text(encoding="utf-8"))["token"])
-            server.end()
-        assert len(tokens) == 2
-
-    def test_token_of_another_folder_is_refused_even_without_keys(self, serve: Serve, address: Path) -> None:
-        server = serve()
-        token = json.loads(address.read_text(encoding="utf-8"))["token"]
+    def test_token_of_another_folder_is_refused_even_without_keys(self, server: Server) -> None:
         assert ask(server, "/api/v1/suggest?q=")[0] == 200
-        assert ask(server, "/api/v1/suggest?q=", token)[0] == 200
+        assert ask(server, "/api/v1/suggest?q=", read_token())[0] == 200
         assert ask(server, "/api/v1/suggest?q=", make_token())[0] == 401
 
-    def test_only_the_token_shows_where_sources_are(self, serve: Serve, address: Path, docs: Path) -> None:
-        server = serve()
-        token = json.loads(address.read_text(encoding="utf-8"))["token"]
+    def test_only_the_token_shows_where_sources_are(self, server: Server, folders: Folders) -> None:
         _, anonymous = ask(server, "/api/v1/documents")
-        _, local = ask(server, "/api/v1/documents", token)
+        _, local = ask(server, "/api/v1/documents", read_token())
         assert anonymous["sources"] == [{"name": "robots", "location": None}]
-        assert local["sources"] == [{"name": "robots", "location": str(docs)}]
+        assert local["sources"] == [{"name": "robots", "location": str(folders.docs)}]
 
 
+@pytest.mark.usefixtures("server")
 def test_other_settings_than_those_of_the_index_are_an_error_as_without_a_service(
-    run: Run, serve: Serve
+    run: Run, folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = run("search", "joint", "--embedder", "local:all-MiniLM-L6-v2", exits=2)
-    serve()
     result = run("search", "joint", "--embedder", "local:all-MiniLM-L6-v2", exits=2)
+    monkeypatch.chdir(folders.alone)
+    expected = run("search", "joint", "--embedder", "local:all-MiniLM-L6-v2", exits=2)
     assert result.stderr == expected.stderr
 
 
+@pytest.mark.usefixtures("indexed")
 def test_service_on_every_interface_is_asked_at_loopback(run: Run, serve: Serve) -> None:
     server = serve("--host", "0.0.0.0")  # noqa: S104 - what is tested
     assert run("suggest", "lim", exits=0).stderr == notice(server)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -23,9 +22,9 @@ from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
 
 from ..servers.faulty_api import KEY
+from ..servers.forked import ForkedScript, run_forked
 from .wire import EmbedRequest, Wire
 
-ROOT = Path(__file__).parents[2]
 DIMENSION = 16
 CONCURRENCY = 3
 QUICK = RetryPolicy(timeout=60, attempts=2, first_wait=0.001, longest_wait=1)
@@ -96,28 +95,30 @@ class Ledger:
 class Killer:
     """Kills a process at its n-th request, or a moment later."""
 
-    def __init__(self, process: subprocess.Popen[bytes], at: int, delay: float) -> None:
-        self.process, self.at, self.delay = process, at, delay
+    def __init__(self, at: int, delay: float) -> None:
+        self.at, self.delay = at, delay
+        self.victim: Future[int] = Future()
         self.lock = threading.Lock()
 
     def __call__(self, _: EmbedRequest) -> None:
         with self.lock:
             self.at -= 1
             if self.at == 0:
-                threading.Timer(self.delay, os.kill, (self.process.pid, signal.SIGKILL)).start()
+                threading.Timer(self.delay, os.kill, (self.victim.result(), signal.SIGKILL)).start()
 
 
 @pytest.mark.slow
 def test_index_run_resumes_after_each_of_many_kills(tmp_path: Path, wire: Wire) -> None:
     ledger = Ledger(wire)
-    command = [sys.executable, "-c", CHILD, str(tmp_path / "data"), wire.url]
+    arguments = (CHILD, str(tmp_path / "data"), wire.url)
     for at, delay in ((1, 0.0), (3, 0.0), (30, 0.01), (2, 0.1), (40, 0.02)):
-        with subprocess.Popen(command, cwd=ROOT) as process:
-            wire.on_request = Killer(process, at, delay)
-        assert process.returncode == -signal.SIGKILL
+        killer = wire.on_request = Killer(at, delay)
+        with ForkedScript(*arguments) as process:
+            killer.victim.set_result(process.pid)
+            assert process.wait() == -signal.SIGKILL
         ledger.end_run()
     wire.on_request = lambda _: None
-    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    assert run_forked(*arguments) == (0, "")
     ledger.end_run()
     assert len(ledger.paid_texts) == sum(LARGE) == 10_000
     summary = sync("cohere", tmp_path / "data", wire.url, LARGE)

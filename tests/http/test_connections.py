@@ -24,7 +24,7 @@ from pertinent.surfaces.http.trusted_proxies import TrustedProxies
 from pertinent.surfaces.library import Pertinent
 
 from .test_request_head import read_error
-from .test_server import Server, write_pages
+from .test_server import InstalledServer, Server, write_pages
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
 
@@ -49,10 +49,10 @@ def start(data: Path) -> Iterator[Start]:
     """Start a service with these settings."""
     servers: list[Server] = []
 
-    def start_server(**settings: Any) -> Server:
+    def start_server(kind: type[Server] = Server, **settings: Any) -> Server:
         environment = {f"PERTINENT_{name.upper()}": str(value) for name, value in settings.items()}
         arguments = ("--folder", str(data), "--embedder", "testing:hashed-words")
-        servers.append(Server(*arguments, **environment))
+        servers.append(kind(*arguments, **environment))
         return servers[-1]
 
     yield start_server
@@ -244,7 +244,7 @@ def test_service_with_few_file_descriptors_goes_on_and_says_so(start: Start, con
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
     try:
-        server = start()
+        server = start(InstalledServer)  # which inherits the limit
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     for _ in range(300):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,8 @@ import pytest
 
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import readable_chunks
+
+from ..servers.forked import ForkedScript, run_forked
 
 CHILD = """
 import os, signal, sys
@@ -76,8 +76,7 @@ SECOND = {
 
 
 def run(folder: Path, book: Path, calls: int) -> int:
-    command = [sys.executable, "-c", CHILD, str(folder), str(book), str(calls)]
-    return subprocess.run(command, capture_output=True, check=False).returncode
+    return run_forked(CHILD, str(folder), str(book), str(calls))[0]
 
 
 def complete(folder: Path, book: Path) -> None:
@@ -154,11 +153,8 @@ def test_next_sync_completes_runs_killed_at_random_moments(
     book = write(tmp_path / "book", SECOND)
     moments = random.Random(20)  # noqa: S311 - the same moments on every run
     for _ in range(8):
-        with subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(tmp_path / "data"), str(book), str(NEVER)],
-            stderr=subprocess.DEVNULL,
-        ) as child:
-            time.sleep(0.3 + moments.random() * 0.7)
+        with ForkedScript(CHILD, str(tmp_path / "data"), str(book), str(NEVER)) as child:
+            time.sleep(moments.random() * 0.3)
             child.kill()
     complete(tmp_path / "data", book)
     assert contents(tmp_path / "data") == unbroken[2]

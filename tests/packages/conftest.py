@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
-import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,16 +14,17 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
 from pertinent import Pertinent
 from pertinent.settings import Settings
 from pertinent.workspace.workspace import Workspace
 
 from ..conftest import FAST
+from ..servers.chromium import launch_chromium
 from ..servers.service import running_service
 from ..sources.docusaurus_build import BOOK, build_or_skip
-from ..web.conftest import CHROMIUM, RECORD_VIOLATIONS
+from ..web.conftest import RECORD_VIOLATIONS
 from .npm_build import OVERLAY, build_themed_handbook, install_tools
 
 PUBLIC_KEY = "a-public-key"
@@ -218,20 +217,10 @@ def open_visitors(browser: Browser, tools: Path) -> Iterator[Visit]:
     assert harms == [0 for _ in visitors]
 
 
-@contextmanager
-def launch_browser(addresses: dict[str, int]) -> Iterator[Browser]:
+def launch_browser(addresses: dict[str, int]) -> AbstractContextManager[Browser]:
     """Launch Chromium, for which each host name is a port of this machine."""
-    path = shutil.which("chromium")
-    if path is None:
-        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
-            pytest.fail("there is no chromium; apt-get install chromium")
-        pytest.skip("there is no chromium; apt-get install chromium")
     rules = ", ".join(f"MAP {name} 127.0.0.1:{port}" for name, port in addresses.items())
-    with sync_playwright() as playwright:
-        options = [*CHROMIUM, f"--host-resolver-rules={rules}"]
-        opened = playwright.chromium.launch(executable_path=path, args=options)
-        yield opened
-        opened.close()
+    return launch_chromium(f"--host-resolver-rules={rules}")
 
 
 def read_port(address: str) -> int:

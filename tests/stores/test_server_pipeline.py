@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -31,6 +29,7 @@ from pertinent.validation.report import ValidationReport
 from pertinent.workspace import migrate as migrating
 
 from ..servers.fixtures import Endpoint
+from ..servers.forked import run_forked
 from ..servers.qdrant import Cluster
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
@@ -238,13 +237,8 @@ def test_migration_killed_after_any_step_is_completed_by_the_same_command(
     monkeypatch.setenv("QDRANT_API_KEY", servers["qdrant_api_key"] or "")
     arguments = ["--folder", str(folder), "migrate-to", "qdrant"]
     arguments += ["--url", servers["qdrant_url"], "--database-url", servers["database_url"]]
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED_MIGRATION, step, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    exit_code, errors = run_forked(KILLED_MIGRATION, step, *arguments)
+    assert exit_code == -signal.SIGKILL, errors
     repeated = CliRunner().invoke(app, arguments)
     assert (repeated.exit_code, repeated.stderr.count("choose another")) == (0, 0), repeated.stderr
     assert message in repeated.stdout

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +21,6 @@ from playwright.sync_api import (
     Request,
     Route,
     expect,
-    sync_playwright,
 )
 
 from pertinent import Pertinent
@@ -32,12 +29,8 @@ from pertinent.surfaces.http import create_app
 from pertinent.workspace.workspace import Workspace
 
 from ..conftest import FAST
+from ..servers.chromium import launch_chromium
 from .book import PAGES, SITE
-
-CHROMIUM = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 ORIGIN = "http://127.0.0.1"
 
@@ -138,15 +131,8 @@ def serve(pertinent: Pertinent) -> Iterator[str]:
 # For the package and not the session: while it runs, Playwright's own loop is this thread's event loop.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    if path is None:
-        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
-            pytest.fail("there is no chromium; apt-get install chromium")
-        pytest.skip("there is no chromium; apt-get install chromium")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
-        yield opened
-        opened.close()
+    with launch_chromium() as launched:
+        yield launched
 
 
 @contextmanager

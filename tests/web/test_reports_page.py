@@ -142,6 +142,7 @@ def test_two_reports_are_compared_side_by_side(look: Visit) -> None:
     page.get_by_role("radio", name="2026-01-12 12:00 UTC after").check()
     compare.click()
     expect(page).to_have_url(re.compile(r"/reports/compare\?"))
+    page.wait_for_load_state()  # until the page has its style sheet
     sides = [page.get_by_role("region", name=name, exact=True) for name in ("Before", "After")]
     boxes = [side.bounding_box() for side in sides]
     before, after = (box or {"x": 0.0, "y": 0.0, "width": 0.0} for box in boxes)

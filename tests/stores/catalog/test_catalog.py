@@ -43,9 +43,11 @@ SEED_ROWS = """
     ('doc-001-0002', 'docs/chapter-1/index.md', 'chapter-1-index', NULL, 2, 'Robots …')
 """
 
-# Commits version 1, then dies at the n-th statement of committing version 2; ends well if there is none.
+# For each number n, a new process commits version 1, then dies at the n-th statement of committing version 2;
+# it ends well if there is none. The processes are forked, for the imports take longer than the commits.
 DIES_AT = """
 import os, signal, sys
+import psycopg
 import sqlalchemy as sa
 from pertinent.stores.catalog.catalog import SqlCatalog
 from pertinent.testing.catalog_suite import page_write
@@ -53,20 +55,25 @@ from pertinent.testing.catalog_suite import page_write
 def version(number):
     return [page_write(name, [f"{number} {i}" for i in range(20)], title=str(number)) for name in "abcd"]
 
-url, last = sys.argv[1], int(sys.argv[2])
-catalog = SqlCatalog.open(url)
-catalog.commit("s", version(1), removed=["e"])
-catalog.begin("abcde")
-count = 0
+def commit(url, last):
+    catalog = SqlCatalog.open(url)
+    catalog.commit("s", version(1), removed=["e"])
+    catalog.begin("abcde")
+    count = 0
 
-@sa.event.listens_for(sa.Engine, "after_cursor_execute")
-def die(*_):
-    global count
-    count += 1
-    if count == last:
-        os.kill(os.getpid(), signal.SIGKILL)
+    @sa.event.listens_for(sa.Engine, "after_cursor_execute")
+    def die(*_):
+        nonlocal count
+        count += 1
+        if count == last:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-catalog.commit("s", version(2) + [page_write("e", ["e"])])
+    catalog.commit("s", version(2) + [page_write("e", ["e"])])
+
+for last in sys.stdin:
+    if (child := os.fork()) == 0:
+        sys.exit(commit(sys.argv[1], int(last)))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 # Commits one version after the other until it is killed.
@@ -82,12 +89,18 @@ for number in range(1_000_000):
     print(number, flush=True)
 """
 
-# Waits for the end of its input, so that several begin at once.
+# Four processes open the catalog at once.
 OPENS = """
-import sys
+import os, sys
+import psycopg
 from pertinent.stores.catalog.catalog import SqlCatalog
-sys.stdin.read()
-SqlCatalog.open(sys.argv[1])
+
+children = []
+for _ in range(4):
+    if (child := os.fork()) == 0:
+        sys.exit(SqlCatalog.open(sys.argv[1]).close())
+    children.append(child)
+sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
 """
 
 
@@ -432,14 +445,9 @@ def test_failed_statement_rolls_back_pages_and_counts(catalog: SqlCatalog) -> No
 
 
 def test_concurrent_processes_migrate_once(url: str, plain: sa.Engine) -> None:
-    children = [run(OPENS, url, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
-    for child in children:
-        assert child.stdin is not None
-        child.stdin.close()
-        child.stdin = None
-    for child in children:
-        _, errors = child.communicate(timeout=60)
-        assert (child.returncode, errors) == (0, "")
+    opening = run(OPENS, url, stderr=subprocess.PIPE)
+    _, errors = opening.communicate(timeout=60)
+    assert (opening.returncode, errors) == (0, "")
     with plain.connect() as connection:
         assert connection.scalar(sa.text("SELECT count(*) FROM pertinent_migrations")) == len(MIGRATIONS)
 
@@ -458,20 +466,24 @@ def test_new_catalog_can_be_opened_concurrently(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_commit_killed_at_any_statement_is_all_or_nothing(url: str) -> None:
-    for last in range(1, 20):
-        child = run(DIES_AT, url, str(last))
-        code = child.wait(timeout=60)
-        catalog = SqlCatalog.open(url)
-        pages = [catalog.page(name) for name in "abcde"]
-        texts = {chunk.text.split()[0] for name in "abcd" for chunk in catalog.chunks(name)}
-        pending = catalog.pending()
-        assert catalog.vocabulary() == recount(catalog)
-        catalog.close()
-        if code == 0:
-            break
-        assert code == -signal.SIGKILL
-        assert [page and page.title for page in pages] == ["1", "1", "1", "1", None]
-        assert (texts, pending) == ({"1"}, list("abcde"))
+    with run(DIES_AT, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for last in range(1, 20):
+            process.stdin.write(f"{last}\n")
+            process.stdin.flush()
+            code = int(process.stdout.readline())
+            catalog = SqlCatalog.open(url)
+            pages = [catalog.page(name) for name in "abcde"]
+            texts = {chunk.text.split()[0] for name in "abcd" for chunk in catalog.chunks(name)}
+            pending = catalog.pending()
+            assert catalog.vocabulary() == recount(catalog)
+            catalog.close()
+            if code == 0:
+                break
+            assert code == -signal.SIGKILL
+            assert [page and page.title for page in pages] == ["1", "1", "1", "1", None]
+            assert (texts, pending) == ({"1"}, list("abcde"))
     assert last > 5
     assert [page and page.title for page in pages] == ["2", "2", "2", "2", "Nodes"]
     assert (texts, pending) == ({"2"}, [])

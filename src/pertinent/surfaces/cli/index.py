@@ -158,17 +158,21 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
 def _make_page_filter(*patterns: Sequence[str]) -> PageFilter | None:
     """Create the filter of a crawl; None without patterns, since other sources take no filter."""
-    from ...sources.site import PageFilter
+    if not any(patterns):
+        return None
+    from ...sources.site import PageFilter  # late, since the crawler's modules take a while to import
 
-    return PageFilter(*map(tuple, patterns)) if any(patterns) else None
+    return PageFilter(*map(tuple, patterns))
 
 
 def _make_crawl_limits(**limits: float | None) -> CrawlLimits | None:
     """Create the limits of a crawl from those that are set; None if none is."""
+    overrides: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
+    if not overrides:
+        return None
     from ...sources.site import CrawlLimits
 
-    overrides: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
-    return CrawlLimits(**overrides) if overrides else None
+    return CrawlLimits(**overrides)
 
 
 def _index(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pertinent.search.bare_lists import BARE_DISCOUNT, LINK_DISCOUNT, measure_discount
@@ -60,6 +60,7 @@ def test_prose_beside_a_list_lowers_the_discount() -> None:
     assert measure_discount("x" * (3 * len(links) - 1) + "\n" + links) == pytest.approx(LINK_DISCOUNT / 4)
 
 
+@example("- - ](")
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_the_discount_is_between_0_and_that_of_links(text: str) -> None:
     assert 0.0 <= measure_discount(text) <= LINK_DISCOUNT

@@ -41,7 +41,8 @@ def measure_discount(text: str) -> float:
             in_code = not in_code
         elif not in_code:
             discounted += len(match[0]) * _discount_item(match[1])
-    return discounted / len(text) if discounted else 0.0
+    # Rounding may lead a little out of the range.
+    return min(discounted / len(text), LINK_DISCOUNT) if discounted else 0.0
 
 
 def _discount_item(item: str) -> float:

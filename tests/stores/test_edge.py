@@ -14,6 +14,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from pertinent._internal.disk import read_into_cache
 from pertinent.errors import IndexFailure, IndexLocked
 from pertinent.ports import VectorIndex
 from pertinent.stores import edge
@@ -167,6 +168,24 @@ def test_optimising_is_left_out_until_much_is_new(tmp_path: Path, monkeypatch: p
     put_vectors(opened, vectors[4500:], first=4500)
     assert opened._shard.optimize()
     opened.close()
+
+
+def test_files_that_are_read_before_opening_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a new version of the engine names them otherwise, and opening from the disk is slow."""
+    monkeypatch.setattr(edge, "FULL_SCAN_KB", 1000)
+    opened = EdgeIndex.open(tmp_path, 128)
+    put_vectors(opened, make_vectors(3000))
+    opened.finish()
+    opened.close()
+    for name in edge._CACHED_FILES:
+        assert list(tmp_path.glob(f"segments/*/{name}")), name
+    reopened = EdgeIndex.open(tmp_path, 128)
+    assert reopened.count() == 3000
+    reopened.close()
+
+
+def test_file_that_is_gone_is_not_read_into_the_cache(tmp_path: Path) -> None:
+    read_into_cache([tmp_path / "gone"])
 
 
 def test_panic_of_the_engine_is_an_index_failure(tmp_path: Path) -> None:

@@ -58,14 +58,16 @@ check: $(STAMP)dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Docusaurus is installed and builds the handbook while mypy uses one core and the first tests run; the tests that need
-# the builds wait for them.
+# Docusaurus is installed and builds the handbook while the first tests run; the tests that need the builds wait for them.
 builds: $(STAMP)dev
 	@$(BIN)/python -m tests.servers.binary
 	@{ $(BIN)/python -m tests.sources.docusaurus_build; $(BIN)/python -m tests.packages.npm_build; } >/dev/null 2>&1 &
 
-test: builds check
-	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --dist worksteal
+# mypy needs one core for half a minute, in which the tests begin. What the checks print follows the tests.
+test: builds
+	@$(MAKE) --no-print-directory check >$(VENV)/check.log 2>&1 & check=$$!; \
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --dist worksteal; tested=$$?; \
+	wait $$check; checked=$$?; cat $(VENV)/check.log; exit $$((tested | checked))
 
 quick: $(STAMP)dev
 	$(BIN)/pytest --numprocesses 2 --dist load --hypothesis-profile quick -m "not slow"

@@ -112,7 +112,7 @@ def test_index_refuses_crawl_options_for_a_folder(run: Run, docs: Path, option: 
 def test_index_of_a_site_that_is_down_changes_nothing(run: Run, site: LocalSite) -> None:
     run("index", site.address)
     before = urls(run)
-    site.pages["/robots.txt"] = lambda request: request.send(status=503)
+    site.pages["/robots.txt"] = lambda request: request.send(status=503, headers={"Retry-After": "0"})
     result = run("index", site.address)
     assert result.exit_code != 0
     assert "robots.txt" in result.stderr

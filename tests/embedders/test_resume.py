@@ -22,7 +22,7 @@ from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
 
 from ..servers.faulty_api import KEY
-from ..servers.forked import ForkedScript, run_forked
+from ..servers.forked import ForkedScript, run_to_end
 from .wire import EmbedRequest, Wire
 
 DIMENSION = 16
@@ -118,7 +118,7 @@ def test_index_run_resumes_after_each_of_many_kills(tmp_path: Path, wire: Wire) 
             assert process.wait() == -signal.SIGKILL
         ledger.end_run()
     wire.on_request = lambda _: None
-    assert run_forked(*arguments) == (0, "")
+    assert run_to_end(ForkedScript(*arguments)).returncode == 0
     ledger.end_run()
     assert len(ledger.paid_texts) == sum(LARGE) == 10_000
     summary = sync("cohere", tmp_path / "data", wire.url, LARGE)

@@ -235,9 +235,9 @@ def test_sigterm_finishes_requests_and_releases_the_index(start: Start) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         # Half of the body is sent before SIGTERM, the other half afterwards.
         connection.sendall(head.encode() + body[:10])
-        time.sleep(0.3)
+        assert server.ask("nodes")[0] == 200  # so the earlier connection has been accepted, too
         server.process.send_signal(signal.SIGTERM)
-        # Refused; or reset, if it waited to be accepted when the socket was closed.
+        # Refused, or reset if it waited to be accepted when the socket was closed.
         with suppress(ConnectionError):
             for _ in range(100):
                 server.ask("nodes")

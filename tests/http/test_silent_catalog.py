@@ -25,7 +25,7 @@ from .test_stores import Postgres, postgres  # noqa: F401 - a fixture
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
 
-TIMEOUT = 3
+TIMEOUT = 5
 """Seconds for a statement and for a connection: short to wait for, and enough for a busy machine."""
 
 Silence = Callable[[], AbstractContextManager[None]]

@@ -15,7 +15,7 @@ import pytest
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import readable_chunks
 
-from ..servers.forked import ForkedScript, run_forked
+from ..servers.forked import ForkedScript, run_to_end
 
 CHILD = """
 import os, signal, sys
@@ -76,7 +76,7 @@ SECOND = {
 
 
 def run(folder: Path, book: Path, calls: int) -> int:
-    return run_forked(CHILD, str(folder), str(book), str(calls))[0]
+    return run_to_end(ForkedScript(CHILD, str(folder), str(book), str(calls))).returncode
 
 
 def complete(folder: Path, book: Path) -> None:

@@ -18,6 +18,7 @@ from mcp import Client
 from ..cli.conftest import Run, docs, indexed, run
 from ..cli.test_folder_service import hold_index
 from ..http.test_server import Server
+from ..servers.forked import ForkedCommand, run_to_end
 from .conftest import COMMAND, ask_server, read_text, stdio_server
 
 __all__ = ["docs", "indexed", "run"]  # fixtures
@@ -109,9 +110,7 @@ def test_process_that_is_no_service_is_an_error_after_a_while(indexed: Path) -> 
 
 
 def start(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(COMMAND), "mcp", *map(str, arguments)], input="", capture_output=True, text=True, check=False
-    )
+    return run_to_end(ForkedCommand("mcp", *map(str, arguments)))
 
 
 def test_missing_index_is_an_error_at_the_start(tmp_path: Path) -> None:

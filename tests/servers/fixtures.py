@@ -61,7 +61,8 @@ def qdrant_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
         yield node
 
 
-@pytest.fixture(scope="session")
+# For a module and not the session: peers talk to each other all the time, for 1.5 s of CPU time a minute.
+@pytest.fixture(scope="module")
 def qdrant_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three peers that no test kills."""
     with running_cluster(require(), tmp_path_factory.mktemp("cluster")) as cluster:

@@ -87,11 +87,12 @@ class ForkedCommand(ForkedScript):
         super().__init__("from pertinent.surfaces.cli import main; main()", *arguments, **environment)
 
 
-def run_forked(script: str, *arguments: str, **environment: str) -> tuple[int, str]:
-    """Run a script that prints little; return its exit code and its errors."""
-    with ForkedScript(script, *arguments, **environment) as process:
-        errors = process.stderr.read()
-        return process.wait(), errors
+def run_to_end(process: ForkedScript) -> subprocess.CompletedProcess[str]:
+    """Wait for the end of a process that reads nothing and prints little."""
+    with process:
+        process.stdin.close()
+        stdout, stderr = process.stdout.read(), process.stderr.read()
+        return subprocess.CompletedProcess([], process.wait(), stdout, stderr)
 
 
 def _run(

@@ -29,7 +29,7 @@ from pertinent.validation.report import ValidationReport
 from pertinent.workspace import migrate as migrating
 
 from ..servers.fixtures import Endpoint
-from ..servers.forked import run_forked
+from ..servers.forked import ForkedScript, run_to_end
 from ..servers.qdrant import Cluster
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
@@ -237,8 +237,8 @@ def test_migration_killed_after_any_step_is_completed_by_the_same_command(
     monkeypatch.setenv("QDRANT_API_KEY", servers["qdrant_api_key"] or "")
     arguments = ["--folder", str(folder), "migrate-to", "qdrant"]
     arguments += ["--url", servers["qdrant_url"], "--database-url", servers["database_url"]]
-    exit_code, errors = run_forked(KILLED_MIGRATION, step, *arguments)
-    assert exit_code == -signal.SIGKILL, errors
+    killed = run_to_end(ForkedScript(KILLED_MIGRATION, step, *arguments))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     repeated = CliRunner().invoke(app, arguments)
     assert (repeated.exit_code, repeated.stderr.count("choose another")) == (0, 0), repeated.stderr
     assert message in repeated.stdout

@@ -71,7 +71,8 @@ def test_request_is_retried_after_a_rate_limit(stored: Workspace, monkeypatch: p
     assert all(0 < seconds <= 60 for seconds in waited)
 
 
-def test_unreachable_service_gives_no_verdict() -> None:
+def test_unreachable_service_gives_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pertinent.surfaces.client.connection.FIRST_WAIT_SECONDS", 0.01)
     remote = RemoteService.connect("http://127.0.0.1:1")
     with remote.client, pytest.raises(NoVerdict, match="does not answer"):
         validate(remote, golden())

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +16,7 @@ from pertinent.errors import IndexFailure
 from pertinent.surfaces.library import Pertinent
 
 from ..http.test_server import Server
-
-COMMAND = Path(sys.executable).with_name("pertinent")
+from ..servers.forked import ForkedCommand, run_to_end
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
 
@@ -41,9 +39,8 @@ def write_page(folder: Path) -> Path:
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PERTINENT_EMBEDDER": "testing:hashed-words"}
-    command = [str(COMMAND), *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    """Run `pertinent` in a process of its own, which leaves no file open."""
+    return run_to_end(ForkedCommand(*map(str, arguments), PERTINENT_EMBEDDER="testing:hashed-words"))
 
 
 def test_reindex_checks_beforehand_that_a_second_build_has_space(disk: Path, tmp_path: Path) -> None:

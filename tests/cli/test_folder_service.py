@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import http.client
 import json
 import os
@@ -23,6 +25,7 @@ import pytest
 from pertinent import Pertinent
 from pertinent.errors import PertinentError
 from pertinent.settings import Settings
+from pertinent.surfaces import folder_service
 from pertinent.surfaces.folder_service import (
     FolderService,
     find_service,
@@ -444,6 +447,51 @@ def test_file_of_another_user_is_not_trusted(tmp_path: Path) -> None:
         settings = Settings(folder=tmp_path, embedder="testing:hashed-words")
         assert find_service(settings, warnings.append) is None
     assert "another user" in warnings[0]
+
+
+@pytest.fixture
+def find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], FolderService | None]:
+    """Look for the service of the folder; any service at the address of its file answers."""
+    monkeypatch.setattr(folder_service, "_answers", lambda _service: True)
+    settings = Settings(folder=tmp_path, embedder="testing:hashed-words")
+    return lambda: find_service(settings, pytest.fail)
+
+
+def write_stale_file(folder: Path) -> Path:
+    with publish_address(folder, SERVICE, pytest.fail):
+        content = (folder / "service.json").read_text(encoding="utf-8")
+    path = folder / "service.json"
+    path.touch(mode=0o600)
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_service_is_found_although_a_command_read_the_file_before_it(
+    tmp_path: Path, find: Callable[[], FolderService | None]
+) -> None:
+    with write_stale_file(tmp_path).open() as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        with publish_address(tmp_path, SERVICE, pytest.fail):
+            assert find() == SERVICE
+
+
+def test_two_commands_at_once_ignore_the_file_of_a_killed_service(
+    tmp_path: Path, find: Callable[[], FolderService | None]
+) -> None:
+    with write_stale_file(tmp_path).open() as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        assert find() is None
+
+
+def test_service_is_found_on_a_file_system_without_locks(
+    tmp_path: Path, find: Callable[[], FolderService | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_lock(*_arguments: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse_lock)
+    with publish_address(tmp_path, SERVICE, pytest.fail):
+        assert find() == SERVICE
 
 
 def test_index_on_a_server_is_opened_by_every_process(tmp_path: Path) -> None:

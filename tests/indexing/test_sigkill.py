@@ -25,7 +25,7 @@ from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.library import Pertinent
 
 folder, book, calls = sys.argv[1], sys.argv[2], int(sys.argv[3])
-sync.COMMIT_CHUNKS = 3
+sync.COMMIT_CHUNKS = sync.EMBED_BATCH = 3
 sync.WRITE_BATCH = 2
 
 def fatal(method):
@@ -86,6 +86,7 @@ def complete(folder: Path, book: Path) -> None:
         Pertinent.open(folder, embedder="testing:hashed-words", chunk_tokens=20) as opened,
     ):
         patch.setattr("pertinent.indexing.sync.COMMIT_CHUNKS", 3)
+        patch.setattr("pertinent.indexing.sync.EMBED_BATCH", 3)
         patch.setattr("pertinent.indexing.sync.WRITE_BATCH", 2)
         opened.index(book, base_url="https://book.example/docs", allow_shrink=True)
 

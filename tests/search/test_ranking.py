@@ -65,9 +65,10 @@ def rank_all(candidates: Candidates, ranking: Ranking) -> list[tuple[PointId, fl
 def hybrid_score(scores: Scores) -> float:
     """The score of the ranking `hybrid` as docs/ranking.md states it."""
     assert scores.base is scores.rerank is None
-    cosine, lexical, title, heading, page, numbers = (feature or 0.0 for feature in scores[:6])
-    by_both = 0.5 * (1 - numbers) * cosine + 0.5 * (1 + numbers) * lexical
-    match = (by_both + 0.4 * title**4 + 0.15 * heading**4) / 1.55 + 0.3 * page
+    cosine, lexical, numbers = scores.cosine or 0.0, scores.lexical or 0.0, scores.numbers or 0.0
+    title, heading, page = scores.title or 0.0, scores.heading or 0.0, scores.page or 0.0
+    content = 0.5 * (1 - numbers) * cosine + 0.5 * (1 + numbers) * lexical
+    match = (content + 0.4 * title**4 + 0.15 * heading**4) / 1.55 + 0.3 * page
     return 1 / (1 + math.exp(-10 * (match - 0.35)))
 
 
@@ -401,6 +402,10 @@ def test_numbers_count_by_their_share_of_the_query_up_to_1() -> None:
     weight = sum(map(NUMBERED.term_weight, NUMBERED.analyzer.terms("tabs version stacks screens headers 15")))
     assert few[0].scores.numbers == pytest.approx(4 * NUMBERED.term_weight("15") / weight)
     assert many[0].scores.numbers == 1.0
+
+
+def test_a_number_that_the_book_does_not_have_does_not_count() -> None:
+    assert rank_numbered("tabs in version 99")[0].scores.numbers is None
 
 
 def test_a_single_digit_is_no_number_but_part_of_a_name() -> None:

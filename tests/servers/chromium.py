@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 PROGRAMS = ("chromium-headless-shell", "chromium")
-"""The first draws the same pages without a window, and needs a third of the CPU time for a new page."""
+"""The first draws the same pages without a window, and needs less than half of the CPU time."""
 
 OPTIONS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

@@ -64,7 +64,9 @@ class ForkedScript:
         return exit_code
 
     def send_signal(self, number: signal.Signals) -> None:
-        os.kill(self.pid, number)
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)

@@ -362,7 +362,7 @@ def test_report_is_named_by_its_time_and_round_trips(judged: Judge, tmp_path: Pa
     ("text", "message"),
     [
         ("{", "not JSON"),
-        pytest.param("[" * 20_000, "not JSON that can be read: maximum recursion depth", id="deep nesting"),
+        pytest.param("[" * 20_000, "not JSON that can be read: it is nested too deeply", id="deep nesting"),
         pytest.param("1" * 5000, "not JSON that can be read: Exceeds the limit", id="huge number"),
         ("[]", "not a report"),
         ('{"schema_version": 99}', "another version of Pertinent"),

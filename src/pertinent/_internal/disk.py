@@ -95,11 +95,11 @@ def check_free_space(folder: Path) -> None:
 def read_into_cache(files: Iterable[Path]) -> None:
     """Read files from beginning to end, so that the system has them in its cache.
 
-    That is several times as fast as reading them page by page through a mapping. A file may be gone: another
-    process may have the index open.
+    That is several times as fast as reading them page by page through a mapping. A file that can't be read is
+    left to the engine, which reports it.
     """
     buffer = bytearray(2**20)
     for file in files:
-        with suppress(FileNotFoundError), file.open("rb", buffering=0) as stream:
+        with suppress(OSError), file.open("rb", buffering=0) as stream:
             while stream.readinto(buffer):
                 pass

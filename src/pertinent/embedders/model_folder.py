@@ -11,13 +11,13 @@ Only `model.onnx` and `tokenizer.json` are required. The other files say how the
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 from .._internal.onnx_model import find_model_files, hash_model_files, read_tokenizer
+from .._internal.safe_json import parse_json
 from ..errors import EmbedderError, SettingsError
 from .pooling import Encoding, Pooling
 
@@ -177,10 +177,10 @@ def _step_name(step: Mapping[str, Any]) -> str:
 def _read_json(path: Path, expected: type[list[Any]] | type[dict[str, Any]]) -> Any:
     """Read a JSON file; empty if it does not exist."""
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except FileNotFoundError:
         return expected()
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise EmbedderError(f"can't read {path}: {error}") from error
     if not isinstance(content, expected):
         raise EmbedderError(f"can't read {path}: it must be a JSON {expected.__name__}")

@@ -176,9 +176,9 @@ def rank(
         shares = np.array(candidates.bm25)[rows] / _compute_highest_bm25(query, book)
         lexical = np.sqrt(np.clip(shares, 0.0, 1.0))
     if ranking == "hybrid":
-        evident = _best_of_each_side(candidates)
-        is_evident = [point_id in evident for point_id in point_ids]
-        features, scores = _score_hybrid(cosine, lexical, passages, is_evident, query, book)
+        evidence_ids = _best_of_each_side(candidates)
+        is_evidence = [point_id in evidence_ids for point_id in point_ids]
+        features, scores = _score_hybrid(cosine, lexical, passages, is_evidence, query, book)
     else:
         features = Features(cosine, lexical)
         column = cosine if ranking == "dense" else lexical
@@ -186,11 +186,11 @@ def rank(
     hits: list[Hit] = []
     damaged: list[tuple[float, DamagedPoint]] = []
     columns = zip(point_ids, passages, scores.tolist(), features.rows(len(rows)), strict=True)
-    for point_id, passage, score, parts in columns:
+    for point_id, passage, score, hit_features in columns:
         if isinstance(passage, DamagedPoint):
             damaged.append((score, passage))
         else:
-            hits.append(Hit(passage, score, parts, point_id))
+            hits.append(Hit(passage, score, hit_features, point_id))
     return Ranked(
         sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id)),
         sorted(damaged, key=lambda scored: (-scored[0], scored[1].chunk_id)),
@@ -199,8 +199,14 @@ def rank(
 
 def weigh_features(scores: Scores) -> dict[str, float]:
     """Return what each feature adds to the match that the score of `hybrid` is computed from."""
-    cosine, lexical, title, heading, page, numbers = (feature or 0.0 for feature in scores[:6])
-    return _weigh_passage(cosine, lexical, title, heading, numbers) | {"page": PAGE_WEIGHT * page}
+    contributions = _weigh_passage(
+        scores.cosine or 0.0,
+        scores.lexical or 0.0,
+        scores.title or 0.0,
+        scores.heading or 0.0,
+        scores.numbers or 0.0,
+    )
+    return contributions | {"page": PAGE_WEIGHT * (scores.page or 0.0)}
 
 
 def _weigh_passage(
@@ -219,7 +225,7 @@ def _score_hybrid(
     cosine: Column | None,
     lexical: Column | None,
     passages: Sequence[StoredPoint],
-    is_evident: Sequence[bool],
+    is_evidence: Sequence[bool],
     query: str,
     book: BookWords,
 ) -> tuple[Features, Column]:
@@ -231,7 +237,7 @@ def _score_hybrid(
         cosine: The cosines on the common scale.
         lexical: The lexical feature.
         passages: The stored points.
-        is_evident: Which of them are evidence of their page.
+        is_evidence: Which of them are evidence of their page.
         query: The text that was searched for.
         book: The words of the book.
     """
@@ -244,16 +250,16 @@ def _score_hybrid(
     heading = np.array([matcher.match(chunk.heading) if chunk else 0.0 for chunk in chunks])
     numbers = _measure_numbers(query, book)
     zero = np.zeros(len(chunks))
-    weighed = _weigh_passage(
+    contributions = _weigh_passage(
         zero if cosine is None else cosine,
         zero if lexical is None else lexical,
         title,
         heading,
         numbers or 0.0,
     )
-    matches = sum(weighed.values(), zero)
+    matches = sum(contributions.values(), zero)
     pages = [chunk.document_id if chunk else None for chunk in chunks]
-    page = _average_pages(pages, matches, is_evident)
+    page = _average_pages(pages, matches, is_evidence)
     # 0.5 is where a hit is about as likely right as wrong.
     scores = 1.0 / (1.0 + np.exp(-SCORE_SLOPE * (matches + PAGE_WEIGHT * page - SCORE_MIDPOINT)))
     return Features(cosine, lexical, title, heading, page, numbers), scores
@@ -262,7 +268,8 @@ def _score_hybrid(
 def _measure_numbers(query: str, book: BookWords) -> float | None:
     """Return how far words count instead of meaning, in (0, 1]; None for a query without numbers."""
     terms = dict.fromkeys(book.analyzer.terms(query))
-    numbers = [term for term in terms if term.isdecimal() and len(term) >= MIN_DIGITS]
+    # A number that the book does not have can't be found by words.
+    numbers = [term for term in terms if term.isdecimal() and len(term) >= MIN_DIGITS and book.has_form(term)]
     if not numbers:
         return None
     return min(NUMBERS_FACTOR * book.weigh_terms(numbers) / book.weigh_terms(terms), 1.0)
@@ -281,11 +288,11 @@ def _best_of_each_side(candidates: Candidates) -> set[PointId]:
     return best
 
 
-def _average_pages(pages: Sequence[str | None], matches: Column, is_evident: Sequence[bool]) -> Column:
-    """Return how well the page of each passage matches: the mean of its best passages, of those it has."""
+def _average_pages(pages: Sequence[str | None], matches: Column, is_evidence: Sequence[bool]) -> Column:
+    """Return how well the page of each passage matches: the mean of its best passages, at most three."""
     by_page: dict[str | None, list[float]] = {}
-    for page, match, counts in zip(pages, matches.tolist(), is_evident, strict=True):
-        if counts and page is not None:
+    for page, match, counted in zip(pages, matches.tolist(), is_evidence, strict=True):
+        if counted and page is not None:
             by_page.setdefault(page, []).append(match)
     evidence = {page: _average(sorted(best)[-PAGE_PASSAGES:]) for page, best in by_page.items()}
     column = [evidence.get(page, match) for page, match in zip(pages, matches.tolist(), strict=True)]

@@ -23,7 +23,10 @@ from ..types import CJK_LANGUAGES, NO_LANGUAGE
 CACHED_WORDS = 100_000
 
 LONGEST_PIECE = 100
-"""How many characters a piece without white space may have to be cached; longer ones rarely come again."""
+"""The longest piece between white space that is analysed whole.
+
+A text with a longer one is split into words, so that data without spaces is not one entry of a cache.
+"""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[._]+[^\W_]+)*")
 _WORD = re.compile(r"[^\W_]+")
@@ -55,7 +58,7 @@ class Analyzer:
         self._stem_words = _make_stemmer(language)
         self._stem_word = lru_cache(CACHED_WORDS)(lambda word: self._stem_words([word])[0])
         self._is_stop_word = _make_stop_word_test(language)
-        self._analyze_piece = lru_cache(CACHED_WORDS)(self._find_terms)
+        self._analyze_piece = lru_cache(CACHED_WORDS)(self._find_terms_and_length)
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of the text in order, without stop words; repeated ones are repeated."""
@@ -67,7 +70,7 @@ class Analyzer:
         terms = list(chain.from_iterable(piece_terms for piece_terms, _ in analyzed))
         return terms, sum(length for _, length in analyzed)
 
-    def _find_terms(self, piece: str) -> tuple[tuple[str, ...], int]:
+    def _find_terms_and_length(self, piece: str) -> tuple[tuple[str, ...], int]:
         terms = (self._stem_word(word) for word in _find_words(piece) if not self._is_stop_word(word))
         # The parts of an identifier do not make a text longer.
         length = sum(not self._is_stop_word(word.casefold()) for word in _WORD.findall(piece))
@@ -97,10 +100,9 @@ def words(text: str) -> Iterator[str]:
 
 
 def split_text(text: str) -> list[str]:
-    """Split a normalised text into pieces that can be analysed one by one, and their results cached.
+    """Normalise a text and split it at white space into pieces whose analysis can be cached.
 
-    The pieces stand between white space, so most are a word with its punctuation. That takes a third of
-    the time of finding the words.
+    Most are a word with its punctuation. Splitting takes a third of the time that finding the words takes.
     """
     normalized = unicodedata.normalize("NFKC", text)
     pieces = normalized.split()

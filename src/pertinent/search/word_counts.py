@@ -25,7 +25,7 @@ class WordCounter:
 
     def begin_page(self, title: str) -> None:
         """Count a page; the passages that follow are its chunks."""
-        self._title_words = _find_words(title)
+        self._title_words = _find_distinct_words(title)
         self._context_words = {}
         self._titles.update(self._title_words)
 
@@ -33,10 +33,10 @@ class WordCounter:
         """Count a chunk of the current page."""
         context = self._context_words.get(section)
         if context is None:
-            context = self._title_words | _find_words(section)
+            context = self._title_words | _find_distinct_words(section)
             self._context_words[section] = context
-            self._headings.update(_find_words(section.rpartition(SECTION_SEPARATOR)[2]))
-        self._texts.update(context | _find_words(text))
+            self._headings.update(_find_distinct_words(section.rpartition(SECTION_SEPARATOR)[2]))
+        self._texts.update(context | _find_distinct_words(text))
 
     def counts(self) -> dict[str, WordCounts]:
         """Return the counts of all words so far."""
@@ -69,7 +69,7 @@ def count_words(titles: Mapping[str, str], passages: Iterable[tuple[str, str, st
     return counter.counts()
 
 
-def _find_words(text: str) -> frozenset[str]:
+def _find_distinct_words(text: str) -> frozenset[str]:
     return frozenset(chain.from_iterable(map(_find_short_words, split_text(text))))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
+from .._internal.safe_json import parse_json
 from ..types import LANGUAGES, Ranking
 
 MIN_KEY = 8
@@ -211,10 +211,7 @@ class Settings(BaseModel):
     @classmethod
     def _parse_table(cls, value: object) -> object:
         """Parse a table from JSON, as environment variables have it."""
-        try:
-            return json.loads(value) if isinstance(value, str) else value
-        except RecursionError:
-            raise ValueError("is nested too deeply") from None
+        return parse_json(value) if isinstance(value, str) else value
 
     @field_validator("api_keys", "public_keys")
     @classmethod

@@ -286,9 +286,8 @@ class EdgeBuilds:
 
 
 def _config(dimension: int) -> qdrant.EdgeConfig:
-    # What a search reads is mapped from files, through the system's cache. What Qdrant reads into memory of
-    # its own (`Pinned`) takes most of the time to open; of the 8-bit vectors it even drops the file from the
-    # cache, so that every opening would read it from the disk again.
+    # What a search reads is mapped through the system's cache. Copied into memory of the engine (`Pinned`) at
+    # each opening, it took most of that time.
     cached = qdrant.Memory.Cached
     # Searches read few of the exact vectors.
     dense = qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine, on_disk=True)

@@ -2,7 +2,8 @@
 
 One process at a time can open an embedded index. The service that has it open leaves its address and a
 private token in the data folder, in a file that only its user can read. Commands in that folder ask it. The
-service locks the file as long as it runs: without the lock, another process may have taken its port.
+service locks the file as long as it runs. A file without a lock was left by a killed service, whose port
+another process may have.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from ..errors import PertinentError
 from ..settings import Settings
@@ -73,8 +74,7 @@ def publish_address(folder: Path, service: FolderService, warn: Callable[[str], 
     path = folder / FILE_NAME
     lock = ExitStack()
     try:
-        _write_address(path, service)
-        _try_lock(lock.enter_context(path.open("r+")).fileno())
+        lock.callback(_write_address(path, service).close)
     except OSError as error:
         warn(f"warning: can't write {path} ({error.strerror}); commands in this folder can't use the service")
     try:
@@ -86,16 +86,24 @@ def publish_address(folder: Path, service: FolderService, warn: Callable[[str], 
                 path.unlink()
 
 
-def _write_address(path: Path, service: FolderService) -> None:
-    """Write the file so that only its owner can read it, and nobody reads half of it."""
+def _write_address(path: Path, service: FolderService) -> TextIO:
+    """Write the file so that only its owner can read it, and nobody reads half of it; return it locked.
+
+    It is locked before it gets its name, so that no command sees it without its lock.
+    """
     descriptor, temporary = tempfile.mkstemp(prefix=FILE_NAME, dir=path.parent)  # with mode 0600
+    file = os.fdopen(descriptor, "w", encoding="utf-8")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(service), file)
+        json.dump(asdict(service), file)
+        file.flush()
+        if not _try_lock(descriptor):
+            file.close()  # Windows can't rename an open file
         Path(temporary).replace(path)
     except OSError:
+        file.close()
         Path(temporary).unlink(missing_ok=True)
         raise
+    return file
 
 
 def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
@@ -109,7 +117,7 @@ def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
         return False
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError:  # a process has locked it, or the file system has no locks
         return False
     return True
 
@@ -147,7 +155,7 @@ def _read_address(path: Path, warn: Callable[[str], None]) -> FolderService | No
                 warn(f"ignored {path}: {problem}")
                 return None
             service = FolderService(**json.load(file))
-            # Without a lock of the service, that was killed: its port may be another process's by now.
+            # No lock: the service was killed, and another process may have its port.
             return None if _try_lock(file.fileno(), shared=True) else service
     except FileNotFoundError:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from datetime import datetime
@@ -11,6 +10,7 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
+from .._internal.safe_json import parse_json
 from ..errors import InvalidInput
 from ..types import Hit
 from . import defaults, integrity
@@ -366,8 +366,8 @@ def load(path: str | os.PathLike[str]) -> ValidationReport:
             "report", f"{path} can't be read: {getattr(error, 'strerror', None) or error}"
         ) from error
     try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        fields = parse_json(text)
+    except ValueError as error:
         raise InvalidInput("report", f"{path} is not JSON that can be read: {error}") from error
     if isinstance(fields, dict) and fields.get("schema_version") not in (None, SCHEMA_VERSION):
         raise InvalidInput("report", f"{path} {OTHER_VERSION}")

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from ...errors import EmbedderError, PertinentError, SettingsError
 from ...identity import shorten
 from ..retry_after import parse_retry_after
+from ..safe_json import parse_json
 from .retries import RetryableError
 
 MAX_QUOTE = 300
@@ -110,8 +111,8 @@ class Endpoint:
 def _parse_body(response: httpx.Response) -> object:
     """Return the parsed JSON of a response, or its text if it is not JSON."""
     try:
-        return response.json()
-    except (ValueError, RecursionError):
+        return parse_json(response.content)
+    except ValueError:
         return response.text
 
 

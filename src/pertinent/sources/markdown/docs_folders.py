@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from ..._internal.regular_files import read_regular_file
+from ..._internal.safe_json import parse_json
 from ...errors import InvalidInput, SourceError
 from ...types import Skipped
 from .docusaurus_config import DocsPlugin, SiteConfig, find_config, read_config
 from .docusaurus_routes import EXTENSIONS, is_page
-from .regular_files import read_regular_file
 from .symlinks import LinkBoundary
 
 _MAX_PARENTS = 4  # folders above the path in which to look for a config
@@ -163,8 +163,7 @@ def _find_configs_around(folder: Path, links: LinkBoundary) -> Iterator[Path]:
 def _list_configs_below(folder: Path) -> list[Path]:
     """List the configs one folder below; other processes may add and remove folders meanwhile."""
     try:
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries if entry.is_dir())
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - names are enough
     except OSError:
         return []
     return list(filter(None, (find_config(folder / name) for name in names)))
@@ -203,8 +202,8 @@ def _path_label(root: Path, site_root: Path) -> str:
 def _version_names(file: Path, docs: DocsPlugin) -> list[str]:
     """Return the names in `versions.json`, newest first; none if the file is missing or broken."""
     try:
-        names = json.loads(read_regular_file(file))
-    except (OSError, ValueError, RecursionError):
+        names = parse_json(read_regular_file(file))
+    except (OSError, ValueError):
         return []
     if not docs.versioned or not isinstance(names, list):
         return []

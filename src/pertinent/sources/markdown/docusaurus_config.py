@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from ..._internal.regular_files import read_regular_file
 from ...identity import is_url
 from .javascript import Value, find_object
-from .regular_files import read_regular_file
 
 Default = TypeVar("Default")
 

@@ -29,7 +29,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 @dataclass(slots=True)
 class UnclosedLimit:
-    """How many tags, comments and expressions of a page may never close; the others stay text.
+    """How many tags and expressions of a page may never close; the others stay text.
 
     Each is searched up to the end of the page. Valid MDX has some only in its exports.
     """

@@ -8,6 +8,7 @@ fills its line is a block; any other belongs to its paragraph. What is not valid
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import MutableMapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,12 +34,14 @@ _ALT = ["paragraph", "reference", "blockquote", "list"]
 _IMPORT = re.compile(r"import\s(?:[\w$*{][^'\";]*?\sfrom\s*|[{*][^'\";]*?\bfrom\s*)?(['\"])[^'\"\n]+\1.*")
 _EXPORT = re.compile(r"export\s+(?:(?:const|let|var|function|class|default|async)\b|[{*])")
 _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom\s*['\"]([^'\"]+)['\"]")
+_COMMENT_END = re.compile("-->")
 _MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*", re.MULTILINE)
 
 Env = MutableMapping[str, Any]
-"""What markdown-it passes along for one page: `imports`, the limit on what is `unclosed`, and `partners`.
+"""What markdown-it passes along for one page: `imports`, the limit on what is `unclosed`, and two caches.
 
 `partners` maps the beginning of a tag to the last text that was searched for it, and whether it was there.
+`comment_ends` has the last text that was searched for the ends of comments, and their positions.
 """
 
 
@@ -249,12 +252,14 @@ def _comment_block_rule(state: StateBlock, start: int, end: int, silent: bool) -
 
 def _find_comment_end(src: str, pos: int, end: int, env: Env) -> int:
     """Return the position of the `-->` of a comment at `pos`; -1 if there is none."""
-    limit = _unclosed_limit(env)
-    if limit.tags <= 0 or not src.startswith("<!--", pos):
+    if not src.startswith("<!--", pos):
         return -1
-    close = src.find("-->", pos + 4, end)
-    limit.tags -= close < 0
-    return close
+    text, ends = env.get("comment_ends", ("", []))
+    if text is not src:  # a text with thousands of `<!--` is searched once
+        ends = [match.start() for match in _COMMENT_END.finditer(src)]
+        env["comment_ends"] = src, ends
+    index = bisect_left(ends, pos + 4)
+    return ends[index] if index < len(ends) and ends[index] + 3 <= end else -1
 
 
 def _comment_inline_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001, ARG001

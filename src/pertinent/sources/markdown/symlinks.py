@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..._internal.regular_files import read_file_below, read_regular_file
 from ...types import Skipped
-from .regular_files import read_file_below, read_regular_file
 
 _MAX_NAMES = 10  # links that are named
 
@@ -63,7 +63,7 @@ class LinkBoundary:
         real = os.path.realpath(path)
         site = () if self._site is None else (self._site,)
         for folder in (*self._folders, *site):
-            if _is_below(real, folder):
+            if real != folder and _is_below(real, folder):
                 return read_file_below(folder, real)
         raise OSError(errno.ELOOP, "it has become a link that leads outside the source folder")
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ..._internal.retry_after import parse_retry_after
+from ..._internal.safe_json import parse_json
 from ...errors import IndexFailure, InvalidInput, PertinentError, StoreError
 from ...identity import is_loopback, is_url, shorten
 from ...limits import LONGEST_MESSAGE, check_at_least
@@ -112,8 +113,8 @@ class Connection:
                 the API.
         """
         try:
-            body = response.json()
-        except (ValueError, RecursionError):
+            body = parse_json(response.content)
+        except ValueError:
             body = None
         status = response.status_code
         # A probe answers with 503 and its own body; any error has a message.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from stat import S_ISREG
 
 from pydantic import BaseModel, ConfigDict
 
 from ..._internal.messages import count_queries
+from ..._internal.regular_files import read_regular_file
+from ..._internal.safe_json import parse_json
 from ...validation import report
 from ...validation.criteria import Criterion
 from ...validation.defaults import Verdict
@@ -122,8 +122,6 @@ class ReportFolder:
     def _summarize(self, path: Path) -> ReportSummary | None:
         try:
             stat = path.stat()
-            if not S_ISREG(stat.st_mode):  # reading a pipe might never end
-                return None
             state = (stat.st_mtime_ns, stat.st_size)
             if path.name not in self._cache or self._cache[path.name][0] != state:
                 self._cache[path.name] = (state, _read_summary(path))
@@ -134,9 +132,9 @@ class ReportFolder:
 
 def _read_summary(path: Path) -> ReportSummary | None:
     try:
-        summary = ReportSummary.model_validate(json.loads(path.read_bytes()))
+        summary = ReportSummary.model_validate(parse_json(read_regular_file(path)))
         return summary.model_copy(update={"name": path.name})
-    except (ValueError, RecursionError):  # a ValidationError is a ValueError
+    except ValueError:  # also a ValidationError
         return None
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from ..._internal.safe_json import parse_json
 from ...errors import InvalidInput
 from ..criteria import Criteria
 from ..labels import judgments
@@ -315,8 +316,8 @@ def _parse_tab_query(where: str, line: str) -> tuple[str, str]:
 
 def _parse_json_query(where: str, line: str) -> tuple[str, str]:
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        record = parse_json(line)
+    except ValueError as error:
         raise InvalidInput("golden", f"{where} is not JSON: {error}") from error
     query, text = (record.get("_id"), record.get("text")) if isinstance(record, dict) else (None, None)
     if isinstance(query, bool) or not isinstance(query, str | int) or not isinstance(text, str):

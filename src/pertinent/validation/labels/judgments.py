@@ -11,7 +11,6 @@ serialises writers.
 
 from __future__ import annotations
 
-import json
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from uuid import uuid4
 from pydantic import Field, model_validator
 
 from ..._internal.clock import utc_now
+from ..._internal.safe_json import parse_json
 from ...errors import InvalidInput, StoreError
 from ..golden.errors import build_model
 from ..golden.files import AnyPath
@@ -233,16 +233,16 @@ def _read_all(file: FileIO) -> bytes:
 
 def _is_json(line: bytes) -> bool:
     try:
-        json.loads(line)
-    except (ValueError, RecursionError):
+        parse_json(line)
+    except ValueError:
         return False
     return True
 
 
 def _parse_entry(where: str, line: bytes) -> LogEntry:
     try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        fields = parse_json(line)
+    except ValueError as error:
         raise InvalidInput("golden", f"{where} is not JSON: {error}") from error
     if not isinstance(fields, Mapping):
         raise InvalidInput("golden", f"{where} is not an object")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.sources.markdown import MarkdownSource, regular_files
+from pertinent._internal import regular_files
+from pertinent.sources.markdown import MarkdownSource
 from pertinent.types import Page, Unreadable
 
 from .conftest import WriteBook, read_pages, read_source
@@ -36,8 +37,20 @@ def replace_file_by_folder(root: Path, _elsewhere: Path) -> None:
     (root / "part" / "a.md").mkdir()
 
 
+def replace_file_by_link_to_the_source(root: Path, _elsewhere: Path) -> None:
+    (root / "part" / "a.md").unlink()
+    (root / "part" / "a.md").symlink_to(root, target_is_directory=True)
+
+
 @pytest.mark.parametrize(
-    "replace", [replace_file_by_link, replace_folder_by_link, replace_file_by_pipe, replace_file_by_folder]
+    "replace",
+    [
+        replace_file_by_link,
+        replace_folder_by_link,
+        replace_file_by_pipe,
+        replace_file_by_folder,
+        replace_file_by_link_to_the_source,
+    ],
 )
 def test_file_that_is_replaced_after_the_listing_is_not_read(
     write_book: WriteBook, tmp_path: Path, replace: Replace
@@ -100,24 +113,30 @@ def test_folder_that_vanishes_beside_the_source_is_ignored(
 ) -> None:
     root = write_book({"a.md": "x"})
     (tmp_path / "temporary").mkdir()
-    scandir = os.scandir
+    listdir = os.listdir
 
-    def scan_and_remove(path: str | Path) -> os._ScandirIterator[str]:
-        entries = scandir(path)
-        if Path(path) == tmp_path and (tmp_path / "temporary").exists():
-            listed = list(entries)
+    def list_and_remove(path: str | Path) -> list[str]:
+        names = listdir(path)
+        if Path(path) == tmp_path and "temporary" in names:
             (tmp_path / "temporary").rmdir()
-            return _Entries(listed)  # type: ignore[return-value]
-        return entries
+        return names
 
-    monkeypatch.setattr(os, "scandir", scan_and_remove)
+    monkeypatch.setattr(os, "listdir", list_and_remove)
     assert list(read_pages(root)) == ["book/a.md"]
     assert not (tmp_path / "temporary").exists()
 
 
-class _Entries(list[os.DirEntry[str]]):
-    def __enter__(self) -> _Entries:
-        return self
+def test_broken_link_does_not_hide_the_config_beside_it(write_book: WriteBook) -> None:
+    config = "module.exports = {url: 'https://book.example', baseUrl: '/'}"
+    root = write_book({"site/docusaurus.config.js": config, "site/docs/a.md": "x"})
+    (root / "loop").symlink_to("loop")
+    assert [page.url for page in read_pages(root).values()] == ["https://book.example/docs/a"]
 
-    def __exit__(self, *_error: object) -> None:
-        pass
+
+def test_descriptors_of_files_that_can_not_be_read_are_closed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - the count
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(OSError, match=r"not a regular file"):
+            regular_files.read_regular_file(path)
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208

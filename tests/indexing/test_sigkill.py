@@ -155,7 +155,7 @@ def test_next_sync_completes_runs_killed_at_random_moments(
     moments = random.Random(20)  # noqa: S311 - the same moments on every run
     for _ in range(8):
         with ForkedScript(CHILD, str(tmp_path / "data"), str(book), str(NEVER)) as child:
-            time.sleep(moments.random() * 0.3)
+            time.sleep(moments.random() * 0.2)
             child.kill()
     complete(tmp_path / "data", book)
     assert contents(tmp_path / "data") == unbroken[2]

@@ -39,7 +39,9 @@ class ForkedScript:
         pipes = [_CONTEXT.Pipe(duplex=False) for _ in range(3)]
         (stdin, self_stdin), (self_stdout, stdout), (self_stderr, stderr) = pipes
         self._process = _CONTEXT.Process(
-            target=_run, args=(script, arguments, {**os.environ, **environment}, (stdin, stdout, stderr))
+            target=_run,
+            args=(script, arguments, {**os.environ, **environment}, (stdin, stdout, stderr)),
+            daemon=True,  # it ends with the tests, also if a test forgets it
         )
         self._process.start()
         self.stdin = os.fdopen(os.dup(self_stdin.fileno()), "w", encoding="utf-8")

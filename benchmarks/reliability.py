@@ -32,17 +32,22 @@ def count_bins(outcomes: Iterable[tuple[float, bool]]) -> list[dict[str, float]]
 
 
 def main() -> None:
+    sets = read_bins()
+    PICTURE.write_text(draw(sets))
+    print(f"{PICTURE.name}: {', '.join(sets)}")
+
+
+def read_bins() -> dict[str, list[dict[str, float]]]:
+    """Read the recorded bins of each set, with the default model."""
     sets: dict[str, list[dict[str, float]]] = {}
     for path in sorted((HERE / "results").glob("*.json")):
         figures: dict[str, Any] = json.loads(path.read_text())
         if bins := figures.get("reliability"):
             sets[path.stem.partition("-")[2]] = bins
     # The results of another model have the name of the set and of the model.
-    sets = {
+    return {
         name: bins for name, bins in sets.items() if not any(name.startswith(f"{other}-") for other in sets)
     }
-    PICTURE.write_text(draw(sets))
-    print(f"{PICTURE.name}: {', '.join(sets)}")
 
 
 def draw(sets: dict[str, list[dict[str, float]]]) -> str:

@@ -33,6 +33,9 @@ SLOW_FIXTURES = frozenset(
 )  # fmt: skip
 """Fixtures that start a server, a browser, a process or a build with Docusaurus."""
 
+BUILD_FIXTURES = frozenset({"built_cases", "built_handbook", "themed_handbook", "tools"})
+"""Fixtures that wait for what npm installs and Docusaurus builds while the first tests run."""
+
 SLOW_PARAMETERS = frozenset({"postgresql"})
 """Parameters of tests that ask for such a fixture while they run."""
 
@@ -60,7 +63,10 @@ hypothesis.settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as `slow` what needs more than this process, so that `make quick` leaves it out."""
+    """Mark as `slow` what needs more than this process, and run last what waits for builds.
+
+    `make quick` leaves out what is slow.
+    """
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
@@ -68,6 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             parameter in SLOW_PARAMETERS for parameter in parameters if isinstance(parameter, str)
         ):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: not BUILD_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())))
 
 
 def pytest_collection_finish() -> None:

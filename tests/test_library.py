@@ -178,7 +178,7 @@ class TestSeed001:
         assert with_it["anchor"] == "quality-of-service"
         assert with_it["algorithm"] == "hybrid-similarity"
         assert set(with_it["scores"]) == {
-            "cosine", "lexical", "title", "heading", "page", "base", "rerank",
+            "cosine", "lexical", "title", "heading", "page", "numbers", "base", "rerank",
         }  # fmt: skip
 
     def test_seed_001_citation_is_the_url_with_its_anchor(self, indexed: Path) -> None:

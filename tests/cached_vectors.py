@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pertinent.embedders.onnx_text import OnnxEmbedder
+from pertinent.embedders.onnx_embedder import OnnxEmbedder
 from pertinent.identity import digest
 from pertinent.ports import Vector
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .errors import PertinentError
     from .surfaces.client import AsyncPertinentClient, PertinentClient
-    from .surfaces.entities import QueryEmbedding, RetrievalResult
     from .surfaces.library import Pertinent
+    from .surfaces.seed_entities import QueryEmbedding, RetrievalResult
     from .surfaces.seed_functions import (
         generate_query_embedding,
         retrieve,
@@ -40,7 +40,7 @@ _MODULES = {
     **dict.fromkeys(("Answer", "Chunk", "Filters", "Hit", "Suggestion"), "types"),
     "Pertinent": "surfaces.library",
     **dict.fromkeys(("AsyncPertinentClient", "PertinentClient"), "surfaces.client"),
-    **dict.fromkeys(("QueryEmbedding", "RetrievalResult"), "surfaces.entities"),
+    **dict.fromkeys(("QueryEmbedding", "RetrievalResult"), "surfaces.seed_entities"),
 }
 """Where a public name is defined, unless it is a function of a seed."""
 

@@ -70,7 +70,7 @@ def _choose_embedder(settings: Settings) -> Embedder:
     if provider == "local":
         return _create_local_embedder(model)
     if provider == "onnx":
-        from .embedders.onnx_text import OnnxEmbedder
+        from .embedders.onnx_embedder import OnnxEmbedder
 
         return OnnxEmbedder.load_folder(Path(model).expanduser().resolve())
     if provider == "fastembed":

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from pertinent import build
 from pertinent._internal.package_files import locate_package_files
 from pertinent.embedders import bge
-from pertinent.embedders.onnx_text import OnnxEmbedder
+from pertinent.embedders.onnx_embedder import OnnxEmbedder
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.settings import Settings
 from tests.embedders.tiny_models import unit

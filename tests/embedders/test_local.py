@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pertinent.embedders import local
 from pertinent.embedders.local import LocalEmbedder
-from pertinent.embedders.onnx_text import OnnxEmbedder
+from pertinent.embedders.onnx_embedder import OnnxEmbedder
 from pertinent.errors import EmbedderError
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pertinent import build
 from pertinent.embedders import local
-from pertinent.embedders.onnx_text import MAX_LENGTH_RATIO, OnnxEmbedder, group_by_length
+from pertinent.embedders.onnx_embedder import MAX_LENGTH_RATIO, OnnxEmbedder, group_by_length
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.settings import Settings
 from tests.embedders.tiny_models import make_tokenizer, states_of, unit, write_model

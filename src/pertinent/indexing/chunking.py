@@ -17,7 +17,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from .. import identity
-from .._internal.code_parts import split_code
+from .._internal.code_splitter import split_code
 from ..types import SECTION_SEPARATOR, Block, BlockKind, Chunk, FrontMatter, Page, Section
 
 CHUNKER_VERSION = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .._internal.code_parts import split_code
+from .._internal.code_splitter import split_code
 from .normal_form import BlockPiece
 
 CODE_LIMIT = 1800

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from ..identity import canonical_url, point_id, shorten
 from ..ports import Entry
 from ..types import SECTION_SEPARATOR, Chunk, DamagedPoint, Filters, PointId, StoredPoint
-from .point_fields import find_problems
+from .payload_checks import find_problems
 
 KEYWORDS = ("document_id", "headings", "url_parents", "source_type")
 """The fields that filters use, which every store therefore indexes."""

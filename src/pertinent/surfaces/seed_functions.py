@@ -12,9 +12,9 @@ from ..errors import InvalidInput
 from ..limits import RETRIEVAL_LAYER, RETRIEVAL_TESTING
 from ..search.engine import damage_notes
 from ..types import SearchOptions
-from .entities import QueryEmbedding, RetrievalResult, to_retrieval_result
 from .library import Pertinent
 from .query_response import render_query_response
+from .seed_entities import QueryEmbedding, RetrievalResult, to_retrieval_result
 
 _shared: Pertinent | None = None
 _shared_lock = threading.RLock()

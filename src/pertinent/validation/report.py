@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 from .._internal.safe_json import parse_json
 from ..errors import InvalidInput
 from ..types import Hit
-from . import defaults, integrity
+from . import integrity, report_defaults
 from .acceptance_checks import AcceptanceCheck
 from .comparison.stored_labels import (
     LabelLocation,
@@ -24,11 +24,11 @@ from .comparison.stored_labels import (
     store_labels,
 )
 from .criteria import Criterion
-from .defaults import Verdict
 from .diagnosis import Diagnosis
-from .golden.files import write_atomically
 from .golden.golden_set import ANSWER_THRESHOLD, Category, ExpectedCriteria, QueryFilters, QueryType, Unit
 from .golden.short_forms import derive_id
+from .golden.text_files import write_atomically
+from .report_defaults import Verdict
 from .report_fields import (
     Count,
     Hash,
@@ -136,17 +136,17 @@ class TestCase(ReportPart):
     precision_at_k: Rate
     rank_of_best: Rank | None = None
     judged: list[bool] = Field(
-        default_factory=defaults.default_judged,
+        default_factory=report_defaults.default_judged,
         description="Whether each result was judged; if not, its label is 0",
     )
-    metrics: dict[str, float] = Field(default_factory=defaults.default_metrics)
+    metrics: dict[str, float] = Field(default_factory=report_defaults.default_metrics)
     latency_ms: Milliseconds = 0.0
-    status: CaseStatus = Field(default_factory=defaults.default_status)
+    status: CaseStatus = Field(default_factory=report_defaults.default_status)
     complaints: list[str] = Field(default=[])
     error: str | None = None
     diagnosis: Diagnosis | None = None
     relevant: int = Field(
-        default_factory=defaults.default_relevant,
+        default_factory=report_defaults.default_relevant,
         ge=0,
         description="How many passages are labelled as relevant; where there are none, the query is left out "
         "of the `_answerable` means",
@@ -260,22 +260,22 @@ class ValidationReport(ReportPart):
     summary: str
     issues: list[str]
 
-    verdict: Verdict = Field(default_factory=defaults.default_verdict)
+    verdict: Verdict = Field(default_factory=report_defaults.default_verdict)
     avg_precision_at_5_answerable: Rate = Field(
-        default_factory=defaults.default_precision_answerable,
+        default_factory=report_defaults.default_precision_answerable,
         description="Mean over the queries that the verdict judges: answerable, not `edge`, with a relevant "
         "passage",
     )
     mrr_answerable: Rate = Field(
-        default_factory=defaults.default_mrr_answerable,
+        default_factory=report_defaults.default_mrr_answerable,
         description="Mean over the same queries, by `rank_of_best`",
     )
     mrr_first_relevant: Rate = Field(
-        default_factory=defaults.default_mrr_first_relevant,
+        default_factory=report_defaults.default_mrr_first_relevant,
         description="Mean over all test cases, by the first relevant result",
     )
     mrr_first_relevant_answerable: Rate = Field(
-        default_factory=defaults.default_mrr_first_relevant_answerable
+        default_factory=report_defaults.default_mrr_first_relevant_answerable
     )
     criteria: list[Criterion] = Field(default=[])
     checks: list[AcceptanceCheck] = Field(default=[])
@@ -285,7 +285,7 @@ class ValidationReport(ReportPart):
     latency: Latency | None = None
     golden: GoldenSummary = Field(
         default_factory=lambda fields: GoldenSummary(
-            queries=len(fields.get("test_cases", ())), scored=len(defaults.list_answerable(fields))
+            queries=len(fields.get("test_cases", ())), scored=len(report_defaults.list_answerable(fields))
         )
     )
     preflight: list[str] = Field(default=[])
@@ -312,7 +312,7 @@ class ValidationReport(ReportPart):
                 "total_queries",
                 f"must be {len(self.test_cases)}, as many as test_cases, not {self.total_queries}",
             )
-        verdict = defaults.read_verdict(self.summary)
+        verdict = report_defaults.read_verdict(self.summary)
         if verdict is None:
             raise InvalidInput("summary", "must name the verdict: PASS, FAIL or INVALID")
         if verdict != self.verdict:

@@ -10,8 +10,8 @@ from .._internal.messages import format_apart, format_count, format_list
 from . import preflight
 from .acceptance_checks import AcceptanceCheck
 from .criteria import Criteria, Criterion
-from .defaults import Verdict
 from .golden.golden_set import GoldenSet
+from .report_defaults import Verdict
 from .scoring import Case
 
 SUCCESS = "success@5"

@@ -16,7 +16,7 @@ import orjson
 from ...identity import canonical_url, document_id, url_of_path
 from ...limits import is_iso_8601
 from ...types import SECTION_SEPARATOR, Chunk, DamagedPoint, PointId, StoredPoint
-from ..point_fields import find_problems, is_content_hash
+from ..payload_checks import find_problems, is_content_hash
 
 Payload = Mapping[str, Any]
 

@@ -85,7 +85,7 @@ def open_reader(settings: Settings, *, announce: bool = True) -> Iterator[Pertin
         settings: The settings that name the index.
         announce: Print that the service is asked.
     """
-    from ..folder_service import connect, find_service
+    from ..running_service import connect, find_service
 
     service = find_service(settings, print_notice)
     if service is None:
@@ -117,7 +117,7 @@ def _open_index(settings: Settings) -> Iterator[Pertinent]:
 
 def _advise_on_service(settings: Settings) -> str | None:
     """Return what to do if a service has the index open; None without one."""
-    from ..folder_service import find_service
+    from ..running_service import find_service
 
     service = find_service(settings, print_notice)
     if service is None:

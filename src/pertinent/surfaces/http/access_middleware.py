@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import is_loopback
-from ..folder_service import TOKEN_PREFIX
+from ..running_service import TOKEN_PREFIX
 from .errors import ApiError, error_response
 from .observability import Observer
 from .rate_limit import RateLimit

@@ -15,7 +15,7 @@ from ..._internal.regular_files import read_regular_file
 from ..._internal.safe_json import parse_json
 from ...validation import report
 from ...validation.criteria import Criterion
-from ...validation.defaults import Verdict
+from ...validation.report_defaults import Verdict
 
 MAX_REPORTS = 500
 """How many reports are listed, the latest."""

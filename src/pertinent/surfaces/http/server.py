@@ -18,8 +18,8 @@ from ...errors import SettingsError
 from ...identity import is_loopback
 from ...search.engine import NO_CHUNKS
 from ...settings import Settings
-from ..folder_service import FolderService, local_url, make_token, publish_address
 from ..library import Pertinent
+from ..running_service import RunningService, local_url, make_token, publish_address
 from .app import create_app
 from .connection_limits import ConnectionLimits, read_descriptor_limit
 from .observability import Observer, configure_logging, create_tracer
@@ -93,7 +93,7 @@ def run_server(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     host, port = listener.getsockname()[:2]
     language = pertinent.workspace.language()
-    address = FolderService(local_url(host, port), token, settings.embedder, language, watch)
+    address = RunningService(local_url(host, port), token, settings.embedder, language, watch)
     # On a server, an index can be opened by many processes.
     is_embedded = settings.qdrant_url is None
     try:

@@ -1,7 +1,7 @@
 """The index of a folder, as a server over stdio reads it.
 
 Agents keep their servers running all day, and the index is rebuilt meanwhile. So it is open only during a
-call. While a service has it open, calls go to that service (`folder_service.py`).
+call. While a service has it open, calls go to that service (`running_service.py`).
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from pydantic import Field
 from ..._internal.messages import format_list
 from ...errors import InvalidInput
 from ..criteria import Criterion
-from ..defaults import Verdict
 from ..report import CaseStatus, Latency, TestCase, ValidationReport
+from ..report_defaults import Verdict
 from ..report_fields import ReportPart
 from ..statistics import PAIRED_SPREAD, Z_80, Z_95, Column, intervals, permutation_test
 from .golden_change import (

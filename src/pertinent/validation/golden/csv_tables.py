@@ -16,10 +16,10 @@ from pydantic import ValidationError
 
 from ...errors import InvalidFile, InvalidInput
 from .errors import describe_error, error_path, list_errors
-from .files import AnyPath, read_utf8, write_atomically
 from .golden_set import MODELS, GoldenQuery, GoldenSet, Label, record_lines
 from .line_numbers import Fault, ParseError, parse_json
 from .short_forms import derive_id
+from .text_files import AnyPath, read_utf8, write_atomically
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

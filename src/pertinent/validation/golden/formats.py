@@ -21,8 +21,8 @@ from ..labels import judgments
 from ..labels.resolve import ResolvedQuery
 from .csv_tables import WHOLE_NUMBER, read_table, write_table
 from .errors import build_model
-from .files import AnyPath, read_utf8, write_atomically
 from .golden_set import GoldenQuery, GoldenSet, Unit, load_golden_file
+from .text_files import AnyPath, read_utf8, write_atomically
 
 __all__ = [
     "Qrels",

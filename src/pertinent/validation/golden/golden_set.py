@@ -36,9 +36,9 @@ from ...limits import ENGINE
 from ...types import Filters
 from ..criteria import Criteria
 from .errors import Models, find_repeated_ids, locate_errors
-from .files import AnyPath, read_utf8, write_atomically
 from .line_numbers import ParseError, parse_json, parse_yaml
 from .short_forms import check_finite, check_not_blank, derive_id, expand_labels
+from .text_files import AnyPath, read_utf8, write_atomically
 
 QueryType = Literal["specific", "broad", "paraphrase", "edge"]
 Category = Literal["factual", "conceptual", "contextual"]

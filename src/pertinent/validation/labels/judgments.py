@@ -27,8 +27,8 @@ from ..._internal.clock import utc_now
 from ..._internal.safe_json import parse_json
 from ...errors import InvalidInput, StoreError
 from ..golden.errors import build_model
-from ..golden.files import AnyPath
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, StrictModel
+from ..golden.text_files import AnyPath
 
 SUFFIX = ".judgments.jsonl"
 NAME_MAX = 60

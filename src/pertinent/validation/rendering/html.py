@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from ..._internal.messages import format_count
-from ..defaults import is_answerable
 from ..report import Mean, ValidationReport
+from ..report_defaults import is_answerable
 from . import case_summary, criterion_display, display_names, number_format, safe_text
 from .averages import list_averages
 from .criterion_display import CriterionDisplay

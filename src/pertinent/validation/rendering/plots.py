@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..defaults import is_answerable
 from ..report import TestCase, ValidationReport
+from ..report_defaults import is_answerable
 from . import display_names
 from .case_summary import has_passed
 from .heatmap import plot_heatmap

@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ..._internal.messages import count_queries
-from ..defaults import is_answerable
 from ..report import TestCase, ValidationReport
+from ..report_defaults import is_answerable
 from . import display_names, safe_text
 from .case_summary import has_passed, precision_at_5
 from .criterion_display import target_precision

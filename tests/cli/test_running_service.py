@@ -25,9 +25,9 @@ import pytest
 from pertinent import Pertinent
 from pertinent.errors import PertinentError
 from pertinent.settings import Settings
-from pertinent.surfaces import folder_service
-from pertinent.surfaces.folder_service import (
-    FolderService,
+from pertinent.surfaces import running_service
+from pertinent.surfaces.running_service import (
+    RunningService,
     find_service,
     local_url,
     make_token,
@@ -413,7 +413,7 @@ def test_address_is_one_that_this_machine_reaches(host: str, url: str) -> None:
     assert local_url(host, 80) == url
 
 
-SERVICE = FolderService("http://127.0.0.1:1", "a-token", "testing:hashed-words", "english")
+SERVICE = RunningService("http://127.0.0.1:1", "a-token", "testing:hashed-words", "english")
 
 
 def test_folder_that_can_not_be_written_is_a_warning(tmp_path: Path) -> None:
@@ -426,7 +426,7 @@ def test_folder_that_can_not_be_written_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_file_of_a_newer_service_is_not_removed(tmp_path: Path) -> None:
-    newer = FolderService("http://127.0.0.1:2", "another-token", "testing:hashed-words", "english")
+    newer = RunningService("http://127.0.0.1:2", "another-token", "testing:hashed-words", "english")
     with publish_address(tmp_path, newer, pytest.fail):
         with publish_address(tmp_path, SERVICE, pytest.fail):
             (tmp_path / "service.json").write_text(json.dumps(asdict(newer)), encoding="utf-8")
@@ -450,9 +450,9 @@ def test_file_of_another_user_is_not_trusted(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], FolderService | None]:
+def find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], RunningService | None]:
     """Look for the service of the folder; any service at the address of its file answers."""
-    monkeypatch.setattr(folder_service, "_answers", lambda _service: True)
+    monkeypatch.setattr(running_service, "_answers", lambda _service: True)
     settings = Settings(folder=tmp_path, embedder="testing:hashed-words")
     return lambda: find_service(settings, pytest.fail)
 
@@ -467,7 +467,7 @@ def write_stale_file(folder: Path) -> Path:
 
 
 def test_service_is_found_although_a_command_read_the_file_before_it(
-    tmp_path: Path, find: Callable[[], FolderService | None]
+    tmp_path: Path, find: Callable[[], RunningService | None]
 ) -> None:
     with write_stale_file(tmp_path).open() as file:
         fcntl.flock(file, fcntl.LOCK_SH)
@@ -476,7 +476,7 @@ def test_service_is_found_although_a_command_read_the_file_before_it(
 
 
 def test_two_commands_at_once_ignore_the_file_of_a_killed_service(
-    tmp_path: Path, find: Callable[[], FolderService | None]
+    tmp_path: Path, find: Callable[[], RunningService | None]
 ) -> None:
     with write_stale_file(tmp_path).open() as file:
         fcntl.flock(file, fcntl.LOCK_SH)
@@ -484,7 +484,7 @@ def test_two_commands_at_once_ignore_the_file_of_a_killed_service(
 
 
 def test_service_is_found_on_a_file_system_without_locks(
-    tmp_path: Path, find: Callable[[], FolderService | None], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, find: Callable[[], RunningService | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse_lock(*_arguments: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
@@ -501,7 +501,7 @@ def test_index_on_a_server_is_opened_by_every_process(tmp_path: Path) -> None:
 
 
 def test_token_is_not_in_an_error_of_the_client(tmp_path: Path) -> None:
-    from pertinent.surfaces.folder_service import connect
+    from pertinent.surfaces.running_service import connect
 
     with connect(SERVICE) as client, pytest.raises(PertinentError) as error:
         client.suggest("x")

@@ -38,7 +38,7 @@ REQUEST_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class FolderService:
+class RunningService:
     """The address of a service, its private token, and the settings that its answers depend on."""
 
     url: str
@@ -63,7 +63,7 @@ def local_url(host: str, port: int) -> str:
 
 
 @contextmanager
-def publish_address(folder: Path, service: FolderService, warn: Callable[[str], None]) -> Iterator[None]:
+def publish_address(folder: Path, service: RunningService, warn: Callable[[str], None]) -> Iterator[None]:
     """Keep the file with the address in the folder, and remove it at the end.
 
     Args:
@@ -86,7 +86,7 @@ def publish_address(folder: Path, service: FolderService, warn: Callable[[str], 
                 path.unlink()
 
 
-def _write_address(path: Path, service: FolderService) -> TextIO:
+def _write_address(path: Path, service: RunningService) -> TextIO:
     """Write the file so that only its owner can read it, and nobody reads half of it; return it locked.
 
     It is locked before it gets its name, so that no command sees it without its lock.
@@ -122,7 +122,7 @@ def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
     return True
 
 
-def find_service(settings: Settings, warn: Callable[[str], None]) -> FolderService | None:
+def find_service(settings: Settings, warn: Callable[[str], None]) -> RunningService | None:
     """Return the service that has the embedded index of these settings open; None without one.
 
     A file that a killed service has left is ignored, and so is a service with another embedder or language.
@@ -141,20 +141,20 @@ def find_service(settings: Settings, warn: Callable[[str], None]) -> FolderServi
     return service if _answers(service) else None
 
 
-def connect(service: FolderService) -> FolderClient:
+def connect(service: RunningService) -> FolderClient:
     """Return a client of the service with all rights of an API key."""
     from .client.folder_client import FolderClient
 
     return FolderClient(service.url, service.token, service.language, timeout=REQUEST_SECONDS)
 
 
-def _read_address(path: Path, warn: Callable[[str], None]) -> FolderService | None:
+def _read_address(path: Path, warn: Callable[[str], None]) -> RunningService | None:
     try:
         with path.open(encoding="utf-8") as file:
             if problem := _find_access_problem(os.fstat(file.fileno())):
                 warn(f"ignored {path}: {problem}")
                 return None
-            service = FolderService(**json.load(file))
+            service = RunningService(**json.load(file))
             # No lock: the service was killed, and another process may have its port.
             return None if _try_lock(file.fileno(), shared=True) else service
     except FileNotFoundError:
@@ -177,7 +177,7 @@ def _find_access_problem(status: os.stat_result) -> str | None:
     return None
 
 
-def _answers(service: FolderService) -> bool:
+def _answers(service: RunningService) -> bool:
     """Whether the service at the address accepts the token; another one may have taken the port."""
     from .client import PertinentClient
 

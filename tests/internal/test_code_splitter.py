@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent._internal.code_parts import _CodeLine, split_code
+from pertinent._internal.code_splitter import _CodeLine, split_code
 
 LINES = st.lists(st.text("ab }{)#\t", max_size=12), max_size=60)
 

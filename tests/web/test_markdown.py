@@ -58,7 +58,9 @@ def test_code_whose_language_is_a_name_of_javascript_is_plain(bench: Reader, lan
 
 def test_code_with_a_character_that_html_drops_is_plain(bench: Reader) -> None:
     bench.js("() => import('/static/vendor/highlight.min.js')")
-    assert drawn(bench, "```python\nx = 'a\0b'\n```", "x").endswith("<code><mark>x</mark> = 'a\0b'</code></pre>")
+    assert drawn(bench, "```python\nx = 'a\0b'\n```", "x").endswith(
+        "<code><mark>x</mark> = 'a\0b'</code></pre>"
+    )
 
 
 def test_lists_are_nested_by_their_indentation(bench: Reader) -> None:

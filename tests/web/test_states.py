@@ -178,7 +178,9 @@ def test_search_works_without_the_list_of_pages(visit: Visit) -> None:
     expect(reader.page.locator("#parts")).to_be_empty()
 
 
-@pytest.mark.parametrize("body", [None, [], {"error": "constructor"}, {"error": {"code": 1}, "message": {"a": 1}}])
+@pytest.mark.parametrize(
+    "body", [None, [], {"error": "constructor"}, {"error": {"code": 1}, "message": {"a": 1}}]
+)
 def test_error_of_any_shape_is_shown(reader: Reader, body: Any) -> None:
     reader.expected_errors.append("502")
     reader.page.route(SEARCH, lambda route: route.fulfill(status=502, body=json.dumps(body)))

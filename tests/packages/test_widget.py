@@ -266,3 +266,10 @@ def test_widget_says_that_nothing_was_found(visitor: Visitor) -> None:
 def test_widget_shows_markup_of_pages_as_text(visitor: Visitor) -> None:
     visitor.search("hostile payload")
     expect(visitor.dialog).to_contain_text("<script>window.harmed = 2</script>")
+
+
+def test_widget_keeps_the_direction_of_a_name_to_itself(visitor: Visitor) -> None:
+    """The path after a name that turns the direction of the text is still read from left to right."""
+    visitor.search("joint")
+    name = visitor.page.locator(".name").first
+    assert name.evaluate("(element) => getComputedStyle(element).unicodeBidi") == "isolate"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pertinent import Pertinent
+from pertinent.surfaces.http import docsearch_api
+from pertinent.surfaces.http.service import answer_query
+from pertinent.types import Answer
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import Serve, Service, problem, settings_in
@@ -51,6 +55,26 @@ def test_docsearch_texts_are_safe_as_html(service: Service) -> None:
     assert hit["_snippetResult"]["content"]["value"].startswith("&lt;<mark>script</mark>&gt;")
     assert hit["content"].startswith("&lt;script&gt;")
     assert "<script" not in str(hit)
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", " JavaScript:alert(1)", "java\tscript:alert(1)", "data:text/html,x", "x"]
+)
+def test_docsearch_hit_without_a_page_is_left_out(
+    service: Service, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    """DocSearch makes a link of any address, and another pipeline's collection may hold any."""
+
+    async def answer_with_url(*arguments: Any) -> Answer:
+        answer = await answer_query(*arguments)
+        first = answer.hits[0]
+        hits = (replace(first, chunk=replace(first.chunk, url=url)), *answer.hits[1:])
+        return replace(answer, hits=hits)
+
+    monkeypatch.setattr(docsearch_api, "answer_query", answer_with_url)
+    result = query(service, "torque of joints", hitsPerPage=2)
+    assert result["nbHits"] == 1
+    assert result["hits"][0]["url"].startswith("https://book.example/")
 
 
 def test_docsearch_snippet_has_no_markup_of_markdown(serve: Serve, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import yaml
 from pertinent.errors import IndexFailure
 from pertinent.surfaces.http import service as service_module
 from pertinent.surfaces.http.errors import ERROR_KINDS
+from pertinent.surfaces.http.observability import serialize_event
 
 from .conftest import Serve, Service, raising
 
@@ -69,6 +71,16 @@ def test_search_without_results_is_logged(service: Service) -> None:
 
 
 KEY = "a-long-and-secret-key"
+
+
+def test_log_line_is_harmless_in_a_terminal() -> None:
+    """A reader of the log may be a terminal, and anybody may write a query."""
+    query = "\x1b]0;a\x07 \x9b31m \u202e \u2028 \u2066 \x7f Gelenk für 日本 \U0001f916"
+    for event in ({"query": query}, {"query": f"{query} \ud800"}):
+        line = serialize_event(event, default=str).decode()
+        assert line.isprintable()
+        assert json.loads(line) == event
+    assert "für 日本" in serialize_event({"query": query}, default=str).decode()
 
 
 def test_refusal_is_logged_without_key_and_body(serve: Serve) -> None:

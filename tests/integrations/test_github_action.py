@@ -137,6 +137,28 @@ def test_no_input_becomes_part_of_a_script() -> None:
     assert not [script for script in scripts if "${{" in script]
 
 
+@pytest.mark.parametrize("golden", ["golden.yaml", "wrong.yaml", "missing.yaml"])
+def test_output_of_pertinent_gives_github_no_commands(runner: Runner, golden: str) -> None:
+    """A page or a query may hold `##[error]` or `::add-mask::`, which GitHub would obey."""
+    runner.inputs["golden"] = golden
+    tokens = set()
+    for name in ("Index", "Validate"):
+        lines = runner.run_step(name).stdout.splitlines()
+        token = lines[0].removeprefix("::stop-commands::")
+        assert re.fullmatch("[0-9a-f]{32}", token), lines[0]
+        assert lines[-1] == f"::{token}::"
+        tokens.add(token)
+    assert len(tokens) == 2
+
+
+def test_commands_start_again_after_a_failed_sync(runner: Runner) -> None:
+    runner.inputs["source"] = "nowhere"
+    result = runner.run_step("Index")
+    assert result.returncode == 2
+    lines = result.stdout.splitlines()
+    assert lines[-1] == f"::{lines[0].removeprefix('::stop-commands::')}::"
+
+
 def test_outputs_are_those_of_the_step(runner: Runner) -> None:
     values = [output["value"] for output in ACTION["outputs"].values()]
     runner.outputs = {"verdict": "PASS", "report": "report.json", "junit": "junit.xml"}

@@ -97,6 +97,20 @@ def test_failed_verdict_shows_the_criteria_that_are_not_met(project: pytest.Pyte
     result.stdout.fnmatch_lines(["FAIL*", "not met: success@5: 0.000, target: ≥ 0.50"])
 
 
+def test_text_of_the_golden_set_is_harmless_in_a_terminal(project: pytest.Pytester) -> None:
+    """No escape sequence, and no line that a CI system takes for a command."""
+    text = r"messages \e]0;title\a on \e[2J topics\n::error::of the query"
+    query = MISSED.replace("missed", r'"missed\e[31m"').replace("text: messages on topics", f'text: "{text}"')
+    write_golden(project, query)
+    for options in (["-v"], ["-rx", "--pertinent-verdict-decides"]):
+        output = project.runpytest(*options).stdout.str()
+        assert "query: messages on topics ::error::of the query" in output or "XFAIL" in output
+        assert "query[missed]" in output
+        assert "\x1b" not in output
+        assert "\a" not in output
+        assert "\n::error" not in output
+
+
 def test_verdict_can_decide_alone(project: pytest.Pytester) -> None:
     write_golden(project, LIMITS, MISSED)
     result = project.runpytest("--pertinent-verdict-decides", "-rx")

@@ -47,6 +47,11 @@ PAGES = {
         "data-scope": "http://[",
         "data-translations": "{",
     },
+    "more-mistakes": {
+        "data-key": PUBLIC_KEY,
+        "data-target": "##nowhere[",
+        "data-translations": json.dumps({"nothing": 5, "button": None, "hint": "Type."}),
+    },
     "german": {
         "data-key": PUBLIC_KEY,
         "data-placeholder": "Im Handbuch suchen",
@@ -200,6 +205,17 @@ def test_widget_names_mistakes_in_its_attributes_and_works(visit_site: Visit) ->
     assert all(f"data-{name}" in reports for name in ("theme", "target", "scope", "translations"))
 
 
+def test_widget_works_with_a_selector_and_texts_that_are_invalid(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/more-mistakes.html")
+    visitor.expected_errors += ["Pertinent's widget"]
+    visitor.page.keyboard.press("Control+k")
+    visitor.box.fill("zzzz qqqq xxxx wwww")
+    expect(visitor.page.get_by_text("Nothing was found for")).to_be_visible()
+    errors = " ".join(visitor.problems)
+    assert 'data-target="##nowhere["' in errors
+    assert "data-translations must be a JSON object of texts: nothing, button" in errors
+
+
 def test_second_widget_of_a_page_does_nothing(visit_site: Visit) -> None:
     visitor = visit_site(f"{OTHER_SITE}/twice.html")
     visitor.expected_errors += ["has the search already"]
@@ -250,3 +266,10 @@ def test_widget_says_that_nothing_was_found(visitor: Visitor) -> None:
 def test_widget_shows_markup_of_pages_as_text(visitor: Visitor) -> None:
     visitor.search("hostile payload")
     expect(visitor.dialog).to_contain_text("<script>window.harmed = 2</script>")
+
+
+def test_widget_keeps_the_direction_of_a_name_to_itself(visitor: Visitor) -> None:
+    """The path after a name that turns the direction of the text is still read from left to right."""
+    visitor.search("joint")
+    name = visitor.page.locator(".name").first
+    assert name.evaluate("(element) => getComputedStyle(element).unicodeBidi") == "isolate"

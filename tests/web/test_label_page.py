@@ -179,6 +179,14 @@ def test_judge_name_is_stored_and_has_its_own_queue(sit: Visit, labelling: Label
     expect(count(judge)).to_have_text(re.compile("^1 of "))
 
 
+@pytest.mark.parametrize("stored", ["'x'.repeat(1000)", "'\\ud800'"])
+def test_damaged_name_of_the_judge_does_not_stop_the_page(sit: Visit, stored: str) -> None:
+    seat = sit()
+    seat.js(f"localStorage.setItem('pertinent.judge', {stored})")
+    seat.page.reload()
+    expect(passage(seat)).to_be_focused()
+
+
 def test_two_judges_work_at_once_and_see_their_agreement(sit: Visit, labelling: Labelling) -> None:
     seats = {}
     for who in ("ann", "ben"):
@@ -247,6 +255,29 @@ def test_retry_after_a_broken_connection_saves_the_judgment_once(judge: Reader, 
     alert.get_by_role("button", name="Try again").click()
     expect(count(judge)).to_have_text(re.compile("^1 of "))
     assert labelling.grades() == [2]  # said twice, it counts once
+
+
+def test_passage_that_cannot_be_shown_is_not_judged(judge: Reader, labelling: Labelling) -> None:
+    """The page shows the former passage, so a grade must not go to the one that nobody has seen."""
+    passage_text = passage(judge).inner_text()
+    judge.expected_errors.append("TypeError")
+
+    def damage(route: Route) -> None:
+        body = route.fetch().json()
+        body["passage"]["content"] = None
+        route.fulfill(json=body)
+
+    judge.page.route("**/api/v1/labels", damage, times=1)
+    judge.page.keyboard.press("2")
+    alert = judge.page.get_by_role("alert")
+    expect(alert).to_contain_text("Your judgment may not be saved. The response could not be shown.")
+    assert passage(judge).inner_text() == passage_text
+    (saved,) = labelling.log.read_effective()
+    judge.page.keyboard.press("1")
+    expect(alert).to_have_count(0)
+    (corrected,) = labelling.log.read_effective()
+    assert corrected.chunk == saved.chunk
+    assert labelling.grades() == [1]
 
 
 def test_removed_passage_offers_to_continue(judge: Reader) -> None:

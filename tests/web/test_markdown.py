@@ -49,6 +49,20 @@ def test_code_keeps_its_indentation_and_language(bench: Reader) -> None:
     assert html == '<pre data-language="unknown"><code>    x = 1 &lt; 2</code></pre>'
 
 
+@pytest.mark.parametrize("language", ["constructor", "__proto__", "valueof", "hasOwnProperty"])
+def test_code_whose_language_is_a_name_of_javascript_is_plain(bench: Reader, language: str) -> None:
+    bench.js("() => import('/static/vendor/highlight.min.js')")
+    html = drawn(bench, f"```{language}\nx = 1\n```")
+    assert html == f'<pre data-language="{language}"><code>x = 1</code></pre>'
+
+
+def test_code_with_a_character_that_html_drops_is_plain(bench: Reader) -> None:
+    bench.js("() => import('/static/vendor/highlight.min.js')")
+    assert drawn(bench, "```python\nx = 'a\0b'\n```", "x").endswith(
+        "<code><mark>x</mark> = 'a\0b'</code></pre>"
+    )
+
+
 def test_lists_are_nested_by_their_indentation(bench: Reader) -> None:
     html = drawn(bench, "- a\n  - b\n    - c\n  - d\n- e\n\n3. f\n4. g\n   more of g")
     assert html == (

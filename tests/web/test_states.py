@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from .conftest import Reader, Visit
@@ -174,3 +176,24 @@ def test_search_works_without_the_list_of_pages(visit: Visit) -> None:
     reader.open("/?q=friction&part=body")
     expect(reader.hits.first).to_contain_text("Friction")
     expect(reader.page.locator("#parts")).to_be_empty()
+
+
+@pytest.mark.parametrize(
+    "body", [None, [], {"error": "constructor"}, {"error": {"code": 1}, "message": {"a": 1}}]
+)
+def test_error_of_any_shape_is_shown(reader: Reader, body: Any) -> None:
+    reader.expected_errors.append("502")
+    reader.page.route(SEARCH, lambda route: route.fulfill(status=502, body=json.dumps(body)))
+    reader.open("/")
+    reader.box.fill("joint")
+    alert = reader.page.get_by_role("alert")
+    expect(alert).to_contain_text("The search failed. The service answered with status 502.")
+
+
+def test_answer_of_another_shape_is_a_failure(reader: Reader) -> None:
+    reader.expected_errors.append("TypeError")
+    reader.page.route(SEARCH, lambda route: route.fulfill(json={"results": {}}))
+    reader.open("/")
+    reader.box.fill("joint")
+    alert = reader.page.get_by_role("alert")
+    expect(alert).to_contain_text("The search failed. The response could not be shown.")

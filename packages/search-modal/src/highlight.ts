@@ -5,7 +5,9 @@ import { create } from "./dom";
 /** Markdown that a snippet has and a reader of plain text does not need. */
 const MARKUP = new RegExp([
   String.raw`^[ \t]*(?:\x60{3,}|~{3,}).*$`, // fences
-  String.raw`^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|?)+[ \t]*$`, // the line below the head of a table
+  // The line below the head of a table. Each column but the first needs its bar: without it there would be
+  // countless ways to split a long line of dashes, and the browser would try them all.
+  String.raw`^[ \t]*(?:\|[ \t]*)?:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*(?:\|[ \t]*)?$`,
   String.raw`^[ \t]*(?:#{1,6}|>|[-*+]|\|)[ \t]+`, // the beginning of headings, quotes, list items and rows
   String.raw`\*\*|\x60+`, // strong text and code
   String.raw`\\(?=[!-/:-@[-\x60{-~])`, // escapes

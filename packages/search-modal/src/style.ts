@@ -57,6 +57,8 @@ button:focus-visible, .page .row:focus-visible { outline: 2px solid var(--accent
 .row[aria-selected="true"] { background: var(--selected); border-inline-start-color: var(--accent); }
 .row svg { margin-top: .15em; }
 .row-text { min-width: 0; overflow-wrap: anywhere; }
+.row, .group-title { overflow: clip; }
+.name, .path { unicode-bidi: isolate; }
 .name { font-weight: 500; }
 .path, .snippet { color: var(--muted); font-size: .87em; }
 .path { margin-inline-start: .4em; }

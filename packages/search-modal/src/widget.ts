@@ -24,12 +24,20 @@ function start(script: HTMLScriptElement): void {
     ...(scope && { getScope: () => scope }),
     translations: readTranslations(script.dataset["translations"]),
   };
-  const parent = target ? document.querySelector(target) : document.body;
+  const parent = target ? findElement(target) : document.body;
   if (!parent) reportMistake(`no element of this page matches data-target="${target}".`);
   const modal = new SearchModal(options);
   modal.setTheme(theme as ColorTheme);
   parent?.append(drawButton(completeTexts(options.translations), theme, !target, () => modal.open()));
   listenToShortcuts(() => modal.toggle(), () => modal.open());
+}
+
+function findElement(selector: string): Element | null {
+  try {
+    return document.querySelector(selector);
+  } catch {
+    return null; // it is not a selector
+  }
 }
 
 function readScope(address: string | undefined): SearchScope | undefined {
@@ -45,7 +53,10 @@ function readScope(address: string | undefined): SearchScope | undefined {
 function readTranslations(json: string | undefined): Partial<Texts> {
   if (!json) return {};
   try {
-    return JSON.parse(json) as Partial<Texts>;
+    const entries = Object.entries(JSON.parse(json) as object);
+    const mistakes = entries.filter(([, text]) => typeof text !== "string").map(([name]) => name);
+    if (mistakes.length) reportMistake(`data-translations must be a JSON object of texts: ${mistakes.join(", ")} is none.`);
+    return Object.fromEntries(entries.filter(([, text]) => typeof text === "string")) as Partial<Texts>;
   } catch {
     reportMistake("data-translations must be a JSON object of texts.");
     return {};

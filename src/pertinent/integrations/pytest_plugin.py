@@ -85,7 +85,7 @@ def book(pytestconfig: pytest.Config) -> Book:
         book.sources()  # a missing index, or a service that does not answer, is an error here
         return book
     except PertinentError as error:
-        message = str(error)
+        message = _clean(error)
     # Not inside `except`: pytest would show the traceback of the cause.
     pytest.fail(message, pytrace=False)
 
@@ -132,6 +132,13 @@ def _open_book(config: pytest.Config) -> OpenedBook:
     return config.stash[_OPENED_BOOK]
 
 
+def _clean(text: object) -> str:
+    """Return a text of the golden set or of a page on one line, without what a terminal would act on."""
+    from ..surfaces.cli.terminal import one_line
+
+    return one_line(str(text))
+
+
 class GoldenFile(pytest.File):
     """A golden set: a test for each query, and one for the verdict."""
 
@@ -143,9 +150,10 @@ class GoldenFile(pytest.File):
         try:
             golden = read_golden(str(self.path))
         except PertinentError as error:
-            raise self.CollectError(str(error)) from error
+            lines = [_clean(line) for line in str(error).split("\n")]
+            raise self.CollectError("\n".join(lines)) from error
         for query in golden.queries:
-            yield QueryItem.from_parent(self, name=f"query[{query.id}]", query=query)
+            yield QueryItem.from_parent(self, name=f"query[{_clean(query.id)}]", query=query)
         yield VerdictItem.from_parent(self, name="verdict")
 
     @cached_property
@@ -169,7 +177,7 @@ class GoldenItem(pytest.Item):
         outcome = self.parent.outcome
         lines = [str(outcome)] if isinstance(outcome, Exception) else list(self.find_problems(outcome))
         if lines:
-            raise GoldenFailure("\n".join(lines))
+            raise GoldenFailure("\n".join(map(_clean, lines)))
 
     def find_problems(self, report: ValidationReport) -> Iterator[str]:
         """Yield the lines of the failure message; none where the test passes."""
@@ -202,7 +210,7 @@ class QueryItem(GoldenItem):
             return
         lines = describe_failure(case) or [case.error or case.status]
         if report.verdict == "PASS" and self.config.getoption("pertinent_verdict_decides"):
-            pytest.xfail(" · ".join(lines))
+            pytest.xfail(" · ".join(map(_clean, lines)))
         yield from lines
         yield f"query: {case.query.text}"
 

@@ -46,7 +46,8 @@ export function usePertinentOptions(): SearchOptions {
       // Pages of this site are opened on the host that the reader is on, which may be a preview.
       getLink: (url) => {
         const origin = listOrigins(siteUrl).find((candidate) => url.startsWith(`${candidate}/`));
-        return origin === undefined ? url : makeLink(url.slice(origin.length));
+        // A path that begins with two slashes would lead to another host.
+        return origin === undefined ? url : makeLink(url.slice(origin.length).replace(/^\/+/, "/"));
       },
       navigate: (link) => history.push(link),
       getSearchPageLink: (query) => makeLink(`${baseUrl}search?${new URLSearchParams({ q: query })}`),

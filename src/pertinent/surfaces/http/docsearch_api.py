@@ -38,6 +38,10 @@ _MARKUP = re.compile(r"^\s*(?:```|~~~).*$|^[ \t]*(?:#{1,6}|&gt;|[-*+]|\|)[ \t]+|
 """Fences of code blocks, the beginning of headings, quotes, list items and rows, strong text and code."""
 
 
+_PAGE_URL = re.compile(r"(?:https?|file)://", re.I)
+"""DocSearch makes a link of every address; one such as `javascript:…` must not become one."""
+
+
 class DocSearchQuery(BaseModel):
     """A query; other parameters of Algolia are accepted and ignored."""
 
@@ -154,7 +158,9 @@ async def _render_hits(request: Request, answer: Answer) -> list[dict[str, Any]]
     snippets = await make_snippets(request, answer, SNIPPET_LENGTH)
     analyzer = get_service(request).engine().analyzer
     return [
-        _render_hit(hit, snippets[hit.chunk.chunk_id], answer.searched_for, analyzer) for hit in answer.hits
+        _render_hit(hit, snippets[hit.chunk.chunk_id], answer.searched_for, analyzer)
+        for hit in answer.hits
+        if _PAGE_URL.match(hit.chunk.url)
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -24,6 +25,9 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 """Methods with a counter of their own; a caller could invent any number of others."""
 
 LATENCY_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+
+_UNSAFE = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters that JSON need not escape, and characters that change the direction of the text."""
 
 
 class Observer:
@@ -144,7 +148,7 @@ def configure_logging() -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.add_log_level,
             structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(serializer=_serialize_event),
+            structlog.processors.JSONRenderer(serializer=serialize_event),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
@@ -164,12 +168,14 @@ class _StructlogHandler(logging.Handler):
         write("server", detail=record.getMessage(), exc_info=record.exc_info)
 
 
-def _serialize_event(event: Any, default: Callable[[Any], Any]) -> bytes:
+def serialize_event(event: Any, default: Callable[[Any], Any]) -> bytes:
+    """Return an event as JSON, with everything escaped that a terminal would act on."""
     try:
-        return orjson.dumps(event, default=default)
+        line = orjson.dumps(event, default=default).decode()
     except orjson.JSONEncodeError:
         # orjson refuses half of a surrogate pair, which a query may hold; json escapes it.
-        return json.dumps(event, default=default).encode()
+        line = json.dumps(event, default=default)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", line).encode()
 
 
 def create_tracer(settings: Settings) -> Tracer | None:

@@ -53,8 +53,11 @@ export async function request(path, options = {}) {
 }
 
 async function readFailure(response) {
-  const body = await response.json().catch(() => ({}));
+  // A proxy may answer with anything.
+  const { error, message } = await response.json().catch(() => null) ?? {};
   const retryAfter = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0;
-  const message = body.message ?? `The service answered with status ${response.status}.`;
-  return new Failure(body.error ?? "internal_error", message, retryAfter);
+  return new Failure(
+    typeof error === "string" ? error : "internal_error",
+    typeof message === "string" ? message : `The service answered with status ${response.status}.`,
+    retryAfter);
 }

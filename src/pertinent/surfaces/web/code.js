@@ -4,7 +4,9 @@
 import { splitByMatches } from "./highlight.js";
 
 /** Languages that highlight.js does not know, and what it highlights them as. */
-const ALIASES = { astro: "xml", console: "shell", jsonc: "json", json5: "json", mdx: "markdown", svelte: "xml", vue: "xml" };
+const ALIASES = new Map(Object.entries({
+  astro: "xml", console: "shell", jsonc: "json", json5: "json", mdx: "markdown", svelte: "xml", vue: "xml",
+}));
 
 /** The library, when it has been loaded. The page does not wait for it: code is plain until then, or if it fails. */
 let library = null;
@@ -20,11 +22,14 @@ export function drawTokens(element, text, language, pattern) {
 
 /** Split code into tokens: `{text, kind}` in order; one without a kind if the language is not known. */
 function tokenize(text, language) {
-  const name = ALIASES[language?.toLowerCase()] ?? language;
-  if (!name || !library?.getLanguage(name)) return [{ text, kind: "" }];
+  const plain = [{ text, kind: "" }];
+  const name = ALIASES.get(language?.toLowerCase()) ?? language;
+  if (!name || !library?.getLanguage(name)) return plain;
   const { value } = library.highlight(text, { language: name, ignoreIllegals: true });
   const { body } = new DOMParser().parseFromString(`<pre>\n${value}</pre>`, "text/html");
-  return readTokens(body.firstChild, "");
+  const tokens = readTokens(body.firstChild, "");
+  // HTML drops some characters, such as NUL.
+  return tokens.map((token) => token.text).join("") === text ? tokens : plain;
 }
 
 function readTokens(node, kind) {

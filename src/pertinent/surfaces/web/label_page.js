@@ -1,6 +1,7 @@
 // The label page: one passage at a time, and a key for each grade. A judgment counts only once it is saved.
 
 import { showAgreement } from "./agreement.js";
+import { Failure } from "./api.js";
 import { announce, create, toSentence } from "./dom.js";
 import { fetchNextPassage, judgePassage, undoJudgment } from "./labels_api.js";
 import { render } from "./markdown.js";
@@ -60,14 +61,21 @@ async function send(request, onResponse, retry = () => send(request, onResponse)
   if (isBusy) return;
   setBusy(true);
   clearTimeout(retryTimer);
+  let response;
   try {
-    const response = await request();
-    setBusy(false);
-    $("notice").replaceChildren();
-    onResponse(response);
+    response = await request();
   } catch (failure) {
     setBusy(false);
     showFailure(failure, retry);
+    return;
+  }
+  setBusy(false);
+  $("notice").replaceChildren();
+  try {
+    onResponse(response);
+  } catch (error) {
+    console.error(error);
+    showFailure(new Failure("unreadable", "The response could not be shown."), loadNext);
   }
 }
 
@@ -117,7 +125,7 @@ function saveJudge() {
   }
 }
 
-judgeField.value = loadJudge();
+judgeField.value = loadJudge().slice(0, judgeField.maxLength);
 judgeField.addEventListener("change", () => {
   saveJudge();
   noteField.value = "";
@@ -132,8 +140,10 @@ $("judge-form").addEventListener("submit", (event) => {
 // ── output ────────────────────────────────────────────────────────────────
 
 function show(response) {
-  current = response;
   const { query, passage, progress } = response;
+  // If the passage can't be drawn, the former one is still shown, and a grade is for that one.
+  const text = passage ? render(passage.content) : "";
+  current = response;
   $("bar").max = Math.max(progress.total, 1);
   $("bar").value = progress.judged;
   $("count").textContent = describeProgress(progress);
@@ -150,7 +160,7 @@ function show(response) {
   }
   $("question").textContent = query.text;
   $("location").textContent = [passage.title, passage.section].filter(Boolean).join(" › ");
-  $("text").replaceChildren(render(passage.content));
+  $("text").replaceChildren(text);
   makeScrollable(passageElement);
   passageElement.focus({ preventScroll: true });
   scrollTo({ top: 0 });
@@ -178,7 +188,7 @@ function showFailure(failure, retry) {
     isGone ? "Continue" : "Try again");
   const hasNoResponse = kind === "unreachable" || kind === "offline";
   const headline = !current ? "Loading failed. "
-    : hasNoResponse ? "Your judgment may not be saved. " : "Your judgment was not saved. ";
+    : hasNoResponse || kind === "unreadable" ? "Your judgment may not be saved. " : "Your judgment was not saved. ";
   const text = hasNoResponse ? "The service can't be reached." : toSentence(message);
   $("notice").replaceChildren(create("div",
     { class: isInformation ? "notice" : "notice failed", role: isInformation ? "status" : "alert" },

@@ -4,7 +4,8 @@ import { post, request } from "./api.js";
 
 /** Fetch the next passage for the judge. */
 export function fetchNextPassage(judge) {
-  return request(`labels/next${judge ? `?judge=${encodeURIComponent(judge)}` : ""}`);
+  // Unlike encodeURIComponent, this accepts half of a surrogate pair.
+  return request(`labels/next${judge ? `?${new URLSearchParams({ judge })}` : ""}`);
 }
 
 /** Save a judgment, and return the next passage; the grade null skips the passage. */

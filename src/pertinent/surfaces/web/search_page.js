@@ -146,11 +146,17 @@ async function runSearch({ force = false } = {}) {
     const answer = await api.search(buildRequest(query), controller.signal);
     if (!controller.signal.aborted) showAnswer(answer, query);
   } catch (error) {
-    if (!controller.signal.aborted) showFailure(error);
+    if (!controller.signal.aborted) showFailure(error instanceof api.Failure ? error : describeBug(error));
   } finally {
     timers.forEach(clearTimeout);
     if (running === controller) $("form").classList.remove("busy");
   }
+}
+
+/** Return the failure for an answer that can't be shown; the console has the details. */
+function describeBug(error) {
+  console.error(error);
+  return new api.Failure("internal_error", "The response could not be shown.");
 }
 
 function abortSearch() {

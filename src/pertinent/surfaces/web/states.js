@@ -3,7 +3,7 @@
 import { create, toSentence } from "./dom.js";
 
 /** Headline and explanation for each kind of failure; without an explanation, the service's message is shown. */
-const FAILURES = {
+const FAILURES = new Map(Object.entries({
   offline: ["You are offline.", "The search continues when the connection is back."],
   unreachable: ["The service can't be reached.", "It may have been stopped, or the connection was lost."],
   rate_limited: ["Too many searches.", "The service limits how many it answers per minute."],
@@ -11,7 +11,7 @@ const FAILURES = {
   service_unavailable: ["The search is not available.", null],
   upstream_error: ["A part of the search did not answer.", null],
   validation_error: ["This query can't be searched.", null],
-};
+}));
 
 /** Advice of the service on the length of the query, which does not affect the results. */
 const LENGTH_ADVICE = /^query_text /;
@@ -64,7 +64,7 @@ export function drawPartial(warnings) {
 
 /** Draw a failed search, with a button to try again. */
 export function drawFailure(failure, onRetry) {
-  const [headline, explanation] = FAILURES[failure.kind] ?? ["The search failed.", null];
+  const [headline, explanation] = FAILURES.get(failure.kind) ?? ["The search failed.", null];
   const retryButton = create("button", { type: "button", class: "button", on: { click: onRetry } }, "Try again");
   return create("div", { class: "notice failed", role: "alert" },
     create("p", {}, create("strong", {}, headline), " ", explanation ?? toSentence(failure.message)),

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
+import json
 import logging
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import httpx
 import pytest
 
 from pertinent import AsyncPertinentClient, PertinentClient
@@ -37,6 +42,14 @@ def answering(*answers: bytes) -> Iterator[Faulty]:
 
 def error_body(error: str, message: str) -> bytes:
     return f'{{"error": "{error}", "message": "{message}"}}'.encode()
+
+
+def search_body(url: str) -> Any:
+    """What a service answers to a search of a client."""
+    query = {"query_text": "joints", "similarity_threshold": 0.0, "explain": True}
+    body = httpx.post(f"{url}/api/v1/search", json=query).json()
+    assert body["results"]
+    return body
 
 
 def test_health_names_the_parts_that_answer(connect: Connect, url: str) -> None:
@@ -373,6 +386,48 @@ class TestFailingServers:
         answer = reply("200 OK", b"[" * 20_000)
         with answering(answer) as server, connect(server.url) as client, pytest.raises(IndexFailure):
             client.suggest("x")
+
+    def test_size_of_a_response_is_limited(self, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("pertinent.surfaces.client.connection.MAX_RESPONSE_BYTES", 2**20)
+        bomb = reply("200 OK", gzip.compress(b" " * 2**21), "Content-Encoding: gzip")
+        with (
+            answering(bomb) as server,
+            connect(server.url) as client,
+            pytest.raises(IndexFailure, match="can't be read: the response is larger than 1 MB"),
+        ):
+            client.suggest("x")
+        assert len(server.paths) == 1
+
+    def test_compressed_response_is_read(self, connect: Connect) -> None:
+        answer = reply("200 OK", gzip.compress(SUGGESTIONS), "Content-Encoding: gzip")
+        with answering(answer) as server, connect(server.url) as client:
+            assert client.suggest("x") == []
+
+    @pytest.mark.parametrize("score", [math.nan, math.inf, -0.1, 5.0, 10**400, "0.9", None, True])
+    def test_score_out_of_range_is_an_index_failure(self, connect: Connect, url: str, score: object) -> None:
+        body = search_body(url)
+        body["results"][0]["similarity_score"] = score
+        with (
+            answering(reply("200 OK", json.dumps(body).encode())) as server,
+            connect(server.url) as client,
+            pytest.raises(IndexFailure, match="a score must be a number from 0 to 1"),
+        ):
+            client.search("x")
+
+    @pytest.mark.parametrize(
+        ("field", "value"), [("document_title", None), ("url", ["x"]), ("section", 7), ("start", "0")]
+    )
+    def test_field_of_another_type_is_an_index_failure(
+        self, connect: Connect, url: str, field: str, value: object
+    ) -> None:
+        body = search_body(url)
+        body["results"][0]["metadata"][field] = value
+        with (
+            answering(reply("200 OK", json.dumps(body).encode())) as server,
+            connect(server.url) as client,
+            pytest.raises(IndexFailure, match="is expected, not"),
+        ):
+            client.search("x")
 
     def test_broken_compression_is_an_index_failure(self, connect: Connect) -> None:
         answer = reply("200 OK", b"not gzip", "Content-Encoding: gzip")

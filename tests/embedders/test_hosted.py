@@ -218,6 +218,9 @@ def test_retries_end_after_the_last_attempt(make: Make, wire: Wire, naps: list[f
         ("nonsense", "sent a response that is not JSON.*Welcome"),
         ("empty", "sent a response without embeddings"),
         ("list", "sent a response without embeddings"),
+        ("null", "sent a response without embeddings"),
+        ("deep", "sent a response (that is not JSON|without embeddings)"),
+        ("bomb", "the response is larger than 64 MB"),
     ],
 )
 def test_permanent_failure_is_not_retried(make: Make, wire: Wire, fault: Fault, message: str) -> None:
@@ -227,9 +230,17 @@ def test_permanent_failure_is_not_retried(make: Make, wire: Wire, fault: Fault, 
     assert len(wire.requests) == 2
 
 
-def test_timeout_error_names_the_time_limit(make: Make, wire: Wire) -> None:
-    wire.always = "slow"
+@pytest.mark.parametrize("fault", ["slow", "dripping"])
+def test_timeout_error_names_the_time_limit(make: Make, wire: Wire, fault: Fault) -> None:
+    wire.always = fault
     assert "did not answer within 0.2 s; tried 2 times" in str(failure(make(IMPATIENT)))
+
+
+def test_retry_after_of_no_calendar_is_ignored(make: Make, wire: Wire, naps: list[float]) -> None:
+    wire.retry_after = "Sat, 01 Jan 10000 00:00:00 GMT"
+    wire.faults.append("429")
+    check(make(), ["a"])
+    assert len(naps) == 1
 
 
 def test_unreachable_service_is_named_in_the_error(make: Make, wire: Wire, naps: list[float]) -> None:
@@ -271,7 +282,7 @@ def test_key_is_in_no_log_repr_or_error(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     wire.always = fault
-    embedder = make(IMPATIENT if fault == "slow" else OPTIONS)
+    embedder = make(IMPATIENT if fault in ("slow", "dripping") else OPTIONS)
     outputs = [repr(embedder), str(embedder), dump(embedder)]
     try:
         embedder.embed_queries(["how?"])[0]

@@ -37,6 +37,10 @@ Fault = Literal[
     "nonsense",  # no JSON
     "empty",  # JSON, but no embeddings
     "list",  # JSON of another kind
+    "null",  # JSON, but nothing
+    "deep",  # JSON that is nested without end
+    "bomb",  # a small body that decompresses to more than is read
+    "dripping",  # a byte now and then, without end
 ]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -285,3 +287,24 @@ def test_timed_out_run_releases_its_thread(serve: Serve, monkeypatch: pytest.Mon
         so_far = len(searched)
         time.sleep(0.5)
     assert so_far < 60
+
+
+def test_searches_do_not_wait_for_validations(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = serve(request_timeout=2)
+    body = {"tests": [make_test(service, test_id=f"t{number}") for number in range(200)]}
+    usual = Engine.search
+
+    def slow(engine: Engine, text: str, options: SearchOptions, **given: Any) -> Any:
+        time.sleep(0.05)
+        return usual(engine, text, options, **given)
+
+    monkeypatch.setattr(Engine, "search", slow)
+    runs = 2 * (os.cpu_count() or 1)
+    with ThreadPoolExecutor(runs) as callers:
+        for _ in range(runs):
+            callers.submit(service.client.post, "/api/v1/validate", json=body)
+        time.sleep(0.3)
+        start = time.monotonic()
+        response = service.search("another query about joints")
+        assert response.status_code == 200, response.text
+        assert time.monotonic() - start < 1

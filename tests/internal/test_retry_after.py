@@ -21,6 +21,8 @@ from pertinent._internal.retry_after import parse_retry_after
         ("nan", None),
         ("Thu, 01 Jan 1970 00:16:50 GMT", 10.0),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        ("Sat, 01 Jan 10000 00:00:00 GMT", None),
+        ("Sat, 01 Jan 99999999999999999999 00:00:00 GMT", None),
     ],
 )
 def test_parse_retry_after_reads_seconds_and_dates(

@@ -30,6 +30,7 @@ Fault = Literal[
     "more",  # there is one score too many
     "nan",
     "infinity",
+    "huge",  # an integer beyond all floats
     "logits",  # scores that are not in [0, 1]
     "text",  # a score that is text
     "outside",  # an index that no passage has
@@ -38,6 +39,10 @@ Fault = Literal[
     "nonsense",  # no JSON
     "empty",  # JSON, but no results
     "list",  # JSON of another kind
+    "null",  # JSON, but nothing
+    "deep",  # JSON that is nested without end
+    "bomb",  # a small body that decompresses to more than is read
+    "dripping",  # a byte now and then, without end
 ]
 
 
@@ -100,6 +105,8 @@ class _Handler(FaultyHandler):
                 rows.append({"index": len(rows), name: 0.5})
             case "nan" | "infinity":
                 rows[-1][name] = float("nan" if fault == "nan" else "inf")
+            case "huge":
+                rows[-1][name] = 10**400
             case "logits":
                 rows[-1][name] = -8.25
             case "text":

@@ -122,7 +122,7 @@ def test_failure_that_may_pass_is_retried(make: Make, rerank_server: RerankServe
     assert len(rerank_server.requests) == 2
 
 
-@pytest.mark.parametrize("fault", ["429", "500", "slow", "cut", "dropped"])
+@pytest.mark.parametrize("fault", ["429", "500", "slow", "cut", "dropped", "dripping"])
 def test_lasting_failure_ends_after_the_last_attempt(
     make: Make, rerank_server: RerankServer, fault: Fault
 ) -> None:
@@ -148,6 +148,7 @@ def test_retry_after_that_is_too_long_is_not_waited_for(make: Make, rerank_serve
         ("more", "11 scores for 10 passages"),
         ("nan", "NaN or infinite"),
         ("infinity", "NaN or infinite"),
+        ("huge", "NaN or infinite"),
         ("logits", "the score -8.25, not one from 0 to 1"),
         ("text", "not a number"),
         ("outside", "the passage '10', but they are 0 to 9"),
@@ -156,6 +157,9 @@ def test_retry_after_that_is_too_long_is_not_waited_for(make: Make, rerank_serve
         ("nonsense", "not JSON"),
         ("empty", "without results"),
         ("list", "without results"),
+        ("null", "without results"),
+        ("deep", "not JSON|without results"),
+        ("bomb", "the response is larger than 64 MB"),
     ],
 )
 def test_response_that_can_not_be_used_is_an_error_without_a_retry(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
@@ -13,6 +14,14 @@ from typing import Any, Generic, Self, TypeVar
 KEY = "sk-Secret/4711-abcdefghijklmnopqrstuvwxyz"
 STATUSES: Mapping[str, int] = {str(status): status for status in (400, 401, 403, 404, 429, 500, 503)}
 """Faults that are a status of HTTP."""
+
+NO_HEADERS: Mapping[str, str] = {}
+UNREADABLE: Mapping[str | None, bytes] = {
+    "null": b"null",
+    "deep": b"[" * 100_000,
+    "bomb": gzip.compress(b" " * 65 * 2**20),
+}
+"""Faults that are the body of a success."""
 
 Request = TypeVar("Request")
 Fault = TypeVar("Fault", bound=str)
@@ -125,6 +134,10 @@ class FaultyHandler(BaseHTTPRequestHandler):
             self._hang_up()
         elif fault is not None and fault in STATUSES:
             self._send(STATUSES[fault], json.dumps(self.make_error(STATUSES[fault])).encode())
+        elif fault == "dripping":
+            self._drip()
+        elif fault in UNREADABLE:
+            self._send(200, UNREADABLE[fault], {"Content-Encoding": "gzip"} if fault == "bomb" else {})
         elif fault == "nonsense":
             self._send(200, f"<html>Welcome! Your key is {KEY}.</html>".encode())
         elif problem := self.find_problem(request):
@@ -145,12 +158,23 @@ class FaultyHandler(BaseHTTPRequestHandler):
         self.wfile.write(content[: len(content) // 2])
         self._hang_up()
 
-    def _send(self, status: int, content: bytes) -> None:
+    def _drip(self) -> None:
+        """Send a byte now and then, without end."""
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        while not self.server.api.over.wait(0.02):
+            self.wfile.write(b"1\r\n \r\n")
+            self.wfile.flush()
+
+    def _send(self, status: int, content: bytes, headers: Mapping[str, str] = NO_HEADERS) -> None:
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         if self.server.api.retry_after is not None:
             self.send_header("Retry-After", self.server.api.retry_after)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
 

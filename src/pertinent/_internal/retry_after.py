@@ -19,6 +19,14 @@ def parse_retry_after(value: str) -> float | None:
     try:
         seconds = float(value)
     except ValueError:
-        date = email.utils.parsedate_tz(value)
-        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
+        seconds = _seconds_until(value)
     return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def _seconds_until(value: str) -> float:
+    """Return the seconds until an HTTP date; NaN if the value is none, or one that no calendar has."""
+    try:
+        date = email.utils.parsedate_tz(value)
+        return email.utils.mktime_tz(date) - time.time() if date else math.nan
+    except (ValueError, OverflowError):
+        return math.nan

@@ -68,7 +68,8 @@ class CohereEmbedder(HostedEmbedder):
             timeout,
             "embeddings",
         )
-        return getattr(response.embeddings, "float_", None)  # may be anything: the caller checks it
+        # The SDK does not check what it returns; the caller does.
+        return getattr(getattr(response, "embeddings", None), "float_", None)
 
     def close(self) -> None:
         """Close the connections."""

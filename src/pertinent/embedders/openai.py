@@ -10,7 +10,6 @@ import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import httpx
 import numpy as np
 
 from .._internal.hosted.endpoint import Endpoint, validate_key, validate_url
@@ -63,16 +62,16 @@ class OpenAIEmbedder(HostedEmbedder):
         secret = validate_key(key, KEY_SETTING)
         url = validate_url(base_url or URL, URL_SETTING)
         self._prefixes = prefixes or Prefixes()
+        endpoint = Endpoint(_service_title(url), url, model, KEY_SETTING, secret)
         super().__init__(
             embedder_name(model, self._prefixes),
-            Endpoint(_service_title(url), url, model, KEY_SETTING, secret),
+            endpoint,
             dimension=dimension,
             max_tokens=max_tokens,
             batch_size=BATCH_SIZE,
             options=options or HostedOptions(),
         )
-        headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
-        self._client = httpx.Client(headers=headers)
+        self._client = endpoint.make_client()
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return an estimate for each text, with the document prefix."""

@@ -80,8 +80,12 @@ def order_scores(rows: Sequence[Row], count: int) -> list[float]:
 def _check_score(score: object) -> float:
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise ValueError("a score that is not a number")
-    if not math.isfinite(score):
+    try:
+        number = float(score)
+    except OverflowError:  # JSON has integers of any length
+        number = math.inf
+    if not math.isfinite(number):
         raise ValueError("a score that is NaN or infinite")
-    if not 0.0 <= score <= 1.0:
-        raise ValueError(f"the score {score:g}, not one from 0 to 1 (it must send normalised scores)")
-    return float(score)
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"the score {number:g}, not one from 0 to 1 (it must send normalised scores)")
+    return number

@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
 from .._internal.hosted.endpoint import Endpoint, validate_key, validate_url
 from .._internal.hosted.retries import RERANK_RETRY, RetryPolicy
 from ..errors import RerankerError
 from .hosted import HostedReranker, Row
 
 if TYPE_CHECKING:
+    import httpx
     from pydantic import SecretStr
 
 KEY_SETTING = "reranker_api_key"
@@ -52,8 +51,7 @@ class HttpReranker(HostedReranker):
             "the reranking server", validate_url(url, "reranker"), model, KEY_SETTING, secret, RerankerError
         )
         super().__init__(f"http:{address}", endpoint, retry)
-        headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
-        self._client = httpx.Client(headers=headers)
+        self._client = endpoint.make_client()
         self._forms: tuple[BuildBody, ...] = (build_common_body, build_tei_body)
 
     def _request(self, query: str, passages: Sequence[str], timeout: float) -> list[Row]:

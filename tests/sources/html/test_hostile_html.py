@@ -111,6 +111,15 @@ def test_deep_nesting_keeps_the_text() -> None:
         pytest.param("x" * 20_000_000, id="20 MB of text"),
         pytest.param("<pre>" + "<div>" * 3000 + "x" * 1_000_000, id="elements in code"),
         pytest.param("<div class=tabs-container>" * 30_000, id="tabs in tabs"),
+        pytest.param(
+            "<head><noscript>" + "<meta http-equiv=refresh " * 4_000 + "</noscript></head>",
+            id="refreshes that never end",
+        ),
+        pytest.param(
+            f"<head><base href='/{'x/' * 100_000}'></head>"
+            + "".join(f"<a href='{number}'>x</a>" for number in range(9_000)),
+            id="a long base",
+        ),
     ],
 )
 @pytest.mark.parametrize("wrapped", [False, True])

@@ -397,3 +397,35 @@ def test_same_text_on_a_few_pages_is_accepted(site: LocalSite) -> None:
     for name in "abcde":
         site.pages[f"/docs/{name}"] = page("To be written", "<p>This page is to be written.</p>")
     assert len(crawl(site)[0]) == 5
+
+
+def test_comments_above_a_page_take_no_time(site: LocalSite) -> None:
+    site.book("a")
+    site.pages["/docs/a"] = lambda request: request.send(b"<!---->" * 140 + b"<p>Comments above.</p>")
+    pages, unreadable = crawl(site)
+    assert (list(pages), unreadable) == (["/docs/a"], [])
+
+
+def test_retry_after_of_no_calendar_loses_no_page(site: LocalSite) -> None:
+    site.book("a", "b")
+    late = {"Retry-After": "Sat, 01 Jan 10000 00:00:00 GMT"}
+    site.pages["/docs/b"] = lambda request: request.send(page("B"), headers=late)
+    pages, unreadable = crawl(site)
+    assert (list(pages), unreadable) == (["/docs/a", "/docs/b"], [])
+
+
+def test_robots_txt_that_is_too_large_is_kept_to_as_far_as_it_is_read(site: LocalSite) -> None:
+    site.book("a", "secret")
+    rules = "User-agent: *\nDisallow: /docs/secret\n" + "Disallow: /x\n" * 100_000
+    site.pages["/robots.txt"] = rules
+    assert list(crawl(site)[0]) == ["/docs/a"]
+    assert "/docs/secret" not in site.requested_paths
+
+
+def test_last_line_of_a_cut_robots_txt_is_left_out(site: LocalSite) -> None:
+    site.book("a")
+    head = "User-agent: *\nDisallow: /secret\n"
+    cut = "Disallow: /docs-of-others\n"
+    padding = "#" * (500 * 1024 - len(head) - len("\nDisallow: /docs"))
+    site.pages["/robots.txt"] = f"{head}{padding}\n{cut}" + "Disallow: /x\n" * 1000
+    assert list(crawl(site)[0]) == ["/docs/a"]

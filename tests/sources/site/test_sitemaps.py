@@ -98,3 +98,24 @@ def test_parse_sitemap_limits_the_decompressed_size() -> None:
     broken = read(gzip.compress(b"<urlset/>")[:-4])
     assert broken is not None
     assert "ends in the middle" in broken.problem
+
+
+def test_parse_sitemap_limits_the_number_of_sitemaps() -> None:
+    parsed = read(sitemap_index(*(f"https://x.example/{number}.xml" for number in range(9))), max_pages=7)
+    assert parsed is not None
+    assert len(parsed.sitemaps) == 7
+    assert parsed.problem == "lists more than 7 sitemaps; the others were left out"
+
+
+def test_parse_sitemap_limits_the_number_of_translations() -> None:
+    links = "".join(f'<link hreflang="{number}" href="/{number}"/>' for number in range(1000))
+    parsed = read(f"<urlset><url><loc>https://x.example/a</loc>{links}</url></urlset>")
+    assert parsed is not None
+    assert len(parsed.pages[0].alternates) == 200
+
+
+def test_parse_sitemap_limits_the_depth() -> None:
+    parsed = read("<urlset><url><loc>https://x.example/a</loc></url>" + "<a>" * 100_000)
+    assert parsed is not None
+    assert [page.address for page in parsed.pages] == ["https://x.example/a"]
+    assert parsed.problem == "has too many elements inside each other"

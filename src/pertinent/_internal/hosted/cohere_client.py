@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-import httpx
-
 from ...errors import PertinentError, SettingsError
-from .endpoint import KEY_REFUSED, Endpoint, validate_key, validate_url
+from ..bounded_http import BoundedClient
+from .endpoint import KEY_REFUSED, MAX_RESPONSE_BYTES, Endpoint, validate_key, validate_url
 
 if TYPE_CHECKING:
+    import httpx
     from cohere import ClientV2
     from cohere.core import ApiError
     from pydantic import SecretStr
@@ -50,7 +50,7 @@ class CohereClient:
             raise SettingsError(f"{setting}: cohere:{model} requires a key: set {KEY_SETTING}")
         url = validate_url(base_url or URL, URL_SETTING)
         self.endpoint = Endpoint("Cohere", url, model, KEY_SETTING, secret, error_type)
-        self._http = httpx.Client()
+        self._http = BoundedClient(MAX_RESPONSE_BYTES, in_time=True)
         self._sdk = _make_client(url, secret, self._http, setting)
 
     def request(self, send: Callable[[ClientV2], Response], timeout: float, content: str) -> Response:
@@ -68,7 +68,7 @@ class CohereClient:
                 return send(self._sdk)
         except ApiError as error:
             raise self._translate_error(error) from self._safe_cause(error)
-        except (ParsingError, TypeError, AttributeError) as error:
+        except (ParsingError, TypeError, AttributeError, RecursionError) as error:
             # The SDK does not check a response before it reads it.
             raise self.endpoint.content_error(f"a response without {content}") from error
 

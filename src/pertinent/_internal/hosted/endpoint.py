@@ -13,9 +13,13 @@ from pydantic import SecretStr
 
 from ...errors import EmbedderError, PertinentError, SettingsError
 from ...identity import shorten
+from ..bounded_http import BoundedClient
 from ..retry_after import parse_retry_after
 from ..safe_json import parse_json
 from .retries import RetryableError
+
+MAX_RESPONSE_BYTES = 64 * 2**20
+"""The largest response that is read; the vectors of the largest batch have a tenth of it."""
 
 MAX_QUOTE = 300
 """Longest part of a service's own message that an error quotes, in characters."""
@@ -37,6 +41,11 @@ class Endpoint:
     key: SecretStr | None = field(default=None, repr=False)
     error_type: type[PertinentError] = EmbedderError
     """The class of errors that a retry does not help."""
+
+    def make_client(self) -> BoundedClient:
+        """Return a client that sends the key, and limits size and time of each response."""
+        headers = {"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {}
+        return BoundedClient(MAX_RESPONSE_BYTES, in_time=True, headers=headers)
 
     def send(
         self, client: httpx.Client, url: str, payload: Mapping[str, object], timeout: float

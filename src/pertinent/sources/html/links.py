@@ -7,17 +7,19 @@ from collections.abc import Iterable
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 _MAX_LINKS = 10_000
+_MAX_LENGTH = 2000  # of an address; a long <base> would make every link of the page as long
 _SIMPLE_PATH = re.compile(r"(?:/(?![/.])[^\s/\\?;]*+)++")
 _SCHEMES = ("http://", "https://")
 
 
 def absolute_link(href: str | None, base: str) -> str | None:
-    """Resolve a link on a page at `base`; None for other schemes than http and https."""
+    """Resolve a link on a page at `base`; None if it is too long, or neither http nor https."""
     try:
         address = urljoin(base, (href or "").strip())
     except ValueError:
         return None
-    return address if address.lower().startswith(_SCHEMES) else None
+    is_web = len(address) <= _MAX_LENGTH and address.lower().startswith(_SCHEMES)
+    return address if is_web else None
 
 
 def absolute_links(hrefs: Iterable[str | None], base: str) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ _SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 # `max-image-preview:none` does not mean noindex.
 _NOINDEX = re.compile(r"(?<!preview:)(?<!preview: )\b(?:noindex|none)\b", re.IGNORECASE)
 _REFRESH = re.compile(r"(\d{1,2})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
-_NOSCRIPT_REFRESH = re.compile(
-    r"<meta\s[^>]*http-equiv=[\"']?refresh\b[^>]*content=([\"'])(?P<refresh>.+?)\1", re.IGNORECASE
-)
+_META_TAG = re.compile(r"<meta\s[^>]*+", re.IGNORECASE)
+_HTTP_EQUIV_REFRESH = re.compile(r"http-equiv=[\"']?refresh\b", re.IGNORECASE)
+_CONTENT = re.compile(r"content=([\"'])(.+?)\1", re.IGNORECASE)
 _MAX_REDIRECT_TEXT = 200
 """How many characters a page may have that only sends the browser to another one."""
 _MAX_REFRESH_SECONDS = 10
@@ -64,7 +64,7 @@ def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
             if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
                 refresh = attributes.get("content")
         elif node.tag == "noscript":
-            noscript_refresh = _NOSCRIPT_REFRESH.search(node.text())
+            noscript_refresh = _find_refresh(node.text())
         elif node.tag == "title":
             metadata.title = metadata.title or collapse_spaces(node.text())
         elif node.tag == "base":
@@ -77,7 +77,7 @@ def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
         metadata.canonical = absolute_link(canonical, metadata.base)
     if noscript_refresh and refresh is None and _has_little_text(page):
         # Pages that redirect by script put the refresh into <noscript>.
-        refresh = noscript_refresh["refresh"]
+        refresh = noscript_refresh
     metadata.refresh_target = _parse_refresh(refresh or "", metadata.base, url)
     return metadata
 
@@ -107,6 +107,19 @@ def _add_meta(metadata: PageMetadata, name: str | None, content: str | None) -> 
         metadata.site_names.append(value)
     elif name == "robots" and is_noindex(value):
         metadata.noindex = True
+
+
+def _find_refresh(markup: str) -> str | None:
+    """The content of the refresh in the markup of a `<noscript>`.
+
+    Each pattern reads a tag once. One pattern for all three would take hours for a hostile page.
+    """
+    for tag in _META_TAG.finditer(markup):
+        refresh = _HTTP_EQUIV_REFRESH.search(tag[0])
+        content = refresh and _CONTENT.search(tag[0], refresh.end())
+        if content:
+            return content[2]
+    return None
 
 
 def _has_little_text(page: LexborHTMLParser) -> bool:

@@ -25,10 +25,11 @@ class Undecodable(ValueError):
     """The body is not in the encoding that its header names, or in one that was not requested."""
 
 
-def decompress(chunks: Iterable[bytes], encoding: str, limit: int) -> bytes:
+def decompress(chunks: Iterable[bytes], encoding: str, limit: int, *, cut: bool = False) -> bytes:
     """Join the chunks of a body and decompress it, up to `limit` bytes.
 
-    `encoding` is the value of the Content-Encoding header. Raises TooLarge or Undecodable.
+    `encoding` is the value of the Content-Encoding header. A body that is larger is cut if `cut` is set.
+    Raises TooLarge or Undecodable.
     """
     names = [name.strip().lower() for name in encoding.split(",")]
     match [name for name in names if name and name != "identity"]:
@@ -41,6 +42,8 @@ def decompress(chunks: Iterable[bytes], encoding: str, limit: int) -> bytes:
     body = bytearray()
     for part in parts:
         body += part
+        if len(body) > limit and cut:
+            return bytes(body[:limit])
         if len(body) > limit:
             raise TooLarge
     return bytes(body)

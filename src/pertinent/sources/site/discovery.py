@@ -116,7 +116,8 @@ class _SitemapWalk:
 
     def read_all(self, addresses: Iterable[str], *, required: bool = False) -> None:
         """Read these sitemaps and those that they name; one that is `required` must exist."""
-        queue = deque((address, address, required) for address in addresses)
+        queue = deque((address, address, required) for address in dict.fromkeys(addresses))
+        queued = {address for address, _, _ in queue}
         requested = self._discovery.requested_sitemaps
         while queue:
             address, root, is_required = queue.popleft()
@@ -141,7 +142,12 @@ class _SitemapWalk:
                     self._discovery.listing_sitemaps.add(root)
                 elif counts_external:
                     self._count_external(page.address)
-            queue += [(part, root, True) for part in self.resolve_sitemaps(sitemap.sitemaps, address)]
+            parts = dict.fromkeys(self.resolve_sitemaps(sitemap.sitemaps, address))
+            new_parts = [part for part in parts if part not in queued and part not in requested]
+            # One more than may be requested is enough to show that there are too many.
+            room = max(self._limits.sitemaps + 1 - len(queue), 0)
+            queued.update(new_parts[:room])
+            queue += [(part, root, True) for part in new_parts[:room]]
             if self._is_full:
                 self._report(address, f"more than {self._max_pages:,} pages; the others were left out")
                 return

@@ -40,6 +40,8 @@ class ResponseLimits:
 
     max_bytes: int
     seconds: float
+    cut: bool = False
+    """Whether a body that is too large is cut; otherwise it is an error."""
 
 
 @cache
@@ -175,10 +177,10 @@ def _read_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 def _read_body(chunks: Iterator[bytes], headers: Mapping[str, str], limits: ResponseLimits) -> bytes:
     too_large = f"is larger than {limits.max_bytes / 2**20:.3g} MB"
     length = headers.get("content-length", "")
-    if length.isdigit() and int(length[:20]) > limits.max_bytes:
+    if not limits.cut and length.isdigit() and int(length[:20]) > limits.max_bytes:
         raise FetchFailed(too_large)
     try:
-        return decompress(chunks, headers.get("content-encoding", ""), limits.max_bytes)
+        return decompress(chunks, headers.get("content-encoding", ""), limits.max_bytes, cut=limits.cut)
     except TooLarge:
         raise FetchFailed(too_large) from None
     except Undecodable as error:

@@ -12,8 +12,8 @@ from .http_client import PRODUCT, ResponseLimits
 from .responses import FetchFailed, PageGone
 from .scope import SiteScope
 
-_MAX_BYTES = 5 * 2**20
-"""How large a robots.txt may be; RFC 9309 requires a tenth of it."""
+_MAX_BYTES = 500 * 2**10
+"""How much of a robots.txt is read: what RFC 9309 requires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def fetch_robots(scope: SiteScope, fetcher: Fetcher, seconds: float) -> Robots:
     """
     address = f"{scope.origin}/robots.txt"
     try:
-        response = fetcher.get(address, limits=ResponseLimits(_MAX_BYTES, seconds))
+        response = fetcher.get(address, limits=ResponseLimits(_MAX_BYTES, seconds, cut=True))
     except PageGone:
         return Robots(None)
     except FetchFailed as error:
@@ -61,4 +61,8 @@ def fetch_robots(scope: SiteScope, fetcher: Fetcher, seconds: float) -> Robots:
             f"{address} {error}; without it nothing may be fetched, and nothing was changed. "
             "Check that the site is up and that the address is right"
         ) from error
-    return parse_robots(response.body.decode("utf-8", "replace"))
+    rules = response.body
+    if len(rules) == _MAX_BYTES:
+        # Half a line would be another rule: `Disallow: /p` instead of `Disallow: /private`.
+        rules = rules.rpartition(b"\n")[0]
+    return parse_robots(rules.decode("utf-8", "replace"))

@@ -11,6 +11,10 @@ from .decompression import GZIP, TooLarge, Undecodable, decompress
 _ROOTS = ("urlset", "sitemapindex")
 _MARKUP = (b"<?xml", b"<!--", *(f"<{name}".encode() for name in _ROOTS))
 _UTF_16 = (b"\xfe\xff", b"\xff\xfe")
+_MAX_DEPTH = 20
+"""How many elements may be inside each other; a sitemap needs four. Expat keeps all that are open."""
+_MAX_ALTERNATES = 200
+"""How many translations of a page are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ def parse_sitemap(body: bytes, *, max_bytes: int, max_pages: int) -> Sitemap | N
     """Parse a sitemap; None if the body is something else, such as HTML.
 
     A broken sitemap gives the pages before the error, and a `problem`. Pages beyond `max_pages` are
-    left out, also with a `problem`.
+    left out, also with a `problem`; sitemaps likewise.
     """
     if body.startswith(GZIP):
         try:
@@ -110,12 +114,14 @@ class _XmlReader:
         self._root = self._root or name
         if self._root not in _ROOTS:
             raise _StopParsing
+        if len(self._path) == _MAX_DEPTH:
+            raise _StopParsing("has too many elements inside each other")
         self._path.append(name)
         self._text.clear()
         if name in ("url", "sitemap"):
             self._address, self._alternates = "", {}
         language, address = attributes.get("hreflang"), attributes.get("href")
-        if name == "link" and language and address:
+        if name == "link" and language and address and len(self._alternates) < _MAX_ALTERNATES:
             self._alternates[language.lower()] = address
 
     def _end_element(self, _: str) -> None:
@@ -128,5 +134,7 @@ class _XmlReader:
                 raise _StopParsing(too_many_pages(self._max_pages))
             self._sitemap.pages.append(ListedPage(self._address, self._alternates))
         elif name == "sitemap" and self._address:
+            if len(self._sitemap.sitemaps) == self._max_pages:
+                raise _StopParsing(f"lists more than {self._max_pages:,} sitemaps; the others were left out")
             self._sitemap.sitemaps.append(self._address)
         self._text.clear()

@@ -56,7 +56,13 @@ def _read_hit(result: Mapping[str, Any]) -> Hit:
     chunk = _read_chunk({**metadata, "content": result["content"]})
     scores = Scores(*(result["scores"][name] for name in Scores._fields))
     point_id = _read_point_id(result["similarity"]["result_embedding_id"])
-    return Hit(chunk, result["similarity_score"], scores, point_id)
+    return Hit(chunk, _read_score(result["similarity_score"]), scores, point_id)
+
+
+def _read_score(score: object) -> float:
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0.0 <= score <= 1.0:
+        raise ValueError(f"a score must be a number from 0 to 1, not {str(score)[:20]}")
+    return score
 
 
 def _read_point_id(text: str) -> PointId:
@@ -69,27 +75,37 @@ def _read_damaged_point(point: Mapping[str, Any]) -> DamagedPoint:
 
 def _read_chunk(result: Mapping[str, Any]) -> Chunk:
     return Chunk(
-        chunk_id=result["chunk_id"],
-        document_id=result["document_id"],
-        url=result["url"],
-        anchor=result["anchor"],
-        title=result["document_title"],
-        section=result["section"],
+        chunk_id=_read_text(result["chunk_id"]),
+        document_id=_read_text(result["document_id"]),
+        url=_read_text(result["url"]),
+        anchor=_read_text(result["anchor"]),
+        title=_read_text(result["document_title"]),
+        section=_read_text(result["section"]),
         position=_read_number(result["position"]),
         start=_read_number(result["start"]),
         end=_read_number(result["end"]),
-        text=result["content"],
-        content_hash=result["content_hash"],
-        source_path=result["source_path"],
-        slug=result["slug"],
-        source_type=result["source_type"],
+        text=_read_text(result["content"]),
+        content_hash=_read_text(result["content_hash"]),
+        source_path=_read_text(result["source_path"]),
+        slug=_read_text(result["slug"]),
+        source_type=_read_text(result["source_type"]),
         created_at=result["created_at"],
     )
 
 
-def _read_number(number: int | None) -> int:
+def _read_text(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"text is expected, not {str(text)[:20]}")
+    return text
+
+
+def _read_number(number: object) -> int:
     """Return a position or an offset; one that is unknown is -1 in a `Chunk`."""
-    return -1 if number is None else number
+    if number is None:
+        return -1
+    if not isinstance(number, int):
+        raise TypeError(f"a whole number is expected, not {str(number)[:20]}")
+    return number
 
 
 def read_suggestions(body: Mapping[str, Any]) -> list[Suggestion]:
@@ -125,7 +141,12 @@ def read_page(body: Mapping[str, Any]) -> PageView:
 
     chunks = tuple(map(_read_chunk, body["passages"]))
     return PageView(
-        body["document_id"], body["url"], body["title"], body["source_path"], body["text"], chunks
+        document_id=_read_text(body["document_id"]),
+        url=_read_text(body["url"]),
+        title=_read_text(body["title"]),
+        source_path=_read_text(body["source_path"]),
+        text=_read_text(body["text"]),
+        chunks=chunks,
     )
 
 

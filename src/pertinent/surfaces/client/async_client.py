@@ -9,8 +9,7 @@ from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-import httpx
-
+from ..._internal.bounded_http import AsyncBoundedClient
 from ...limits import ENGINE
 from ...ports import PageRecord
 from ...types import Answer, Chunk, Filters, Ranking, Suggestion
@@ -54,7 +53,7 @@ class AsyncPertinentClient:
         retries: int = DEFAULT_RETRIES,
     ) -> None:
         self._connection = Connection(url, api_key, timeout, retries)
-        self._http = httpx.AsyncClient(**self._connection.http_options())
+        self._http = AsyncBoundedClient(**self._connection.http_options())
 
     @property
     def url(self) -> str:

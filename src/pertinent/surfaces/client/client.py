@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
-import httpx
-
+from ..._internal.bounded_http import BoundedClient
 from ..._internal.closing import ClosedAtExit
 from ...limits import ENGINE
 from ...ports import PageRecord
@@ -61,7 +60,7 @@ class PertinentClient(ClosedAtExit):
         retries: int = DEFAULT_RETRIES,
     ) -> None:
         self._connection = Connection(url, api_key, timeout, retries)
-        self._http = httpx.Client(**self._connection.http_options())
+        self._http = BoundedClient(**self._connection.http_options())
         # For objects that create a client of their own and have no end, such as the retriever of a framework.
         weakref.finalize(self, self._http.close)
 

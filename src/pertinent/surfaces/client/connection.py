@@ -28,6 +28,9 @@ FIRST_WAIT_SECONDS = 0.25
 LONGEST_WAIT_SECONDS = 60.0
 """A service that asks to wait longer is not asked again."""
 
+MAX_RESPONSE_BYTES = 2**30
+"""The largest response that is read: the text of the largest page, or a list of millions."""
+
 NOT_FOUND = 404
 RETRIED_STATUSES = frozenset({429, 503})
 
@@ -76,11 +79,17 @@ class Connection:
         object.__setattr__(self, "url", self.url.rstrip("/"))
 
     def http_options(self) -> dict[str, Any]:
-        """Return the arguments of `httpx.Client` and `httpx.AsyncClient`."""
+        """Return the arguments of `BoundedClient` and `AsyncBoundedClient`."""
         headers = {} if self.api_key is None else {"authorization": f"Bearer {self.api_key}".encode()}
         # A proxy of the environment can't reach the loopback interface of this machine.
         trust_env = not is_loopback(urlsplit(self.url).hostname or "")
-        return {"base_url": self.url, "headers": headers, "timeout": self.timeout, "trust_env": trust_env}
+        return {
+            "max_bytes": MAX_RESPONSE_BYTES,
+            "base_url": self.url,
+            "headers": headers,
+            "timeout": self.timeout,
+            "trust_env": trust_env,
+        }
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:

@@ -36,7 +36,7 @@ from .observability import Observer
 from .rate_limit import RateLimit
 from .report_folder import ReportFolder
 from .request_middleware import RequestMiddleware
-from .service import Service
+from .service import Service, create_validation_thread
 from .trusted_proxies import TrustedProxies
 from .web_pages import add_web_pages
 
@@ -78,8 +78,10 @@ def create_app(
         if session_builder is not None:
             session_builder.close()
         service.threads.shutdown(wait=True)
+        service.validation_thread.shutdown(wait=True)
         # An application may be started again.
         service.threads = _create_threads()
+        service.validation_thread = create_validation_thread()
         service.catalog_threads.shutdown(wait=False, cancel_futures=True)
         service.catalog_threads = _create_catalog_threads()
 

@@ -1,9 +1,9 @@
 """The service behind the routes: engine, batcher, health and thread pool.
 
 A search runs in one way: the answer cache is asked first, then the `QueryBatcher` runs the search in a
-thread. All other work of a route runs in the same thread pool, except reading from the catalog, which has its
-own: while the catalog is silent, searches still have theirs. `AccessMiddleware` ends each request after
-`request_timeout`.
+thread. All other work of a route runs in the same thread pool, except reading from the catalog and
+validation, which have their own: while the catalog is silent, or tests run, searches still have theirs.
+`AccessMiddleware` ends each request after `request_timeout`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ from .store_health import HealthMonitor, StoreProbe, probe_catalog, probe_index
 Result = TypeVar("Result")
 
 
+def create_validation_thread() -> ThreadPoolExecutor:
+    """Return the thread for validation: one request may search a thousand times, and others need theirs."""
+    return ThreadPoolExecutor(1, thread_name_prefix="validation")
+
+
 @dataclass(slots=True)
 class Service:
     """What the routes of one application share.
@@ -50,6 +55,7 @@ class Service:
     catalog_threads: ThreadPoolExecutor
     batcher: QueryBatcher = field(init=False)
     health: HealthMonitor = field(init=False)
+    validation_thread: ThreadPoolExecutor = field(init=False, default_factory=create_validation_thread)
     # A thread of its own: pages that are read must not delay a probe.
     _probe_thread: ThreadPoolExecutor = field(
         init=False, default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")
@@ -97,6 +103,10 @@ class Service:
     async def run_in_thread(self, work: Callable[[], Result]) -> Result:
         """Run blocking work in the thread pool."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+
+    async def run_validation(self, work: Callable[[], Result]) -> Result:
+        """Run the tests of a request in the thread for validation."""
+        return await asyncio.get_running_loop().run_in_executor(self.validation_thread, work)
 
     async def read_catalog(self, read: Callable[[], Result]) -> Result:
         """Read from the catalog in its own thread pool."""

@@ -51,5 +51,5 @@ async def validate(request: Request, body: ValidationRequest) -> Response:
         return service.engine().search(text, SearchOptions(top_k=body.top_k))
 
     read_texts = service.pertinent.workspace.read_texts
-    run = await service.run_in_thread(lambda: run_tests(body.tests, search, read_texts))
+    run = await service.run_validation(lambda: run_tests(body.tests, search, read_texts))
     return JSONResponse(run.model_dump(mode="json"))

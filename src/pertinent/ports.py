@@ -155,6 +155,9 @@ class IndexWriter(Protocol):
     def vector_checksums(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the recorded checksum of each vector; vectors of earlier versions have none."""
 
+    def word_weights(self, point_ids: Sequence[PointId]) -> dict[PointId, dict[int, float]]:
+        """Read the weight of each word of the points that exist, by the word's hash."""
+
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
         """Insert or replace the points of the entries."""
 
@@ -292,6 +295,9 @@ class CatalogWriter(Protocol):
 
     def begin(self, document_ids: Iterable[str]) -> None:
         """Mark pages as pending, so that the next sync repairs them if this one is interrupted."""
+
+    def recount_vocabulary(self) -> None:
+        """Count the words of all pages again."""
 
     def creation_times(self, document_id: str) -> dict[str, str]:
         """Return when each chunk of a page was first indexed, by chunk id."""

@@ -75,6 +75,10 @@ LOSE_A_ROW = "DELETE FROM documents WHERE source_path = 'docs/joints.md' AND ord
 ALTER_A_SNIPPET = "UPDATE documents SET snippet = 'Something else.' WHERE source_path = 'docs/intro.md'"
 ALTER_A_PAGE = "UPDATE pages SET text = 'Something else.' WHERE source_path = 'docs/intro.md'"
 ALTER_A_POSITION = "UPDATE documents SET order_index = 9 WHERE source_path = 'docs/intro.md'"
+APPEND_TO_A_PAGE = "UPDATE pages SET text = text || ' More.' WHERE source_path = 'docs/intro.md'"
+ALTER_A_TITLE = "UPDATE documents SET title = 'Another' WHERE source_path = 'docs/intro.md'"
+LOSE_WORDS = "DELETE FROM vocabulary WHERE word LIKE 'j%'"
+MISSPELL_WORDS = "UPDATE vocabulary SET word = 'x' || word"
 SWAP = partial(describe, text="Other.", content_hash=content_hash("Other."))
 DRIFT = "described differently by index and catalog"
 DAMAGES: dict[str, tuple[Damage, str, str]] = {
@@ -91,6 +95,10 @@ DAMAGES: dict[str, tuple[Damage, str, str]] = {
     "lost row": (partial(sql, statement=LOSE_A_ROW), "drift", "in the index but not in the catalog"),
     "snippet": (partial(sql, statement=ALTER_A_SNIPPET), "hashes", "altered in the catalog"),
     "page": (partial(sql, statement=ALTER_A_PAGE), "slices", "another text than the page"),
+    "end of a page": (partial(sql, statement=APPEND_TO_A_PAGE), "hashes", "the page does not match its hash"),
+    "title": (partial(sql, statement=ALTER_A_TITLE), "drift", "another title than the page has"),
+    "lost words": (partial(sql, statement=LOSE_WORDS), "words", "the vocabulary has wrong counts of"),
+    "misspelt words": (partial(sql, statement=MISSPELL_WORDS), "words", "the vocabulary has wrong counts of"),
     "position": (partial(sql, statement=ALTER_A_POSITION), "positions", "not numbered 0, 1, 2"),
 }
 
@@ -102,7 +110,7 @@ def findings(output: str) -> dict[str, list[dict[str, Any]]]:
 def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> None:
     result = run("doctor", exits=0)
     assert "✗" not in result.stdout
-    assert result.stdout.count("✓") == 13
+    assert result.stdout.count("✓") == 14
     assert "No problems found." in result.stdout
     report = json.loads(run("doctor", "--json").stdout)
     assert report["sound"] is True
@@ -190,6 +198,47 @@ def test_doctor_finds_flipped_bytes_of_a_vector_and_reindex_repairs_them(
     run("doctor", exits=0)
 
 
+def change_words(workspace: Workspace, chunk: Chunk) -> None:
+    vectors = qdrant.PointVectors(point_id(chunk.chunk_id), {"lexical": qdrant.SparseVector([7], [1.0])})
+    workspace.index()._update(qdrant.UpdateOperation.update_vectors([vectors]))  # type: ignore[attr-defined]
+
+
+def delete_vector(workspace: Workspace, chunk: Chunk, name: str) -> None:
+    operation = qdrant.UpdateOperation.delete_vectors([point_id(chunk.chunk_id)], [name])
+    workspace.index()._update(operation)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("damage", "check", "message"),
+    [
+        (change_words, "words", "1 chunk with the words of another text, or none"),
+        (partial(delete_vector, name="lexical"), "words", "1 chunk with the words of another text, or none"),
+        (partial(delete_vector, name="dense"), "vectors", "1 chunk without a vector"),
+    ],
+)
+def test_doctor_finds_missing_vectors_and_words_and_reindex_repairs_them(
+    run: Run, indexed: Path, damage: Callable[[Workspace, Chunk], None], check: str, message: str
+) -> None:
+    with opened(indexed) as workspace:
+        chunk = a_chunk(workspace)
+        damage(workspace, chunk)
+        workspace.writable_index().flush()
+    by_check = findings(run("doctor", "--json", exits=1).stdout)
+    assert list(by_check) == [check]
+    assert message in by_check[check][0]["problem"]
+    assert chunk.chunk_id in by_check[check][0]["problem"]
+    run("reindex", exits=0)
+    run("doctor", exits=0)
+
+
+def test_doctor_finds_lost_files_of_words(run: Run, indexed: Path) -> None:
+    import shutil
+
+    for folder in indexed.glob("index/*/segments/*/vector_storage-lexical"):
+        shutil.rmtree(folder)
+    assert list(findings(run("doctor", "--json", exits=1).stdout)) == ["words"]
+
+
 def test_doctor_accepts_vectors_without_a_checksum(run: Run, indexed: Path) -> None:
     with opened(indexed) as workspace:
         point = point_id(a_chunk(workspace).chunk_id)
@@ -241,6 +290,14 @@ def test_doctor_reports_a_missing_index_and_creates_no_file(run: Run) -> None:
     result = run("doctor", exits=1)
     assert "pertinent index" in result.stdout
     assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.parametrize("value", ["not JSON", "[]", '{"future": 1}'])
+def test_unreadable_fingerprint_is_reported(run: Run, indexed: Path, value: str) -> None:
+    sql(indexed, f"UPDATE meta SET value = '{value}' WHERE key = 'fingerprint'")  # noqa: S608 - a constant
+    for command in (["doctor"], ["search", "joints"], ["list"]):
+        result = run(*command, exits=3)
+        assert "or a newer version of Pertinent wrote it" in " ".join(result.output.split())
 
 
 def test_doctor_exits_with_3_if_the_catalog_is_unreadable(run: Run, indexed: Path) -> None:

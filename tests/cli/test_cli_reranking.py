@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.search.reranking import NO_RERANKER
+from pertinent.types import NO_RERANKER
 from pertinent.validation.report import load
 
 from ..rerankers.rerank_server import VLLM, RerankServer
@@ -123,3 +123,19 @@ def test_report_says_how_many_searches_came_without_the_reranker(
     reranker.faults.extend([None, None, None, "404"])
     result = run("validate", golden, "--output", tmp_path, "--json")
     assert json.loads(result.stdout)["fingerprints"]["reranker"].endswith(" (in 1 of 2 searches)")
+
+
+@pytest.mark.usefixtures("indexed")
+def test_validate_has_no_verdict_if_the_reranker_is_down(
+    run: Run, reranker: RerankServer, tmp_path: Path
+) -> None:
+    golden = tmp_path / "golden.yaml"
+    golden.write_text(GOLDEN, encoding="utf-8")
+    reranker.always = "404"
+    required = ("--require", "queries_reaching=0", "--require", "mrr=0.1")
+    result = run("validate", golden, *required, "--output", tmp_path, "--json", exits=2)
+    report = json.loads(result.stdout)
+    assert report["verdict"] == "INVALID"
+    assert "the reranker did not answer in 2 of 2 searches" in report["summary"]
+    assert any("2 searches were ranked without the reranker" in issue for issue in report["issues"])
+    run("validate", golden, *required, "--no-rerank", "--output", tmp_path, "--json", exits=0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pertinent.search.reranking import NO_RERANKER
+from pertinent.types import NO_RERANKER
 
 from ..rerankers.rerank_server import VLLM, RerankServer
 from ..servers.faulty_api import KEY

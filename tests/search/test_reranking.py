@@ -17,10 +17,10 @@ from pertinent.errors import InvalidInput, SettingsError
 from pertinent.rerankers.http import HttpReranker
 from pertinent.search.engine import Engine
 from pertinent.search.ranking import Ranked
-from pertinent.search.reranking import NO_RERANKER, Reranking, blend_relevances, join_passage
+from pertinent.search.reranking import Reranking, blend_relevances, join_passage
 from pertinent.settings import Settings
 from pertinent.testing.pages import InMemorySource, page
-from pertinent.types import Answer, Chunk, DamagedPoint, Hit, Ranking, Scores, SearchOptions
+from pertinent.types import NO_RERANKER, Answer, Chunk, DamagedPoint, Hit, Ranking, Scores, SearchOptions
 from pertinent.workspace.workspace import Workspace
 
 from ..rerankers.rerank_server import VLLM, Fault, RerankServer

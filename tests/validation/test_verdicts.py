@@ -140,6 +140,8 @@ class TestEmptyCriteria:
             {"precision_at_5": 0, "mrr": 0},
             {"queries_reaching": 0, "mrr": 0, "at_least": {"success@5": 0}},
             {**dict.fromkeys(NUMBERS, 0), "p95_latency_ms": 1e9},
+            {"queries_reaching": 1e-300, "mrr": 1e-10, "at_least": {"success@5": 1e-12}},
+            {"precision_at_5": 1e-300, "mrr": 0},
         ],
     )
     def test_empty_criteria_are_invalid_with_a_reason(self, judged: Judge, criteria: dict[str, Any]) -> None:

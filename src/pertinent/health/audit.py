@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from .._internal.messages import format_count, format_list
 from .._internal.vector_checksum import find_mismatches
-from ..identity import content_hash, embedding_key, point_id
+from ..identity import TITLE_MAX, content_hash, embedding_key, point_id, shorten
 from ..indexing.chunking import embedded_text
+from ..indexing.plan import hash_page
 from ..ports import CatalogReader, Embedder, IndexReader, IndexWriter, VectorIndex
+from ..search.bm25 import Bm25, SparseWeights
+from ..search.word_counts import count_words
 from ..types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
 
 REMEDY_REPAIR = (
@@ -17,7 +20,10 @@ REMEDY_REPAIR = (
 )
 SAME_VECTOR = 0.99
 """The least cosine of two vectors of the same text; storing them costs some precision."""
+SAME_WEIGHT = 1e-4
+"""How far the stored weight of a word may be from the computed one."""
 REMEDY_REINDEX = "`pertinent reindex`, which writes every point again from the texts in the catalog"
+REMEDY_RECOUNT = "`pertinent doctor --repair`, which counts the words again"
 REMEDY_EXTERNAL = (
     "write the point again with the pipeline that filled the collection: Pertinent does not change it"
 )
@@ -38,6 +44,8 @@ class Finding:
     problem: str
     remedy: str
     pages: frozenset[str] = frozenset()
+    recounts: bool = False
+    """Whether the words of all pages must be counted again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,8 @@ class Inventory:
     pages: Mapping[str, Page]
     damaged: tuple[DamagedPoint, ...] = ()
     """Points of the index that can't be read as chunks."""
+    page_hashes: Mapping[str, str] = field(default_factory=dict)
+    """The recorded hash of each page that was read from a folder; one of a site is made from its HTML."""
 
     def embedded_text(self, chunk: Chunk) -> str:
         """Return what was embedded for a chunk."""
@@ -62,11 +72,13 @@ def take_inventory(index: IndexReader, catalog: CatalogReader) -> Inventory:
     pages = {record.document_id: catalog.page(record.document_id) for record in records}
     rows = {chunk.chunk_id: chunk for record in records for chunk in catalog.chunks(record.document_id)}
     stored = list(index.scan())
+    folders = {name for name, location in catalog.sources().items() if "://" not in location}
     return Inventory(
         {chunk.chunk_id: chunk for chunk in readable_chunks(stored)},
         rows,
         {name: page for name, page in pages.items() if page is not None},
         tuple(damaged_points(stored)),
+        {record.document_id: record.page_hash for record in records if record.source in folders},
     )
 
 
@@ -179,22 +191,119 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
 
 
 def find_damaged_vectors(stored: Inventory, index: VectorIndex) -> list[Finding]:
-    """Find vectors whose bytes are not those that were written.
+    """Find vectors that are missing, or whose bytes are not those that were written.
 
     A sync keeps a vector whose text has not changed, so only a rebuild replaces a damaged one.
     """
     chunks = list(stored.in_index.values())
     damaged: list[Chunk] = []
+    missing: list[Chunk] = []
     for start in range(0, len(chunks), _BATCH):
         batch: dict[PointId, Chunk] = {
             point_id(chunk.chunk_id): chunk for chunk in chunks[start : start + _BATCH]
         }
         points = list(batch)
-        damaged += [
-            batch[point] for point in find_mismatches(index.vectors(points), index.vector_checksums(points))
-        ]
-    findings = _make_finding("{} with a damaged vector: it does not match its checksum", damaged)
+        vectors = index.vectors(points)
+        damaged += [batch[point] for point in find_mismatches(vectors, index.vector_checksums(points))]
+        missing += [batch[point] for point in points if point not in vectors]
+    findings = [
+        *_make_finding("{} with a damaged vector: it does not match its checksum", damaged),
+        *_make_finding("{} without a vector", missing),
+    ]
     return [replace(finding, remedy=REMEDY_REINDEX, pages=frozenset()) for finding in findings]
+
+
+def find_wrong_word_weights(stored: Inventory, index: VectorIndex, lexical: str) -> list[Finding]:
+    """Find points whose words are not weighted as in their text; searches by words miss them.
+
+    Args:
+        stored: The chunks.
+        index: The index.
+        lexical: How the index weights words; weights of another version are not checked.
+    """
+    bm25 = Bm25.from_settings(lexical)
+    if bm25.settings != lexical:
+        return []
+    # A chunk that was altered, or is described differently in the catalog, has its own finding.
+    altered = {chunk.chunk_id for chunk in _find_altered(stored.in_index)}
+    chunks = [
+        chunk
+        for name, chunk in stored.in_index.items()
+        if name not in altered
+        and name in stored.in_catalog
+        and not _differing_fields(chunk, stored.in_catalog[name])
+    ]
+    wrong: list[Chunk] = []
+    for start in range(0, len(chunks), _BATCH):
+        batch = chunks[start : start + _BATCH]
+        weights = index.word_weights([point_id(chunk.chunk_id) for chunk in batch])
+        wrong += [
+            chunk
+            for chunk in batch
+            if not _are_weights(
+                weights.get(point_id(chunk.chunk_id), {}), bm25.document(stored.embedded_text(chunk))
+            )
+        ]
+    findings = _make_finding("{} with the words of another text, or none, in the index", wrong)
+    return [replace(finding, remedy=REMEDY_REINDEX, pages=frozenset()) for finding in findings]
+
+
+def _are_weights(stored: Mapping[int, float], expected: SparseWeights) -> bool:
+    """Whether stored weights are the expected ones; storing them costs some precision."""
+    return len(stored) == len(expected.indices) and all(
+        abs(stored.get(term, 0.0) - weight) < SAME_WEIGHT for term, weight in zip(*expected, strict=True)
+    )
+
+
+def find_wrong_vocabulary(stored: Inventory, catalog: CatalogReader) -> list[Finding]:
+    """Find words with wrong counts in the catalog; queries are corrected by these counts."""
+    titles = {name: page.title for name, page in stored.pages.items()}
+    passages = (
+        (chunk.document_id, chunk.section, _searched_text(stored, chunk))
+        for chunk in stored.in_catalog.values()
+    )
+    expected, words = count_words(titles, passages), catalog.vocabulary().words
+    wrong = sorted(word for word in expected.keys() | words.keys() if expected.get(word) != words.get(word))
+    if not wrong:
+        return []
+    counts = format_count(len(wrong), "word")
+    problem = f"the vocabulary has wrong counts of {counts}: {format_list(wrong, MAX_NAMED)}"
+    return [Finding(problem, REMEDY_RECOUNT, recounts=True)]
+
+
+def _searched_text(stored: Inventory, chunk: Chunk) -> str:
+    page = stored.pages.get(chunk.document_id)
+    return f"{page.front_matter.text_above(chunk.position) if page else ''}\n{chunk.text}"
+
+
+def find_altered_pages(stored: Inventory) -> list[Finding]:
+    """Find pages that do not match their hash: their text is read by agents, and in `llms.txt`."""
+    altered = sorted(
+        name
+        for name, page in stored.pages.items()
+        if name in stored.page_hashes and hash_page(page) != stored.page_hashes[name]
+    )
+    if not altered:
+        return []
+    pages = format_count(len(altered), "page")
+    problem = f"{pages} altered in the catalog: the page does not match its hash"
+    return [Finding(f"{problem}: {format_list(altered, MAX_NAMED)}", REMEDY_REPAIR, frozenset(altered))]
+
+
+def find_wrong_descriptions(stored: Inventory, catalog: CatalogReader) -> list[Finding]:
+    """Find chunks that searches would show with another title than their page has."""
+    chunks = list(stored.in_catalog.values())
+    wrong: list[Chunk] = []
+    for start in range(0, len(chunks), _BATCH):
+        batch = chunks[start : start + _BATCH]
+        descriptions = catalog.describe([chunk.chunk_id for chunk in batch])
+        wrong += [
+            chunk
+            for chunk in batch
+            if (described := descriptions.get(chunk.chunk_id)) is not None
+            and described.title != shorten(chunk.title, TITLE_MAX)
+        ]
+    return _make_finding("{} with another title than the page has", wrong)
 
 
 def find_wrong_vectors(

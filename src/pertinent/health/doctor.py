@@ -35,13 +35,17 @@ from .audit import (
     REMEDY_REINDEX,
     Finding,
     Inventory,
+    find_altered_pages,
     find_altered_texts,
     find_damaged_points,
     find_damaged_vectors,
     find_drift,
     find_stale_vectors,
+    find_wrong_descriptions,
     find_wrong_positions,
     find_wrong_slices,
+    find_wrong_vocabulary,
+    find_wrong_word_weights,
     take_inventory,
 )
 
@@ -57,6 +61,7 @@ OWN_INDEX_CHECKS = (
     "slices",
     "positions",
     "vectors",
+    "words",
 )
 """Checks of an index that Pertinent made; `pertinent inspect` examines an external collection."""
 
@@ -115,11 +120,12 @@ class Doctor:
             ("unfinished changes", self._check_pending, False),
             ("stored chunks", self._read_stored_chunks, True),
             ("payloads", self._check_payloads, False),
-            ("drift", lambda: self._audit(find_drift, "index and catalog hold the same chunks"), False),
-            ("hashes", lambda: self._audit(find_altered_texts, "every text matches its hash"), False),
+            ("drift", self._check_drift, False),
+            ("hashes", self._check_hashes, False),
             ("slices", lambda: self._audit(find_wrong_slices, "every chunk is a slice of its page"), False),
             ("positions", lambda: self._audit(find_wrong_positions, "chunks are numbered 0, 1, 2 …"), False),
             ("vectors", self._check_vectors, False),
+            ("words", self._check_words, False),
         ):
             if name in OWN_INDEX_CHECKS and self._made_with is None:
                 continue
@@ -133,10 +139,16 @@ class Doctor:
             yield self._check_links(self._read_anchors)
 
     def repair(self, checks: Iterable[Check]) -> list[str]:
-        """Mark the damaged pages, so that the next sync writes them again; return their ids."""
-        damaged = sorted({page for check in checks for finding in check.findings for page in finding.pages})
+        """Mark the damaged pages, so that the next sync writes them again; return their ids.
+
+        Wrong word counts are counted again now: a sync changes them only by what it writes.
+        """
+        findings = [finding for check in checks for finding in check.findings]
+        damaged = sorted({page for finding in findings for page in finding.pages})
         if damaged and self._workspace:
             self._workspace.writable_catalog().begin(damaged)
+        if any(finding.recounts for finding in findings):
+            self._opened.writable_catalog().recount_vocabulary()
         return damaged
 
     def close(self) -> None:
@@ -225,6 +237,25 @@ class Doctor:
 
     def _audit(self, find_problems: Callable[[Inventory], list[Finding]], summary: str) -> Result:
         return summary, find_problems(self._stored_chunks)
+
+    def _check_drift(self) -> Result:
+        stored = self._stored_chunks
+        findings = [*find_drift(stored), *find_wrong_descriptions(stored, self._opened.catalog())]
+        return "index and catalog hold the same chunks", findings
+
+    def _check_hashes(self) -> Result:
+        stored = self._stored_chunks
+        return "every text matches its hash", [*find_altered_texts(stored), *find_altered_pages(stored)]
+
+    def _check_words(self) -> Result:
+        fingerprint = self._opened.catalog().fingerprint()
+        lexical = fingerprint.lexical if fingerprint else ""
+        stored, index = self._stored_chunks, self._opened.writable_index()
+        findings = [
+            *find_wrong_word_weights(stored, index, lexical),
+            *find_wrong_vocabulary(stored, self._opened.catalog()),
+        ]
+        return "those of every chunk are indexed and counted", findings
 
     def _check_vectors(self) -> Result:
         fingerprint = self._opened.catalog().fingerprint()

@@ -17,13 +17,13 @@ from .._internal.messages import format_count, format_list
 from ..errors import CatalogFailure, EmbedderError, InvalidInput, NotFound, RerankerError
 from ..identity import point_id
 from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
-from ..types import Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions, Suggestion
+from ..types import NO_RERANKER, Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions, Suggestion
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
 from .cosine_scale import KNOWN_SCALES, SAMPLE, CosineScale, estimate_scale
 from .query_vector import normalize_vector
 from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
-from .reranking import NO_RERANKER, Reranking
+from .reranking import Reranking
 from .spelling import SearchText, read_query
 from .suggest import suggest
 from .terms import Analyzer

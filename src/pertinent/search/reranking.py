@@ -16,8 +16,6 @@ from ..ports import Reranker
 from ..types import Chunk, Hit, PointId, SearchOptions
 from .ranking import Ranked, select
 
-NO_RERANKER = "the reranker did not answer; results are ranked without it"
-
 
 class Reranking:
     """Reranks the best passages of a list. Thread-safe.

@@ -173,9 +173,24 @@ class EdgeIndex:
             return {}
         with _translate_errors(self._folder):
             records = self._shard.retrieve(list(point_ids), False, [DENSE])  # noqa: FBT003 - no payload
+        vectors = {_uuid(record): cast("Any", record.vector) or {} for record in records}
         return {
-            _uuid(record): np.asarray(cast("Any", record.vector)[DENSE], np.float32) for record in records
+            point: np.asarray(stored[DENSE], np.float32)
+            for point, stored in vectors.items()
+            if DENSE in stored
         }
+
+    def word_weights(self, point_ids: Sequence[PointId]) -> dict[PointId, dict[int, float]]:
+        """Read the weight of each word of the points that exist, by the word's hash."""
+        if not point_ids:
+            return {}
+        with _translate_errors(self._folder):
+            records = self._shard.retrieve(list(point_ids), False, [LEXICAL])  # noqa: FBT003 - no payload
+        weights: dict[PointId, dict[int, float]] = {}
+        for record in records:
+            terms = (cast("Any", record.vector) or {}).get(LEXICAL)
+            weights[_uuid(record)] = dict(zip(terms.indices, terms.values, strict=True)) if terms else {}
+        return weights
 
     def _retrieve(self, point_ids: Sequence[PointId], fields: bool | list[str]) -> list[qdrant.Record]:  # noqa: FBT001 - Qdrant's own type
         if not point_ids:

@@ -97,11 +97,15 @@ class LocalPipeline(InProcessPipeline):
         inventory = audit.take_inventory(index, self._workspace.catalog())
         findings = [
             *audit.find_drift(inventory),
+            *audit.find_wrong_descriptions(inventory, self._workspace.catalog()),
             *audit.find_altered_texts(inventory),
+            *audit.find_altered_pages(inventory),
             *audit.find_wrong_slices(inventory),
             *audit.find_wrong_positions(inventory),
             *audit.find_stale_vectors(inventory, index, fingerprint.embedder),
             *audit.find_damaged_vectors(inventory, index),
+            *audit.find_wrong_word_weights(inventory, index, fingerprint.lexical),
+            *audit.find_wrong_vocabulary(inventory, self._workspace.catalog()),
             *audit.find_wrong_vectors(inventory, index, self._workspace.embedder()),
         ]
         incomplete = integrity.describe_faults(

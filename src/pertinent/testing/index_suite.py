@@ -20,6 +20,7 @@ from ..errors import DimensionMismatch
 from ..identity import point_id
 from ..indexing.chunking import chunk_page, embedded_text
 from ..ports import Entry, IndexWriter, VectorIndex
+from ..search.bm25 import Bm25
 from ..types import Candidates, Filters, Page, PointId, readable_chunks
 from .embedder import HashedWords
 from .pages import page
@@ -188,6 +189,18 @@ class IndexSuite:
         vectors = index.vectors(points)
         assert checksums == {point: compute_checksum(vectors[point]) for point in points}
         assert index.vector_checksums([]) == {}
+
+    def test_word_weights_are_those_of_the_text(self, index: VectorIndex) -> None:
+        stored = fill(index)
+        index.finish()
+        points = [point_id(entry.chunk.chunk_id) for entry in stored]
+        weights = index.word_weights([*points, point_id("nowhere")])
+        assert weights.keys() == set(points)
+        for entry in stored:
+            hashes, values = Bm25().document(entry.embedded_text)
+            expected = dict(zip(hashes, values, strict=True))
+            assert weights[point_id(entry.chunk.chunk_id)] == pytest.approx(expected, rel=1e-6)
+        assert index.word_weights([]) == {}
 
     def test_delete_stale_points_deletes_points_of_that_page_only(self, index: VectorIndex) -> None:
         stored = fill(index)

@@ -25,6 +25,7 @@ from .pages import (
 )
 from .search import (
     ALGORITHMS,
+    NO_RERANKER,
     Answer,
     Candidates,
     Excluded,
@@ -44,6 +45,7 @@ __all__ = [
     "FRONT_MATTER_MAX",
     "LANGUAGES",
     "NO_LANGUAGE",
+    "NO_RERANKER",
     "SECTION_SEPARATOR",
     "Answer",
     "Block",

@@ -140,6 +140,10 @@ class SearchOptions:
     """Search even if the answer is cached."""
 
 
+NO_RERANKER = "the reranker did not answer; results are ranked without it"
+"""The note of an answer that should have been reranked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The result of a search: the hits in order, and details about the search."""

@@ -13,6 +13,9 @@ from .metrics import check_measure
 
 Comparison = Literal["at least", "below", "exactly"]
 
+ROUNDING = 1e-9
+"""How far below its target a mean may be, by rounding; a target up to this demands nothing."""
+
 _EXACT = ("audit", "baseline", "damaged points")
 """Criteria that count faults."""
 
@@ -44,21 +47,21 @@ class Criteria(BaseModel):
     @property
     def judges_precision(self) -> bool:
         """Whether the verdict depends on P@5."""
-        return self.precision_at_5 > 0 and self.queries_reaching > 0
+        return min(self.precision_at_5, self.queries_reaching) > ROUNDING
 
     def can_be_met(self, ceiling: float) -> bool:
         """Return whether P@5 can be judged where at most this share of the queries can reach it."""
-        return ceiling >= self.queries_reaching - 1e-9
+        return ceiling >= self.queries_reaching - ROUNDING
 
     @property
     def required_means(self) -> dict[str, float]:
         """The further means with a limit above 0."""
-        return {name: least for name, least in self.at_least.items() if least > 0}
+        return {name: least for name, least in self.at_least.items() if least > ROUNDING}
 
     @property
     def depends_on_ranking(self) -> bool:
         """Whether any criterion depends on the ranking."""
-        return self.judges_precision or self.mrr > 0 or bool(self.required_means)
+        return self.judges_precision or self.mrr > ROUNDING or bool(self.required_means)
 
 
 def merge_criteria(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from .._internal.messages import count_queries, format_count, format_list
+from ..types import NO_RERANKER
 from .acceptance_checks import AcceptanceCheck
 from .diagnosis import NEXT_STEPS, Diagnosis, FailureKind
 from .golden.golden_set import GoldenSet
@@ -42,6 +43,7 @@ def list_issues(
     """
     return [
         *_list_errors(cases),
+        *_list_missing_reranker(cases),
         *_list_failure_kinds(cases, diagnoses),
         *_list_weak_groups(cases),
         *_list_unjudged(cases),
@@ -60,6 +62,15 @@ def _list_errors(cases: Sequence[Case]) -> list[str]:
     most_frequent = Counter(case.outcome.error for case in failed).most_common(1)[0][0]
     searches = format_count(len(failed), "search failed and counts", "searches failed and count")
     return [f"{searches} as 0: {format_list([case.query.id for case in failed])} ({most_frequent})"]
+
+
+def _list_missing_reranker(cases: Sequence[Case]) -> list[str]:
+    answers = ((case.query.id, case.outcome.answer) for case in cases)
+    missing = [name for name, answer in answers if answer is not None and NO_RERANKER in answer.notes]
+    if not missing:
+        return []
+    searches = format_count(len(missing), "search was", "searches were")
+    return [f"{searches} ranked without the reranker, which did not answer: {format_list(missing)}"]
 
 
 def _list_failure_kinds(cases: Sequence[Case], diagnoses: Sequence[Diagnosis | None]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from .._internal.messages import format_apart, format_count, format_list
+from ..types import NO_RERANKER
 from . import preflight
 from .acceptance_checks import AcceptanceCheck
 from .criteria import Criteria, Criterion
@@ -89,6 +90,19 @@ def _find_failed_searches(findings: VerdictInput) -> str | None:
     return None
 
 
+def _find_missing_reranker(findings: VerdictInput) -> str | None:
+    """Check that most searches that should be reranked were: without it, another ranking is judged."""
+    answers = [case.outcome.answer for case in findings.cases if case.outcome.answer]
+    missing = sum(NO_RERANKER in answer.notes for answer in answers)
+    reranked = sum(answer.rerank_share > 0 for answer in answers)
+    if missing <= reranked:
+        return None
+    return (
+        f"the reranker did not answer in {missing} of {missing + reranked} searches, so the ranking with it "
+        "can't be judged: `pertinent doctor` says why. To judge the ranking without it, use --no-rerank"
+    )
+
+
 def _find_missing_labels(findings: VerdictInput) -> str | None:
     if not (unlabeled := preflight.list_unlabeled(findings.golden)):
         return None
@@ -164,6 +178,7 @@ def _find_unreachable_precision(findings: VerdictInput) -> str | None:
 
 OBSTACLES = (
     _find_failed_searches,
+    _find_missing_reranker,
     _find_missing_labels,
     _find_lost_labels,
     _find_nothing_to_measure,

@@ -99,6 +99,18 @@ class TestPages:
         assert (label.status, label.spans[0].document_id) == ("exact", "twin")
 
 
+class TestShortQuotesOfPagesThatAreGone:
+    @pytest.mark.parametrize("quote", ["a", ".", "the", "a … e", "A NODE"])
+    def test_few_words_in_several_places_are_lost(self, quote: str) -> None:
+        label = resolve_label(BOOK, page="docs/gone.md", quote=quote)
+        assert (label.status, label.spans) == ("lost", ())
+        assert "too short to tell them apart" in label.detail
+
+    def test_few_words_in_one_place_are_relocated(self) -> None:
+        label = resolve_label(BOOK, page="docs/gone.md", quote="then waits")
+        assert (label.status, label.detail) == ("relocated", "now on docs/nodes.md")
+
+
 ELLIPSIS_PAGE = view_text("First wait ... then go. Then wait, or else, then go.")
 FOLDING_PAGE = view_text("Die Straße, die İstanbul-ﬁne Straße: the END of it.")
 NEAREST_PAGE = view_text(["The node starts.", "The node waits, then stops. It stops again."])

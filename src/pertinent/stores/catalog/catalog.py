@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
+from ...errors import CatalogFailure
 from ...identity import is_storable, point_id
 from ...ports import Description, Fingerprint, PageRecord, PageWrite
 from ...search.word_counts import WordCounter
@@ -253,7 +254,13 @@ class SqlCatalog:
 
     def _read_fingerprint(self, key: str) -> Fingerprint | None:
         rows = self._read(_META, key=key)
-        return Fingerprint(**json.loads(rows[0][0])) if rows else None
+        try:
+            return Fingerprint(**json.loads(rows[0][0])) if rows else None
+        except (TypeError, ValueError) as error:
+            raise CatalogFailure(
+                f"the {key} in the catalog {database.mask_password(self._engine.url)} can't be read: it is "
+                "damaged, or a newer version of Pertinent wrote it. Upgrade, or restore a backup"
+            ) from error
 
     def set_fingerprint(self, fingerprint: Fingerprint) -> None:
         """Record what the index is made with."""
@@ -263,12 +270,18 @@ class SqlCatalog:
     def vocabulary_version(self) -> int:
         """Return a number that every commit raises."""
         rows = self._read(_META, key=vocabulary.VERSION_KEY)
-        return int(rows[0][0]) if rows else 0
+        # Anything but a number was written by another program; the next commit replaces it.
+        return int(rows[0][0]) if rows and rows[0][0].isdecimal() else 0
 
     def vocabulary(self) -> Vocabulary:
         """Read the words of all pages, with their frequencies, in one statement."""
         with self._translate_errors(), self._reader.connect() as connection:
             return vocabulary.read_vocabulary(connection)
+
+    def recount_vocabulary(self) -> None:
+        """Count the words of all pages again, as they are stored."""
+        with self._write() as connection, database.unlimited_statements(connection):
+            vocabulary.recount(connection)
 
     def section_names(self) -> list[SectionName]:
         """List every page and, after it, its sections, in one statement."""

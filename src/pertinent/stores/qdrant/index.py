@@ -132,16 +132,26 @@ class QdrantIndex:
 
     def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
         """Read the dense vectors of the points that exist."""
-        vectors: dict[PointId, Vector] = {}
+        vectors = self._retrieve_vectors(point_ids, DENSE)
+        return {point: np.asarray(vector, np.float32) for point, vector in vectors if vector is not None}
+
+    def word_weights(self, point_ids: Sequence[PointId]) -> dict[PointId, dict[int, float]]:
+        """Read the weight of each word of the points that exist, by the word's hash."""
+        return {
+            point: dict(zip(terms.indices, terms.values, strict=True)) if terms is not None else {}
+            for point, terms in self._retrieve_vectors(point_ids, LEXICAL)
+        }
+
+    def _retrieve_vectors(self, point_ids: Sequence[PointId], side: str) -> Iterator[tuple[PointId, Any]]:
+        """Yield the vector of each of the points that exist; None where a point lacks it."""
         for start in range(0, len(point_ids), PAGE_SIZE):
             names = [format_point_id(point) for point in point_ids[start : start + PAGE_SIZE]]
-            for record in self._server.read(self._vectors, names):
-                vector: Any = record.vector
-                vectors[parse_point_id(record.id)] = np.asarray(vector[DENSE], np.float32)
-        return vectors
+            for record in self._server.read(self._vectors, names, side):
+                stored: Any = record.vector or {}
+                yield parse_point_id(record.id), stored.get(side)
 
-    def _vectors(self, peer: Peer, names: list[str | int]) -> list[models.Record]:
-        return peer.reading.retrieve(self._collection, names, with_payload=False, with_vectors=[DENSE])
+    def _vectors(self, peer: Peer, names: list[str | int], side: str) -> list[models.Record]:
+        return peer.reading.retrieve(self._collection, names, with_payload=False, with_vectors=[side])
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the embedding key of each of the points that exist."""

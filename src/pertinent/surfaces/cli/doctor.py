@@ -78,7 +78,7 @@ def doctor(
         write(render(lambda out: _print_conclusion(out, checks, marked_pages, repair=repair)))
     if any(check.failed for check in checks):
         raise typer.Exit(BACKEND_FAILED)
-    if any(check.findings for check in checks) and not _are_all_marked(checks, marked_pages):
+    if any(check.findings for check in checks) and not (repair and _are_all_repaired(checks, marked_pages)):
         raise typer.Exit(INCOMPLETE)
 
 
@@ -110,19 +110,23 @@ def _print_conclusion(
     findings = sum(len(check.findings) for check in checks)
     if not findings:
         out.print("No problems found.")
-    elif marked_pages:
+    elif repair and any(finding.recounts for check in checks for finding in check.findings):
+        out.print("The words were counted again.")
+    if findings and marked_pages:
         out.print(
             f"{format_count(len(marked_pages), 'page is', 'pages are')} marked. Now run `pertinent index "
             "SOURCE` with the options that it was indexed with, to rewrite them."
         )
-    else:
+    elif findings and not (repair and _are_all_repaired(checks, marked_pages)):
         out.print(f"{format_count(findings, 'finding')}.")
         if repair:
             out.print("None of them can be repaired by marking pages.")
 
 
-def _are_all_marked(checks: Sequence[Check], marked_pages: Sequence[str]) -> bool:
-    return bool(marked_pages) and all(finding.pages for check in checks for finding in check.findings)
+def _are_all_repaired(checks: Sequence[Check], marked_pages: Sequence[str]) -> bool:
+    """Whether each finding marks pages or has the words counted again."""
+    findings = [finding for check in checks for finding in check.findings]
+    return all((finding.pages and marked_pages) or finding.recounts for finding in findings)
 
 
 def _as_dict(checks: Sequence[Check], marked_pages: Sequence[str]) -> dict[str, Any]:

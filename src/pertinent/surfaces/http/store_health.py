@@ -12,8 +12,8 @@ from typing import Generic, Literal, TypeVar
 
 from ...errors import PertinentError, StoreError
 from ...search.engine import NO_CATALOG
-from ...search.reranking import NO_RERANKER, Reranking
-from ...types import Answer
+from ...search.reranking import Reranking
+from ...types import NO_RERANKER, Answer
 from ...workspace.workspace import Workspace
 from .observability import Observer
 

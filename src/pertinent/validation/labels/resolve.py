@@ -22,7 +22,15 @@ from ...types import SECTION_SEPARATOR, Chunk
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from ..metrics import median_grade
 from ..target import PageView
-from .quotes import IndexedPage, Reading, TextSpan, fold_text, readings_of, shortest_spans
+from .quotes import (
+    MIN_SIMILAR_LENGTH,
+    IndexedPage,
+    Reading,
+    TextSpan,
+    fold_text,
+    readings_of,
+    shortest_spans,
+)
 
 LabelStatus = Literal["exact", "relocated", "ambiguous", "lost"]
 
@@ -271,11 +279,18 @@ def _choose_spans(spans: Sequence[TextSpan], page: IndexedPage, label: Label) ->
 
 
 def _match_elsewhere(label: Label, quote: str, pages: Sequence[IndexedPage], corpus: _Corpus) -> _Match:
-    """Match a quote on other pages, if its own is gone or no longer has it."""
+    """Match a quote on other pages, if its own is gone or no longer has it.
+
+    A few words that are in several places identify no passage: if they counted, almost any result would.
+    """
     for reading in readings_of(quote):
         candidates = corpus.find_candidates(reading)
         hits = [(page, list(filter(page.is_findable, page.find_reading(reading)))) for page in candidates]
         hits = [(page, spans) for page, spans in hits if spans]
+        places = sum(len(spans) for _, spans in hits)
+        if places > 1 and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:
+            detail = f"{places} other places have its text, which is too short to tell them apart"
+            return _Match("lost", detail=detail)
         if len(hits) == 1:
             ((page, spans),) = hits
             match = _choose_spans(spans, page, label)

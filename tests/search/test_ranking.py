@@ -94,7 +94,7 @@ def test_rank_scores_are_between_0_and_1_and_order_the_list(candidates: Candidat
 def test_rank_computes_each_score_from_the_features_it_shows(
     candidates: Candidates, ranking: Ranking
 ) -> None:
-    highest = MAX_WEIGHT * BOOK.term_weight("screen")
+    highest = MAX_WEIGHT * BOOK.weigh_terms(["screen"])
     for point_id, score, scores in rank_all(candidates, ranking):
         position = candidates.point_ids.index(point_id)
         if candidates.cosine:
@@ -115,7 +115,7 @@ def test_rank_turns_a_negative_cosine_into_0() -> None:
 
 
 def test_rank_hybrid_is_the_calibrated_sum_of_its_features() -> None:
-    candidates = Candidates([1], [0.8], [0.25 * MAX_WEIGHT * BOOK.term_weight("screen")])
+    candidates = Candidates([1], [0.8], [0.25 * MAX_WEIGHT * BOOK.weigh_terms(["screen"])])
     # 0.5 × 0.8 + 0.5 × 0.5 = 0.65 of 1.55; the page has no other passage.
     ((_, score, scores),) = rank_all(candidates, "hybrid")
     assert scores[:4] == pytest.approx((0.8, 0.5, 0.0, 0.0))
@@ -399,8 +399,8 @@ def test_words_count_more_than_meaning_in_a_query_with_numbers() -> None:
 
 def test_numbers_count_by_their_share_of_the_query_up_to_1() -> None:
     few, many = rank_numbered("tabs version stacks screens headers 15"), rank_numbered("15 16")
-    weight = sum(map(NUMBERED.term_weight, NUMBERED.analyzer.terms("tabs version stacks screens headers 15")))
-    assert few[0].scores.numbers == pytest.approx(4 * NUMBERED.term_weight("15") / weight)
+    weight = NUMBERED.weigh_terms(NUMBERED.analyzer.terms("tabs version stacks screens headers 15"))
+    assert few[0].scores.numbers == pytest.approx(4 * NUMBERED.weigh_terms(["15"]) / weight)
     assert many[0].scores.numbers == 1.0
 
 
@@ -422,7 +422,7 @@ def test_the_other_rankings_do_not_discount_lists(ranking: Ranking) -> None:
 
 def test_lexical_is_the_root_of_the_share_of_the_highest_bm25() -> None:
     chunks: dict[PointId, Chunk] = {1: make_chunk("page")}
-    highest = MAX_WEIGHT * sum(map(BOOK.term_weight, BOOK.analyzer.terms("nesting tabs")))
+    highest = MAX_WEIGHT * BOOK.weigh_terms(BOOK.analyzer.terms("nesting tabs"))
     for share in (0.0, 0.25, 1.0):
         hit = rank_chunks(chunks, "nesting tabs", bm25=share * highest)[1]
         assert hit.scores.lexical == pytest.approx(math.sqrt(share))

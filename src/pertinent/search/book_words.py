@@ -16,6 +16,9 @@ NO_COUNTS = WordCounts(0, 0, 0)
 
 CACHED_NAMES = 50_000
 
+CACHED_WEIGHTS = 10_000
+"""For how many counts the weight is computed only once; most words are in few passages."""
+
 TYPICAL_WEIGHT = 5.0
 """The inverse document frequency of a word where the words of the book are not known."""
 
@@ -47,6 +50,7 @@ class BookWords:
         self.sections = sections
         self.analyzer = analyzer
         self.name = lru_cache(CACHED_NAMES)(self._read_name)
+        self._weight = lru_cache(CACHED_WEIGHTS)(self._compute_weight)
 
     def __contains__(self, word: str) -> bool:
         return word in self.vocabulary.words
@@ -55,22 +59,15 @@ class BookWords:
         """Return how often a folded word occurs."""
         return self.vocabulary.words.get(word, NO_COUNTS)
 
-    def word_weight(self, word: str) -> float:
-        """Return the inverse document frequency of a word."""
-        return self._weight(self.counts(word).texts)
-
-    def term_weight(self, term: str) -> float:
-        """Return the inverse document frequency of a term, which stands for all words of its stem."""
-        return self._weight(self._term_counts.get(term, 0))
-
     def weigh_words(self, folded_words: Iterable[str]) -> float:
-        """Return the weight of several words together."""
+        """Return the inverse document frequency of words, summed."""
+        known = self.vocabulary.words
         # The last digit of a plain sum depends on the order, which differs between processes for a set.
-        return math.fsum(map(self.word_weight, folded_words))
+        return math.fsum([self._weight(known.get(word, NO_COUNTS).texts) for word in folded_words])
 
     def weigh_terms(self, terms: Iterable[str]) -> float:
-        """Return the weight of several terms together."""
-        return math.fsum(map(self.term_weight, terms))
+        """Return the inverse document frequency of terms, summed; a term stands for all words of its stem."""
+        return math.fsum([self._weight(self._term_counts.get(term, 0)) for term in terms])
 
     def has_form(self, word: str) -> bool:
         """Whether the book has a folded word, or another word of the same stem."""
@@ -109,7 +106,7 @@ class BookWords:
                 counts[term] = word_counts.texts
         return counts
 
-    def _weight(self, documents: int) -> float:
+    def _compute_weight(self, documents: int) -> float:
         """Return the weight that BM25 gives a word that so many chunks have."""
         total = self.vocabulary.chunks
         if not total:

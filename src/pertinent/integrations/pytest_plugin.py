@@ -138,6 +138,7 @@ class GoldenFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item]:
         """Yield the tests; the file is read, and nothing is searched yet."""
         from ..errors import PertinentError
+        from ..surfaces.cli.terminal import one_line
         from ..validation.golden.formats import read_golden
 
         try:
@@ -145,7 +146,7 @@ class GoldenFile(pytest.File):
         except PertinentError as error:
             raise self.CollectError(str(error)) from error
         for query in golden.queries:
-            yield QueryItem.from_parent(self, name=f"query[{query.id}]", query=query)
+            yield QueryItem.from_parent(self, name=one_line(f"query[{query.id}]"), query=query)
         yield VerdictItem.from_parent(self, name="verdict")
 
     @cached_property
@@ -166,10 +167,13 @@ class GoldenItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the golden set, unless another of its tests has, and check this test's part of the report."""
+        from ..surfaces.cli.terminal import one_line
+
         outcome = self.parent.outcome
-        lines = [str(outcome)] if isinstance(outcome, Exception) else list(self.find_problems(outcome))
+        lines = str(outcome).split("\n") if isinstance(outcome, Exception) else [*self.find_problems(outcome)]
         if lines:
-            raise GoldenFailure("\n".join(lines))
+            # Text of a golden set must neither steer the terminal nor begin a line of a CI's log.
+            raise GoldenFailure("\n".join(map(one_line, lines)))
 
     def find_problems(self, report: ValidationReport) -> Iterator[str]:
         """Yield the lines of the failure message; none where the test passes."""

@@ -63,7 +63,7 @@ def test_first_sync_adds_every_page(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("embed", "message"),
     [
-        (lambda vectors: (vector * np.nan for vector in vectors), "returned a vector that has no length"),
+        (lambda vectors: (vector * np.nan for vector in vectors), "returned NaN or infinity in a vector"),
         (lambda vectors: islice(vectors, 2), "returned fewer vectors than texts"),
     ],
 )

@@ -194,7 +194,7 @@ class Indexer(Planner):
             for vector in islice(vectors, len(batch)):
                 if not np.isfinite(vector).all():
                     raise EmbedderError(
-                        f"the model {self.embedder().name} returned a vector that has no length"
+                        f"the model {self.embedder().name} returned NaN or infinity in a vector"
                     )
                 batch_vectors.append(vector)
                 self.progress.advance()

@@ -57,6 +57,11 @@ def test_pertinent_variable_precedes_the_common_one(tmp_path: Path) -> None:
     assert load(environment=environment, start=tmp_path).settings.qdrant_collection == "ours"
 
 
+def test_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "pertinent.toml").write_text("chunk_tokens = 77\n", encoding="utf-8-sig")
+    assert load(environment={}, start=tmp_path).settings.chunk_tokens == 77
+
+
 @pytest.mark.parametrize("name", ["cohere", "cohere:"])
 def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, name: str) -> None:
     full = "cohere:embed-english-v3.0"
@@ -80,6 +85,8 @@ def test_seed_002_cohere_without_a_model_means_embed_english_v3(tmp_path: Path, 
         ({"embedder": "local:"}, {}, "embedder: must be provider:model"),
         ({"chunk_tokens": 1}, {}, r"chunk_tokens: .*20"),
         ({"chunk_tokens": "many"}, {}, "chunk_tokens"),
+        ({"folder": 5}, {}, r"^folder: must be a path \(as given\)$"),
+        ({"folder": "a\0b"}, {}, "^folder: must not contain a NUL character"),
         ({"port": 80000}, {}, r"^port: must be at most 65535 \(as given\)$"),
         (
             {},

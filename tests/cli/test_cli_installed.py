@@ -125,6 +125,18 @@ def test_closed_pipe_is_not_an_error(indexed: Path) -> None:
         assert command.wait(30) == 141
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["search nodes", "search nodes --json", "label golden.yaml"])
+def test_closed_streams_are_not_an_error(indexed: Path, closed: str, command: str) -> None:
+    golden = "queries:\n- {text: what is a node, labels: docs/nodes.md}\n"
+    Path("golden.yaml").write_text(golden, encoding="utf-8")
+    done = subprocess.run(
+        ["sh", "-c", f"{COMMAND} {command} {closed}"], stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, "unexpected" in done.stderr) == (0, False), done.stderr
+
+
 def test_ctrl_c_interrupts_index_without_a_traceback(docs: Path) -> None:
     for number in range(3000):
         (docs / f"page{number}.md").write_text(f"# Page {number}\n\n" + f"Robot number {number} walks. " * 40)

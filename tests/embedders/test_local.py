@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,17 @@ def test_minilm_vector_has_384_elements_and_unit_length(minilm: LocalEmbedder) -
         assert vector.shape == (384,)
         assert vector.dtype == np.float32
         assert float(np.linalg.norm(vector)) == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_model_records_nothing_about_its_use(tmp_path: Path) -> None:
+    script = "from pertinent.embedders.local import LocalEmbedder as E; E.load_minilm().embed_queries(['a'])"
+    home = tmp_path / "home"
+    home.mkdir()
+    hidden = ("HOME", "XDG_", "ORT_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+    subprocess.run([sys.executable, "-c", script], env={**environment, "HOME": str(home)}, check=True)
+    assert list(home.rglob("*")) == []
 
 
 def test_minilm_vectors_of_related_texts_are_near(minilm: LocalEmbedder) -> None:

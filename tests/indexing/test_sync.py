@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from pertinent._internal.progress import NoProgress
-from pertinent.errors import SyncRefused
+from pertinent.errors import EmbedderError, SyncRefused
 from pertinent.indexing import plan as planning
 from pertinent.indexing.sync import Indexer, SyncSummary
 from pertinent.sources.markdown.source import UNKNOWN_ADDRESS, MarkdownSource
@@ -54,6 +58,26 @@ def test_first_sync_adds_every_page(workspace: Workspace) -> None:
     assert points == rows
     assert len(points) == 6
     assert pending == []
+
+
+@pytest.mark.parametrize(
+    ("embed", "message"),
+    [
+        (lambda vectors: (vector * np.nan for vector in vectors), "returned NaN or infinity in a vector"),
+        (lambda vectors: islice(vectors, 2), "returned fewer vectors than texts"),
+    ],
+)
+def test_sync_ends_with_an_error_if_the_model_fails_silently(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, embed: Callable[..., Any], message: str
+) -> None:
+    embed_documents = HashedWords.embed_documents
+    monkeypatch.setattr(
+        HashedWords, "embed_documents", lambda self, texts: embed(embed_documents(self, texts))
+    )
+    with pytest.raises(EmbedderError, match=message):
+        sync(workspace, *BOOK)
+    monkeypatch.undo()
+    assert sync(workspace, *BOOK).pages_added == 4
 
 
 @pytest.mark.parametrize(

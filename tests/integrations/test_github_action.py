@@ -248,3 +248,13 @@ def test_input_with_shell_characters_is_text(runner: Runner) -> None:
     assert runner.run_step("Index").returncode != 0
     runner.run_step("Validate")
     assert not (runner.folder / "broken").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("golden", ["--help", "--version", "-h"])
+def test_golden_set_that_looks_like_an_option_is_no_pass(runner: Runner, golden: str) -> None:
+    runner.run_step("Index")
+    runner.inputs["golden"] = golden
+    runner.run_step("Validate")
+    assert runner.outputs["verdict"] == "INVALID"
+    assert runner.run_step("Verdict").returncode == 2

@@ -30,11 +30,11 @@ BOOK = make_book(
 @pytest.mark.parametrize("word", ["navigation", "screens", "zebra"])
 def test_word_weight_is_the_inverse_document_frequency_of_bm25(word: str) -> None:
     documents = BOOK.counts(word).texts
-    assert BOOK.word_weight(word) == math.log(1 + (5 - documents + 0.5) / (documents + 0.5))
+    assert BOOK.weigh_words([word]) == math.log(1 + (5 - documents + 0.5) / (documents + 0.5))
 
 
 def test_rare_words_weigh_more_and_no_weight_is_negative() -> None:
-    assert BOOK.word_weight("zebra") > BOOK.word_weight("headers") > BOOK.word_weight("screens") > 0
+    assert BOOK.weigh_words(["zebra"]) > BOOK.weigh_words(["headers"]) > BOOK.weigh_words(["screens"]) > 0
 
 
 def test_term_weight_is_that_of_the_most_frequent_word_of_a_stem() -> None:
@@ -42,7 +42,7 @@ def test_term_weight_is_that_of_the_most_frequent_word_of_a_stem() -> None:
     assert stem("header") == stem("headers")
     documents = max(BOOK.counts("header").texts, BOOK.counts("headers").texts)
     assert documents == 2
-    assert BOOK.term_weight(stem("header")) == math.log(1 + (5 - documents + 0.5) / (documents + 0.5))
+    assert BOOK.weigh_terms([stem("header")]) == math.log(1 + (5 - documents + 0.5) / (documents + 0.5))
 
 
 def test_words_weigh_the_same_in_every_order() -> None:
@@ -50,7 +50,7 @@ def test_words_weigh_the_same_in_every_order() -> None:
     words = {word: WordCounts(0, 0, texts) for word, texts in counts.items()}
     book = BookWords(Vocabulary(words, 9), (), Analyzer())
     orders = list(permutations(counts))
-    assert len({sum(map(book.word_weight, order)) for order in orders}) > 1
+    assert len({sum(book.weigh_words([word]) for word in order) for order in orders}) > 1
     assert len({book.weigh_words(order) for order in orders}) == 1
     assert len({book.weigh_terms(order) for order in orders}) == 1
 
@@ -70,7 +70,7 @@ def test_has_form_knows_every_form_of_a_word() -> None:
 def test_a_term_in_more_words_than_chunks_weighs_as_if_all_had_it() -> None:
     words = {"header": WordCounts(0, 0, 2), "headers": WordCounts(0, 0, 2)}
     book = BookWords(Vocabulary(words, 2), (), Analyzer())
-    assert book.term_weight("header") == math.log(1 + 0.5 / 2.5)
+    assert book.weigh_terms(["header"]) == math.log(1 + 0.5 / 2.5)
 
 
 def test_contains_the_folded_words_of_texts_and_names() -> None:

@@ -24,6 +24,7 @@ _EXPLANATIONS: Mapping[str, str] = {
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "string_type": "must be text",
+    "path_type": "must be a path",
     "string_unicode": "contains half of a surrogate pair, which is not text",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",

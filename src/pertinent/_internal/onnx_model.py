@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,8 +66,18 @@ def read_tokenizer(path: Path, error_type: type[PertinentError]) -> Tokenizer:
         raise error_type(f"can't read {path}: {error}") from error
 
 
+def disable_telemetry() -> None:
+    """Keep ONNX Runtime from recording its use; call this before the first import of `onnxruntime`.
+
+    Version 1.31 stores an id of the machine and events with the path of the program in the user's cache
+    folder, to send them to its makers. A variable that the user has set is left as it is.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+
 def make_session_options() -> SessionOptions:
     """Return the options of a session that runs on the thread of its caller."""
+    disable_telemetry()
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -93,6 +104,7 @@ def open_session(
     Raises:
         PertinentError: The graph can't be loaded; it is an `error_type`.
     """
+    disable_telemetry()
     import onnxruntime
 
     try:

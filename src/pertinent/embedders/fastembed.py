@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._internal.onnx_model import disable_telemetry
 from ..errors import EmbedderError, SettingsError
 from ..ports import Vector
 from .pooling import normalize
@@ -64,6 +65,7 @@ class FastEmbedder:
 
 
 def _load_model(model: str, folder: Path | None) -> TextEmbedding:
+    disable_telemetry()
     try:
         from fastembed import TextEmbedding
     except ImportError as error:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Literal
 from warnings import catch_warnings
 
+from .._internal.onnx_model import disable_telemetry
 from .._internal.package_files import find_package
 from ..errors import SettingsError
 from . import bge, model_sizes
@@ -62,6 +63,7 @@ def _list_fastembed_models() -> Iterator[KnownModel]:
         needs = "pip install 'pertinent[fastembed]'"
         yield KnownModel("fastembed:MODEL", "install", None, None, None, None, needs)
         return
+    disable_telemetry()
     from fastembed import TextEmbedding
 
     for model in sorted(TextEmbedding.list_supported_models(), key=lambda model: model["model"].lower()):

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from .._internal.onnx_model import make_session_options, open_session
+from .._internal.onnx_model import disable_telemetry, make_session_options, open_session
 from .._internal.package_files import locate_package_files
 from ..errors import EmbedderError
 from .model_sizes import LOCAL
@@ -56,6 +56,7 @@ class LocalEmbedder(OnnxEmbedder):
         Raises:
             EmbedderError: The file with the weights can't be read or does not have its checksum.
         """
+        disable_telemetry()
         import onnxruntime
 
         path = locate_package_files(WEIGHTS_PACKAGE, WEIGHTS)[WEIGHTS_FILE]

@@ -13,9 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
+import numpy as np
+
 from .. import identity
 from .._internal.clock import StageTimer
 from .._internal.free_memory import release_free_memory
+from ..errors import EmbedderError
 from ..ports import Entry, PageWrite
 from ..types import Chunk, PointId, Skipped, Unreadable, readable_chunks
 from .chunking import embedded_text
@@ -189,8 +192,14 @@ class Indexer(Planner):
             batch = entries[start : start + WRITE_BATCH]
             batch_vectors = []
             for vector in islice(vectors, len(batch)):
+                if not np.isfinite(vector).all():
+                    raise EmbedderError(
+                        f"the model {self.embedder().name} returned NaN or infinity in a vector"
+                    )
                 batch_vectors.append(vector)
                 self.progress.advance()
+            if len(batch_vectors) < len(batch):
+                raise EmbedderError(f"the model {self.embedder().name} returned fewer vectors than texts")
             self.index.put(batch, batch_vectors)
 
     def _delete(self, source: str, document_ids: Sequence[str]) -> None:

@@ -175,7 +175,7 @@ class GoldenItem(pytest.Item):
     def runtest(self) -> None:
         """Run the golden set, unless another of its tests has, and check this test's part of the report."""
         outcome = self.parent.outcome
-        lines = [str(outcome)] if isinstance(outcome, Exception) else list(self.find_problems(outcome))
+        lines = str(outcome).split("\n") if isinstance(outcome, Exception) else [*self.find_problems(outcome)]
         if lines:
             raise GoldenFailure("\n".join(map(_clean, lines)))
 

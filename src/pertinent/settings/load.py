@@ -111,7 +111,7 @@ def _read_file(start: Path) -> Iterator[tuple[str, tuple[Any, str]]]:
     if path is None:
         return
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:  # a TOMLDecodeError is a ValueError
         raise SettingsError(f"can't read {path}: {error}") from error
     for name, value in values.items():

@@ -236,6 +236,8 @@ class Settings(BaseModel):
     def _check_folder(cls, value: object) -> object:
         if value == "":
             raise ValueError("must not be empty; `.` is the current folder")
+        if isinstance(value, str | Path) and "\0" in str(value):
+            raise ValueError("must not contain a NUL character")
         return value
 
     @field_validator("external_base_url")

@@ -11,6 +11,10 @@ CODE_LIMIT = 1800
 """Code of more characters becomes several blocks; each fits into a chunk, with its title above it."""
 
 
+_MAX_EMPTY_CELLS = 100_000
+"""How many cells the short rows of a table may lack; rows that lack more stay short."""
+
+
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -99,7 +103,9 @@ def _capitalize(keyword: str) -> str:
 def table(rows: list[list[str]]) -> str:
     """Format rows of cells between pipes, with a rule under the first row."""
     width = max((len(row) for row in rows), default=0)
-    lines = [_table_row(row + [""] * (width - len(row))) for row in rows]
+    if width * len(rows) <= _MAX_EMPTY_CELLS + sum(map(len, rows)):
+        rows = [row + [""] * (width - len(row)) for row in rows]
+    lines = [_table_row(row) for row in rows]
     if lines:
         lines.insert(1, _table_row(["---"] * width))
     return "\n".join(lines)

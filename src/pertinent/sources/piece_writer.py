@@ -17,6 +17,10 @@ from . import elements
 from .normal_form import BlockPiece, Piece
 
 _TASK = re.compile(r"^\[[ xX]\]\s+")
+_MAX_INDENT = 50
+"""The deepest level of a list that is indented; each item of a deeper one would be as long as its depth."""
+_MAX_TABLES = 20
+"""The deepest table in a table. What is deeper is part of the one around it."""
 
 Element = TypeVar("Element")
 
@@ -145,7 +149,7 @@ class PieceWriter(Generic[Element]):
         """Begin an item of the innermost list; outside a list it gets a bullet."""
         current = self._lists[-1] if self._lists else _List(ordered=False)
         sign = f"{current.number}. " if current.ordered else "- "
-        self._marker = "  " * max(len(self._lists) - 1, 0) + sign
+        self._marker = "  " * min(max(len(self._lists) - 1, 0), _MAX_INDENT) + sign
         current.number += 1
 
     def close_item(self) -> None:
@@ -155,7 +159,8 @@ class PieceWriter(Generic[Element]):
     def open_table(self) -> None:
         """Begin a table."""
         self._write_label()
-        self.tables.append([])
+        if len(self.tables) < _MAX_TABLES:
+            self.tables.append([])
 
     def open_row(self) -> None:
         """Begin a row of the innermost table."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,10 @@ def test_config_gives_the_markdown_format() -> None:
 @given(st.text(alphabet="{}[](),:'\"`/*\\ \nabc$=>", max_size=80))
 def test_config_of_any_text_is_read_without_an_error(text: str) -> None:
     assert parse("x = {baseUrl: '/', title: 'a', " + text).docs
+
+
+@pytest.mark.parametrize("repeated", ["f({ ", "{a: f(", "[{ "])
+def test_hostile_config_is_read_in_bounded_time(repeated: str) -> None:
+    begun = time.process_time()
+    parse_config("module.exports = {" + repeated * 50_000, Path("site"))
+    assert time.process_time() - begun < 10

@@ -75,7 +75,10 @@ def test_route_page_keeps_number_prefixes_if_the_site_does() -> None:
     assert route_page(PurePosixPath("01-a/02-b.md"), {}, number_prefixes=False).path == "/01-a/02-b"
 
 
-@pytest.mark.parametrize("fields", [{"id": "a/b"}, {"slug": "/a?b"}, {"slug": "/a#b"}, {"slug": "/a/../b"}])
+@pytest.mark.parametrize(
+    "fields",
+    [{"id": "a/b"}, {"slug": "/a?b"}, {"slug": "/a#b"}, {"slug": "/a/../b"}, {"slug": "/a/%2e%2E/b"}],
+)
 def test_route_page_refuses_what_docusaurus_refuses(fields: dict[str, Any]) -> None:
     with pytest.raises(FrontMatterError):
         route_page(PurePosixPath("x.md"), fields)

@@ -380,6 +380,49 @@ def test_docs_folder_that_the_config_names_may_be_outside_the_site(
     assert list(read_pages(root / "website")) == ["docs/a.md", "docs/b.md"]
 
 
+@pytest.mark.parametrize("path", ["../../elsewhere", "{tmp_path}/elsewhere", "versions"])
+@pytest.mark.parametrize("below", ["", "website"])
+def test_docs_folder_outside_the_project_is_skipped_and_named(
+    write_book: WriteBook, tmp_path: Path, path: str, below: str
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret.md").write_text("a secret", encoding="utf-8")
+    name = path.format(tmp_path=tmp_path)
+    options = f"[['docs', {{id: 'other', path: '{name}'}}]]"
+    config = CONFIG.replace("[['classic', {}]]", f"[['classic', {{}}]], plugins: {options}")
+    files: dict[str, str | bytes] = {"website/docusaurus.config.js": config, "website/docs/a.md": "x"}
+    files[".git/HEAD"] = ""
+    if path == "versions":
+        versions = '["1/../../../../elsewhere"]'
+        files |= {"website/versions.json": versions, "website/versioned_docs/version-1/b.md": "y"}
+    root = write_book(files)
+    assert list(read_pages(root / below)) == ["docs/a.md"]
+    (reason,) = read_skipped(root / below)
+    assert re.fullmatch(
+        "docs folders that the config names outside the project: .*elsewhere; --follow-links .*", reason
+    )
+    assert "a secret" in str(list(MarkdownSource(root / below, follow_links=True).read()))
+
+
+def test_docs_folder_above_everything_lets_no_link_leave_the_source(
+    write_book: WriteBook, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret.md"
+    secret.write_text("a secret", encoding="utf-8")
+    config = CONFIG.replace("{}", "{docs: {path: '/'}}")
+    root = write_book({"docusaurus.config.js": config, "docs/a.md": "x", ".git/HEAD": ""})
+    (root / "docs" / "b.md").symlink_to(secret)
+    assert "a secret" not in str(list(MarkdownSource(root / "docs").read()))
+
+
+def test_blog_outside_the_project_is_not_counted(write_book: WriteBook, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "post.md").write_text("x", encoding="utf-8")
+    config = CONFIG.replace("{}", "{blog: {path: '../elsewhere'}}")
+    root = write_book({"docusaurus.config.js": config, "docs/a.md": "x", ".git/HEAD": ""})
+    assert read_skipped(root) == {}
+
+
 @pytest.mark.parametrize("linked", [True, False])
 def test_partial_outside_the_source_is_not_included(
     write_book: WriteBook, tmp_path: Path, *, linked: bool
@@ -518,6 +561,62 @@ def test_time_is_in_proportion_to_the_marks_that_never_close(
     begun = time.process_time()
     read_pages(root)
     assert time.process_time() - begun < 10
+
+
+HOSTILE = {
+    "comments in closing tags": "x " + "</a /*" * 20_000,
+    "imports without a file": "import foo\n\n" * 10_000,
+    "exports that close too much": "export const a = )\n\n" * 3_000,
+    "raw text that never closes": "<textarea>\n" * 20_000 + "\n</textarea",
+    "cells in cells": "<td>\n" * 15_000 + "\n" + "</pre>\n" * 15_000,
+    "expressions before text": "{\n" * 10_000 + "} x\n" * 10_000,
+    "tags with many names": "".join(f"<T{number}>\n\n" for number in range(20_000)),
+    "spaces in a heading": "# a" + " " * 100_000 + "b\n\n{/* */}",
+    "labels that never close": "a :b{ " * 15_000,
+    "attributes that never close": '<a b=" ' * 1_000 + "&amp;" * 50_000,
+    "templates that never close": "{`${" * 10_000,
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_page_is_read_in_bounded_time(write_book: WriteBook, content: str) -> None:
+    root = write_book({"a.mdx": content})
+    begun = time.process_time()
+    read_pages(root)
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<ul><li>x\n\n" * 3_000,
+        "<table><tr><td>x\n\n" * 1_000 + "</td></tr></table>\n\n" * 1_000,
+        f"<table><tr>{'<td>a</td>' * 2_000}</tr>\n{'<tr><td>a</td></tr>' * 2_000}</table>\n",
+    ],
+    ids=["lists", "tables", "wide table"],
+)
+def test_text_of_a_hostile_page_is_not_much_longer_than_the_page(write_book: WriteBook, content: str) -> None:
+    (page,) = read_pages(write_book({"a.mdx": content})).values()
+    assert len(page.text) < 10 * len(content)
+
+
+def test_partials_that_double_make_only_their_page_unreadable(write_book: WriteBook) -> None:
+    partials = {f"_{n}.mdx": f"import A from './_{n + 1}.mdx'\n\n<A/>\n\n<A/>\n" for n in range(18)}
+    page = {"a.mdx": "import A from './_0.mdx'\n\n<A/>\n", "b.mdx": "import A from './_18.mdx'\n\n<A/>\n"}
+    root = write_book({**partials, "_18.mdx": "Part.\n", **page})
+    unreadable, readable = read_source(root).values()
+    assert isinstance(unreadable, Unreadable)
+    assert "more than 5,000 partials" in unreadable.reason
+    assert isinstance(readable, Page)
+    assert readable.text == "# b\n\nPart."
+
+
+def test_large_partial_shown_often_makes_its_page_unreadable(write_book: WriteBook) -> None:
+    part = {"_a.mdx": "word " * 60_000}
+    root = write_book({**part, "a.mdx": "import A from './_a.mdx'\n\n" + "<A/>\n\n" * 100})
+    (entry,) = read_source(root).values()
+    assert isinstance(entry, Unreadable)
+    assert "20,000,000 characters" in entry.reason
 
 
 def test_mdx_code_block_is_read_as_mdx(write_book: WriteBook) -> None:

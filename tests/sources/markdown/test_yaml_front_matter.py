@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,6 +121,24 @@ def test_front_matter_of_any_text_is_split_or_refused(text: str) -> None:
 def test_front_matter_nested_too_deeply_is_refused(nested: str) -> None:
     with pytest.raises(FrontMatterError, match="nested more than 100 deep"):
         split_front_matter(f"---\n{nested}\n---\n")
+
+
+def test_merge_keys_that_double_are_refused() -> None:
+    levels = [f"a{n}: &a{n}\n  <<: [*a{n - 1}, *a{n - 1}]" for n in range(1, 40)]
+    with pytest.raises(FrontMatterError, match="merge keys expand to more than 100000 fields"):
+        split_front_matter("---\na0: &a0 {k: 1}\n" + "\n".join(levels) + "\n---\n")
+
+
+@pytest.mark.parametrize("value", ["!!bool maybe", "!!timestamp soon", "!!int many"])
+def test_value_that_does_not_fit_its_tag_is_refused(value: str) -> None:
+    with pytest.raises(FrontMatterError, match="not valid YAML"):
+        split_front_matter(f"---\nflag: {value}\n---\n")
+
+
+def test_blank_lines_in_front_matter_take_little_time() -> None:
+    begun = time.process_time()
+    split_front_matter("---\n" + "  \n" * 50_000 + "title: x\n---\n")
+    assert time.process_time() - begun < 5
 
 
 def test_field_errors_do_not_expand_yaml_aliases() -> None:

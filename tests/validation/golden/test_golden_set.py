@@ -144,6 +144,8 @@ class TestErrors:
             ("id: b", "id: [b", "line 7, column 7: did not find expected ',' or ']' (while parsing a flow"),
             ("id: b", "id: *nowhere", "line 6, column"),
             ("id: b", "id: !!python/object:os.system b", "line 6, column"),
+            ("id: b", "id: !!bool maybe", "line 6, column 7: the value does not fit its tag"),
+            ("id: b", "id: !!timestamp soon", "line 6, column 7: the value does not fit its tag"),
             ("id: b", "id: \x07", "line 6, column 7: control characters are not allowed"),
         ],
     )

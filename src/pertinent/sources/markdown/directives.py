@@ -21,7 +21,9 @@ _CONTAINER = re.compile(
 )
 _LEAF = re.compile(rf"::{_NAME}(?:\[(?P<label>.*)\])?(?:\{{[^}}]*\}})?[ \t]*", re.ASCII)
 _TEXT = re.compile(
-    rf":(?P<name>{_NAME})(?![\w:-])(?:\[(?P<label>[^\]\n]*)\])?(?P<attributes>\{{[^}}\n]*\}})?", re.ASCII
+    rf":(?P<name>{_NAME})(?![\w:-])(?:\[(?P<label>[^\]\n]{{0,1000}}+)\])?"
+    r"(?P<attributes>\{[^}\n]{0,1000}+\})?",
+    re.ASCII,
 )
 _TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)'|([^\s}]+))")
 

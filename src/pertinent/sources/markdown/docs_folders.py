@@ -75,6 +75,8 @@ class DocsTree:
         for kind, folders in (("posts of the blog", site.blogs), ("pages of the site", site.pages)):
             for folder in folders:
                 root = site.root / folder
+                if not self.links.is_in_project(root):
+                    continue
                 count = sum(map(is_page, _walk_markdown(root, root, self.links)))
                 if count:
                     yield Skipped(f"{kind} in {folder}/; index that folder, too, if you want them", count)
@@ -132,19 +134,30 @@ def _find_site_docs(path: Path, links: LinkBoundary) -> DocsTree | None:
     for config in _find_configs_around(path if path.is_dir() else path.parent, links):
         site = read_config(config)
         folders = _docs_folders(site)
-        containing = tuple(folder for folder in folders if path.is_relative_to(folder.root))
+        links.set_project(_find_project(site.root))
+        containing = tuple(
+            folder
+            for folder in folders
+            if path.is_relative_to(folder.root) and links.is_in_project(folder.root)
+        )
         if containing:
             links.add_folders(folder.root for folder in containing)
             links.set_site(site.root)
             return DocsTree(containing, path, site, links)
         if path.is_dir() and config.parent.is_relative_to(path):
-            allowed = [folder for folder in folders if links.allows(folder.path_in_config)]
+            allowed = [folder for folder in folders if links.allows_docs(folder.path_in_config)]
             links.add_folders(folder.root for folder in allowed)
             links.set_site(site.root)
             versions = tuple(folder for folder in allowed if folder.version)
             current = tuple(folder for folder in allowed if not folder.version)
             return DocsTree(current or versions, config.parent, site, links, versions if current else ())
     return None
+
+
+def _find_project(site_root: Path) -> Path:
+    """Return the folder of the project that a site belongs to: its Git repository, or the folder above it."""
+    folders = (folder for folder in (site_root, *site_root.parents) if os.path.lexists(folder / ".git"))
+    return next(folders, site_root.parent)
 
 
 def _find_configs_around(folder: Path, links: LinkBoundary) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from .yaml_front_matter import FrontMatterError, bool_field, describe_page, text_field
 
@@ -71,7 +71,7 @@ def route_page(
         path = folder
     else:
         path = _resolve_slug(slug or page_id, folder)
-    if re.search(r"[?#\\\t\r\n]", path) or {".", ".."} & set(path.split("/")):
+    if re.search(r"[?#\\\t\r\n]", path) or {".", ".."} & set(unquote(path).split("/")):
         raise FrontMatterError(f"the address {path!r} is not a valid path; give the page another `slug`")
     return PageRoute(path, page_id)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 # `{#id}` may hold any character but `{#` and `}`; `{/* #id */}` ends its id at the first space.
-_CLASSIC_ID = re.compile(r"\s*\{#((?:.(?!\{#|\}))*.)\}$")
+_CLASSIC_ID = re.compile(r"\{#((?:.(?!\{#|\}))*.)\}$")
 _COMMENT = re.compile(r"\s*/\*(?P<comment>(?:(?!\*/).)*)\*/\s*", re.DOTALL)
 
 
@@ -25,8 +25,10 @@ def heading_id(children: Sequence[Token]) -> tuple[str, list[Token]]:
     if last.type == "expression":
         explicit_id = _id_in_expression(last.meta["value"])
         return (explicit_id, _strip_end(tokens[:-1])) if explicit_id else ("", tokens)
-    if last.type == "text" and (match := _CLASSIC_ID.search(_text_at_end(tokens))):
-        return match.group(1).strip(), _cut_end(tokens, len(match.group()))
+    text = _text_at_end(tokens) if last.type == "text" else ""
+    if match := _CLASSIC_ID.search(text):
+        heading = text[: match.start()].rstrip()
+        return match.group(1).strip(), _cut_end(tokens, len(text) - len(heading))
     return "", tokens
 
 

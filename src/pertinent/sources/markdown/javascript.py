@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Final
 
 from .jsx import parse_string
@@ -30,12 +31,30 @@ _TOKEN = re.compile(
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _CONSTANTS: Mapping[str, Value] = {"true": True, "false": False, "null": None, "undefined": None}
 
-Tokens = list[tuple[str, str]]
+_MAX_CHARACTERS = 2**18
+"""How much of the code is read; the longest configs have a tenth of that."""
+
+
+class Tokens(list[tuple[str, str]]):
+    """The tokens of some code: their kinds and texts."""
+
+    @cached_property
+    def partners(self) -> Mapping[int, int]:
+        """The index of the bracket that closes each bracket that is closed."""
+        partners: dict[int, int] = {}
+        opened: list[int] = []
+        for index, (_, text) in enumerate(self):
+            if text in _CLOSING:
+                opened.append(index)
+            elif opened and text == _CLOSING[self[opened[-1]][1]]:
+                partners[opened.pop()] = index
+        return partners
 
 
 def find_object(code: str, is_wanted: Callable[[dict[str, Value]], bool]) -> dict[str, Value]:
     """Return the first object literal for which `is_wanted` is true; {} if there is none."""
-    tokens = [(match.lastgroup, match.group()) for match in _TOKEN.finditer(code) if match.lastgroup]
+    matches = _TOKEN.finditer(code[:_MAX_CHARACTERS])
+    tokens = Tokens((match.lastgroup, match.group()) for match in matches if match.lastgroup)
     for index, (_, text) in enumerate(tokens):
         if text == "{":
             fields, _ = _parse_object(tokens, index)
@@ -112,14 +131,10 @@ def _parse_array(tokens: Tokens, index: int) -> tuple[list[Value], int]:
 
 def _skip_value(tokens: Tokens, index: int) -> int:
     """Return the index of the comma or bracket that ends the value at `index`."""
-    closing: list[str] = []
     while index < len(tokens):
         text = tokens[index][1]
-        if not closing and text in (",", "}", "]", ")"):
+        if text in (",", "}", "]", ")"):
             return index
-        if text in _CLOSING:
-            closing.append(_CLOSING[text])
-        elif closing and text == closing[-1]:
-            closing.pop()
+        index = tokens.partners.get(index, len(tokens)) if text in _CLOSING else index
         index += 1
     return index

@@ -13,7 +13,7 @@ from html import unescape
 from typing import Literal
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:[.:-][\w$]+)*-*")
-_SPACE = re.compile(r"(?:\s+|/\*.*?\*/)*", re.DOTALL)
+_SPACE = re.compile(r"\s*")
 _ATTRIBUTE = re.compile(r"[A-Za-z_$@:][\w$@:.-]*")
 _UNQUOTED = re.compile(r"[^\s\"'=<>`{}]+")
 _STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
@@ -31,11 +31,23 @@ _SURROGATES = range(0xD800, 0xE000)
 class UnclosedLimit:
     """How many tags and expressions of a page may never close; the others stay text.
 
-    Each is searched up to the end of the page. Valid MDX has some only in its exports.
+    Each is searched up to the end of the page, in all through so many `characters`. Valid MDX has some only
+    in its exports.
     """
 
     expressions: int = 200
     tags: int = 1000
+    characters: int = 5_000_000
+
+    def count_expression(self, searched: int) -> None:
+        """Count an expression that was searched through so many characters in vain."""
+        self.expressions -= 1
+        self.characters -= searched
+
+    @property
+    def allows_expressions(self) -> bool:
+        """Whether a further expression may be searched."""
+        return self.expressions > 0 and self.characters > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +71,15 @@ def scan_tag(src: str, pos: int, end: int, limit: UnclosedLimit | None = None) -
     if limit.tags <= 0 or not src.startswith("<", pos):
         return None
     cursor = pos + 1
-    if _skip_space(src, cursor, end) != cursor:
+    if src.startswith("/*", cursor):
         return None
     if src.startswith("/", cursor):
-        return _scan_closing_tag(src, cursor + 1, end)
-    name, cursor = _scan_name(src, cursor, end)
-    if not name and not src.startswith(">", cursor):
-        return None
-    tag = _scan_opening_tag(src, name, cursor, end, limit)
+        tag = _scan_closing_tag(src, cursor + 1, end)
+    else:
+        name, cursor = _scan_name(src, cursor, end)
+        if not name and not src.startswith(">", cursor):
+            return None
+        tag = _scan_opening_tag(src, name, cursor, end, limit)
     limit.tags -= tag is None
     return tag
 
@@ -134,8 +147,10 @@ def _scan_value(src: str, name: str, pos: int, end: int, attributes: dict[str, s
         return None
     if src[pos] in "\"'":
         close = src.find(src[pos], pos + 1, end)
+        if close < 0:
+            return None
         attributes[name] = unescape(src[pos + 1 : close])
-        return close + 1 if close >= 0 else None
+        return close + 1
     match = _UNQUOTED.match(src, pos, end)
     if not match:
         return None
@@ -155,13 +170,13 @@ def scan_expression(src: str, pos: int, end: int, limit: UnclosedLimit | None = 
         end: Where to stop looking.
         limit: Counts the expressions that never close; None looks for this one in any case.
     """
-    if limit is not None and limit.expressions <= 0:
+    if limit is not None and not limit.allows_expressions:
         return None
     close = _find_close(src, pos, end, in_templates=True)
     if close is None and src.find("`", pos, end) >= 0:
         close = _find_close(src, pos, end, in_templates=False)
-    if limit is not None:
-        limit.expressions -= close is None
+    if limit is not None and close is None:
+        limit.count_expression(end - pos)
     return close
 
 
@@ -239,8 +254,14 @@ def split_html(source: str) -> Iterator[Tag | str]:
 
 
 def _skip_space(src: str, pos: int, end: int) -> int:
-    match = _SPACE.match(src, pos, end)
-    return match.end() if match else pos
+    """Return the position after spaces and comments."""
+    while match := _SPACE.match(src, pos, end):
+        pos = match.end()
+        close = src.find("*/", pos + 2, end) if src.startswith("/*", pos, end) else -1
+        if close < 0:
+            break
+        pos = close + 2
+    return pos
 
 
 def _scan_name(src: str, pos: int, end: int) -> tuple[str, int]:

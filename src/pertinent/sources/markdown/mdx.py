@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 _INLINE_MARKUP = re.compile(r"[\\`*_~<{\[]|&[#\w]|:[A-Za-z]|[ \t]\n|\n[ \t]")
 _MAX_NESTING = 100  # markdown-it drops what is nested deeper; its default of 20 is ten lists
 _ALT = ["paragraph", "reference", "blockquote", "list"]
-_IMPORT = re.compile(r"import\s(?:[\w$*{][^'\";]*?\sfrom\s*|[{*][^'\";]*?\bfrom\s*)?(['\"])[^'\"\n]+\1.*")
+# The names of an import have a limit, or a page with many lines that begin with `import` would take long.
+_IMPORT = re.compile(
+    r"import\s(?:[\w$*{][^'\";]{0,2000}?\sfrom\s*|[{*][^'\";]{0,2000}?\bfrom\s*)?(['\"])[^'\"\n]+\1.*"
+)
 _EXPORT = re.compile(r"export\s+(?:(?:const|let|var|function|class|default|async)\b|[{*])")
 _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom\s*['\"]([^'\"]+)['\"]")
 _COMMENT_END = re.compile("-->")
@@ -40,7 +43,7 @@ _MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*",
 Env = MutableMapping[str, Any]
 """What markdown-it passes along for one page: `imports`, the limit on what is `unclosed`, and two caches.
 
-`partners` maps the beginning of a tag to the last text that was searched for it, and whether it was there.
+`tag_names` has the last text that was searched for tags, and the sorted names behind each `<` and `</`.
 `comment_ends` has the last text that was searched for the ends of comments, and their positions.
 """
 
@@ -119,11 +122,14 @@ def _export_end(state: StateBlock, start: int, end: int) -> int:
         if line < end and not state.isEmpty(line):
             continue
         first_blank = first_blank or line
-        if limit.expressions <= 0:
+        if not limit.allows_expressions:
             break
         code = "(" + state.src[state.bMarks[start] : state.eMarks[line - 1]] + "\n)"
-        if scan_expression(code, 0, len(code), limit) == len(code):
+        close = scan_expression(code, 0, len(code), limit)
+        if close == len(code):
             return line
+        if close is not None:
+            limit.count_expression(len(code))
     return first_blank or end
 
 
@@ -134,13 +140,13 @@ def _is_meant_as_tag(tag: Tag, src: str, env: Env) -> bool:
     """Whether a tag is closed or opened somewhere, or belongs to HTML; `Vec<T>` in prose does not."""
     if tag.kind == "self" or (tag.name.lower() in HTML_TAGS and tag.name not in HIDDEN):
         return True
-    partner = f"</{tag.name}" if tag.kind == "open" else f"<{tag.name}"
-    searched: dict[str, tuple[str, bool]] = env.setdefault("partners", {})
-    text, has_partner = searched.get(partner, ("", False))
+    text, names = env.get("tag_names", ("", {}))
     if text is not src:  # a text with thousands of `Vec<T>` is searched once
-        has_partner = partner in src
-        searched[partner] = src, has_partner
-    return has_partner
+        names = {mark: sorted(set(re.findall(f"{mark}([\\w$.:-]*)", src))) for mark in ("<", "</")}
+        env["tag_names"] = src, names
+    partners = names["</" if tag.kind == "open" else "<"]
+    index = bisect_left(partners, tag.name)  # the first name that may begin with the tag's name
+    return index < len(partners) and partners[index].startswith(tag.name)
 
 
 def _scan_construct(
@@ -169,6 +175,9 @@ def _scan_line(src: str, pos: int, end: int, env: Env) -> list[_Construct] | Non
         expressions = not constructs or constructs[-1].kind == "tag"
         construct = _scan_construct(src, pos, end, env, expressions=expressions)
         if construct is None:
+            for value in (part.value for part in constructs):
+                if isinstance(value, str) and "\n" in value:  # each of its lines may begin another search
+                    _unclosed_limit(env).count_expression(len(value))
             return None
         constructs.append(construct)
         pos = construct.end
@@ -199,10 +208,12 @@ def _push_constructs(state: StateBlock, constructs: list[_Construct], start: int
         token.meta = {"value": construct.value, "ends_line": construct is last}
     next_line = _line_after(state, last.end, start)
     if isinstance(last.value, Tag) and last.value.kind == "open" and last.value.name.lower() in RAW_TEXT:
-        closing = re.compile(f"</{last.value.name}\\s*>", re.IGNORECASE)
-        for line in range(next_line, end):
+        closing = re.compile(f"</{last.value.name}[^\\S\n]*>", re.IGNORECASE)
+        limit = _unclosed_limit(state.env)
+        for line in range(next_line, end if limit.characters > 0 else next_line):
             if closing.search(state.src, state.bMarks[line], state.eMarks[line]):
                 return line
+        limit.characters -= state.eMarks[end - 1] - last.end
     return next_line
 
 

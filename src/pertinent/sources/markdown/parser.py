@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 _MDX_FENCE = re.compile(r"^ *(`{3,4}) *mdx-code-block\n", re.MULTILINE)
 _FENCE_END = re.compile(r"\n *(`{3,4})$", re.MULTILINE)
 _MAX_DEPTH = 20  # partials in partials; a cycle is stopped earlier
+_MAX_PARTIALS = 5_000  # that a page may show
+_MAX_PARTIAL_CHARACTERS = 20_000_000  # that all of them may have
+
+
+class TooManyPartials(ValueError):
+    """A page shows more partials than it may: partials that include others twice double their number."""
 
 
 class _Document(NamedTuple):
@@ -31,6 +37,7 @@ class _Document(NamedTuple):
     tokens: Iterable[Token]
     """A list for a partial, which may be rendered many times; a page's tokens can be read once."""
     imports: Mapping[str, str]
+    characters: int
 
 
 def decode_markdown(content: bytes) -> str:
@@ -71,6 +78,8 @@ class DocumentParser:
         self._links = links
         self._format = markdown_format
         self._partials: dict[Path, _Document | None] = {}
+        self._shown = 0
+        self._shown_characters = 0
 
     def parse(self, path: Path, fields: Mapping[str, Any], content: str) -> list[Piece]:
         """Return the pieces of a page.
@@ -79,10 +88,15 @@ class DocumentParser:
             path: The page's file, which relative imports start from.
             fields: The page's front matter.
             content: The text below the front matter.
+
+        Raises:
+            TooManyPartials: It includes partials that include others, more than a page may show.
         """
+        self._shown = self._shown_characters = 0
         if is_divisible(content):
             parser = markdown_parser(mdx=self._is_mdx(path, fields, content))
-            return self._render(_Document(parse_parts(parser, content), {}), {}, (path,))
+            document = _Document(parse_parts(parser, content), {}, len(content))
+            return self._render(document, {}, (path,))
         return self._render(self._parse(path, fields, content), {}, (path,))
 
     def _parse(self, path: Path, fields: Mapping[str, Any], content: str) -> _Document:
@@ -90,7 +104,7 @@ class DocumentParser:
             content = _open_mdx_blocks(content)
         env: dict[str, Any] = {}
         tokens = markdown_parser(mdx=self._is_mdx(path, fields, content)).parse(content, env)
-        return _Document(tokens, env.get("imports", {}))
+        return _Document(tokens, env.get("imports", {}), len(content))
 
     def _is_mdx(self, path: Path, fields: Mapping[str, Any], content: str) -> bool:
         """Decide by the page's front matter, then by the site, then by the file's name and contents."""
@@ -115,9 +129,21 @@ class DocumentParser:
             if path in open_files or len(open_files) > _MAX_DEPTH:
                 return []
             partial = self._load_partial(path)
-            return self._render(partial, tag.attributes, (*open_files, path)) if partial else []
+            if partial is None:
+                return []
+            self._count_partial(partial)
+            return self._render(partial, tag.attributes, (*open_files, path))
 
         return Renderer(include_partial, props).render(document.tokens)
+
+    def _count_partial(self, partial: _Document) -> None:
+        self._shown += 1
+        self._shown_characters += partial.characters
+        if self._shown > _MAX_PARTIALS or self._shown_characters > _MAX_PARTIAL_CHARACTERS:
+            raise TooManyPartials(
+                f"it shows more than {_MAX_PARTIALS:,} partials, or {_MAX_PARTIAL_CHARACTERS:,} characters "
+                "of them; partials that include others add up"
+            )
 
     def _resolve_import(self, imported: str | None, importer: Path) -> Path | None:
         """Return the Markdown file that an import names; None if it names none."""

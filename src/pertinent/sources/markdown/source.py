@@ -15,7 +15,7 @@ from ..locales import language_of_locale
 from ..normal_form import NAME_MAX, HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
-from .parser import DocumentParser, decode_markdown
+from .parser import DocumentParser, TooManyPartials, decode_markdown
 from .yaml_front_matter import FrontMatterError, bool_field, describe_page, split_front_matter
 
 _GENERIC_NAMES = frozenset(("doc", "docs", "documentation", "site", "web", "website", "content", "/"))
@@ -118,7 +118,7 @@ class MarkdownSource:
             except UnicodeEncodeError:
                 printable = source_path.encode("utf-8", "replace").decode()
                 yield Unreadable(printable, "its name is not UTF-8; rename it")
-            except FrontMatterError as error:
+            except (FrontMatterError, TooManyPartials) as error:
                 yield Unreadable(source_path, str(error))
             else:
                 if page is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from ..._internal.regular_files import read_file_below, read_regular_file
@@ -25,7 +25,9 @@ class LinkBoundary:
         self._folders = [os.path.realpath(folder) for folder in folders]
         self._follow_links = follow_links
         self._site: str | None = None
+        self._project: str | None = None
         self._skipped: set[str] = set()
+        self._skipped_docs: set[str] = set()
 
     def add_folders(self, folders: Iterable[Path]) -> None:
         """Let links lead into these folders, too."""
@@ -34,6 +36,25 @@ class LinkBoundary:
     def set_site(self, folder: Path) -> None:
         """Let pages import files of this site, too."""
         self._site = os.path.realpath(folder)
+
+    def set_project(self, folder: Path) -> None:
+        """Let the config of a site name docs folders in the project that the site belongs to."""
+        self._project = os.path.realpath(folder)
+
+    def is_in_project(self, folder: Path) -> bool:
+        """Whether a folder that a config names is in the source, or in the project of the site."""
+        real = os.path.realpath(folder)
+        in_project = self._project is not None and _is_below(real, self._project)
+        return self._follow_links or in_project or self._contains(real)
+
+    def allows_docs(self, folder: Path) -> bool:
+        """Whether the docs folder that a config names may be read."""
+        if not self.allows(folder):
+            return False
+        if not self.is_in_project(folder):
+            self._skipped_docs.add(os.path.abspath(folder))  # noqa: PTH100 - keeps links
+            return False
+        return True
 
     def allows(self, path: str | Path) -> bool:
         """Whether a file or folder may be read: no link leads to it, or its target is in the source."""
@@ -71,14 +92,21 @@ class LinkBoundary:
         return any(_is_below(real, folder) for folder in self._folders)
 
     def list_skipped(self) -> list[Skipped]:
-        """Name the links that were not followed."""
-        if not self._skipped:
-            return []
-        topmost = (path for path in self._skipped if self._skipped.isdisjoint(map(str, Path(path).parents)))
-        paths = sorted(os.path.relpath(path, self._folders[0]) for path in topmost)
-        names = ", ".join(paths[:_MAX_NAMES]) + (", …" if len(paths) > _MAX_NAMES else "")
-        reason = f"links that lead outside the source folder: {names}; --follow-links reads them"
-        return [Skipped(reason, len(paths))]
+        """Name the links that were not followed, and the docs folders that were not read."""
+        topmost = [path for path in self._skipped if self._skipped.isdisjoint(map(str, Path(path).parents))]
+        groups = (
+            ("links that lead outside the source folder", topmost),
+            ("docs folders that the config names outside the project", self._skipped_docs),
+        )
+        return [
+            Skipped(f"{what}: {self._list_names(paths)}; --follow-links reads them", len(paths))
+            for what, paths in groups
+            if paths
+        ]
+
+    def _list_names(self, paths: Collection[str]) -> str:
+        names = sorted(os.path.relpath(path, self._folders[0]) for path in paths)
+        return ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
 
 
 def _is_below(real: str, folder: str) -> bool:

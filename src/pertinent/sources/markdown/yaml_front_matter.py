@@ -21,7 +21,8 @@ else:
 _OPEN = "---"
 _CLOSE = "\n---"
 _LANGUAGES = ("", "yaml", "yml", "json")
-_COMMENTS = re.compile(r"^\s*#[^\n]+", re.MULTILINE)
+_MAX_FIELDS = 100_000
+_COMMENTS = re.compile(r"^[^\S\n]*#[^\n]+", re.MULTILINE)
 
 
 class FrontMatterError(ValueError):
@@ -39,6 +40,12 @@ class _Loader(_Base):
                     raise FrontMatterError(f"the key {key.value!r} appears twice")
                 seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Resolve the merge keys (`<<`) of a mapping; those of merged mappings may double it each time."""
+        super().flatten_mapping(node)
+        if len(node.value) > _MAX_FIELDS:
+            raise FrontMatterError(f"its merge keys expand to more than {_MAX_FIELDS} fields")
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -83,6 +90,8 @@ def _parse_fields(block: str) -> dict[str, Any]:
     try:
         check_depth(block, _Loader)
         fields = yaml.load(block, Loader=_Loader)  # noqa: S506  a safe loader with fewer types
+    except (KeyError, AttributeError) as error:  # PyYAML's, for `!!bool maybe` and `!!timestamp soon`
+        raise FrontMatterError("front matter is not valid YAML: a value does not fit its tag") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise FrontMatterError(f"front matter is not valid YAML: {_describe_error(error)}") from error
     if fields is None:

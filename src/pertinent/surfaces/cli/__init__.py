@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """Run `pertinent` with the arguments of the process, and exit."""
-    from .app import app
-
+    try:
+        from .app import app
+    except KeyboardInterrupt:  # Ctrl-C while the modules are loaded
+        sys.exit(130)
     app()

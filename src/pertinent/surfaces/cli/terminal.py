@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -45,7 +47,10 @@ def supports_unicode(stream: IO[str]) -> bool:
 
 
 def prepare_streams() -> None:
-    """Make stdout and stderr print a question mark for a character that they can't encode."""
+    """Open closed streams on nothing, and print a question mark for a character that can't be encoded."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - stays open
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure") and not supports_unicode(stream):
             stream.reconfigure(errors="replace")

@@ -68,10 +68,10 @@ class Connection:
         if parts.query or parts.fragment or not parts.hostname:
             raise InvalidInput("url", f"must be like https://search.example.org, not {self.url!r}")
         # The key is not quoted in a message.
-        if self.api_key is not None and (
-            not self.api_key.isprintable() or self.api_key != self.api_key.strip()
-        ):
-            raise InvalidInput("api_key", "must be printable, without white space around it")
+        key = self.api_key
+        is_text = isinstance(key, str)
+        if key is not None and (not is_text or not key.isprintable() or key != key.strip()):
+            raise InvalidInput("api_key", "must be printable text, without white space around it")
         is_number = isinstance(self.timeout, int | float) and not isinstance(self.timeout, bool)
         if not is_number or not self.timeout > 0:
             raise InvalidInput("timeout", f"must be a number of seconds above 0, not {self.timeout!r}")

@@ -135,6 +135,9 @@ class _PositionLoader(_FastLoader):
             return super().construct_object(node, deep)
         except ValueError as error:  # a date such as 2025-13-45
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
+        except (KeyError, AttributeError) as error:  # PyYAML's, for `!!bool maybe` and `!!timestamp soon`
+            problem = "the value does not fit its tag"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
 
 
 def _compose_json(text: str) -> yaml.Node:

@@ -6,8 +6,8 @@ STAMP := $(VENV)/.installed-
 HANDBOOK := examples/handbook
 # Options of the service, such as SERVE="--port 8080".
 SERVE ?=
-# Many tests wait for servers and time limits: one process more than cores keeps these busy.
-TEST_PROCESSES ?= 3
+# Many tests wait for servers and time limits: two processes more than two cores keep these busy.
+TEST_PROCESSES ?= 4
 # The extras of the service's image.
 SERVICE_EXTRAS := postgres cohere otel
 # The folders to compare on.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
@@ -10,13 +11,26 @@ import pytest
 import yaml
 
 from pertinent.errors import InvalidInput
+from pertinent.surfaces.validation_targets import LocalPipeline
+from pertinent.types import Answer, SearchOptions
 from pertinent.validation.criteria import Criteria, merge_criteria
 from pertinent.validation.diagnosis import NEXT_STEPS, FailureKind
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.rendering import display_names, render_html, render_junit, render_markdown
 from pertinent.validation.report import ValidationReport
+from pertinent.validation.validate import validate
 
-from .conftest import LOST, PARTS, SUBJECTS, Judge, change_query, find_diagnosis, golden, labels_on
+from .conftest import (
+    LOST,
+    PARTS,
+    SUBJECTS,
+    FailingPipeline,
+    Judge,
+    change_query,
+    find_diagnosis,
+    golden,
+    labels_on,
+)
 
 
 def few_labels(count: int = 1, queries: int = 8, **changes: Any) -> GoldenSet:
@@ -142,6 +156,7 @@ class TestEmptyCriteria:
             {**dict.fromkeys(NUMBERS, 0), "p95_latency_ms": 1e9},
             {"queries_reaching": 1e-300, "mrr": 1e-10, "at_least": {"success@5": 1e-12}},
             {"precision_at_5": 1e-300, "mrr": 0},
+            {"queries_reaching": 0, "mrr": 0, "at_least": {"judged@5": 0.5}},
         ],
     )
     def test_empty_criteria_are_invalid_with_a_reason(self, judged: Judge, criteria: dict[str, Any]) -> None:
@@ -168,6 +183,21 @@ class TestEmptyCriteria:
         report = judged(GoldenSet.model_validate(data))
         assert len(report.label_faults) == 1
         assert report.summary.startswith("INVALID: 5 of 8 answerable queries have no valid label")
+
+
+class OnePassagePipeline(FailingPipeline):
+    """A pipeline that lists its best passage again and again, more often than it is asked to."""
+
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        answer = self._inner.search(text, options)
+        return replace(answer, hits=answer.hits[:1] * 200)
+
+
+def test_a_passage_that_is_listed_five_times_counts_once(pipeline: LocalPipeline) -> None:
+    report = validate(OnePassagePipeline(pipeline), golden())
+    assert report.verdict == "FAIL"
+    assert criterion(report, "queries with P@5").value == 0
+    assert report.avg_precision_at_5_answerable == pytest.approx(0.2)
 
 
 class TestRequire:

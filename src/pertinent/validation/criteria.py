@@ -61,7 +61,9 @@ class Criteria(BaseModel):
     @property
     def depends_on_ranking(self) -> bool:
         """Whether any criterion depends on the ranking."""
-        return self.judges_precision or self.mrr > ROUNDING or bool(self.required_means)
+        # Results that were judged may all be irrelevant.
+        means = [name for name in self.required_means if not name.startswith("judged@")]
+        return self.judges_precision or self.mrr > ROUNDING or bool(means)
 
 
 def merge_criteria(

@@ -102,7 +102,8 @@ def judge_outcomes(
     cases = []
     for index, outcome in enumerate(outcomes):
         query_labels = resolved[outcome.query.id]
-        labels = tuple(query_labels.judgments.get(name) for name in result_ids(outcome.results, golden.unit))
+        ids = map(query_labels.text_id, result_ids(outcome.results, golden.unit))
+        labels = label_ranking(list(ids), query_labels.text_grades)
         measures = {name: float(column[index]) for name, column in table.items()}
         measures |= seed_figures(labels)
         measures[metrics.SPAN_RECALL] = _span_recall(outcome.results[:TOP], query_labels)
@@ -122,6 +123,11 @@ def judge_outcomes(
             )
         )
     return cases
+
+
+def label_ranking(ids: Sequence[str], judgments: Mapping[str, int]) -> tuple[int | None, ...]:
+    """Return the label of each result; one that repeats an earlier result has none."""
+    return tuple(None if name in ids[:rank] else judgments.get(name) for rank, name in enumerate(ids))
 
 
 def seed_figures(labels: Sequence[int | None]) -> dict[str, float]:

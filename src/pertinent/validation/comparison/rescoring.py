@@ -16,7 +16,7 @@ from ..._internal.messages import format_count
 from .. import metrics
 from ..metrics import MEASURES, SPAN_RECALL, Measure
 from ..report import SearchResult, TestCase, ValidationReport
-from ..scoring import seed_figures
+from ..scoring import label_ranking, seed_figures
 from .stored_labels import STORED_DEPTH, LabelLocation, StoredLabel, StoredPassage, StoredSpan
 
 NEED_ALL_ANSWERS = {"recall", "rcap", "map", "ndcg"}
@@ -95,7 +95,7 @@ class Rescorer:
         table = metrics.evaluate_all([ranking], [judgments], names)
         return ListScores(
             metrics={name: float(column[0]) for name, column in table.items()}
-            | seed_figures([judgments.get(judged_id) for judged_id in ranking[:visible]]),
+            | seed_figures(label_ranking(ranking[:visible], judgments)),
             relevant=sum(grade >= metrics.RELEVANT for grade in judgments.values()) if complete else None,
             missing=missing,
         )

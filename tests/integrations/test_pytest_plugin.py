@@ -237,6 +237,37 @@ def test_golden_files_are_named_in_the_configuration(project: pytest.Pytester) -
     project.runpytest().assert_outcomes()
 
 
+IN_ONE_LINE = f"{{{CRITERIA.strip()}, queries: [{LIMITS.strip().removeprefix('- ')}]}}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"\ufeffqueries:\n{LIMITS}{CRITERIA}",
+        IN_ONE_LINE,
+        f"--- {IN_ONE_LINE}",
+        f"  queries:\n  {LIMITS}  {CRITERIA}",
+    ],
+    ids=["byte order mark", "one line", "document", "indented"],
+)
+def test_no_form_of_a_golden_set_is_skipped(project: pytest.Pytester, text: str) -> None:
+    (project.path / "golden.yaml").write_text(text, encoding="utf-8")
+    project.runpytest().assert_outcomes(passed=2)
+
+
+def test_no_file_that_the_configuration_names_is_skipped(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\npertinent_golden = set.json labels.csv typo.yaml *.yml\n")
+    query = {"text": "limits of a revolute joint", "labels": "docs/joints.md#limits"}
+    criteria = {"queries_reaching": 0}
+    (project.path / "set.json").write_text(json.dumps({"criteria": criteria, "queries": [query]}))
+    (project.path / "compose.yml").write_text("services: {}\n")
+    project.runpytest().assert_outcomes(passed=2)
+    (project.path / "labels.csv").write_text("text,page\nlimits of a joint,docs/gone.md\n")
+    (project.path / "typo.yaml").write_text(f"querys:\n{LIMITS}")
+    result = project.runpytest("--continue-on-collection-errors")
+    result.assert_outcomes(passed=2, failed=2, errors=1)
+
+
 def test_files_of_other_tools_are_left_alone(project: pytest.Pytester) -> None:
     for name, text in {"golden.yaml": "snapshots:\n  queries: 3\n", "queries.yaml": "queries: []\n"}.items():
         (project.path / name).write_text(text, encoding="utf-8")

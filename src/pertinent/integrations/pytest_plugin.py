@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 GOLDEN_FILES = "pertinent_golden"
 """The ini option that names the golden sets."""
 
+_DEFAULT_FILES = ["golden.yaml"]
+
 _QUERIES_KEY = re.compile(rb"""^(queries|\s*["']queries["'])\s*:""", re.M)
 """The key that every golden set has; other tools have files of the same name."""
+
+_WILDCARD = re.compile(r"[*?\[]")
 
 _MAX_NOTES = 10
 """How many notes and issues of a report the message of a verdict has."""
@@ -50,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         GOLDEN_FILES,
         "The names of golden sets that are collected as tests; empty for none.",
         type="args",
-        default=["golden.yaml"],
+        default=_DEFAULT_FILES,
     )
 
 
@@ -62,11 +66,29 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile | None:
     """Collect a golden set: one that the configuration names, or that the command line does."""
-    is_named = any(file_path.match(pattern) for pattern in parent.config.getini(GOLDEN_FILES))
+    names: list[str] = parent.config.getini(GOLDEN_FILES)
+    matching = [name for name in names if file_path.match(name)]
+    # A file that the user has named is a golden set, or an error that must be seen.
+    is_golden = names != _DEFAULT_FILES and any(not _WILDCARD.search(name) for name in matching)
     is_argument = file_path.suffix in (".yaml", ".yml") and parent.session.isinitpath(file_path)
-    if (is_named or is_argument) and _QUERIES_KEY.search(file_path.read_bytes()):
+    if is_golden or ((matching or is_argument) and _has_queries(file_path.read_bytes())):
         return GoldenFile.from_parent(parent, path=file_path)
     return None
+
+
+def _has_queries(content: bytes) -> bool:
+    """Whether a file has the key of a golden set; it is parsed only if it may have it in an unusual place."""
+    if _QUERIES_KEY.search(content):
+        return True
+    if b"queries" not in content:
+        return False
+    from ..validation.golden.line_numbers import parse_yaml
+
+    try:
+        fields = parse_yaml(content.decode("utf-8-sig")).value
+    except ValueError:  # also a ParseError
+        return False
+    return isinstance(fields, dict) and "queries" in fields
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

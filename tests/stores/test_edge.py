@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import UUID
 
@@ -59,6 +61,29 @@ def test_closing_twice_is_harmless(tmp_path: Path) -> None:
     opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
     opened.close()
     opened.close()
+
+
+def test_closing_waits_for_calls_of_other_threads(tmp_path: Path) -> None:
+    """Qdrant does not close a shard in use: the folder would stay locked."""
+    opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    fill(opened)
+    has_called = threading.Semaphore(0)
+
+    def call_until_closed() -> str:
+        try:
+            while True:
+                list(opened.scan())
+                has_called.release()
+        except IndexFailure as error:
+            return str(error)
+
+    with ThreadPoolExecutor(8) as pool:
+        messages = [pool.submit(call_until_closed) for _ in range(8)]
+        for _ in range(100):
+            has_called.acquire()
+        opened.close()
+        assert {message.result() for message in messages} == {f"the index in {tmp_path} is closed"}
+    EdgeIndex.open(tmp_path, EMBEDDER.dimension).close()
 
 
 def test_second_process_gets_advice(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ class EdgeIndex:
         self._folder = folder
         self._dimension = dimension
         self._bm25 = bm25
-        self._closing = threading.Lock()
+        self._calls = threading.Condition()
+        self._running_calls = 0
         self._closed = False
         self._version = 0
         self._copy: tempfile.TemporaryDirectory[str] | None = None
@@ -133,7 +134,7 @@ class EdgeIndex:
                 )
                 for query in side_queries
             ]
-            with _translate_errors(self._folder):
+            with self._call_shard():
                 responses = self._shard.query_batch(qdrant.QueryBatchRequest(requests))
             return [{_uuid(point): point.score for point in response} for response in responses]
 
@@ -171,7 +172,7 @@ class EdgeIndex:
         """Read the dense vectors of the points that exist."""
         if not point_ids:
             return {}
-        with _translate_errors(self._folder):
+        with self._call_shard():
             records = self._shard.retrieve(list(point_ids), False, [DENSE])  # noqa: FBT003 - no payload
         vectors = {_uuid(record): cast("Any", record.vector) or {} for record in records}
         return {
@@ -184,7 +185,7 @@ class EdgeIndex:
         """Read the weight of each word of the points that exist, by the word's hash."""
         if not point_ids:
             return {}
-        with _translate_errors(self._folder):
+        with self._call_shard():
             records = self._shard.retrieve(list(point_ids), False, [LEXICAL])  # noqa: FBT003 - no payload
         weights: dict[PointId, dict[int, float]] = {}
         for record in records:
@@ -195,7 +196,7 @@ class EdgeIndex:
     def _retrieve(self, point_ids: Sequence[PointId], fields: bool | list[str]) -> list[qdrant.Record]:  # noqa: FBT001 - Qdrant's own type
         if not point_ids:
             return []
-        with _translate_errors(self._folder):
+        with self._call_shard():
             return self._shard.retrieve(list(point_ids), fields, False)  # noqa: FBT003 - no vectors
 
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
@@ -225,7 +226,7 @@ class EdgeIndex:
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         if self._copy is not None:
             raise IndexFailure(f"the index in {self._folder} can't be written: make the folder writable")
-        with _translate_errors(self._folder):
+        with self._call_shard():
             self._shard.update(operation)
         self._version += 1
 
@@ -236,7 +237,7 @@ class EdgeIndex:
             request = qdrant.ScrollRequest(
                 limit=_PAGE_SIZE, offset=offset, with_payload=True, with_vector=False
             )
-            with _translate_errors(self._folder):
+            with self._call_shard():
                 records, offset = self._shard.scroll(request)
             yield from (to_chunk(record.payload or {}, _uuid(record)) for record in records)
             if offset is None:
@@ -244,29 +245,47 @@ class EdgeIndex:
 
     def count(self) -> int:
         """Count the points."""
-        with _translate_errors(self._folder):
+        with self._call_shard():
             return self._shard.count(qdrant.CountRequest(exact=True))
 
     def flush(self) -> None:
         """Write everything to the disk."""
-        with _translate_errors(self._folder):
+        with self._call_shard():
             self._shard.flush()
 
     def finish(self) -> None:
         """Optimise the shard if enough of it is new, and write it to the disk."""
-        with _translate_errors(self._folder):
+        with self._call_shard():
             self._shard.optimize()
             self._shard.flush()
         self._version += 1
 
     def close(self) -> None:
-        """Close the shard, so that another process may open the folder."""
-        with self._closing:
-            if not self._closed:
-                self._closed = True
-                self._shard.close()
-                if self._copy is not None:
-                    self._copy.cleanup()
+        """Close the shard after all running calls, so that another process may open the folder."""
+        with self._calls:
+            if self._closed:
+                return
+            self._closed = True
+            # Qdrant refuses to close a shard that another thread reads.
+            self._calls.wait_for(lambda: not self._running_calls)
+            self._shard.close()
+            if self._copy is not None:
+                self._copy.cleanup()
+
+    @contextmanager
+    def _call_shard(self) -> Iterator[None]:
+        """Keep the shard open during a call, and translate its errors."""
+        with self._calls:
+            if self._closed:
+                raise IndexFailure(f"the index in {self._folder} is closed")
+            self._running_calls += 1
+        try:
+            with _translate_errors(self._folder):
+                yield
+        finally:
+            with self._calls:
+                self._running_calls -= 1
+                self._calls.notify_all()
 
 
 class EdgeBuilds:

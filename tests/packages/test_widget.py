@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from pertinent.workspace.workspace import Workspace
 
@@ -179,6 +179,24 @@ def test_widget_says_how_long_to_wait_at_the_rate_limit(visit_site: Visit) -> No
     visitor.page.keyboard.press("/")
     visitor.box.fill("joint")
     expect(visitor.page.get_by_role("alert")).to_contain_text("Too many searches at once. Please wait 60 s.")
+
+
+def test_widget_does_not_flood_a_service_with_a_wrong_retry_after(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/limited.html")
+    visitor.expected_errors += ["429"]
+    searches = []
+
+    def refuse(route: Route) -> None:
+        searches.append(route.request.url)
+        exposed = {"access-control-allow-origin": "*", "access-control-expose-headers": "retry-after"}
+        route.fulfill(status=429, body="{}", headers={**exposed, "retry-after": "-5"})
+
+    visitor.page.route("**/api/v1/search?*", refuse)
+    visitor.page.keyboard.press("/")
+    visitor.box.fill("joint")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Please wait 1 s.")
+    visitor.page.wait_for_timeout(500)
+    assert len(searches) == 1
 
 
 def test_widget_says_that_its_key_is_refused(visit_site: Visit) -> None:

@@ -109,7 +109,8 @@ export class SearchService {
     const kind = KINDS[response.status] ?? "failed";
     if (kind === "refused") this.report(`Pertinent refused the search: ${message}`);
     if (kind === "failed") this.report(`Pertinent failed to search: ${message}`);
-    throw new SearchFailure(kind, message, Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0);
+    const retryAfter = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0;
+    throw new SearchFailure(kind, message, Math.max(0, retryAfter));
   }
 
   /** Tell the owners of the site what to check: in the console, and once, although each letter is a request. */

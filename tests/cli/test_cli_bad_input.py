@@ -90,6 +90,7 @@ def test_value_outside_its_range_is_named_with_the_option_and_the_range(
         (["doctor", "--at", "http://localhost/"], ["--at: needs --links"]),
         (["doctor", "--links", "--base-url", "http://localhost/"], ["--base-url: needs --at"]),
         (["serve", "--watch", "https://robots.example"], ["--watch", "from time to time"]),
+        (["serve", "--watch", ""], ["--watch: must name a folder"]),
         (["reindex", "--rollback", "--drop-previous"], ["only one of", "--rollback", "--drop-previous"]),
         (["migrate-to", "qdrant"], ["--url", "QDRANT_URL"]),
         (["--embedder", "word2vec", "search", "x"], ["embedder", "provider:model"]),

@@ -115,7 +115,7 @@ class TestKey:
         assert caplog.text
         assert not [text for text in texts if KEY in text]
 
-    @pytest.mark.parametrize("key", [f"{KEY}\nX-Evil: 1", f" {KEY}", f"{KEY}\0", f"{KEY} "])
+    @pytest.mark.parametrize("key", ["", f"{KEY}\nX-Evil: 1", f" {KEY}", f"{KEY}\0", f"{KEY} "])
     def test_key_that_no_header_can_hold_is_refused_without_quoting_it(
         self, connect: Connect, key: str
     ) -> None:
@@ -124,8 +124,11 @@ class TestKey:
         assert error.value.field == "api_key"
         assert KEY not in str(error.value)
 
-    def test_password_in_the_address_is_refused_without_quoting_it(self, connect: Connect) -> None:
-        with pytest.raises(InvalidInput) as error, connect(f"https://user:{KEY}@search.example"):
+    @pytest.mark.parametrize("scheme", ["https://", "ftp://", "//", ""])
+    def test_password_in_the_address_is_refused_without_quoting_it(
+        self, connect: Connect, scheme: str
+    ) -> None:
+        with pytest.raises(InvalidInput) as error, connect(f"{scheme}user:{KEY}@search.example"):
             pass
         assert KEY not in str(error.value)
 

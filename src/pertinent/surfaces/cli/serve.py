@@ -59,6 +59,8 @@ def serve(
     """
     from ..http.server import run_server
 
+    if watch == "":
+        raise InvalidInput("--watch", "must name a folder, but is empty")
     if watch and watch.lower().startswith(("http://", "https://")):
         raise InvalidInput(
             "--watch", "can't watch a live site; run `pertinent index` from time to time instead"

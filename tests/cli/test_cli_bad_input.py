@@ -91,6 +91,7 @@ def test_value_outside_its_range_is_named_with_the_option_and_the_range(
         (["doctor", "--links", "--base-url", "http://localhost/"], ["--base-url: needs --at"]),
         (["serve", "--watch", "https://robots.example"], ["--watch", "from time to time"]),
         (["serve", "--watch", ""], ["--watch: must name a folder"]),
+        (["serve", "--host", ""], ["host: must not be empty"]),
         (["reindex", "--rollback", "--drop-previous"], ["only one of", "--rollback", "--drop-previous"]),
         (["migrate-to", "qdrant"], ["--url", "QDRANT_URL"]),
         (["--embedder", "word2vec", "search", "x"], ["embedder", "provider:model"]),

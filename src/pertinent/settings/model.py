@@ -107,7 +107,10 @@ class Settings(BaseModel):
         float, Field(gt=0, le=3600, description="how many seconds PostgreSQL has for a statement")
     ] = 30.0
 
-    host: Annotated[str, Field(description="the address that the service listens on")] = "127.0.0.1"
+    # An empty address would be every address of the machine.
+    host: Annotated[str, Field(min_length=1, description="the address that the service listens on")] = (
+        "127.0.0.1"
+    )
     port: Annotated[int, Field(ge=0, le=65535, description="the port; 0 chooses a free one")] = 8000
     api_keys: Annotated[
         tuple[SecretStr, ...],

@@ -42,6 +42,9 @@ class Instant:
         self.seconds += time.perf_counter() - start
         return answer
 
+    def content_version(self) -> object:
+        return None
+
     def pages(self) -> Iterator[PageView]:
         yield from self._pages
 

@@ -158,6 +158,9 @@ class IndexWriter(Protocol):
     def word_weights(self, point_ids: Sequence[PointId]) -> dict[PointId, dict[int, float]]:
         """Read the weight of each word of the points that exist, by the word's hash."""
 
+    def find_damaged_filters(self, chunks: Sequence[Chunk]) -> list[str]:
+        """Return the names of the filters that miss some of these chunks; a sync needs one of them."""
+
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
         """Insert or replace the points of the entries."""
 
@@ -289,6 +292,9 @@ class CatalogWriter(Protocol):
 
     def write_lock(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
         """Keep other processes from writing; `waiting` is called repeatedly while another one writes."""
+
+    def check_write_lock(self) -> None:
+        """Raise CatalogFailure if the write lock was taken and is lost."""
 
     def describe_lock_holder(self) -> str:
         """Say which process holds the write lock, and what to do if it is dead."""

@@ -110,7 +110,7 @@ def findings(output: str) -> dict[str, list[dict[str, Any]]]:
 def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> None:
     result = run("doctor", exits=0)
     assert "✗" not in result.stdout
-    assert result.stdout.count("✓") == 14
+    assert result.stdout.count("✓") == 15
     assert "No problems found." in result.stdout
     report = json.loads(run("doctor", "--json").stdout)
     assert report["sound"] is True
@@ -237,6 +237,23 @@ def test_doctor_finds_lost_files_of_words(run: Run, indexed: Path) -> None:
     for folder in indexed.glob("index/*/segments/*/vector_storage-lexical"):
         shutil.rmtree(folder)
     assert list(findings(run("doctor", "--json", exits=1).stdout)) == ["words"]
+
+
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [("document", "document_id"), ("headings", "section"), ("url_pare", "url"), ("source_t", "source_type")],
+)
+def test_doctor_finds_a_damaged_index_of_a_filter_and_reindex_repairs_it(
+    run: Run, indexed: Path, field: str, name: str
+) -> None:
+    run("doctor", exits=0)  # now the log of writes is merged, which would repair the damage
+    (file,) = indexed.glob(f"index/001/segments/*/payload_index/*-{field}-map/tracker.dat")
+    file.write_bytes(bytes(file.stat().st_size))
+    (finding,) = findings(run("doctor", "--json", exits=1).stdout)["filters"]
+    assert finding["problem"] == f"filters by {name} miss chunks that the index has"
+    assert "pertinent reindex" in finding["run"]
+    run("reindex", exits=0)
+    run("doctor", exits=0)
 
 
 def test_doctor_accepts_vectors_without_a_checksum(run: Run, indexed: Path) -> None:

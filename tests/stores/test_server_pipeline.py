@@ -12,12 +12,14 @@ from unittest.mock import Mock
 
 import pytest
 import qdrant_edge
+import sqlalchemy as sa
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from pertinent.errors import IndexFailure, SyncRefused
+from pertinent.errors import CatalogFailure, IndexFailure, SyncRefused
 from pertinent.identity import point_id
 from pertinent.indexing.sync import WRITE_BATCH
+from pertinent.stores.catalog.database import parse_url
 from pertinent.stores.edge import EdgeIndex
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.index import QdrantIndex
@@ -96,6 +98,47 @@ def test_running_process_writes_to_the_new_build(tmp_path: Path, servers: dict[s
     with Pertinent.open(tmp_path / "c", **FAST, **servers) as later:
         assert later.search("planetary gear").hits[0].chunk.title == "Gears"
         assert later.workspace.index().count() == 2
+
+
+def test_sync_stops_when_its_session_in_postgres_is_ended(
+    tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = tmp_path / "book"
+    book.mkdir()
+
+    def write(text: str) -> None:
+        (book / "joints.md").write_text(f"# Joints\n\n{text}\n", encoding="utf-8")
+
+    write("A revolute joint turns.")
+    with (
+        Pertinent.open(tmp_path / "a", **FAST, **servers) as first,
+        Pertinent.open(tmp_path / "b", **FAST, **servers) as second,
+    ):
+        first.index(book, base_url="https://book.example")
+
+        def lose_the_lock(*_: Any) -> Any:
+            """The first sync has read an old page when its session ends, and another sync begins."""
+            monkeypatch.undo()
+            holder = first.workspace.writable_catalog().describe_lock_holder()
+            pid = holder.partition("pg_terminate_backend(")[2].partition(")")[0]
+            end_session(servers["database_url"], int(pid))
+            write("A prismatic joint slides.")
+            second.index(book, base_url="https://book.example")
+            return embed_documents(*_)
+
+        embed_documents = HashedWords.embed_documents
+        monkeypatch.setattr(HashedWords, "embed_documents", lose_the_lock)
+        write("A revolute joint turns between two limits.")
+        with pytest.raises(CatalogFailure, match=r"lock .* was lost.* Run the command again"):
+            first.index(book, base_url="https://book.example")
+        assert [hit.chunk.text for hit in second.search("joint").hits] == ["A prismatic joint slides."]
+        assert second.index(book, base_url="https://book.example").pages_unchanged == 1
+
+
+def end_session(database_url: str, pid: int) -> None:
+    engine = sa.create_engine(parse_url(database_url), poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        connection.execute(sa.text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
 
 
 def test_migration_to_servers_does_not_embed(

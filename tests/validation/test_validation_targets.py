@@ -5,12 +5,15 @@ from __future__ import annotations
 import http.server
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
 from pertinent.errors import IndexFailure, InvalidInput, SettingsError
 from pertinent.surfaces.validation_targets import LocalPipeline, RemoteService
 from pertinent.types import SearchOptions
+from pertinent.validation.target import ValidationTarget
 from pertinent.validation.validate import NoVerdict, ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
@@ -32,6 +35,31 @@ def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> N
     for name in ("corpus", "golden"):
         assert over_http.fingerprints[name] == local.fingerprints[name]
     assert over_http.fingerprints["subject"].rstrip("/") == url
+
+
+@pytest.mark.parametrize("surface", ["local", "service"])
+def test_pages_that_change_during_a_run_give_no_verdict(
+    stored: Workspace, surface: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = stored.writable_catalog()
+    pages = [record.document_id for record in catalog.pages()]
+
+    def sync(*arguments: Any) -> Any:
+        """Another process removes a page while the queries run."""
+        if pages:
+            catalog.commit("a", [], removed=[pages.pop()])
+        return search(*arguments)
+
+    target_type = LocalPipeline if surface == "local" else RemoteService
+    search = target_type.search
+    monkeypatch.setattr(target_type, "search", sync)
+    with ExitStack() as stack:
+        target: ValidationTarget = LocalPipeline(stored)
+        if surface == "service":
+            target = RemoteService.connect(stack.enter_context(running_service(stored)))
+            stack.enter_context(target.client)
+        with pytest.raises(NoVerdict, match="pages changed during the run"):
+            validate(target, golden(), ValidationOptions(together=False))
 
 
 def test_service_applies_filters_and_ranking(stored: Workspace) -> None:

@@ -100,6 +100,14 @@ def find_damaged_points(
     return findings
 
 
+def find_damaged_filters(stored: Inventory, index: IndexWriter) -> list[Finding]:
+    """Find fields by which filters miss chunks; a sync would also miss stale points then."""
+    names = index.find_damaged_filters(list(stored.in_index.values()))
+    if not names:
+        return []
+    return [Finding(f"filters by {', '.join(names)} miss chunks that the index has", REMEDY_REINDEX)]
+
+
 def find_drift(stored: Inventory) -> list[Finding]:
     """Find chunks that only the index or only the catalog has, or that differ between them."""
     points, rows = stored.in_index, stored.in_catalog

@@ -37,6 +37,7 @@ from .audit import (
     Inventory,
     find_altered_pages,
     find_altered_texts,
+    find_damaged_filters,
     find_damaged_points,
     find_damaged_vectors,
     find_drift,
@@ -62,6 +63,7 @@ OWN_INDEX_CHECKS = (
     "positions",
     "vectors",
     "words",
+    "filters",
 )
 """Checks of an index that Pertinent made; `pertinent inspect` examines an external collection."""
 
@@ -126,6 +128,7 @@ class Doctor:
             ("positions", lambda: self._audit(find_wrong_positions, "chunks are numbered 0, 1, 2 …"), False),
             ("vectors", self._check_vectors, False),
             ("words", self._check_words, False),
+            ("filters", self._check_filters, False),
         ):
             if name in OWN_INDEX_CHECKS and self._made_with is None:
                 continue
@@ -256,6 +259,10 @@ class Doctor:
             *find_wrong_vocabulary(stored, self._opened.catalog()),
         ]
         return "those of every chunk are indexed and counted", findings
+
+    def _check_filters(self) -> Result:
+        findings = find_damaged_filters(self._stored_chunks, self._opened.writable_index())
+        return "each finds its chunks", findings
 
     def _check_vectors(self) -> Result:
         fingerprint = self._opened.catalog().fingerprint()

@@ -4,7 +4,8 @@
 
 A page's change is recorded in the catalog as pending before the index is written, and ends in the same
 transaction that records the page. Whatever is pending when a sync starts was interrupted, and the plan
-treats it as changed.
+treats it as changed. Each write is preceded by a look at the write lock: a sync that has lost it stops, and
+leaves the rest to the process that has it now.
 """
 
 from __future__ import annotations
@@ -177,10 +178,12 @@ class Indexer(Planner):
                 for chunk, front_matter, key, _ in batch
             ]
             self._embed([entry for entry, planned in zip(entries, batch, strict=True) if planned.to_embed])
+            self.catalog.check_write_lock()
             self.index.describe(
                 [entry for entry, planned in zip(entries, batch, strict=True) if not planned.to_embed]
             )
         for document_id, point_ids in points.items():
+            self.catalog.check_write_lock()
             self.index.delete_stale_points(document_id, keep=point_ids)
         self.index.flush()
 
@@ -200,6 +203,7 @@ class Indexer(Planner):
                 self.progress.advance()
             if len(batch_vectors) < len(batch):
                 raise EmbedderError(f"the model {self.embedder().name} returned fewer vectors than texts")
+            self.catalog.check_write_lock()
             self.index.put(batch, batch_vectors)
 
     def _delete(self, source: str, document_ids: Sequence[str]) -> None:
@@ -207,6 +211,7 @@ class Indexer(Planner):
             return
         self.catalog.begin(document_ids)
         for document_id in document_ids:
+            self.catalog.check_write_lock()
             self.index.delete_stale_points(document_id, keep=[])
         self.index.flush()
         self.catalog.commit(source, [], removed=document_ids)

@@ -20,9 +20,9 @@ from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
 from ..ports import Entry, Fingerprint, Vector
 from ..search.bm25 import Bm25
-from ..types import Candidates, Filters, PointId, StoredPoint
+from ..types import Candidates, Chunk, Filters, PointId, StoredPoint
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
-from .payload import KEYWORDS, filter_conditions, to_chunk, to_payload
+from .payload import KEYWORDS, filter_conditions, find_damaged_filters, to_chunk, to_payload
 
 _PAGE_SIZE = 512
 
@@ -212,11 +212,31 @@ class EdgeIndex:
             self._update(qdrant.UpdateOperation.set_payload(ids, to_payload(entry)))
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
-        """Delete the document's points that are not in `keep`."""
+        """Delete the document's points that are not in `keep`, and first their words.
+
+        Qdrant counts the words of a deleted point as long as its segment is open. Each edit of a page would
+        make the words of that page more common, and its lexical scores lower.
+        """
         stale = qdrant.Filter(
             must=[_match("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(keep))]
         )
+        no_words: Any = {LEXICAL: qdrant.SparseVector([], [])}
+        if wordless := [qdrant.PointVectors(point, no_words) for point in self._find(stale)]:
+            self._update(qdrant.UpdateOperation.update_vectors(wordless))
         self._update(qdrant.UpdateOperation.delete_points_by_filter(stale))
+
+    def _find(self, condition: qdrant.Filter) -> Iterator[UUID]:
+        """Yield the ids of the points that match."""
+        offset: Any = None
+        while True:
+            request = qdrant.ScrollRequest(
+                limit=_PAGE_SIZE, offset=offset, filter=condition, with_payload=False, with_vector=False
+            )
+            with _translate_errors(self._folder):
+                records, offset = self._shard.scroll(request)
+            yield from map(_uuid, records)
+            if offset is None:
+                return
 
     @property
     def version(self) -> int:
@@ -247,6 +267,15 @@ class EdgeIndex:
         """Count the points."""
         with self._call_shard():
             return self._shard.count(qdrant.CountRequest(exact=True))
+
+    def find_damaged_filters(self, chunks: Sequence[Chunk]) -> list[str]:
+        """Return the names of the filters that miss some of these chunks."""
+        return find_damaged_filters(chunks, self._count_values)
+
+    def _count_values(self, field: str, limit: int) -> dict[str, int]:
+        with _translate_errors(self._folder):
+            hits = self._shard.facet(qdrant.FacetRequest(field, limit, exact=True)).hits
+        return {str(hit.value): hit.count for hit in hits}
 
     def flush(self) -> None:
         """Write everything to the disk."""

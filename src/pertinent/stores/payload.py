@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +14,9 @@ from .payload_checks import find_problems
 
 KEYWORDS = ("document_id", "headings", "url_parents", "source_type")
 """The fields that filters use, which every store therefore indexes."""
+
+_FILTER_NAMES = {"headings": "section", "url_parents": "url"}
+"""The filters whose fields have other names."""
 
 _CHUNK_FIELDS = tuple(Chunk.__dataclass_fields__)
 _REQUIRED = frozenset(
@@ -62,6 +66,32 @@ def filter_conditions(filters: Filters) -> dict[str, str]:
         "source_type": filters.source_type,
     }
     return {field: value for field, value in matches.items() if value}
+
+
+def find_damaged_filters(
+    chunks: Iterable[Chunk], count_values: Callable[[str, int], Mapping[str, int]]
+) -> list[str]:
+    """Return the names of the filters that miss some of the chunks.
+
+    Args:
+        chunks: Chunks in the index.
+        count_values: Counts the points of each value of a field, as its index has them. Its second argument
+            is how many values it returns.
+    """
+    expected: dict[str, Counter[str]] = {field: Counter() for field in KEYWORDS}
+    for chunk in chunks:
+        expected["document_id"][chunk.document_id] += 1
+        if chunk.source_type:  # a point may lack it
+            expected["source_type"][chunk.source_type] += 1
+        expected["headings"].update(_headings(chunk.section))
+        expected["url_parents"].update(_url_parents(chunk.url))
+    damaged = []
+    for field, counts in expected.items():
+        # Damaged points, which are no chunks, have values of their own.
+        found = count_values(field, 2 * len(counts) + 1000) if counts else {}
+        if any(found.get(value, 0) < count for value, count in counts.items()):
+            damaged.append(_FILTER_NAMES.get(field, field))
+    return damaged
 
 
 def _headings(section: str) -> list[str]:

@@ -29,6 +29,9 @@ class NewBuild(InProcessPipeline):
     def describe_pipeline(self) -> Mapping[str, str]:
         return {"subject": "candidate"}
 
+    def content_version(self) -> object:
+        return None
+
     def pages(self) -> Iterator[PageView]:
         for _, write in self._writes:
             page, chunks = write.page, tuple(write.chunks)

@@ -73,6 +73,13 @@ class LocalPipeline(InProcessPipeline):
         stored = self._workspace.catalog().chunk(chunk.chunk_id) if chunk.start < 0 else None
         return replace(chunk, start=stored.start, end=stored.end) if stored else chunk
 
+    def content_version(self) -> object:
+        catalog = self._workspace.catalog()
+        fingerprint = catalog.fingerprint()
+        # A sync writes to the index what it has not yet committed to the catalog.
+        pending = self._workspace.writable_catalog().pending() if fingerprint else []
+        return fingerprint, pending, catalog.pages()
+
     def pages(self) -> Iterator[PageView]:
         catalog = self._workspace.catalog()
         for record in catalog.pages():
@@ -105,6 +112,7 @@ class LocalPipeline(InProcessPipeline):
             *audit.find_stale_vectors(inventory, index, fingerprint.embedder),
             *audit.find_damaged_vectors(inventory, index),
             *audit.find_wrong_word_weights(inventory, index, fingerprint.lexical),
+            *audit.find_damaged_filters(inventory, index),
             *audit.find_wrong_vocabulary(inventory, self._workspace.catalog()),
             *audit.find_wrong_vectors(inventory, index, self._workspace.embedder()),
         ]
@@ -138,6 +146,9 @@ class RemoteService:
     def search(self, text: str, options: SearchOptions) -> Answer:
         # Cached answers must not be measured.
         return self.client.send(build_search(text, replace(options, bypass_cache=True)))
+
+    def content_version(self) -> object:
+        return self.client.pages()
 
     def pages(self) -> Iterator[PageView]:
         for record in self.client.pages():

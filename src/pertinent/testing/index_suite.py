@@ -158,6 +158,19 @@ class IndexSuite:
             chunks = index.chunks(candidates.point_ids)
             assert {chunk.slug for chunk in readable_chunks(chunks.values())} == expected
 
+    def test_filters_that_miss_a_chunk_are_named(self, index: VectorIndex) -> None:
+        chunks = [entry.chunk for entry in fill(index)]
+        assert index.find_damaged_filters(chunks) == []
+        assert index.find_damaged_filters([]) == []
+        other = replace(chunks[-1], document_id="other")
+        assert index.find_damaged_filters([*chunks[:-1], other]) == ["document_id"]
+        assert index.find_damaged_filters([*chunks, chunks[-1]]) == [
+            "document_id",
+            "section",
+            "url",
+            "source_type",
+        ]
+
     def test_put_replaces_an_existing_point(self, index: VectorIndex) -> None:
         stored = fill(index)
         fill(index, stored)
@@ -210,6 +223,24 @@ class IndexSuite:
         assert remaining == {e.chunk.chunk_id for e in stored if e not in topics[1:]}
         index.delete_stale_points(PAGES[0].document_id, keep=[])
         assert {chunk.slug for chunk in readable_chunks(index.scan())} == {"services", "guide/joints"}
+
+    def test_words_of_deleted_points_do_not_count(self, index: VectorIndex) -> None:
+        def sync_joints(limits: str) -> None:
+            points = fill(index, entries([page("guide/joints", {"Limits": limits})]))
+            keep = [point_id(entry.chunk.chunk_id) for entry in points]
+            index.delete_stale_points(PAGES[2].document_id, keep=keep)
+
+        def score() -> float:
+            candidates = index.candidates(None, "revolute", by=["lexical"], limit=9, filters=Filters())
+            ((_, bm25),) = by_point(candidates).values()
+            return bm25
+
+        fill(index)
+        expected = score()
+        for number in range(5):
+            sync_joints(f"Edit {number} of the revolute joint.")
+        sync_joints("A revolute joint turns between a lower and an upper limit.")
+        assert score() == pytest.approx(expected, rel=1e-5)
 
     def test_vector_of_another_dimension_is_refused_with_both_numbers(self, index: VectorIndex) -> None:
         fill(index)

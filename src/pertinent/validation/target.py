@@ -30,6 +30,9 @@ class ValidationTarget(Protocol):
     def search(self, text: str, options: SearchOptions) -> Answer:
         """Search without a cache: a cached answer must not be measured."""
 
+    def content_version(self) -> object:
+        """Return a value that changes when a page does; a verdict over two states of the pages is none."""
+
     def pages(self) -> Iterator[PageView]:
         """Iterate over all pages, as the catalog has them."""
 

@@ -5,7 +5,8 @@ read the pages → resolve the labels → warm up → run every query → judge 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from .._internal.clock import utc_now
 from .._internal.progress import NoProgress, Progress
@@ -49,11 +50,12 @@ def validate(
         The report with its verdict.
 
     Raises:
-        NoVerdict: The pages cannot be read, or no search is answered.
+        NoVerdict: The pages cannot be read or have changed, or no search is answered.
     """
     progress = progress or NoProgress()
     criteria = merge_criteria({}, criteria or golden.criteria)
     started = utc_now()
+    version = _read_version(target)
     pages = _read_pages(target)
     resolved = resolve_labels(golden, pages)
     runner = QueryRunner(target, options.ranking, options.threshold, golden.unit, options.rerank)
@@ -73,13 +75,28 @@ def validate(
     if options.audit:
         progress.stage("Auditing", None)
     audit = target.audit() if options.audit else None
+    if _read_version(target) != version:
+        raise NoVerdict(
+            "pages changed during the run, so there is no verdict: validate again when no sync is running"
+        )
     builder = ReportBuilder(target, golden, options, criteria, started, pages, resolved, cases)
     return builder.build(checks, diagnoses, audit)
 
 
 def _read_pages(target: ValidationTarget) -> list[PageView]:
-    try:
+    with _require_pages():
         return list(target.pages())
+
+
+def _read_version(target: ValidationTarget) -> object:
+    with _require_pages():
+        return target.content_version()
+
+
+@contextmanager
+def _require_pages() -> Iterator[None]:
+    try:
+        yield
     except (StoreError, EmbedderError) as error:
         raise NoVerdict(f"the pages can't be read, so there is no verdict: {error}") from error
 

@@ -63,6 +63,16 @@ def test_waiting_for_the_write_lock_names_its_holder_and_gives_up(
     assert holder in waiting
 
 
+def test_write_lock_is_lost_with_its_file(tmp_path: Any) -> None:
+    with closing(SqlCatalog.open(f"sqlite:///{tmp_path}/catalog.sqlite3")) as catalog:
+        with catalog.write_lock(lambda: None):
+            catalog.check_write_lock()
+            (tmp_path / "catalog.sqlite3.lock").unlink()
+            with pytest.raises(CatalogFailure, match="was lost"):
+                catalog.check_write_lock()
+        catalog.check_write_lock()  # it is not taken
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may close a connection without a word")
 def test_write_lock_of_a_client_that_vanished_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "KEEPALIVE_SECONDS", 1)

@@ -166,6 +166,9 @@ class CollectionTarget:
         stored = self._catalog.chunk(chunk.chunk_id)
         return replace(chunk, start=stored.start, end=stored.end) if stored else chunk
 
+    def content_version(self) -> object:
+        return None
+
     def pages(self) -> Iterator[PageView]:
         for record in self._catalog.pages():
             page = self._catalog.page(record.document_id)

@@ -89,6 +89,9 @@ class FixedRankings:
         hits = [Hit(CHUNKS[number], 0.5, Scores(None, None), rank) for rank, number in enumerate(numbers)]
         return Answer(text, ranking, tuple(hits), options.top_k, options.threshold, "")
 
+    def content_version(self) -> object:
+        return None
+
     def pages(self) -> Iterator[PageView]:
         yield BOOK
 

@@ -38,6 +38,7 @@ class SqlCatalog:
         dialect = engine.dialect.name
         self._describe = _DESCRIBE[dialect]
         self._file = database.identify_file(engine.url)
+        self._lock: locks.WriteLock | None = None
         # The foreign key cascades: a page's chunks are deleted with it.
         self._delete_pages = sa.delete(pages).where(among(pages.c.document_id, dialect))
         self._delete_pending = sa.delete(pending).where(among(pending.c.document_id, dialect))
@@ -147,11 +148,24 @@ class SqlCatalog:
             lock = locks.postgres_advisory_lock(self._reader, self.catalog_id())
         else:
             lock = locks.file_lock(self._engine)
-        with lock as try_acquire:
-            while not try_acquire():
+        with lock as opened:
+            while not opened.try_acquire():
                 waiting()
                 time.sleep(LOCK_POLL_SECONDS)
-            yield
+            self._lock = opened
+            try:
+                yield
+            finally:
+                self._lock = None
+
+    def check_write_lock(self) -> None:
+        """Raise CatalogFailure if the write lock was taken and is lost."""
+        if self._lock is not None and not self._lock.is_held():
+            raise CatalogFailure(
+                f"the write lock of the catalog {database.mask_password(self._engine.url)} was lost, so "
+                "another process may write to this index now: its session in PostgreSQL was ended, or its "
+                "file was deleted. Nothing more was written. Run the command again, which completes the work"
+            )
 
     def describe_lock_holder(self) -> str:
         """Say which process holds the write lock."""
@@ -188,6 +202,7 @@ class SqlCatalog:
             write_pages(connection, [(source, write) for write in writes], words)
             vocabulary.replace_counts(connection, old_counts, words.counts())
             connection.execute(self._delete_pending, {"among": changed})
+            self.check_write_lock()
 
     def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, PageWrite]]) -> None:
         """Record every page as a new build has it, and make that build the one in use."""
@@ -200,6 +215,7 @@ class SqlCatalog:
             if current is not None and current.build != fingerprint.build:
                 connection.execute(_PUT_META, _fingerprint_row(current, "previous"))
             connection.execute(sa.delete(meta).where(meta.c.key == "building"))
+            self.check_write_lock()
 
     def sources(self) -> Mapping[str, str]:
         """Return name and location of each source."""

@@ -1,7 +1,6 @@
 """The write lock of a catalog: one writer at a time, released when its process ends.
 
-Each lock is a context manager that yields `try_acquire`: it takes the lock unless another process holds
-it, and says whether it did.
+Each lock is a context manager that yields a `WriteLock`.
 """
 
 from __future__ import annotations
@@ -10,13 +9,23 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from . import database
 
-TryAcquire = Callable[[], bool]
+
+@dataclass(frozen=True, slots=True)
+class WriteLock:
+    """A lock that can be taken."""
+
+    try_acquire: Callable[[], bool]
+    """Takes the lock unless another process holds it, and says whether it did."""
+    is_held: Callable[[], bool]
+    """Whether the lock, once taken, is still held: it may be lost without the process noticing."""
+
 
 UNKNOWN_HOLDER = "another process"
 
@@ -24,6 +33,8 @@ KEEPALIVE_SECONDS = 30
 """After how many idle seconds PostgreSQL asks whether the holder of the lock is still there."""
 
 _TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(hashtextextended('pertinent ' || :catalog, 0))")
+
+_ALIVE = sa.text("SELECT 1")
 
 # Without keepalives, a session whose client has lost its power or its network would keep the lock for hours.
 _NAME_SESSION = sa.text("""
@@ -43,7 +54,7 @@ _HOLDER = sa.text("""
 
 
 @contextmanager
-def postgres_advisory_lock(engine: sa.Engine, catalog_id: str) -> Iterator[TryAcquire]:
+def postgres_advisory_lock(engine: sa.Engine, catalog_id: str) -> Iterator[WriteLock]:
     """Lock a catalog in PostgreSQL, on a connection of its own that holds no transaction open."""
     with database.translate_errors(engine.url):
         connection = engine.connect()
@@ -58,8 +69,16 @@ def postgres_advisory_lock(engine: sa.Engine, catalog_id: str) -> Iterator[TryAc
         with database.translate_errors(engine.url):
             return bool(connection.scalar(_TRY_LOCK, {"catalog": catalog_id}))
 
+    def is_held() -> bool:
+        # A session that has ended has released the lock. SQLAlchemy would not connect again by itself.
+        try:
+            connection.scalar(_ALIVE)
+        except sa.exc.SQLAlchemyError:
+            return False
+        return True
+
     try:
-        yield try_acquire
+        yield WriteLock(try_acquire, is_held)
     finally:
         # It fails if the connection, and the lock with it, was lost meanwhile.
         with database.translate_errors(engine.url):
@@ -77,7 +96,7 @@ def describe_postgres_holder(engine: sa.Engine, catalog_id: str) -> str:
 
 
 @contextmanager
-def file_lock(engine: sa.Engine) -> Iterator[TryAcquire]:
+def file_lock(engine: sa.Engine) -> Iterator[WriteLock]:
     """Lock a catalog in SQLite, on a file beside it.
 
     A lock on SQLite's own file would be lost as soon as any connection to that file is closed.
@@ -85,7 +104,7 @@ def file_lock(engine: sa.Engine) -> Iterator[TryAcquire]:
     with database.translate_errors(engine.url):
         descriptor = os.open(_lock_path(engine), os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        yield lambda: _lock_file(descriptor)
+        yield WriteLock(lambda: _lock_file(descriptor), lambda: _is_file_at(_lock_path(engine), descriptor))
     finally:
         os.close(descriptor)
 
@@ -98,6 +117,14 @@ def describe_file_holder(engine: sa.Engine) -> str:
 
 def _lock_path(engine: sa.Engine) -> Path:
     return Path(f"{engine.url.database}.lock")
+
+
+def _is_file_at(path: Path, descriptor: int) -> bool:
+    """Whether the open file is still the one at the path: another process would lock a new one."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except OSError:
+        return False
 
 
 def _name_process() -> str:

@@ -15,9 +15,9 @@ from ...errors import DimensionMismatch, IndexFailure
 from ...identity import point_id
 from ...ports import Entry, Fingerprint, Vector
 from ...search.bm25 import Bm25, SparseWeights
-from ...types import Candidates, Filters, PointId, StoredPoint
+from ...types import Candidates, Chunk, Filters, PointId, StoredPoint
 from ..candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
-from ..payload import filter_conditions, to_chunk, to_payload
+from ..payload import filter_conditions, find_damaged_filters, to_chunk, to_payload
 from .collection import OVERSAMPLING, claim_collection
 from .points import format_point_id, match_field, parse_point_id
 from .server import Peer, Server
@@ -221,15 +221,40 @@ class QdrantIndex:
         peer.writing.batch_update_points(self._collection, changes, wait=True, ordering=_IN_ORDER)
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
-        """Delete the document's points that are not in `keep`."""
+        """Delete the document's points that are not in `keep`, and first their words.
+
+        Qdrant counts the words of a deleted point until it rewrites the segment. Each edit of a page would
+        make the words of that page more common, and its lexical scores lower.
+        """
         self._claim()
         current = models.HasIdCondition(has_id=[format_point_id(point) for point in keep])
         stale = models.Filter(must=[match_field("document_id", document_id)], must_not=[current])
+        offset: Any = None
+        while True:
+            records, offset = self._server.read(self._scroll_ids, stale, offset)
+            if records:
+                self._server.write(self._clear_points, [record.id for record in records], document_id)
+            if offset is None:
+                break
         self._server.write(
             lambda peer: peer.writing.delete(
                 self._collection, models.FilterSelector(filter=stale), wait=True, ordering=_IN_ORDER
             )
         )
+
+    def _scroll_ids(
+        self, peer: Peer, condition: models.Filter, offset: Any
+    ) -> tuple[list[models.Record], Any]:
+        return peer.reading.scroll(
+            self._collection, scroll_filter=condition, limit=PAGE_SIZE, offset=offset, with_payload=False
+        )
+
+    def _clear_points(self, peer: Peer, points: Sequence[Any], document_id: str) -> None:
+        # Also a point that only a replica that is behind has named is found by its document then.
+        empty = [
+            models.PointStruct(id=point, vector={}, payload={"document_id": document_id}) for point in points
+        ]
+        peer.writing.upsert(self._collection, empty, wait=True, ordering=_IN_ORDER)
 
     def scan(self) -> Iterator[StoredPoint]:
         """Yield every point."""
@@ -246,6 +271,16 @@ class QdrantIndex:
     def count(self) -> int:
         """Count the points."""
         return self._server.read(lambda peer: peer.reading.count(self._collection, exact=True)).count
+
+    def find_damaged_filters(self, chunks: Sequence[Chunk]) -> list[str]:
+        """Return the names of the filters that miss some of these chunks."""
+        return find_damaged_filters(chunks, self._count_values)
+
+    def _count_values(self, field: str, limit: int) -> dict[str, int]:
+        counts = self._server.read(
+            lambda peer: peer.reading.facet(self._collection, field, limit=limit, exact=True)
+        )
+        return {str(hit.value): hit.count for hit in counts.hits}
 
     def flush(self) -> None:
         """Do nothing: the server writes its log to the disk before it acknowledges a write."""

@@ -97,11 +97,13 @@ class SessionBuilder:
     def _read_state(self) -> object:
         """Return a value that changes whenever the golden set or the index does."""
         index = self._pertinent.workspace.index()
+        # An index on a server has no version: other processes may write to it.
+        words = self._pertinent.workspace.catalog().vocabulary_version() if index.version is None else 0
         try:
             file = self._golden.stat()
         except OSError as error:
             raise InvalidInput("golden", f"can't read {self._golden}: {error.strerror or error}") from error
-        return file.st_mtime_ns, file.st_size, id(index), index.version
+        return file.st_mtime_ns, file.st_size, id(index), index.version, words
 
     def _run_build(self, state: object, build: Future[LabelingSession]) -> None:
         def count_query() -> None:

@@ -220,10 +220,11 @@ class EdgeIndex:
         stale = qdrant.Filter(
             must=[_match("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(keep))]
         )
-        no_words: Any = {LEXICAL: qdrant.SparseVector([], [])}
-        if wordless := [qdrant.PointVectors(point, no_words) for point in self._find(stale)]:
+        if points := list(self._find(stale)):
+            no_words: Any = {LEXICAL: qdrant.SparseVector([], [])}
+            wordless = [qdrant.PointVectors(point, no_words) for point in points]
             self._update(qdrant.UpdateOperation.update_vectors(wordless))
-        self._update(qdrant.UpdateOperation.delete_points_by_filter(stale))
+            self._update(qdrant.UpdateOperation.delete_points_by_filter(stale))
 
     def _find(self, condition: qdrant.Filter) -> Iterator[UUID]:
         """Yield the ids of the points that match."""
@@ -232,7 +233,7 @@ class EdgeIndex:
             request = qdrant.ScrollRequest(
                 limit=_PAGE_SIZE, offset=offset, filter=condition, with_payload=False, with_vector=False
             )
-            with _translate_errors(self._folder):
+            with self._call_shard():
                 records, offset = self._shard.scroll(request)
             yield from map(_uuid, records)
             if offset is None:
@@ -273,7 +274,7 @@ class EdgeIndex:
         return find_damaged_filters(chunks, self._count_values)
 
     def _count_values(self, field: str, limit: int) -> dict[str, int]:
-        with _translate_errors(self._folder):
+        with self._call_shard():
             hits = self._shard.facet(qdrant.FacetRequest(field, limit, exact=True)).hits
         return {str(hit.value): hit.count for hit in hits}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import get_args
@@ -115,7 +115,7 @@ def check_duration(field: str, value: object) -> float:
     """Return the value; raise InvalidInput unless it is a finite number of milliseconds, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(field, f"must be a number, 0 or more, not {_quote(value)}")
-    if not 0.0 <= value < math.inf:
+    if not 0.0 <= value <= sys.float_info.max:
         raise InvalidInput(field, f"must be finite and 0 or more, not {str(value)[:20]}")
     return float(value)
 

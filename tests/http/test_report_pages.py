@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from html import unescape
@@ -172,6 +173,20 @@ def test_unreadable_report_file_is_named(reading: Service, folder: Path, reporte
     assert "report_20260102_120000.json" in page
     assert "can't be read as a report" in page
     problem(reading.client.get("/reports/report_20260102_120000.json"), 404, "not_found")
+
+
+def test_report_with_a_number_of_400_digits_is_no_server_error(
+    reading: Service, folder: Path, reported: ValidationReport
+) -> None:
+    sound, name = saved(folder, reported, day=1), saved(folder, reported, day=2)
+    written = json.loads((folder / name).read_text())
+    for case in written["test_cases"]:
+        case["relevant"] = 10**400
+    (folder / name).write_text(json.dumps(written))
+    assert reading.client.get(f"/reports/{name}").status_code == 200
+    (folder / name).write_text(json.dumps({**written, "avg_latency_ms": 10**400}))
+    assert reading.client.get(f"/reports/{name}").status_code == 404
+    assert reading.client.get(f"/reports/compare?before={sound}&after={name}").status_code == 404
 
 
 def test_pipe_in_the_folder_is_not_read(reading: Service, folder: Path, reported: ValidationReport) -> None:

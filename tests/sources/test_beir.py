@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,32 @@ def test_beir_line_that_breaks_a_parser_stops_no_other(tmp_path: Path, line: str
     assert reason in unreadable.reason
     assert not unreadable.path_identifies_page
     assert isinstance(page, Page)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~~~~x\n\n" * 30_000,
+        "~~~a\n```b\n" * 20_000,
+        "\n".join("~" * length + "x" for length in range(700, 3, -1)),
+    ],
+    ids=["one kind", "two kinds", "ever shorter"],
+)
+def test_beir_fences_that_never_close_are_read_in_bounded_time(tmp_path: Path, text: str) -> None:
+    begun = time.process_time()
+    (page,) = BeirSource(write_corpus(tmp_path, {"_id": "a", "text": text})).read()
+    assert time.process_time() - begun < 10
+    assert isinstance(page, Page)
+
+
+def test_beir_fence_closes_only_with_as_many_marks(tmp_path: Path) -> None:
+    text = "One.\n\n````\n```\na\n\nb\n```\n````\n\nTwo.\n\n~~~~\nThree."
+    (page,) = BeirSource(write_corpus(tmp_path, {"_id": "a", "text": text})).read()
+    assert isinstance(page, Page)
+    blocks = [(block.kind, page.text[block.start : block.end]) for block in page.sections[0].blocks]
+    assert blocks == [
+        ("prose", "One."),
+        ("code", "````\n```\na\n\nb\n```\n````"),
+        ("prose", "Two."),
+        ("prose", "~~~~\nThree."),
+    ]

@@ -15,7 +15,7 @@ from ..types import Page, Unreadable
 from .normal_form import NAME_MAX, BlockPiece, assemble
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*\n(?:.*\n)*?[ \t]*\1[`~]*[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})(.*)$", re.MULTILINE)
 
 
 class BeirSource:
@@ -131,11 +131,34 @@ def _split_text(text: str) -> Iterator[BlockPiece]:
     """Split plain text into paragraphs and fenced code; only the line ends are changed."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     position = 0
-    for match in _FENCE.finditer(text):
-        yield from _split_paragraphs(text[position : match.start()])
-        yield BlockPiece("code", match.group().strip("\n"))
-        position = match.end()
+    for start, end in _find_code(text):
+        yield from _split_paragraphs(text[position:start])
+        yield BlockPiece("code", text[start:end])
+        position = end
     yield from _split_paragraphs(text[position:])
+
+
+def _find_code(text: str) -> Iterator[tuple[int, int]]:
+    """Find where each block of fenced code starts and ends."""
+    fences = list(_FENCE.finditer(text))
+    shortest_unclosed: dict[str, int] = {}
+    first = 0
+    while first < len(fences):
+        marks = fences[first][1]
+        last = None
+        if len(marks) < shortest_unclosed.get(marks[0], len(text)):
+            last = next(
+                (index for index in range(first + 1, len(fences)) if _closes(fences[index], marks)), None
+            )
+            if last is None:
+                shortest_unclosed[marks[0]] = len(marks)
+        if last is not None:
+            yield fences[first].start(), fences[last].end()
+        first = (first if last is None else last) + 1
+
+
+def _closes(fence: re.Match[str], marks: str) -> bool:
+    return fence[1].startswith(marks) and not fence[2].rstrip(" \t").strip("`~")
 
 
 def _split_paragraphs(text: str) -> Iterator[BlockPiece]:

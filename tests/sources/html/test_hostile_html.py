@@ -111,6 +111,7 @@ def test_deep_nesting_keeps_the_text() -> None:
         pytest.param("x" * 20_000_000, id="20 MB of text"),
         pytest.param("<pre>" + "<div>" * 3000 + "x" * 1_000_000, id="elements in code"),
         pytest.param("<div class=tabs-container>" * 30_000, id="tabs in tabs"),
+        pytest.param(f"<div class='{'_' * 200_000}!'>x</div>", id="a class name"),
         pytest.param(
             "<head><noscript>" + "<meta http-equiv=refresh " * 4_000 + "</noscript></head>",
             id="refreshes that never end",
@@ -129,6 +130,13 @@ def test_hostile_pages_are_parsed_in_bounded_time(html: str, wrapped: bool) -> N
     assert time.process_time() - begun < 10
     assert peak() - contained < 600_000
     assert sum(len(piece.text) for piece in article.pieces) < 9_000_000
+
+
+def test_long_class_of_the_page_is_read_in_bounded_time() -> None:
+    begun = time.process_time()
+    html = f"<html class='{'-u' * 200_000}!'><div id=__docusaurus><main><article><p>x"
+    assert text(html) == "x"
+    assert time.process_time() - begun < 10
 
 
 def test_limit_html_keeps_harmless_pages() -> None:

@@ -137,7 +137,7 @@ def test_config_of_any_text_is_read_without_an_error(text: str) -> None:
     assert parse("x = {baseUrl: '/', title: 'a', " + text).docs
 
 
-@pytest.mark.parametrize("repeated", ["f({ ", "{a: f(", "[{ "])
+@pytest.mark.parametrize("repeated", ["f({ ", "{a: f(", "[{ ", r"\"", r"\'", r"\`", "'\\"])
 def test_hostile_config_is_read_in_bounded_time(repeated: str) -> None:
     begun = time.process_time()
     parse_config("module.exports = {" + repeated * 50_000, Path("site"))

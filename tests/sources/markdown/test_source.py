@@ -573,6 +573,8 @@ HOSTILE = {
     "tags with many names": "".join(f"<T{number}>\n\n" for number in range(20_000)),
     "spaces in a heading": "# a" + " " * 100_000 + "b\n\n{/* */}",
     "labels that never close": "a :b{ " * 15_000,
+    "attributes of a container that never close": ":::a[" + "]{" * 100_000,
+    "attributes of a leaf that never close": "::a[" + "]{" * 100_000,
     "attributes that never close": '<a b=" ' * 1_000 + "&amp;" * 50_000,
     "templates that never close": "{`${" * 10_000,
 }

@@ -39,6 +39,8 @@ _ROLES = {
 }
 _ADMONITION_KIND = re.compile(r"(?:^|\s)(?:theme-)?admonition-([\w-]+)")
 _HASH = re.compile(r"_[\w-]+$")
+_MAX_CLASS_NAME = 200  # longer ones are not looked at: the patterns need time by the square of the length
+_MAX_ROOT_CLASSES = 4096
 _LISTING_PAGE = re.compile(
     r"\b(?:[\w-]+-list-page|blog-authors-posts-page|blog-archive-page|search-page-wrapper)\b"
 )
@@ -93,7 +95,8 @@ def _is_listing(page: LexborHTMLParser) -> bool:
 
 def _root_classes(page: LexborHTMLParser) -> str:
     """The class of `<html>`, which says what kind of page it is."""
-    return (page.root.attributes.get("class") if page.root is not None else "") or ""
+    classes = page.root.attributes.get("class") if page.root is not None else ""
+    return (classes or "")[:_MAX_ROOT_CLASSES]
 
 
 def _role(_: str, attributes: Attributes) -> Role:
@@ -108,8 +111,7 @@ def _role(_: str, attributes: Attributes) -> Role:
     if not classes:
         return Role.BY_TAG
     for name in classes.split():
-        role = _ROLES.get(name) or _ROLES.get(_HASH.sub("", name))
-        if role:
+        if len(name) <= _MAX_CLASS_NAME and (role := _ROLES.get(name) or _ROLES.get(_HASH.sub("", name))):
             return role
     return Role.BY_TAG
 

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
 
 _NAME = r"[A-Za-z](?:[\w-]*[A-Za-z0-9])?"
+_ATTRIBUTES = r"\{[^}]{0,1000}+\}"
 _CONTAINER = re.compile(
-    rf"(?P<colons>:{{3,}})(?:(?P<name>{_NAME})(?:\[(?P<label>.*)\])?(?P<attributes>\{{[^}}]*\}})?[ \t]*"
+    rf"(?P<colons>:{{3,}})(?:(?P<name>{_NAME})(?:\[(?P<label>.*)\])?(?P<attributes>{_ATTRIBUTES})?[ \t]*"
     rf"|(?P<keyword>{'|'.join(KEYWORDS)}) +(?P<title>.*))",
     re.ASCII,
 )
-_LEAF = re.compile(rf"::{_NAME}(?:\[(?P<label>.*)\])?(?:\{{[^}}]*\}})?[ \t]*", re.ASCII)
+_LEAF = re.compile(rf"::{_NAME}(?:\[(?P<label>.*)\])?(?:{_ATTRIBUTES})?[ \t]*", re.ASCII)
 _TEXT = re.compile(
     rf":(?P<name>{_NAME})(?![\w:-])(?:\[(?P<label>[^\]\n]{{0,1000}}+)\])?"
     r"(?P<attributes>\{[^}\n]{0,1000}+\})?",

@@ -24,8 +24,9 @@ Value = str | bool | None | _Unknown | dict[str, "Value"] | list["Value"]
 
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|/\*.*?\*/"
-    r"|(?P<string>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`)"
-    r"|(?P<word>[\w$.]+)|(?P<mark>=>|.)",
+    # A backslash is read with what follows it: else a row of `\"` would begin a string at each quote.
+    r"|(?P<string>'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|`(?:[^`\\]|\\.)*+`)"
+    r"|(?P<word>[\w$.]+)|(?P<mark>=>|\\.|.)",
     re.DOTALL,
 )
 _CLOSING = {"{": "}", "[": "]", "(": ")"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from datetime import UTC, datetime
 
 from ..acceptance_checks import AcceptanceCheck
@@ -24,8 +25,8 @@ def format_share(value: float | None, digits: int = 0) -> str:
 
 
 def format_integer(value: float | None) -> str:
-    """Format a count: `1,200`."""
-    return UNKNOWN if value is None or not math.isfinite(value) else f"{value:,.0f}"
+    """Format a count: `1,200`; one that no index reaches is shown as a dash."""
+    return f"{value:,.0f}" if value is not None and abs(value) <= sys.maxsize else UNKNOWN
 
 
 def format_milliseconds(value: float | None, digits: int | None = None) -> str:

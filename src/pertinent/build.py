@@ -183,7 +183,7 @@ def choose_catalog_timeout(settings: Settings) -> float | None:
 def open_builds(settings: Settings, catalog_id: Callable[[], str]) -> Builds:
     """Return the builds of the index: on a Qdrant server if its URL is set, otherwise in the folder."""
     if settings.qdrant_url is None:
-        from .stores.edge import EdgeBuilds
+        from .stores.edge_builds import EdgeBuilds
 
         return EdgeBuilds(settings.folder.resolve() / INDEX_FOLDER)
     return server_builds(settings, catalog_id)

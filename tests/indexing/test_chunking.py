@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -328,3 +329,21 @@ def test_chunk_is_not_truncated_by_minilm(minilm: LocalEmbedder, texts: list[str
     document = make_page(pieces)
     for chunk in chunk_page(document, minilm.count_tokens, target=200, most=minilm.max_tokens):
         assert minilm.count_tokens([embedded_text(chunk)])[0] <= minilm.max_tokens
+
+
+def test_very_long_word_is_cut_in_little_memory() -> None:
+    word = "0123456789" * 20_000
+    document = page("guide/data", {"Data": word})
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [len(text) // 4 + 1 for text in texts]
+
+    tracemalloc.start()
+    try:
+        result = list(chunk_page(document, count, target=60, most=128))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100 * len(word)
+    assert "".join(chunk.text for chunk in result).count("0123456789") > 15_000
+    assert all(document.text[chunk.start : chunk.end] == chunk.text for chunk in result)

@@ -25,6 +25,8 @@ CHUNKER_VERSION = 4
 MAX_CHARACTERS = 1999
 FEW_WORDS = 80
 """A text of fewer characters, and less than a quarter of the target, is no chunk if it has a neighbour."""
+MAX_WINDOW = 20_000
+"""How many characters of a very long word are split at once: each of them is measured on its own."""
 CONTEXT_MAX = 60
 """About how many tokens the context above a chunk may have."""
 
@@ -257,6 +259,11 @@ def _split(
 ) -> Iterator[Span]:
     """Yield parts of a span that fit, split at the coarsest separators that make them small enough."""
     separator, *finer = separators
+    if not finer and span.end - span.start > MAX_WINDOW:
+        for start in range(span.start, span.end, MAX_WINDOW):
+            window = Span(start, min(start + MAX_WINDOW, span.end), span.tokens)
+            yield from _split(text, window, separators, budget, measure)
+        return
     matches = [(match.start(), match.end()) for match in separator.finditer(text, span.start, span.end)]
     edges = [span.start, *(edge for match in matches for edge in match), span.end]
     ranges = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if text[a:b].strip()]

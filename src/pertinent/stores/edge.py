@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,11 +13,11 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qdrant
 
-from .._internal.disk import copy_with_holes, is_read_only, measure_disk_use, read_into_cache
+from .._internal.disk import copy_with_holes, is_read_only, read_into_cache
 from .._internal.vector_checksum import CHECKSUM_FIELD, compute_checksum, normalize_vector
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
-from ..ports import Entry, Fingerprint, Vector
+from ..ports import Entry, Vector
 from ..search.bm25 import Bm25
 from ..types import Candidates, Chunk, Filters, PointId, StoredPoint
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
@@ -316,37 +315,6 @@ class EdgeIndex:
             with self._calls:
                 self._running_calls -= 1
                 self._calls.notify_all()
-
-
-class EdgeBuilds:
-    """`ports.Builds` of an embedded index, a folder each."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def open(self, made_with: Fingerprint) -> EdgeIndex:
-        """Open a build; create its folder if it does not exist."""
-        folder = self._build_folder(made_with.build)
-        return EdgeIndex.open(folder, made_with.dimension, Bm25.from_settings(made_with.lexical))
-
-    def use(self, number: int) -> None:
-        """Do nothing: the catalog records which build is in use."""
-
-    def numbers(self) -> list[int]:
-        """List the builds that have a folder."""
-        folders = self._folder.iterdir() if self._folder.exists() else ()
-        return sorted(int(folder.name) for folder in folders if folder.name.isdecimal())
-
-    def remove(self, number: int) -> None:
-        """Delete the folder of a build; a process that still reads it has the files open."""
-        shutil.rmtree(self._build_folder(number), ignore_errors=True)
-
-    def disk_use(self, number: int) -> int:
-        """Return how many bytes the folder of a build takes."""
-        return measure_disk_use(self._build_folder(number))
-
-    def _build_folder(self, number: int) -> Path:
-        return self._folder / f"{number:03}"
 
 
 def _config(dimension: int) -> qdrant.EdgeConfig:

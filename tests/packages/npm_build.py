@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 from ..sources.docusaurus_build import (
     BOOK,
@@ -30,6 +33,26 @@ SOURCES = ("search-modal", THEME)
 def install_tools() -> Path:
     """Install TypeScript, esbuild, axe-core and DocSearch; return the folder with `node_modules`."""
     return install_packages(PACKAGES / "package.json")
+
+
+def run_module(tools: Path, folder: Path, module: str, code: str, argument: object) -> Any:
+    """Bundle a module of the search modal, and run code with Node.js.
+
+    The code has the exports of the module as `module_`, and the argument as `argument`; it assigns `result`.
+    """
+    bundle = folder / f"{module}.cjs"
+    esbuild = str(tools / "node_modules" / ".bin" / "esbuild")
+    source = str(PACKAGES / "search-modal" / "src" / f"{module}.ts")
+    bundling = [esbuild, source, "--bundle", "--format=cjs", f"--outfile={bundle}", "--log-level=error"]
+    subprocess.run(bundling, check=True)
+    script = (
+        f"const module_ = require({json.dumps(str(bundle))});"
+        "const argument = JSON.parse(process.argv[1]); let result;"
+        f"{code}; console.log(JSON.stringify(result));"
+    )
+    command = ["node", "-e", script, json.dumps(argument)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)
+    return json.loads(run.stdout)
 
 
 def build_widget(folder: Path) -> Path:

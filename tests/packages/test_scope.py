@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .npm_build import PACKAGES
+from .npm_build import run_module
 
 pytestmark = pytest.mark.slow
 
@@ -42,16 +40,7 @@ CASES: list[tuple[str, dict[str, Any], bool]] = [
 
 
 def test_scope_is_decided_by_the_longest_address(tools: Path, tmp_path: Path) -> None:
-    bundle = tmp_path / "options.cjs"
-    esbuild = str(tools / "node_modules" / ".bin" / "esbuild")
-    source = str(PACKAGES / "search-modal" / "src" / "options.ts")
-    bundling = [esbuild, source, "--bundle", "--format=cjs", f"--outfile={bundle}", "--log-level=error"]
-    subprocess.run(bundling, check=True)
-    script = (
-        f"const {{isInScope}} = require({json.dumps(str(bundle))});"
-        "const answers = JSON.parse(process.argv[1]).map(([url, scope]) => isInScope(url, scope));"
-        "console.log(JSON.stringify(answers));"
-    )
-    questions = json.dumps([(SITE + path, scope) for path, scope, _ in CASES])
-    run = subprocess.run(["node", "-e", script, questions], capture_output=True, text=True, check=True)
-    assert json.loads(run.stdout) == [expected for _, _, expected in CASES]
+    questions = [(SITE + path, scope) for path, scope, _ in CASES]
+    code = "result = argument.map(([url, scope]) => module_.isInScope(url, scope))"
+    answers = run_module(tools, tmp_path, "options", code, questions)
+    assert answers == [expected for _, _, expected in CASES]

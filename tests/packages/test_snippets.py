@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from .npm_build import PACKAGES
+from .npm_build import run_module
 
 pytestmark = pytest.mark.slow
 
@@ -26,17 +24,9 @@ SNIPPETS = {
 
 
 def test_snippet_is_plain_text_and_quickly_drawn(tools: Path, tmp_path: Path) -> None:
-    bundle = tmp_path / "highlight.cjs"
-    esbuild = str(tools / "node_modules" / ".bin" / "esbuild")
-    source = str(PACKAGES / "search-modal" / "src" / "highlight.ts")
-    bundling = [esbuild, source, "--bundle", "--format=cjs", f"--outfile={bundle}", "--log-level=error"]
-    subprocess.run(bundling, check=True)
-    script = (
-        f"const {{appendSnippet}} = require({json.dumps(str(bundle))});"
+    code = (
         "const draw = (snippet) => { let text = ''; "
-        "appendSnippet({append: (part) => { text += part; }}, snippet, []); return text; };"
-        "console.log(JSON.stringify(JSON.parse(process.argv[1]).map(draw)));"
+        "module_.appendSnippet({append: (part) => { text += part; }}, snippet, []); return text; }; "
+        "result = argument.map(draw)"
     )
-    command = ["node", "-e", script, json.dumps(list(SNIPPETS))]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)
-    assert json.loads(run.stdout) == list(SNIPPETS.values())
+    assert run_module(tools, tmp_path, "highlight", code, list(SNIPPETS)) == list(SNIPPETS.values())

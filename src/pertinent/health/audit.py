@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 
 from .._internal.messages import format_count, format_list
 from .._internal.vector_checksum import find_mismatches
@@ -186,9 +187,7 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
     stale = []
     # An altered text has its own finding, and says nothing about the vector.
     altered = {chunk.chunk_id for chunk in _find_altered(stored.in_index)}
-    shared = [chunk for name, chunk in stored.in_index.items() if name not in altered]
-    for start in range(0, len(shared), _BATCH):
-        batch = shared[start : start + _BATCH]
+    for batch in _batches(chunk for name, chunk in stored.in_index.items() if name not in altered):
         keys = index.embedding_keys([point_id(chunk.chunk_id) for chunk in batch])
         stale += [
             chunk
@@ -203,17 +202,14 @@ def find_damaged_vectors(stored: Inventory, index: VectorIndex) -> list[Finding]
 
     A sync keeps a vector whose text has not changed, so only a rebuild replaces a damaged one.
     """
-    chunks = list(stored.in_index.values())
     damaged: list[Chunk] = []
     missing: list[Chunk] = []
-    for start in range(0, len(chunks), _BATCH):
-        batch: dict[PointId, Chunk] = {
-            point_id(chunk.chunk_id): chunk for chunk in chunks[start : start + _BATCH]
-        }
-        points = list(batch)
+    for batch in _batches(stored.in_index.values()):
+        by_point: dict[PointId, Chunk] = {point_id(chunk.chunk_id): chunk for chunk in batch}
+        points = list(by_point)
         vectors = index.vectors(points)
-        damaged += [batch[point] for point in find_mismatches(vectors, index.vector_checksums(points))]
-        missing += [batch[point] for point in points if point not in vectors]
+        damaged += [by_point[point] for point in find_mismatches(vectors, index.vector_checksums(points))]
+        missing += [by_point[point] for point in points if point not in vectors]
     findings = [
         *_make_finding("{} with a damaged vector: it does not match its checksum", damaged),
         *_make_finding("{} without a vector", missing),
@@ -242,21 +238,17 @@ def find_wrong_word_weights(stored: Inventory, index: VectorIndex, lexical: str)
         and not _differing_fields(chunk, stored.in_catalog[name])
     ]
     wrong: list[Chunk] = []
-    for start in range(0, len(chunks), _BATCH):
-        batch = chunks[start : start + _BATCH]
+    for batch in _batches(chunks):
         weights = index.word_weights([point_id(chunk.chunk_id) for chunk in batch])
-        wrong += [
-            chunk
-            for chunk in batch
-            if not _are_weights(
-                weights.get(point_id(chunk.chunk_id), {}), bm25.document(stored.embedded_text(chunk))
-            )
-        ]
+        for chunk in batch:
+            expected = bm25.document(stored.embedded_text(chunk))
+            if not _are_equal(weights.get(point_id(chunk.chunk_id), {}), expected):
+                wrong.append(chunk)
     findings = _make_finding("{} with the words of another text, or none, in the index", wrong)
     return [replace(finding, remedy=REMEDY_REINDEX, pages=frozenset()) for finding in findings]
 
 
-def _are_weights(stored: Mapping[int, float], expected: SparseWeights) -> bool:
+def _are_equal(stored: Mapping[int, float], expected: SparseWeights) -> bool:
     """Whether stored weights are the expected ones; storing them costs some precision."""
     return len(stored) == len(expected.indices) and all(
         abs(stored.get(term, 0.0) - weight) < SAME_WEIGHT for term, weight in zip(*expected, strict=True)
@@ -300,10 +292,8 @@ def find_altered_pages(stored: Inventory) -> list[Finding]:
 
 def find_wrong_descriptions(stored: Inventory, catalog: CatalogReader) -> list[Finding]:
     """Find chunks that searches would show with another title than their page has."""
-    chunks = list(stored.in_catalog.values())
     wrong: list[Chunk] = []
-    for start in range(0, len(chunks), _BATCH):
-        batch = chunks[start : start + _BATCH]
+    for batch in _batches(stored.in_catalog.values()):
         descriptions = catalog.describe([chunk.chunk_id for chunk in batch])
         wrong += [
             chunk
@@ -332,6 +322,13 @@ def find_wrong_vectors(
         if cosines.get(point_id(chunk.chunk_id), 0.0) < SAME_VECTOR:
             wrong.append(chunk)
     return _make_finding(f"{{}} of {len(sample):,} sampled with a vector of another text", wrong)
+
+
+def _batches(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+    """Yield the chunks in batches, each of which is one request to a store."""
+    remaining = iter(chunks)
+    while batch := list(islice(remaining, _BATCH)):
+        yield batch
 
 
 def _make_finding(problem: str, chunks: Iterable[Chunk], detail: str = "") -> list[Finding]:

@@ -61,9 +61,9 @@ class BookWords:
 
     def weigh_words(self, folded_words: Iterable[str]) -> float:
         """Return the inverse document frequency of words, summed."""
-        known = self.vocabulary.words
+        counts = self.vocabulary.words
         # The last digit of a plain sum depends on the order, which differs between processes for a set.
-        return math.fsum([self._weight(known.get(word, NO_COUNTS).texts) for word in folded_words])
+        return math.fsum([self._weight(counts.get(word, NO_COUNTS).texts) for word in folded_words])
 
     def weigh_terms(self, terms: Iterable[str]) -> float:
         """Return the inverse document frequency of terms, summed; a term stands for all words of its stem."""

@@ -88,8 +88,8 @@ def find_damaged_filters(
     damaged = []
     for field, counts in expected.items():
         # Damaged points, which are no chunks, have values of their own.
-        found = count_values(field, 2 * len(counts) + 1000) if counts else {}
-        if any(found.get(value, 0) < count for value, count in counts.items()):
+        counted = count_values(field, 2 * len(counts) + 1000) if counts else {}
+        if any(counted.get(value, 0) < count for value, count in counts.items()):
             damaged.append(_FILTER_NAMES.get(field, field))
     return damaged
 

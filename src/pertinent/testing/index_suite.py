@@ -162,8 +162,8 @@ class IndexSuite:
         chunks = [entry.chunk for entry in fill(index)]
         assert index.find_damaged_filters(chunks) == []
         assert index.find_damaged_filters([]) == []
-        other = replace(chunks[-1], document_id="other")
-        assert index.find_damaged_filters([*chunks[:-1], other]) == ["document_id"]
+        moved = replace(chunks[-1], document_id="other")
+        assert index.find_damaged_filters([*chunks[:-1], moved]) == ["document_id"]
         assert index.find_damaged_filters([*chunks, chunks[-1]]) == [
             "document_id",
             "section",

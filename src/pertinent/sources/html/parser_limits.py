@@ -31,10 +31,10 @@ def _names(text: str) -> frozenset[bytes]:
 
 _FORMATTING = _names("b big code em font i nobr s small strike strong tt u")
 _VOID = _names("area base br col embed hr img input link meta param source track wbr")
-_ONCE = _names("html head body")  # a parser opens no second one
-# A parser reads what is around these in its own ways; no text depends on them.
+_ROOTS = _names("html head body")  # a parser opens none of them twice
+# A parser reads what is around these in another way than the scan; no text depends on them.
 _REMOVED = _names("frameset rb rp rt rtc")
-_END_SELECT = _names("input keygen textarea")
+_FORM_CONTROLS = _names("input keygen textarea")  # a parser closes an open <select> before them
 _MATH = _names("""
     math maction annotation annotation-xml menclose merror mfenced mfrac mglyph mi mlabeledtr mmultiscripts mn
     mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtd mtext
@@ -43,24 +43,23 @@ _MATH = _names("""
 _RAW = _names("script style xmp iframe noembed noframes noscript textarea title plaintext")
 # A parser closes an open element of these before it opens the next.
 _SELF_CLOSING = _names("a p li dd dt td th tr tbody thead tfoot option")
+# A parser closes an open paragraph before these.
 _CLOSE_PARAGRAPH = _names("""
     address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer
     form h1 h2 h3 h4 h5 h6 header hgroup li listing main menu nav ol p plaintext pre search section summary ul
     xmp
 """)
-_TABLE_PARTS = _names("caption colgroup tbody td tfoot th thead tr")
-_TABLE_PARTS_IN = _names("table template")  # elsewhere a parser ignores them
+_TABLE_PARTS = _names("caption colgroup tbody td tfoot th thead tr")  # a parser ignores them elsewhere
 # An end tag also closes the elements inside its own, but a parser looks no further than a barrier.
 _SPECIAL = _names("""
     address article aside blockquote button caption center colgroup dd details dialog dir div dl dt
     fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup li listing main marquee menu
     nav object ol p pre search section select summary table tbody td template tfoot th thead tr ul
 """)
-_BARRIERS = _names("""
-    table td th caption template applet marquee object select button mi mo mn ms mtext annotation-xml
-    foreignobject desc title
-""")
 _MATH_WITH_HTML = _names("mi mo mn ms mtext annotation-xml")
+_BARRIERS = _MATH_WITH_HTML | _names("""
+    table td th caption template applet marquee object select button foreignobject desc title
+""")
 _BARRIERS_TO = {
     b"li": _BARRIERS | _names("ul ol"),
     b"select": _SPECIAL,
@@ -139,9 +138,9 @@ class _TagScan:
             self.ended_early = _START.search(html, end) is not None
         starts = [0, *(drop[1] for drop in self._dropped)]
         ends = [*(drop[0] for drop in self._dropped), end]
-        kept = [html[start:end] for start, end in zip(starts, ends, strict=True)]
+        parts = [html[start:end] for start, end in zip(starts, ends, strict=True)]
         # A lone < must not become a tag with what follows the gap.
-        return b"".join([part + b" " if part.endswith(b"<") else part for part in kept])
+        return b"".join([part + b" " if part.endswith(b"<") else part for part in parts])
 
     def _comment_end(self, match: re.Match[bytes]) -> int:
         """Where a comment, or a span that is skipped, ends; drops the content that may hide tags."""
@@ -180,13 +179,14 @@ class _TagScan:
         elif name in _RAW:
             self._close_paragraph(name)
             self._skip_raw_text(name)
-        elif name not in _VOID and name not in _ONCE:
+        elif name not in _VOID and name not in _ROOTS:
             self._push(name, match.start())
 
     def _is_removed(self, name: bytes) -> bool:
+        """Whether a tag is removed because a parser might read what is around it in another way."""
         if self._open[b"math"]:
             return name not in _MATH
-        return name in _REMOVED or (name in _END_SELECT and bool(self._open[b"select"]))
+        return name in _REMOVED or (name in _FORM_CONTROLS and bool(self._open[b"select"]))
 
     def _skip_raw_text(self, name: bytes) -> None:
         """Go to the end tag of an element without tags inside."""
@@ -214,12 +214,12 @@ class _TagScan:
             if count == _MAX_ATTRIBUTES:
                 first = pos
         if first and pos > first:
-            self._dropped.append((first, pos))
+            self._drop_range(first, pos)
         return pos + 1
 
     def _push(self, name: bytes, start: int) -> None:
         stack = self._stack
-        if name in _TABLE_PARTS and not any(self._open[outer] for outer in _TABLE_PARTS_IN):
+        if name in _TABLE_PARTS and not (self._open[b"table"] or self._open[b"template"]):
             return
         self._close_paragraph(name)
         if name in _SELF_CLOSING and stack and stack[-1] == name:

@@ -58,8 +58,8 @@ class Connection:
     def __post_init__(self) -> None:
         if not is_url(self.url) or urlsplit(self.url).scheme not in ("http", "https"):
             # An address with a password is not quoted in a message.
-            found = "" if "@" in str(self.url) else f", not {self.url!r}"
-            raise InvalidInput("url", f"must begin with http:// or https://{found}")
+            quoted = "" if "@" in str(self.url) else f", not {self.url!r}"
+            raise InvalidInput("url", f"must begin with http:// or https://{quoted}")
         try:
             httpx.URL(self.url)
         except (httpx.InvalidURL, ValueError) as error:
@@ -71,8 +71,8 @@ class Connection:
             raise InvalidInput("url", f"must be like https://search.example.org, not {self.url!r}")
         # The key is not quoted in a message.
         key = self.api_key
-        is_text = isinstance(key, str) and key
-        if key is not None and (not is_text or not key.isprintable() or key != key.strip()):
+        is_text = isinstance(key, str) and key != "" and key.isprintable()
+        if key is not None and (not is_text or key != key.strip()):
             raise InvalidInput("api_key", "must be printable text, without white space around it, or None")
         is_number = isinstance(self.timeout, int | float) and not isinstance(self.timeout, bool)
         if not is_number or not self.timeout > 0:

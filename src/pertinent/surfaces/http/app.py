@@ -36,7 +36,7 @@ from .observability import Observer
 from .rate_limit import RateLimit
 from .report_folder import ReportFolder
 from .request_middleware import RequestMiddleware
-from .service import Service, create_validation_thread
+from .service import Service
 from .trusted_proxies import TrustedProxies
 from .web_pages import add_web_pages
 
@@ -66,7 +66,12 @@ def create_app(
     settings = pertinent.workspace.settings
     observer = observer or Observer()
     service = Service(
-        pertinent, observer, settings.request_timeout, _create_threads(), _create_catalog_threads()
+        pertinent,
+        observer,
+        settings.request_timeout,
+        _create_threads(),
+        _create_catalog_threads(),
+        _create_validation_thread(),
     )
     session_builder = SessionBuilder(pertinent, settings.golden) if settings.golden else None
     mcp_endpoint = McpEndpoint(service, settings)
@@ -81,7 +86,7 @@ def create_app(
         service.validation_thread.shutdown(wait=True)
         # An application may be started again.
         service.threads = _create_threads()
-        service.validation_thread = create_validation_thread()
+        service.validation_thread = _create_validation_thread()
         service.catalog_threads.shutdown(wait=False, cancel_futures=True)
         service.catalog_threads = _create_catalog_threads()
 
@@ -126,6 +131,11 @@ def create_app(
 def _create_threads() -> ThreadPoolExecutor:
     # One thread per core: more threads would only wait for each other and for the interpreter lock.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
+
+
+def _create_validation_thread() -> ThreadPoolExecutor:
+    # One request may search a thousand times, and searches need their own threads.
+    return ThreadPoolExecutor(1, thread_name_prefix="validation")
 
 
 def _create_catalog_threads() -> ThreadPoolExecutor:

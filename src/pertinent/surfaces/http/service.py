@@ -30,11 +30,6 @@ from .store_health import HealthMonitor, StoreProbe, probe_catalog, probe_index
 Result = TypeVar("Result")
 
 
-def create_validation_thread() -> ThreadPoolExecutor:
-    """Return the thread for validation: one request may search a thousand times, and others need theirs."""
-    return ThreadPoolExecutor(1, thread_name_prefix="validation")
-
-
 @dataclass(slots=True)
 class Service:
     """What the routes of one application share.
@@ -45,6 +40,7 @@ class Service:
         timeout: `request_timeout`, in seconds.
         threads: Runs searches and all other blocking work.
         catalog_threads: Run what reads from the catalog alone.
+        validation_thread: Runs the tests of one request after the other.
 
     """
 
@@ -53,9 +49,9 @@ class Service:
     timeout: float
     threads: ThreadPoolExecutor
     catalog_threads: ThreadPoolExecutor
+    validation_thread: ThreadPoolExecutor
     batcher: QueryBatcher = field(init=False)
     health: HealthMonitor = field(init=False)
-    validation_thread: ThreadPoolExecutor = field(init=False, default_factory=create_validation_thread)
     # A thread of its own: pages that are read must not delay a probe.
     _probe_thread: ThreadPoolExecutor = field(
         init=False, default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")

@@ -287,9 +287,9 @@ def _match_elsewhere(label: Label, quote: str, pages: Sequence[IndexedPage], cor
         candidates = corpus.find_candidates(reading)
         hits = [(page, list(filter(page.is_findable, page.find_reading(reading)))) for page in candidates]
         hits = [(page, spans) for page, spans in hits if spans]
-        places = sum(len(spans) for _, spans in hits)
-        if places > 1 and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:
-            detail = f"{places} other places have its text, which is too short to tell them apart"
+        matches = sum(len(spans) for _, spans in hits)
+        if matches > 1 and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:
+            detail = f"{matches} other places have its text, which is too short to tell them apart"
             return _Match("lost", detail=detail)
         if len(hits) == 1:
             ((page, spans),) = hits

@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make run     index the example handbook, answer three questions about it, and serve it"
 	@echo "make test    run all checks and tests"
-	@echo "make quick   run the tests that need no server, browser or Docusaurus, in a few minutes"
+	@echo "make quick   run the tests that need no server, browser or Docusaurus, in two minutes"
 	@echo "make check   ruff, ruff format and mypy alone"
 	@echo "make docs    build the documentation as a site, in site/"
 	@echo "make format  put the code into the agreed form"

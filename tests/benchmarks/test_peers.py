@@ -20,6 +20,8 @@ from peers.pertinent_peer import PertinentPeer
 
 from .word_overlap import WordOverlap
 
+pytestmark = pytest.mark.slow
+
 FAST = "testing:hashed-words"
 TEXTS = {
     "joints": "A revolute joint turns about one axis between two limits.",

@@ -32,7 +32,7 @@ queries:
   - {id: taxes, text: How do I pay taxes?, answerable: false}
 """
 
-pytestmark = pytest.mark.usefixtures("indexed")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("indexed")]
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from pertinent.embedders import bge
 
 from .conftest import Run
 
+pytestmark = pytest.mark.slow
+
 MINILM = "local:all-MiniLM-L6-v2"
 BGE = "local:bge-small-en-v1.5"
 FASTEMBED = "fastembed:BAAI/bge-small-en-v1.5"

@@ -27,6 +27,8 @@ from ..servers.faulty import Faulty, faulty, reply
 from ..servers.service import running_service
 from .conftest import Connect
 
+pytestmark = pytest.mark.slow
+
 KEY = "a-key-that-nobody-may-see"
 SUGGESTIONS = b'{"suggestions": []}'
 REQUEST_ID = "X-Request-ID: req-42"

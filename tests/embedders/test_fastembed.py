@@ -43,6 +43,7 @@ def test_fastembed_model_is_loaded_from_a_local_folder(folder: Path) -> None:
     assert (embedder.dimension, embedder.max_tokens) == (384, 512)
 
 
+@pytest.mark.slow
 def test_fastembed_vectors_equal_those_of_the_same_files(embedder: FastEmbedder) -> None:
     """fastembed pools this model by its first token and has no prompt, like our documents."""
     expected = np.stack(list(bge.load_bge().embed_documents(TEXTS)))

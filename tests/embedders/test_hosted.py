@@ -39,6 +39,8 @@ from ..clock import Clock
 from ..servers.faulty_api import KEY
 from .wire import Fault, Wire, unit_of
 
+pytestmark = pytest.mark.slow
+
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 
 QUICK = RetryPolicy(timeout=20, attempts=4, first_wait=0.001, longest_wait=60)

@@ -147,6 +147,7 @@ def export_model(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_minilm_is_close_to_the_graph_that_multiplies_floats(tmp_path: Path, minilm: LocalEmbedder) -> None:
     floats = OnnxEmbedder.load_folder(export_model(tmp_path / "floats"))
     pages = sorted((HANDBOOK / "docs").rglob("*.md"))

@@ -19,6 +19,8 @@ from pertinent.embedders import local, model_sizes
 from pertinent.embedders.local import LocalEmbedder
 from pertinent.surfaces.cli.app import app
 
+pytestmark = pytest.mark.slow
+
 MINILM = "local:all-MiniLM-L6-v2"
 MESSAGE = f"this index was made with revision 1 of the model {MINILM}"
 GOLDEN = """version: 1

@@ -59,6 +59,7 @@ def write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", POOLED)
 def test_pooling_equals_the_numpy_reference_on_a_real_model(tmp_path: Path, pooling: str) -> None:
     folder = export_minilm(tmp_path / "mine")

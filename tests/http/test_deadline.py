@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
 
+pytestmark = pytest.mark.slow
+
 REQUEST_TIMEOUT = 5.0
 
 
@@ -74,7 +76,6 @@ def test_a_response_may_take_longer_to_read_than_request_timeout(book: Workspace
         assert client.get("/slow/x").text == "complete"
 
 
-@pytest.mark.slow
 @pytest.mark.xdist_group("serve")
 @pytest.mark.parametrize("path", ["/search", "/api/v1/search"])
 def test_search_waits_request_timeout_once_while_qdrant_hangs(

@@ -22,7 +22,7 @@ from ..servers.qdrant import Node
 from .test_server import Server, write_pages
 from .test_stores import Postgres, postgres  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.xdist_group("serve")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
 
 NO_CACHE = {"Cache-Control": "no-cache"}
 CATALOG = Path(".pertinent/catalog.sqlite3")
@@ -173,7 +173,6 @@ def test_replaced_catalog_file_is_read_at_once(serving: Serving, tmp_path: Path)
     check_agreement(server, "degraded")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("check", [check_agreement, check_health_first])
 def test_seed_003_health_is_degraded_while_postgresql_does_not_answer(
     serving: Serving,
@@ -199,7 +198,6 @@ def test_seed_003_health_is_degraded_while_postgresql_does_not_answer(
     assert url not in "".join(server.output)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("check", [check_agreement, check_health_first])
 def test_seed_003_health_is_an_error_while_the_qdrant_server_is_stopped(
     serving: Serving,

@@ -269,6 +269,7 @@ def test_python_validation_errors_name_the_field(service: Service, tests: Any) -
         service.pertinent.run_tests(tests)
 
 
+@pytest.mark.slow
 def test_timed_out_run_releases_its_thread(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     service = serve(request_timeout=0.3)
     tests = [make_test(service, test_id=f"t{number}") for number in range(200)]
@@ -289,6 +290,7 @@ def test_timed_out_run_releases_its_thread(serve: Serve, monkeypatch: pytest.Mon
     assert so_far < 60
 
 
+@pytest.mark.slow
 def test_searches_do_not_wait_for_validations(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     service = serve(request_timeout=2)
     body = {"tests": [make_test(service, test_id=f"t{number}") for number in range(200)]}

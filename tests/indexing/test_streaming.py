@@ -32,6 +32,8 @@ from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import FrontMatter, Page
 from pertinent.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 _word = st.sampled_from(["red", "green", "blue", "joint", "node"])
 _text = st.lists(_word, min_size=1, max_size=6).map(" ".join)
 _book = st.dictionaries(

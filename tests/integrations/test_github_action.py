@@ -19,6 +19,8 @@ import yaml
 
 from pertinent.validation.report import load
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs" / "github-action.md").read_text(encoding="utf-8")

@@ -15,6 +15,8 @@ from pertinent.workspace.workspace import Workspace
 from ..http.conftest import settings_in
 from ..servers.service import running_service
 
+pytestmark = pytest.mark.slow
+
 PAGES = {
     "docs/joints.md": "# Joints\n\n## Limits\n\nA revolute joint has limits for its angle.\n",
     "docs/nodes.md": "# Nodes\n\n## Topics\n\nNodes publish messages on topics.\n",

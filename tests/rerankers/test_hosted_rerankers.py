@@ -22,6 +22,8 @@ from pertinent.rerankers.http import HttpReranker
 from ..servers.faulty_api import KEY
 from .rerank_server import COHERE, JINA, TEI, VLLM, Fault, RerankServer, relevance_of
 
+pytestmark = pytest.mark.slow
+
 QUICK = RetryPolicy(timeout=20, attempts=3, first_wait=0.001, longest_wait=60)
 SHORT = RetryPolicy(timeout=0.2, attempts=2, first_wait=0.001, longest_wait=1)
 

@@ -152,6 +152,7 @@ def make_vectors(count: int) -> Vectors:
     return vectors
 
 
+@pytest.mark.slow
 def test_recall_against_exact_search_after_optimising(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +177,7 @@ def test_recall_against_exact_search_after_optimising(
     assert recalled / 500 >= 0.97
 
 
+@pytest.mark.slow
 def test_optimising_is_left_out_until_much_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edge, "FULL_SCAN_KB", 1000)  # 2,000 vectors of 128 dimensions
     vectors = make_vectors(6000)

@@ -18,7 +18,10 @@ from pertinent.surfaces.library import Pertinent
 from ..http.test_server import Server
 from ..servers.forked import ForkedCommand, run_to_end
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system"),
+]
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ from pertinent.sources.normal_form import HeadingPiece, assemble
 
 from .shells import docusaurus
 
+pytestmark = pytest.mark.slow
+
 URL = "https://x.example/a"
 TAGS = sorted(
     word_set("""

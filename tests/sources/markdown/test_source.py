@@ -550,6 +550,7 @@ def test_open_source_refuses_other_url_schemes(address: str) -> None:
         open_source(address)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.md", "a.mdx"])
 @pytest.mark.parametrize(
     "repeated", ["<>", "<T>", "<!--", "<!--\n", "````mdx-code-block\n", "```mdx-code-block\n````\n"]
@@ -580,6 +581,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_page_is_read_in_bounded_time(write_book: WriteBook, content: str) -> None:
     root = write_book({"a.mdx": content})

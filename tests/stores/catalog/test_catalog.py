@@ -444,6 +444,7 @@ def test_failed_statement_rolls_back_pages_and_counts(catalog: SqlCatalog) -> No
     assert catalog.vocabulary() == recount(catalog)
 
 
+@pytest.mark.slow
 def test_concurrent_processes_migrate_once(url: str, plain: sa.Engine) -> None:
     opening = run(OPENS, url, stderr=subprocess.PIPE)
     _, errors = opening.communicate(timeout=60)
@@ -489,6 +490,7 @@ def test_commit_killed_at_any_statement_is_all_or_nothing(url: str) -> None:
     assert (texts, pending) == ({"2"}, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commits", [1, 7, 20])
 def test_acknowledged_commits_survive_a_kill(url: str, commits: int) -> None:
     child = run(NEVER_ENDS, url, stdout=subprocess.PIPE)

@@ -40,6 +40,7 @@ def test_statement_on_a_silent_connection_fails_and_the_next_one_works(
         catalog.ping()
 
 
+@pytest.mark.slow
 def test_new_connection_has_a_time_limit_without_one_in_the_url(monkeypatch: pytest.MonkeyPatch) -> None:
     assert postgres._CONNECTION_OPTIONS["connect_timeout"] == postgres.CONNECT_SECONDS
     monkeypatch.setitem(postgres._CONNECTION_OPTIONS, "connect_timeout", 2)

@@ -20,6 +20,8 @@ from pertinent.workspace.workspace import Workspace
 from ...servers.postgres import listen_on_tcp, postgres_starter
 from ...servers.qdrant import free_ports
 
+pytestmark = pytest.mark.slow
+
 TCP_REPAIR = 19
 """The socket option of Linux with which a connection is closed without a word to its peer."""
 

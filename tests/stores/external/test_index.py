@@ -308,6 +308,7 @@ def golden(named_by: str) -> GoldenSet:
     return GoldenSet.model_validate({"name": "quotes", "queries": queries})
 
 
+@pytest.mark.slow
 def test_read_only_key_is_enough(tmp_path: Path) -> None:
     """The server itself refuses every change that this key asks for."""
     node = ReadOnly(require(), tmp_path, key="all-may-change")

@@ -30,7 +30,7 @@ from ...servers.faulty import GREETING, faulty, reply
 from ...servers.fixtures import Endpoint
 from ...servers.qdrant import Node, free_ports
 
-pytestmark = pytest.mark.xdist_group("qdrant")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("qdrant")]
 
 MADE_WITH = Fingerprint(EMBEDDER.name, EMBEDDER.dimension, "structure-1", "bm25")
 

@@ -158,6 +158,7 @@ def test_many_threads_and_processes_lose_nothing(log: JudgmentLog) -> None:
     assert len(log.read_effective()) == 6 * 25
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX's")
 def test_saved_judgments_survive_sigkill(log: JudgmentLog) -> None:
     for turn in range(3):

@@ -42,7 +42,8 @@ Fault = Literal[
     "null",  # JSON, but nothing
     "deep",  # JSON that is nested without end
     "bomb",  # a small body that decompresses to more than is read
-    "dripping",  # a byte now and then, without end
+    "dripping head",  # a byte of the headers now and then, without end
+    "dripping body",  # the same with the body
 ]
 
 

@@ -134,8 +134,10 @@ class FaultyHandler(BaseHTTPRequestHandler):
             self._hang_up()
         elif fault is not None and fault in STATUSES:
             self._send(STATUSES[fault], json.dumps(self.make_error(STATUSES[fault])).encode())
-        elif fault == "dripping":
-            self._drip()
+        elif fault == "dripping head":
+            self._drip(b"HTTP/1.1 200 OK\r\nX-Endless: ", b"x")
+        elif fault == "dripping body":
+            self._drip(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n")
         elif fault in UNREADABLE:
             self._send(200, UNREADABLE[fault], {"Content-Encoding": "gzip"} if fault == "bomb" else {})
         elif fault == "nonsense":
@@ -158,13 +160,11 @@ class FaultyHandler(BaseHTTPRequestHandler):
         self.wfile.write(content[: len(content) // 2])
         self._hang_up()
 
-    def _drip(self) -> None:
-        """Send a byte now and then, without end."""
-        self.send_response(200)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+    def _drip(self, beginning: bytes, piece: bytes) -> None:
+        """Send a few bytes now and then, without end."""
+        self.wfile.write(beginning)
         while not self.server.api.over.wait(0.02):
-            self.wfile.write(b"1\r\n \r\n")
+            self.wfile.write(piece)
             self.wfile.flush()
 
     def _send(self, status: int, content: bytes, headers: Mapping[str, str] = NO_HEADERS) -> None:

@@ -303,6 +303,19 @@ class TestFailingServers:
         ):
             client.search("x")
 
+    @pytest.mark.parametrize(
+        "beginning",
+        [b"HTTP/1.1 200 OK\r\nX-Endless: ", b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n"],
+        ids=["head", "body"],
+    )
+    def test_response_that_drips_ends_in_a_timeout(self, connect: Connect, beginning: bytes) -> None:
+        with (
+            faulty(lambda _: beginning, drip=b"x") as server,
+            connect(server.url, timeout=0.2) as client,
+            pytest.raises(IndexFailure, match=r"did not answer within 0\.2 s"),
+        ):
+            client.search("x")
+
     def test_nobody_listens(self, connect: Connect) -> None:
         with (
             connect("http://127.0.0.1:1", retries=1) as client,

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
 from pertinent.ports import Vector
 
-from ..servers.faulty_api import FaultyApi, FaultyHandler
+from ..servers.faulty_api import FaultyApi, FaultyHandler, ReceivedRequest
 
 Fault = Literal[
     "400",  # the request is refused
@@ -40,7 +39,8 @@ Fault = Literal[
     "null",  # JSON, but nothing
     "deep",  # JSON that is nested without end
     "bomb",  # a small body that decompresses to more than is read
-    "dripping",  # a byte now and then, without end
+    "dripping head",  # a byte of the headers now and then, without end
+    "dripping body",  # the same with the body
 ]
 
 
@@ -60,14 +60,7 @@ def _packed(vector: Vector) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
-@dataclass(frozen=True)
-class EmbedRequest:
-    """A request that the server received."""
-
-    path: str
-    headers: Mapping[str, str]
-    body: Mapping[str, Any]
-
+class EmbedRequest(ReceivedRequest):
     @property
     def texts(self) -> list[str]:
         return list(self.body["texts"] if self.path == "/v2/embed" else self.body["input"])
@@ -96,14 +89,13 @@ class Wire(FaultyApi[EmbedRequest, Fault]):
 
 
 class _Handler(FaultyHandler):
+    request_type = EmbedRequest
+
     @property
     def wire(self) -> Wire:
         api = self.server.api
         assert isinstance(api, Wire)
         return api
-
-    def read_request(self, body: Any) -> EmbedRequest:
-        return EmbedRequest(self.path, dict(self.headers), body)
 
     def make_response(self, request: EmbedRequest, fault: str | None) -> Any:
         with self.wire.lock:

@@ -30,6 +30,20 @@ def test_cache_of_size_0_is_empty() -> None:
     assert cache.get("a") is None
 
 
+def test_cache_evicts_the_least_recently_used_values_until_the_others_fit() -> None:
+    cache: VersionedCache[str] = VersionedCache(10, max_bytes=5, count_bytes=len)
+    for value in ("aa", "bb", "ccc"):
+        cache.put(value[0], value)
+    assert [cache.get(key) for key in "abc"] == [None, "bb", "ccc"]
+    cache.put("c", "c")
+    cache.put("d", "dd")
+    assert [cache.get(key) for key in "bcd"] == ["bb", "c", "dd"]
+    cache.put("d", "too large")
+    assert [cache.get(key) for key in "bcd"] == ["bb", "c", None]
+    cache.put("e", "eeeee", version=2)
+    assert cache.get("e", version=2) == "eeeee"
+
+
 KEYS = st.integers(0, 6)
 VERSIONS = st.integers(1, 2)
 

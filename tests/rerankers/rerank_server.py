@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..servers.faulty_api import FaultyApi, FaultyHandler
+from ..servers.faulty_api import FaultyApi, FaultyHandler, ReceivedRequest
 
 COHERE, JINA, VLLM, TEI = "/v2/rerank", "/v1/rerank", "/rerank", "/tei/rerank"
 
@@ -42,7 +41,8 @@ Fault = Literal[
     "null",  # JSON, but nothing
     "deep",  # JSON that is nested without end
     "bomb",  # a small body that decompresses to more than is read
-    "dripping",  # a byte now and then, without end
+    "dripping head",  # a byte of the headers now and then, without end
+    "dripping body",  # the same with the body
 ]
 
 
@@ -51,14 +51,7 @@ def relevance_of(query: str, passage: str) -> float:
     return int.from_bytes(hashlib.sha256(f"{query}\0{passage}".encode()).digest()[:4]) / 2**32
 
 
-@dataclass(frozen=True)
-class RerankRequest:
-    """A request that the server received."""
-
-    path: str
-    headers: Mapping[str, str]
-    body: Mapping[str, Any]
-
+class RerankRequest(ReceivedRequest):
     @property
     def passages(self) -> list[str]:
         return list(self.body["texts" if self.path == TEI else "documents"])
@@ -79,11 +72,16 @@ class RerankServer(FaultyApi[RerankRequest, Fault]):
 
 
 class _Handler(FaultyHandler):
-    def read_request(self, body: Any) -> RerankRequest:
-        return RerankRequest(self.path, dict(self.headers), body)
+    request_type = RerankRequest
 
     def find_problem(self, request: RerankRequest) -> str:
-        return _find_problem(request)
+        if request.path == TEI:
+            return "" if "texts" in request.body else "missing field `texts`"
+        if "documents" not in request.body:
+            return "documents: Field required"
+        if request.path in (JINA, COHERE) and "model" not in request.body:
+            return "model: Field required"
+        return ""
 
     def make_error(self, status: int) -> Any:
         return {"message": f"no: {status} for\n{self.headers.get('Authorization')}"}
@@ -118,14 +116,3 @@ class _Handler(FaultyHandler):
             case "duplicate":
                 rows[-1]["index"] = rows[0]["index"]
         return rows if request.path == TEI else {"id": "1", "results": rows, "meta": {}}
-
-
-def _find_problem(request: RerankRequest) -> str:
-    """Return what a service of this kind refuses in the body; empty if it takes it."""
-    if request.path == TEI:
-        return "" if "texts" in request.body else "missing field `texts`"
-    if "documents" not in request.body:
-        return "documents: Field required"
-    if request.path in (JINA, COHERE) and "model" not in request.body:
-        return "model: Field required"
-    return ""

@@ -124,7 +124,7 @@ def test_failure_that_may_pass_is_retried(make: Make, rerank_server: RerankServe
     assert len(rerank_server.requests) == 2
 
 
-@pytest.mark.parametrize("fault", ["429", "500", "slow", "cut", "dropped", "dripping"])
+@pytest.mark.parametrize("fault", ["429", "500", "slow", "cut", "dropped", "dripping head", "dripping body"])
 def test_lasting_failure_ends_after_the_last_attempt(
     make: Make, rerank_server: RerankServer, fault: Fault
 ) -> None:

@@ -14,7 +14,8 @@ import pytest
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from pertinent.ports import Description, Vector
-from pertinent.search.engine import NO_PHRASE, Engine, find_neighbors
+from pertinent.search import engine as engine_module
+from pertinent.search.engine import NO_PHRASE, Engine, count_bytes, find_neighbors
 from pertinent.search.ranking import weigh_features
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
@@ -392,6 +393,20 @@ def test_a_failing_embedder_fails_only_the_queries_of_a_batch_that_need_it(works
         ]
     )
     assert [type(outcome) for outcome in outcomes] == [EmbedderError, Answer, EmbedderError, Answer]
+
+
+def test_cached_answers_are_limited_in_memory(
+    workspace: Workspace, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = search(engine, "messages")
+    assert count_bytes(answer) > sum(len(hit.chunk.text) for hit in answer.hits) > 0
+    monkeypatch.setattr(engine_module, "MAX_CACHED_BYTES", 1.5 * count_bytes(answer))
+    limited = Engine(HashedWords(), workspace.index(), workspace.catalog(), cache_size=10)
+    options = SearchOptions()
+    for text in ("messages", "messages again"):
+        limited.search(text, options)
+        assert limited.cached_answer(text, options) is not None
+    assert limited.cached_answer("messages", options) is None
 
 
 @pytest.mark.usefixtures("engine")

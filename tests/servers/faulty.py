@@ -29,8 +29,13 @@ class Faulty:
 
 
 @contextmanager
-def faulty(answer: Answer | None) -> Iterator[Faulty]:
-    """A server that answers with `answer`; with None it accepts connections and never answers."""
+def faulty(answer: Answer | None, drip: bytes = b"") -> Iterator[Faulty]:
+    """A server that misbehaves.
+
+    Args:
+        answer: Its response to a path; with None it accepts connections and never answers.
+        drip: What it sends after each answer, again and again without end.
+    """
     over = threading.Event()
     server = Faulty("")
 
@@ -47,10 +52,15 @@ def faulty(answer: Answer | None) -> Iterator[Faulty]:
             self.rfile.read(length)
             server.paths.append(path)
             self.wfile.write(answer(path))
+            while drip and not over.wait(0.02):
+                self.wfile.write(drip)
 
     class Threads(socketserver.ThreadingTCPServer):
         daemon_threads = True
         block_on_close = False
+
+        def handle_error(self, *_: object) -> None:
+            """Ignore errors: a client may have given up."""
 
     with Threads(("127.0.0.1", 0), Handler) as listener:
         server.url = f"http://127.0.0.1:{listener.server_address[1]}"

@@ -8,8 +8,9 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 KEY = "sk-Secret/4711-abcdefghijklmnopqrstuvwxyz"
 STATUSES: Mapping[str, int] = {str(status): status for status in (400, 401, 403, 404, 429, 500, 503)}
@@ -23,7 +24,17 @@ UNREADABLE: Mapping[str | None, bytes] = {
 }
 """Faults that are the body of a success."""
 
-Request = TypeVar("Request")
+
+@dataclass(frozen=True)
+class ReceivedRequest:
+    """A request that the server received; an API adds what the tests read in it."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+
+
+Request = TypeVar("Request", bound=ReceivedRequest)
 Fault = TypeVar("Fault", bound=str)
 
 
@@ -101,15 +112,12 @@ class _Server(ThreadingHTTPServer):
 
 
 class FaultyHandler(BaseHTTPRequestHandler):
-    """Answers the requests; an API says how it reads them, answers and refuses."""
+    """Answers the requests; an API says how it answers and refuses."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1
     server: _Server
-
-    def read_request(self, body: Any) -> Any:
-        """Return the request as the tests read it."""
-        raise NotImplementedError
+    request_type: ClassVar[type[ReceivedRequest]]
 
     def make_response(self, request: Any, fault: str | None) -> Any:
         """Return the body of the response, with the fault in it."""
@@ -125,7 +133,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers["Content-Length"]))
-        request = self.read_request(json.loads(content))
+        request = self.request_type(self.path, dict(self.headers), json.loads(content))
         fault = self.server.api.take_fault(request)
         if fault == "slow":
             self.server.api.over.wait()
@@ -134,8 +142,10 @@ class FaultyHandler(BaseHTTPRequestHandler):
             self._hang_up()
         elif fault is not None and fault in STATUSES:
             self._send(STATUSES[fault], json.dumps(self.make_error(STATUSES[fault])).encode())
-        elif fault == "dripping":
-            self._drip()
+        elif fault == "dripping head":
+            self._drip(b"HTTP/1.1 200 OK\r\nX-Endless: ", b"x")
+        elif fault == "dripping body":
+            self._drip(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n")
         elif fault in UNREADABLE:
             self._send(200, UNREADABLE[fault], {"Content-Encoding": "gzip"} if fault == "bomb" else {})
         elif fault == "nonsense":
@@ -158,13 +168,11 @@ class FaultyHandler(BaseHTTPRequestHandler):
         self.wfile.write(content[: len(content) // 2])
         self._hang_up()
 
-    def _drip(self) -> None:
-        """Send a byte now and then, without end."""
-        self.send_response(200)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+    def _drip(self, beginning: bytes, piece: bytes) -> None:
+        """Send a few bytes now and then, without end."""
+        self.wfile.write(beginning)
         while not self.server.api.over.wait(0.02):
-            self.wfile.write(b"1\r\n \r\n")
+            self.wfile.write(piece)
             self.wfile.flush()
 
     def _send(self, status: int, content: bytes, headers: Mapping[str, str] = NO_HEADERS) -> None:

@@ -1,4 +1,4 @@
-"""HTTP clients that limit what they read of a response.
+"""HTTP clients that limit size and time of a response.
 
 A server may send without end, or compress a gigabyte to a megabyte. A timeout of httpx starts again with
 every byte, and its clients read every response to the end.
@@ -6,42 +6,46 @@ every byte, and its clients read every response to the end.
 
 from __future__ import annotations
 
-import math
+import asyncio
 import time
 from typing import Any
 
 import httpx
+
+from .time_limit import TimeLimitedBackend
 
 _FRAMING = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that describe the body as it was sent."""
 
 
 class BoundedClient(httpx.Client):
-    """A client whose responses are limited in size, after decompression, and optionally in time.
+    """A client whose responses must arrive within the timeout of their request, head and body.
 
     Args:
-        max_bytes: The largest body. A larger one raises `httpx.DecodingError`.
-        in_time: Whether the whole response must arrive within the timeout of its request.
+        max_bytes: The largest body, after decompression. A larger one raises `httpx.DecodingError`.
         options: Those of `httpx.Client`.
     """
 
-    def __init__(self, max_bytes: int, *, in_time: bool = False, **options: Any) -> None:
+    def __init__(self, max_bytes: int, **options: Any) -> None:
         super().__init__(**options)
         self._max_bytes = max_bytes
-        self._in_time = in_time
+        self._network = TimeLimitedBackend()
+        self._network.use_in(self)
 
     def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
         """Send a request, and read its response unless it is to be streamed."""
-        body = _BoundedBody(request, self._max_bytes, in_time=self._in_time)
-        response = super().send(request, stream=True, **options)
-        if stream:
-            return response
-        try:
-            for part in response.iter_bytes():
-                body.add(part)
-        finally:
-            response.close()
-        return body.complete(response)
+        with self._network.deadline(time.monotonic() + _read_timeout(request)):
+            response = super().send(request, stream=True, **options)
+            if stream:
+                return response
+            content = bytearray()
+            try:
+                for part in response.iter_bytes():
+                    content += part
+                    _check_size(content, self._max_bytes, request)
+            finally:
+                response.close()
+        return _make_response(response, content)
 
 
 class AsyncBoundedClient(httpx.AsyncClient):
@@ -53,45 +57,40 @@ class AsyncBoundedClient(httpx.AsyncClient):
 
     async def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
         """Send a request, and read its response unless it is to be streamed."""
-        body = _BoundedBody(request, self._max_bytes)
-        response = await super().send(request, stream=True, **options)
-        if stream:
-            return response
         try:
-            async for part in response.aiter_bytes():
-                body.add(part)
-        finally:
-            await response.aclose()
-        return body.complete(response)
+            async with asyncio.timeout(_read_timeout(request)):
+                response = await super().send(request, stream=True, **options)
+                if stream:
+                    return response
+                content = bytearray()
+                try:
+                    async for part in response.aiter_bytes():
+                        content += part
+                        _check_size(content, self._max_bytes, request)
+                finally:
+                    await response.aclose()
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("the time limit is reached", request=request) from error
+        return _make_response(response, content)
 
 
-class _BoundedBody:
-    """The body of a response, as far as it was read."""
+def _read_timeout(request: httpx.Request) -> float:
+    seconds: float = request.extensions["timeout"]["read"]
+    return seconds
 
-    def __init__(self, request: httpx.Request, max_bytes: int, *, in_time: bool = False) -> None:
-        timeout = request.extensions.get("timeout", {}).get("read") if in_time else None
-        self._request = request
-        self._max_bytes = max_bytes
-        self._deadline = math.inf if timeout is None else time.monotonic() + timeout
-        self._content = bytearray()
 
-    def add(self, part: bytes) -> None:
-        self._content += part
-        if len(self._content) > self._max_bytes:
-            message = f"the response is larger than {self._max_bytes / 2**20:.3g} MB"
-            raise httpx.DecodingError(message, request=self._request)
-        if time.monotonic() > self._deadline:
-            raise httpx.ReadTimeout("the response did not end in time", request=self._request)
+def _check_size(content: bytearray, max_bytes: int, request: httpx.Request) -> None:
+    if len(content) > max_bytes:
+        raise httpx.DecodingError(f"the response is larger than {max_bytes / 2**20:.3g} MB", request=request)
 
-    def complete(self, response: httpx.Response) -> httpx.Response:
-        """Return the response with this body."""
-        headers = [
-            (name, value) for name, value in response.headers.raw if name.lower().decode() not in _FRAMING
-        ]
-        return httpx.Response(
-            response.status_code,
-            headers=headers,
-            content=bytes(self._content),
-            request=self._request,
-            extensions=response.extensions,
-        )
+
+def _make_response(response: httpx.Response, content: bytearray) -> httpx.Response:
+    """Return the response with the body that was read."""
+    headers = [(name, value) for name, value in response.headers.raw if name.lower().decode() not in _FRAMING]
+    return httpx.Response(
+        response.status_code,
+        headers=headers,
+        content=bytes(content),
+        request=response.request,
+        extensions=response.extensions,
+    )

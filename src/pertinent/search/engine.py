@@ -5,6 +5,7 @@ embed the query → candidates of both sides → rank → rerank, if a reranker 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -57,6 +58,12 @@ MOST_DAMAGED = 1000
 DAMAGED_NAMED = 3
 """How many damaged points a note names."""
 
+MAX_CACHED_BYTES = 64 * 2**20
+"""How much memory the cached answers may take, approximately."""
+
+HIT_BYTES = 1500
+"""About how much memory a hit takes without its texts: ids, hashes, scores."""
+
 PROBE_TEXT = "health"
 """The text of the search that a health check makes."""
 
@@ -96,7 +103,7 @@ class Engine:
             index: Proposes candidates.
             catalog: Describes hits, and knows the words of the book.
             ranking: The ranking of searches whose options name none.
-            cache_size: How many answers are cached.
+            cache_size: How many answers are cached, in at most `MAX_CACHED_BYTES`.
             language: The language of the book, for stems and stop words.
             is_word: Whether a folded word exists in the language, so that it is not corrected.
             catalog_timeout: How many seconds a search waits for the catalog; None waits until it answers.
@@ -111,7 +118,7 @@ class Engine:
         self._book_words = BookWordsCache(catalog, language)
         self._cosine_scale: tuple[int, CosineScale] | None = None
         """The estimated scale of the model's cosines, and from how many vectors."""
-        self._answers: VersionedCache[Answer] = VersionedCache(cache_size)
+        self._answers: VersionedCache[Answer] = VersionedCache(cache_size, MAX_CACHED_BYTES, count_bytes)
 
     @property
     def analyzer(self) -> Analyzer:
@@ -342,6 +349,13 @@ def damage_notes(damaged: Sequence[DamagedPoint]) -> tuple[str, ...]:
     points = format_count(len(damaged), "damaged point was", "damaged points were")
     names = format_list([*map(str, damaged)], DAMAGED_NAMED, separator="; ")
     return (f"{points} left out (`pertinent doctor` says what to do): {names}",)
+
+
+def count_bytes(answer: Answer) -> int:
+    """Return about how much memory an answer takes."""
+    chunks = [hit.chunk for hit in (*answer.hits, *(excluded.hit for excluded in answer.excluded))]
+    texts = (text for chunk in chunks for text in (chunk.text, chunk.title, chunk.section, chunk.url))
+    return len(chunks) * HIT_BYTES + sum(map(sys.getsizeof, (answer.query, *texts)))
 
 
 def find_neighbors(catalog: CatalogReader, chunk_id: str, around: int = 0) -> list[Chunk]:

@@ -16,10 +16,10 @@ import pytest
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 
+from pertinent._internal.time_limit import TimeLimitedBackend
 from pertinent.sources.site.fetch import Fetcher
 from pertinent.sources.site.responses import FetchFailed
 from pertinent.sources.site.scope import open_scope
-from pertinent.sources.site.time_limit import TimeLimitedBackend
 
 from . import http2
 from .conftest import FAST_LIMITS

@@ -365,6 +365,19 @@ class TestFailures:
             assert time.monotonic() - began < 4
             assert server.url in str(caught.value)
 
+    @pytest.mark.parametrize(
+        "beginning",
+        [b"HTTP/1.1 200 OK\r\nX-Endless: ", reply("200 OK", b"{" * 99_999)[:-99_998]],
+        ids=["head", "body"],
+    )
+    def test_server_that_drips_its_response_times_out(self, beginning: bytes) -> None:
+        with (
+            faulty(lambda _: beginning, drip=b"x") as server,
+            Server(server.url, timeout=0.5) as dripping,
+            pytest.raises(IndexFailure, match="did not answer in time"),
+        ):
+            dripping.version()
+
     def test_unreachable_server_is_an_index_failure(self) -> None:
         url = f"http://127.0.0.1:{free_ports(2)}"
         with pytest.raises(IndexFailure, match=f"{url} can't be reached.*QDRANT_URL") as caught:

@@ -50,7 +50,7 @@ class CohereClient:
             raise SettingsError(f"{setting}: cohere:{model} requires a key: set {KEY_SETTING}")
         url = validate_url(base_url or URL, URL_SETTING)
         self.endpoint = Endpoint("Cohere", url, model, KEY_SETTING, secret, error_type)
-        self._http = BoundedClient(MAX_RESPONSE_BYTES, in_time=True)
+        self._http = BoundedClient(MAX_RESPONSE_BYTES)
         self._sdk = _make_client(url, secret, self._http, setting)
 
     def request(self, send: Callable[[ClientV2], Response], timeout: float, content: str) -> Response:

@@ -45,7 +45,7 @@ class Endpoint:
     def make_client(self) -> BoundedClient:
         """Return a client that sends the key, and limits size and time of each response."""
         headers = {"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {}
-        return BoundedClient(MAX_RESPONSE_BYTES, in_time=True, headers=headers)
+        return BoundedClient(MAX_RESPONSE_BYTES, headers=headers)
 
     def send(
         self, client: httpx.Client, url: str, payload: Mapping[str, object], timeout: float

@@ -19,10 +19,10 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
+from ..._internal.time_limit import TimeLimitedBackend
 from ...errors import SettingsError
 from .decompression import ACCEPTED, TooLarge, Undecodable, decompress
 from .responses import FetchFailed, Response, RetryableFailure
-from .time_limit import TimeLimitedBackend
 
 PRODUCT = "Pertinent"
 """The name of this crawler in robots.txt."""

@@ -128,7 +128,8 @@ class QdrantIndex:
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         """Read the chunks of the points that exist."""
-        return {point: to_chunk(payload, point) for point, payload in self._retrieve(point_ids, fields=True)}
+        records = self._retrieve(point_ids, fields=True)
+        return {point: to_chunk(record.payload or {}, point) for point, record in records}
 
     def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
         """Read the dense vectors of the points that exist."""
@@ -144,42 +145,37 @@ class QdrantIndex:
 
     def _retrieve_vectors(self, point_ids: Sequence[PointId], side: str) -> Iterator[tuple[PointId, Any]]:
         """Yield the vector of each of the points that exist; None where a point lacks it."""
-        for start in range(0, len(point_ids), PAGE_SIZE):
-            names = [format_point_id(point) for point in point_ids[start : start + PAGE_SIZE]]
-            for record in self._server.read(self._vectors, names, side):
-                stored: Any = record.vector or {}
-                yield parse_point_id(record.id), stored.get(side)
-
-    def _vectors(self, peer: Peer, names: list[str | int], side: str) -> list[models.Record]:
-        return peer.reading.retrieve(self._collection, names, with_payload=False, with_vectors=[side])
+        for point, record in self._retrieve(point_ids, sides=[side]):
+            stored: Any = record.vector or {}
+            yield point, stored.get(side)
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the embedding key of each of the points that exist."""
         records = self._retrieve(point_ids, fields=["embedding_key"])
-        return {point: str(payload.get("embedding_key", "")) for point, payload in records}
+        return {point: str((record.payload or {}).get("embedding_key", "")) for point, record in records}
 
     def vector_checksums(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the recorded checksum of each vector that has one."""
-        records = self._retrieve(point_ids, fields=[CHECKSUM_FIELD])
         return {
-            point: str(payload[CHECKSUM_FIELD]) for point, payload in records if CHECKSUM_FIELD in payload
+            point: str(record.payload[CHECKSUM_FIELD])
+            for point, record in self._retrieve(point_ids, fields=[CHECKSUM_FIELD])
+            if record.payload and CHECKSUM_FIELD in record.payload
         }
 
     def _retrieve(
-        self, point_ids: Sequence[PointId], *, fields: bool | list[str]
-    ) -> Iterator[tuple[PointId, dict[str, Any]]]:
+        self, point_ids: Sequence[PointId], *, fields: bool | list[str] = False, sides: Sequence[str] = ()
+    ) -> Iterator[tuple[PointId, models.Record]]:
+        """Yield the points that exist, with these fields of the payload and the vectors of these sides."""
+
+        def read(peer: Peer, names: list[str | int]) -> list[models.Record]:
+            return peer.reading.retrieve(
+                self._collection, names, with_payload=fields, with_vectors=list(sides)
+            )
+
         for start in range(0, len(point_ids), PAGE_SIZE):
             names = [format_point_id(point) for point in point_ids[start : start + PAGE_SIZE]]
-            for record in self._server.read(self._records, names, fields):
-                yield parse_point_id(record.id), record.payload or {}
-
-    def _records(
-        self,
-        peer: Peer,
-        names: list[str | int],
-        fields: bool | list[str],  # noqa: FBT001 - Qdrant's own type
-    ) -> list[models.Record]:
-        return peer.reading.retrieve(self._collection, names, with_payload=fields)
+            for record in self._server.read(read, names):
+                yield parse_point_id(record.id), record
 
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
         """Insert or replace the points of the entries, several batches at a time."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 import stamina
 from qdrant_client import QdrantClient
 
+from ..._internal.time_limit import TimeLimitedBackend
 from ...errors import IndexFailure, SettingsError
 from ...identity import is_loopback
 from .errors import TemporaryFailure, translate_errors
@@ -39,13 +41,20 @@ P = ParamSpec("P")
 class Peer:
     """One address, with a client for reads and one with a longer timeout for writes."""
 
-    def __init__(self, address: SplitResult, key: str | None, *, limits: tuple[float, float]) -> None:
+    def __init__(
+        self,
+        address: SplitResult,
+        key: str | None,
+        network: TimeLimitedBackend,
+        *,
+        limits: tuple[float, float],
+    ) -> None:
         self.url: Final = (
             f"{address.scheme}://{_format_host(address)}:{address.port or DEFAULT_PORT}{address.path}"
         )
         read_limit, write_limit = limits
-        self.reading = _create_client(self.url, key, read_limit)
-        self.writing = _create_client(self.url, key, write_limit)
+        self.reading = _create_client(self.url, key, read_limit, network)
+        self.writing = _create_client(self.url, key, write_limit, network)
         self.version = ""
 
     def read_version(self) -> None:
@@ -76,7 +85,8 @@ class Server:
         self._attempts = max(ATTEMPTS, len(addresses))
         # A peer that hangs must leave time for the others.
         limits = (timeout / self._attempts, WRITE_TIMEOUT_FACTOR * timeout / self._attempts)
-        self._peers = [Peer(address, self._key, limits=limits) for address in addresses]
+        self._network = TimeLimitedBackend()
+        self._peers = [Peer(address, self._key, self._network, limits=limits) for address in addresses]
         self._current = 0
         self._switching = threading.Lock()
         self._closed = False
@@ -108,6 +118,8 @@ class Server:
     def _retry(self, call: Callable[[Peer], T], attempts: int, limit: float) -> T:
         if self._closed:
             raise IndexFailure(f"the connection to {self.url} was closed; open it again")
+        # Also a peer that sends a byte now and then, whose timeout starts again with each, ends here.
+        deadline = time.monotonic() + limit
         retries = stamina.retry_context(
             lambda error: _retry_delay(error, limit),
             attempts=attempts,
@@ -121,6 +133,7 @@ class Server:
             peer = self._peers[number]
             with (
                 attempt,
+                self._network.deadline(deadline),
                 self._switch_peer_on_failure(number),
                 translate_errors(peer.url, has_key=self._key is not None),
             ):
@@ -159,13 +172,13 @@ def _retry_delay(error: Exception, limit: float) -> bool | float:
     return True if error.retry_after is None else min(error.retry_after, limit / ATTEMPTS)
 
 
-def _create_client(url: str, key: str | None, timeout: float) -> QdrantClient:
+def _create_client(url: str, key: str | None, timeout: float, network: TimeLimitedBackend) -> QdrantClient:
     parts = urlsplit(url)
     with warnings.catch_warnings():
         if is_loopback(parts.hostname or ""):
             # On this machine nobody can listen in; on a network the client's warning is right.
             warnings.filterwarnings("ignore", "Api key is used with an insecure connection")
-        return QdrantClient(
+        client = QdrantClient(
             url=url,
             api_key=key,
             timeout=max(1, int(timeout)),
@@ -173,6 +186,8 @@ def _create_client(url: str, key: str | None, timeout: float) -> QdrantClient:
             # Without TLS there is nothing to verify, and loading the certificates takes 30 ms.
             verify=parts.scheme == "https",
         )
+    network.use_in(client.http.client._client)
+    return client
 
 
 def _parse_urls(urls: str) -> list[SplitResult]:

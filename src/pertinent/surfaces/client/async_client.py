@@ -36,7 +36,7 @@ class AsyncPertinentClient:
     Args:
         url: The address of the service.
         api_key: One of the service's API keys, if it needs one.
-        timeout: How many seconds the service may be silent.
+        timeout: How many seconds a response may take until its last byte has arrived.
         retries: How often a request is retried after a lost connection, 429 or 503.
 
     Examples:

@@ -36,8 +36,7 @@ class PertinentClient(ClosedAtExit):
     Args:
         url: The address of the service.
         api_key: One of the service's API keys, if it needs one.
-        timeout: How many seconds the service may be silent: while connecting, and before each part of a
-            response.
+        timeout: How many seconds a response may take until its last byte has arrived.
         retries: How often a request is retried after a lost connection, 429 or 503. The client waits as
             long as `Retry-After` says; without it, a quarter of a second, then twice as long each time.
 

@@ -1,8 +1,8 @@
 """The total time limit of a request, for servers that send a few bytes now and then.
 
-A timeout of httpcore applies to a single read and starts again with every byte. A server that drips its
-headers or its body, or sends 1xx responses without end, would hold a connection for ever. This network
-backend ends every read at the deadline of the request. It also ends reads soon after the crawl is stopped.
+A timeout of httpx, and of httpcore below it, applies to a single read and starts again with every byte. A
+server that drips its headers or its body, or sends 1xx responses without end, would hold a thread for ever.
+This network backend ends every read at the deadline of the request, or soon after it is stopped.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from ssl import SSLContext
 from typing import Any
 
 import httpcore
+import httpx
 
 _STOP_CHECK_SECONDS = 0.5
-"""How often a read that waits looks whether the crawl was stopped."""
+"""How often a read that waits looks whether the backend was stopped."""
 
 
 class TimeLimitedBackend(httpcore.NetworkBackend):
-    """A network backend for httpcore; each thread sets the deadline of the request that it makes."""
+    """A network backend for httpcore; each thread sets the deadline of the requests that it makes."""
 
     def __init__(self) -> None:
         self.stopped = threading.Event()
@@ -50,7 +51,7 @@ class TimeLimitedBackend(httpcore.NetworkBackend):
 
     @property
     def is_over(self) -> bool:
-        """Whether the time of this thread's request is over, or the crawl was stopped."""
+        """Whether the time of this thread's request is over, or the backend was stopped."""
         return self.stopped.is_set() or time.monotonic() >= self._deadline
 
     def remaining(self, timeout: float | None) -> float:
@@ -58,6 +59,13 @@ class TimeLimitedBackend(httpcore.NetworkBackend):
         if self.is_over:
             raise httpcore.ReadTimeout("the time limit is reached")
         return min(self._deadline - time.monotonic(), math.inf if timeout is None else timeout)
+
+    def use_in(self, client: httpx.Client) -> None:
+        """Let a client connect through this backend, also to the proxies of the environment."""
+        # httpx has no option for the network backend of its connection pools.
+        for transport in (client._transport, *client._mounts.values()):
+            if isinstance(transport, httpx.HTTPTransport):
+                transport._pool._network_backend = self
 
     def connect_tcp(
         self,

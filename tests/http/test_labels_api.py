@@ -281,6 +281,27 @@ class TestSessionBuilder:
         go.set()
         wait_until(lambda: service.client.get(f"{LABELS}/next").status_code == 200)
 
+    def test_silent_catalog_stops_no_other_request(
+        self, labelling: Service, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The version of an index on a server is read from the catalog."""
+        workspace = labelling.pertinent.workspace
+        asked, released = threading.Event(), threading.Event()
+
+        def wait_for_release() -> int:
+            asked.set()
+            assert released.wait(5), "the service answers nobody while the catalog is silent"
+            return 1
+
+        monkeypatch.setattr(type(workspace.index()), "version", None)
+        monkeypatch.setattr(workspace.catalog(), "vocabulary_version", wait_for_release)
+        with ThreadPoolExecutor(1) as pool:
+            response = pool.submit(next_passage, labelling)
+            assert asked.wait(10)
+            assert labelling.client.get("/livez").status_code == 200
+            released.set()
+            assert response.result()["passage"]
+
     def test_section_label_of_the_golden_file_counts_as_judged(self, serve: Serve, golden: Path) -> None:
         label = Label(grade=2, page="docs/joints.md", anchor="the-torque")
         query = GoldenQuery(id="q", text="the torque of joints", labels=(label,))

@@ -198,7 +198,7 @@ def test_batched_queries_get_the_same_hits_and_scores_as_single_ones(
             return single, await asyncio.gather(*map(ask, QUERIES))
 
     single, batched = asyncio.run(search_both_ways())
-    app.state.service.threads.shutdown()
+    app.state.service.close()
     assert max(batch_sizes) > 1
     assert len({answer["query"] for answer in single}) == len(QUERIES)
     for expected, batched_answer in zip(single, batched, strict=True):

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from .conftest import Reader, Visit
+from .test_searching import searches
 
 SEARCH = "**/api/v1/search"
 
@@ -109,6 +110,15 @@ def test_rate_limited_search_is_retried_after_the_wait(reader: Reader) -> None:
     expect(reader.page.get_by_role("alert")).to_contain_text("Too many searches")
     reader.page.unroute(SEARCH)
     expect(reader.hits.first).to_contain_text("Friction")
+
+
+def test_wrong_retry_after_does_not_flood_the_service(reader: Reader) -> None:
+    seen = searches(reader)
+    failing(reader, 429, "rate_limited", **{"Retry-After": "-5"})
+    reader.box.fill("friction")
+    expect(reader.page.get_by_role("alert")).to_contain_text("Too many searches")
+    reader.page.wait_for_timeout(300)
+    assert len(seen) == 1
 
 
 def test_invalid_query_is_explained_without_a_retry(reader: Reader) -> None:

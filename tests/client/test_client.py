@@ -146,9 +146,12 @@ class TestKey:
 
 @pytest.mark.parametrize(
     "address",
-    ["127.0.0.1:8000", "ftp://x", "", "http://", "http://[", "http://x/?a=1", "http://x y", "http://x:abc"],
-)
-def test_address_must_be_http(connect: Connect, address: str) -> None:
+    [
+        "127.0.0.1:8000", "ftp://x", "", "http://", "http://[", "http://x/?a=1", "http://x y", "http://x:abc",
+        None, 8000, b"http://x",
+    ],
+)  # fmt: skip
+def test_address_must_be_http(connect: Connect, address: object) -> None:
     with pytest.raises(InvalidInput, match=r"^url: ") as error, connect(address):
         pass
     assert error.value.field == "url"

@@ -185,13 +185,6 @@ class TestLabelling:
         service.client.headers.update({"sec-fetch-site": "same-origin", "origin": "https://own.example"})
         assert service.client.post(f"{LABELS}/undo", json={}).status_code == 200
 
-    def test_labels_and_reports_need_a_key(self, serve: Serve, golden: Path) -> None:
-        service = serve(golden=golden, api_keys=["a-long-key"])
-        for path in ("/label", "/reports", f"{LABELS}/next", f"{LABELS}/agreement"):
-            problem(service.client.get(path), 401, "unauthorized")
-        problem(service.client.post(f"{LABELS}/undo", json={}), 401, "unauthorized")
-        assert service.client.get("/label", headers={"x-api-key": "a-long-key"}).status_code == 200
-
     def test_labels_without_a_golden_set_explain_the_setting(self, service: Service) -> None:
         for response in (
             service.client.get(f"{LABELS}/next"),

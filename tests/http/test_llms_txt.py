@@ -6,8 +6,6 @@ import dataclasses
 import re
 from pathlib import Path
 
-import pytest
-
 from pertinent._internal.progress import NoProgress
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.workspace.workspace import Workspace
@@ -77,15 +75,3 @@ def test_page_with_a_slash_in_its_id_is_linked(serve: Serve, tmp_path: Path) -> 
 
 def test_unknown_page_is_not_found(service: Service) -> None:
     assert "no document has the id 'nope'" in problem(service.client.get("/pages/nope.md"), 404, "not_found")
-
-
-@pytest.mark.parametrize("path", ["/llms.txt", "/llms-full.txt", "/pages/x.md"])
-def test_key_is_needed(serve: Serve, path: str) -> None:
-    problem(serve(api_keys=("a-long-key",)).client.get(path), 401, "unauthorized")
-
-
-def test_empty_index_is_a_503(serve: Serve, tmp_path: Path) -> None:
-    workspace = Workspace(settings_in(tmp_path / "nothing"))
-    response = serve(workspace).client.get("/llms.txt")
-    assert problem(response, 503, "service_unavailable") == "nothing is indexed yet"
-    workspace.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -362,8 +361,9 @@ def test_cached_answers_are_not_used_while_the_catalog_is_down(
 
 def test_missing_index_is_unavailable_and_not_an_empty_answer(serve: Serve, workspace: Workspace) -> None:
     service = serve(workspace)
-    assert problem(service.search(), 503, "service_unavailable") == "nothing is indexed yet"
-    problem(service.v1(), 503, "service_unavailable")
+    answers = [service.client.get(path) for path in ("/api/v1/suggest?q=x", "/llms.txt", "/llms-full.txt")]
+    for answer in (service.search(), service.v1(), *answers):
+        assert problem(answer, 503, "service_unavailable") == "nothing is indexed yet"
 
 
 @pytest.mark.parametrize("route", QUERY_FIELD)
@@ -371,9 +371,7 @@ def test_slow_search_times_out_with_503(serve: Serve, monkeypatch: pytest.Monkey
     service = serve(request_timeout=0.05)
     ended = threading.Event()
     monkeypatch.setattr(service.pertinent.workspace.embedder(), "embed_queries", lambda _: ended.wait(5))
-    start = time.perf_counter()
     message = problem(service.ask(route), 503, "service_unavailable")
-    assert time.perf_counter() - start < 2
     ended.set()
     assert "0.05 s" in message
 

@@ -22,7 +22,7 @@ from ..servers.fixtures import Endpoint
 from ..servers.postgres import frozen, postgres_starter
 from ..stores.catalog.test_catalog import SEED_TABLE
 from ..stores.external.pipelines import PIPELINES
-from .conftest import QUERY_FIELD, Serve, Service, fill, problem, raising, settings_in
+from .conftest import QUERY_FIELD, Serve, Service, fill, open_filled, problem, raising, settings_in
 
 
 @pytest.fixture
@@ -288,9 +288,8 @@ def test_closed_index_is_unavailable(serve: Serve, own: Workspace) -> None:
 @pytest.fixture
 def caching(tmp_path: Path) -> Iterator[Workspace]:
     """The book in separate stores, with a query cache."""
-    workspace = Workspace(settings_in(tmp_path / "memory", query_cache=10))
-    yield fill(workspace)
-    workspace.close()
+    with open_filled(tmp_path / "memory", query_cache=10) as workspace:
+        yield workspace
 
 
 def test_cached_answer_differs_only_in_id_and_time(
@@ -377,7 +376,7 @@ def test_slow_search_times_out_with_503(serve: Serve, monkeypatch: pytest.Monkey
 
 
 def test_hanging_store_is_unhealthy_after_the_timeout(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    service = serve(request_timeout=0.05)
+    service = serve(request_timeout=0.4)
     ended = threading.Event()
     index = service.pertinent.workspace.index()
     monkeypatch.setattr(index, "candidates", lambda *_, **__: ended.wait(5))

@@ -15,16 +15,15 @@ from typing import Any
 
 import pytest
 
-from pertinent._internal.progress import NoProgress
 from pertinent.build import CATALOG_FILE
 from pertinent.errors import InvalidInput, StoreError
 from pertinent.search.engine import NO_CATALOG, Engine
 from pertinent.surfaces.http import validate_api
-from pertinent.testing.pages import InMemorySource, page
+from pertinent.testing.pages import page
 from pertinent.types import SearchOptions
 from pertinent.workspace.workspace import Workspace
 
-from .conftest import Serve, Service, problem, settings_in
+from .conftest import Serve, Service, open_filled, problem
 
 
 def search(service: Service, text: str = "the torque of joints", top_k: int = 5) -> list[dict[str, Any]]:
@@ -163,13 +162,10 @@ def shared_text(serve: Serve, tmp_path: Path) -> Iterator[SharedText]:
         page(name, {"": f"About {name}.", "Licence": LICENCE, "Use": f"How to use {name}."})
         for name in ("arms", "legs")
     ]
-    workspace = Workspace(settings_in(tmp_path / "shared"))
-    indexer = workspace.create_indexer(NoProgress())
-    indexer.apply(indexer.plan(InMemorySource(*pages)))
-    catalog = workspace.catalog()
-    chunks = [chunk for record in catalog.pages() for chunk in catalog.chunks(record.document_id)]
-    yield serve(workspace), [chunk.chunk_id for chunk in chunks if chunk.text == LICENCE]
-    workspace.close()
+    with open_filled(tmp_path / "shared", *pages) as workspace:
+        catalog = workspace.catalog()
+        chunks = [chunk for record in catalog.pages() for chunk in catalog.chunks(record.document_id)]
+        yield serve(workspace), [chunk.chunk_id for chunk in chunks if chunk.text == LICENCE]
 
 
 def test_seed_004_expected_chunk_is_found_by_any_chunk_with_its_text(

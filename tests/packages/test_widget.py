@@ -22,7 +22,6 @@ from .conftest import (
     Visit,
     Visitor,
     launch_browser,
-    open_visitors,
     read_port,
     serve_sites,
 )
@@ -102,12 +101,6 @@ def site_browser(
         ) as browser,
     ):
         yield browser
-
-
-@pytest.fixture
-def visit_site(site_browser: Browser, tools: Path) -> Iterator[Visit]:
-    with open_visitors(site_browser, tools) as open_visitor:
-        yield open_visitor
 
 
 @pytest.fixture

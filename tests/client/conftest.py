@@ -13,7 +13,7 @@ from pertinent import AsyncPertinentClient, Pertinent, PertinentClient
 from pertinent.surfaces.client import connection
 from pertinent.workspace.workspace import Workspace
 
-from ..http.conftest import fill, settings_in
+from ..http.conftest import open_filled
 from ..servers.service import running_service
 
 KINDS = ("client", "async client")
@@ -64,9 +64,8 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The book, indexed once; no test writes to it."""
-    workspace = Workspace(settings_in(tmp_path_factory.mktemp("book") / "data"))
-    yield fill(workspace)
-    workspace.close()
+    with open_filled(tmp_path_factory.mktemp("book") / "data") as workspace:
+        yield workspace
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from pertinent.surfaces.http.errors import ERROR_KINDS
 from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import InMemorySource, page
+from pertinent.types import Page
 from pertinent.workspace.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
@@ -74,11 +75,22 @@ def settings_in(folder: Path, **chosen: Any) -> Settings:
     return Settings.model_validate({"folder": folder, **defaults, **chosen})
 
 
-def fill(workspace: Workspace) -> Workspace:
+def fill(workspace: Workspace, source: InMemorySource | None = None) -> Workspace:
+    """Index a source, by default the shelf."""
     indexer = workspace.create_indexer(NoProgress())
-    indexer.apply(indexer.plan(shelf()))
+    indexer.apply(indexer.plan(source or shelf()))
     workspace.engine()
     return workspace
+
+
+@contextmanager
+def open_filled(folder: Path, *pages: Page, **chosen: Any) -> Iterator[Workspace]:
+    """Index pages, by default those of the shelf, in stores of their own."""
+    workspace = Workspace(settings_in(folder, **chosen))
+    try:
+        yield fill(workspace, InMemorySource(*pages) if pages else None)
+    finally:
+        workspace.close()
 
 
 @dataclass
@@ -127,10 +139,8 @@ def change_settings(workspace: Workspace, **chosen: Any) -> Workspace:
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The book, indexed once; no test writes to it."""
-    folder = tmp_path_factory.mktemp("book") / "data"
-    workspace = Workspace(settings_in(folder))
-    yield fill(workspace)
-    workspace.close()
+    with open_filled(tmp_path_factory.mktemp("book") / "data") as workspace:
+        yield workspace
 
 
 @pytest.fixture
@@ -157,9 +167,8 @@ def service(serve: Serve) -> Service:
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Workspace]:
     """The book in separate stores, which a test may break."""
-    workspace = Workspace(settings_in(tmp_path / "own"))
-    yield fill(workspace)
-    workspace.close()
+    with open_filled(tmp_path / "own") as workspace:
+        yield workspace
 
 
 def problem(response: Response, status: int, error: str) -> str:

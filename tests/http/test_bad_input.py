@@ -215,6 +215,7 @@ def test_body_that_never_arrives_times_out(serve: Serve) -> None:
         ("POST", "/docs", "GET"),
         ("POST", "/metrics", "GET"),
         ("POST", "/livez", "GET"),
+        ("POST", "/api/v1/suggest", "GET"),
         ("POST", "/static/swagger.js", "GET, HEAD"),
     ],
 )

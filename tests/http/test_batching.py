@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -21,7 +20,7 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.types import Answer, SearchOptions
 from pertinent.workspace.workspace import Workspace
 
-from .conftest import TOPICS, fill, settings_in
+from .conftest import TOPICS, open_filled
 
 Queries = Sequence[tuple[str, SearchOptions]]
 OPTIONS = SearchOptions()
@@ -162,10 +161,8 @@ QUERIES = [
 def default_model_book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The book, embedded by the default model."""
     model = Settings.model_fields["embedder"].default
-    folder = tmp_path_factory.mktemp("default_model")
-    workspace = Workspace(settings_in(Path(folder), embedder=model))
-    yield fill(workspace)
-    workspace.close()
+    with open_filled(tmp_path_factory.mktemp("default_model"), embedder=model) as workspace:
+        yield workspace
 
 
 @pytest.mark.slow  # the real model embeds hundreds of queries
@@ -198,7 +195,7 @@ def test_batched_queries_get_the_same_hits_and_scores_as_single_ones(
             return single, await asyncio.gather(*map(ask, QUERIES))
 
     single, batched = asyncio.run(search_both_ways())
-    app.state.service.threads.shutdown()
+    app.state.service.close()
     assert max(batch_sizes) > 1
     assert len({answer["query"] for answer in single}) == len(QUERIES)
     for expected, batched_answer in zip(single, batched, strict=True):

@@ -81,17 +81,6 @@ def read_status(connection: socket.socket) -> int:
     return response.status
 
 
-def wait_for_event(server: Server, event: str) -> dict[str, Any]:
-    """Wait for a line of the log: stderr is read by another thread, so it may come after the response."""
-
-    def read_entry(line: str) -> dict[str, Any] | None:
-        entry: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
-        return entry if entry.get("event") == event else None
-
-    entry: dict[str, Any] = server.until(read_entry)
-    return entry
-
-
 def list_events(server: Server, event: str) -> list[dict[str, Any]]:
     entries = [json.loads(line) for line in list(server.output) if line.startswith("{")]
     return [entry for entry in entries if entry["event"] == event]
@@ -215,7 +204,7 @@ def test_connections_of_an_address_are_bounded(start: Start, connect: Connect) -
         assert (status, error) == (429, "rate_limited")
         assert "5 connections" in message
     assert read_status(connect(server, LIVEZ, "127.0.0.2")) == 200
-    refusal = wait_for_event(server, "connections refused")
+    refusal = server.wait_for_entry("connections refused")
     assert (refusal["level"], refusal["bound"]) == ("warning", "max_connections_per_address")
     message = "one line in some seconds, not one for each connection"
     assert len(list_events(server, "connections refused")) == 1, message
@@ -232,7 +221,7 @@ def test_connections_in_all_are_bounded(start: Start, connect: Connect) -> None:
     refused = connect(server, LIVEZ, "127.0.0.9")
     status, error, _ = read_error(refused)
     assert (status, error) == (503, "service_unavailable")
-    assert wait_for_event(server, "connections refused")["bound"] == "max_connections"
+    assert server.wait_for_entry("connections refused")["bound"] == "max_connections"
     waiting[0].sendall(b"alhost\r\nConnection: close\r\n\r\n")
     assert read_status(waiting[0]) == 200
     assert waiting[0].recv(1) == b""
@@ -255,4 +244,4 @@ def test_service_with_few_file_descriptors_goes_on_and_says_so(start: Start, con
     assert server.process.poll() is None
     (few,) = list_events(server, "few file descriptors")
     assert (few["level"], few["descriptors"]) == ("warning", 256)
-    assert wait_for_event(server, "connections refused")
+    assert server.wait_for_entry("connections refused")

@@ -185,13 +185,6 @@ class TestLabelling:
         service.client.headers.update({"sec-fetch-site": "same-origin", "origin": "https://own.example"})
         assert service.client.post(f"{LABELS}/undo", json={}).status_code == 200
 
-    def test_labels_and_reports_need_a_key(self, serve: Serve, golden: Path) -> None:
-        service = serve(golden=golden, api_keys=["a-long-key"])
-        for path in ("/label", "/reports", f"{LABELS}/next", f"{LABELS}/agreement"):
-            problem(service.client.get(path), 401, "unauthorized")
-        problem(service.client.post(f"{LABELS}/undo", json={}), 401, "unauthorized")
-        assert service.client.get("/label", headers={"x-api-key": "a-long-key"}).status_code == 200
-
     def test_labels_without_a_golden_set_explain_the_setting(self, service: Service) -> None:
         for response in (
             service.client.get(f"{LABELS}/next"),
@@ -280,6 +273,27 @@ class TestSessionBuilder:
         assert service.search().status_code == 200  # searches do not wait for the build
         go.set()
         wait_until(lambda: service.client.get(f"{LABELS}/next").status_code == 200)
+
+    def test_silent_catalog_stops_no_other_request(
+        self, labelling: Service, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The version of an index on a server is read from the catalog."""
+        workspace = labelling.pertinent.workspace
+        asked, released = threading.Event(), threading.Event()
+
+        def wait_for_release() -> int:
+            asked.set()
+            assert released.wait(5), "the service answers nobody while the catalog is silent"
+            return 1
+
+        monkeypatch.setattr(type(workspace.index()), "version", None)
+        monkeypatch.setattr(workspace.catalog(), "vocabulary_version", wait_for_release)
+        with ThreadPoolExecutor(1) as pool:
+            response = pool.submit(next_passage, labelling)
+            assert asked.wait(10)
+            assert labelling.client.get("/livez").status_code == 200
+            released.set()
+            assert response.result()["passage"]
 
     def test_section_label_of_the_golden_file_counts_as_judged(self, serve: Serve, golden: Path) -> None:
         label = Label(grade=2, page="docs/joints.md", anchor="the-torque")

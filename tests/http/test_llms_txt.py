@@ -6,13 +6,9 @@ import dataclasses
 import re
 from pathlib import Path
 
-import pytest
-
-from pertinent._internal.progress import NoProgress
 from pertinent.testing.pages import InMemorySource, page
-from pertinent.workspace.workspace import Workspace
 
-from .conftest import Serve, Service, problem, settings_in
+from .conftest import Serve, Service, fill, open_filled, problem
 
 
 def test_llms_txt_lists_every_page_with_a_link_that_works(service: Service) -> None:
@@ -48,44 +44,27 @@ def test_title_is_a_setting(serve: Serve) -> None:
 
 
 def test_pages_are_grouped_by_folder_or_source(serve: Serve, tmp_path: Path) -> None:
-    workspace = Workspace(settings_in(tmp_path / "two"))
     names = ("guide/start", "guide/next", "intro", "how-to/run")
-    book = InMemorySource(*(page(name, {"": f"The page {name}."}) for name in names))
-    indexer = workspace.create_indexer(NoProgress())
-    indexer.apply(indexer.plan(book))
-    service = serve(workspace)
-    headings = re.findall(r"^## (.+)$", service.client.get("/llms.txt").text, re.M)
-    assert sorted(headings) == ["Guide", "How to", "Pages"]
-    other = dataclasses.replace(page("faq", {"": "Questions."}), url="https://faq.example/all")
-    indexer.apply(indexer.plan(InMemorySource(other, name="https://faq.example")))
-    headings = re.findall(r"^## (.+)$", service.client.get("/llms.txt").text, re.M)
-    assert headings == ["https://book.example/docs", "https://faq.example"]
-    workspace.close()
+    pages = [page(name, {"": f"The page {name}."}) for name in names]
+    with open_filled(tmp_path / "two", *pages) as workspace:
+        service = serve(workspace)
+        headings = re.findall(r"^## (.+)$", service.client.get("/llms.txt").text, re.M)
+        assert sorted(headings) == ["Guide", "How to", "Pages"]
+        other = dataclasses.replace(page("faq", {"": "Questions."}), url="https://faq.example/all")
+        fill(workspace, InMemorySource(other, name="https://faq.example"))
+        headings = re.findall(r"^## (.+)$", service.client.get("/llms.txt").text, re.M)
+        assert headings == ["https://book.example/docs", "https://faq.example"]
 
 
 def test_page_with_a_slash_in_its_id_is_linked(serve: Serve, tmp_path: Path) -> None:
-    workspace = Workspace(settings_in(tmp_path / "slash"))
     guide = dataclasses.replace(page("guide", {"": "A guide."}, title="A [guide]"), document_id="guide/a.md")
-    indexer = workspace.create_indexer(NoProgress())
-    indexer.apply(indexer.plan(InMemorySource(guide)))
-    client = serve(workspace).client
-    (link,) = re.findall(r"- \[A \\\[guide\\\]\]\((.+)\): ", client.get("/llms.txt").text)
-    assert link == "pages/guide%2Fa.md.md"
-    assert client.get(f"/{link}").text.startswith("# A [guide]\n\nSource: https://book.example/docs/guide\n")
-    workspace.close()
+    with open_filled(tmp_path / "slash", guide) as workspace:
+        client = serve(workspace).client
+        (link,) = re.findall(r"- \[A \\\[guide\\\]\]\((.+)\): ", client.get("/llms.txt").text)
+        assert link == "pages/guide%2Fa.md.md"
+        markdown = client.get(f"/{link}").text
+        assert markdown.startswith("# A [guide]\n\nSource: https://book.example/docs/guide\n")
 
 
 def test_unknown_page_is_not_found(service: Service) -> None:
     assert "no document has the id 'nope'" in problem(service.client.get("/pages/nope.md"), 404, "not_found")
-
-
-@pytest.mark.parametrize("path", ["/llms.txt", "/llms-full.txt", "/pages/x.md"])
-def test_key_is_needed(serve: Serve, path: str) -> None:
-    problem(serve(api_keys=("a-long-key",)).client.get(path), 401, "unauthorized")
-
-
-def test_empty_index_is_a_503(serve: Serve, tmp_path: Path) -> None:
-    workspace = Workspace(settings_in(tmp_path / "nothing"))
-    response = serve(workspace).client.get("/llms.txt")
-    assert problem(response, 503, "service_unavailable") == "nothing is indexed yet"
-    workspace.close()

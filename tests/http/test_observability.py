@@ -264,12 +264,6 @@ def test_livez_does_not_probe_the_stores(service: Service, monkeypatch: pytest.M
     assert service.client.get("/livez").json() == {"status": "ok"}
 
 
-def test_readyz_reports_each_store(service: Service) -> None:
-    answer = service.client.get("/readyz")
-    assert answer.status_code == 200
-    assert answer.json() == {"status": "ok", "index": True, "catalog": True}
-
-
 @pytest.fixture
 def exported() -> tuple[Tracer, InMemorySpanExporter]:
     from opentelemetry.sdk.trace import TracerProvider

@@ -207,10 +207,7 @@ def test_search_page_has_a_strict_policy(service: Service) -> None:
         ("GET", "/api/v1/chunks/{chunk_id}"),
         ("GET", "/api/v1/documents"),
         ("GET", "/api/v1/documents/{document_id}"),
-        ("GET", "/api/v1/labels/next"),
-        ("POST", "/api/v1/labels"),
-        ("POST", "/api/v1/labels/undo"),
-        ("GET", "/api/v1/labels/agreement"),
+        ("GET", "/api/v1/index"),
     ],
 )
 def test_service_conforms_to_its_openapi(api: Any, method: str, path: str, mode: GenerationMode) -> None:

@@ -10,7 +10,7 @@ from pertinent.types import NO_RERANKER
 
 from ..rerankers.rerank_server import VLLM, RerankServer
 from ..servers.faulty_api import KEY
-from .conftest import Serve, Service
+from .conftest import QUERY_FIELD, Serve, Service, problem
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_index_description_names_the_reranker(reranked: Service, reranker: Reran
     assert reranked.client.get("/api/v1/index").json()["reranker"] == name
 
 
-@pytest.mark.parametrize("route", ["/search", "/api/v1/search"])
+@pytest.mark.parametrize("route", QUERY_FIELD)
 @pytest.mark.parametrize(
     ("value", "message"),
     [(True, "rerank: no reranker is set: set `reranker`"), ("yes", "rerank: must be true or false")],
@@ -107,8 +107,5 @@ def test_index_description_names_the_reranker(reranked: Service, reranker: Reran
 def test_rerank_that_can_not_be_done_is_refused(
     service: Service, route: str, value: object, message: str
 ) -> None:
-    field = "query" if route == "/search" else "query_text"
-    response = service.client.post(route, json={field: "torque", "rerank": value})
-    assert response.status_code == 400
-    assert message in response.json()["message"]
-    assert response.json()["error"] == "validation_error"
+    response = service.client.post(route, json={QUERY_FIELD[route]: "torque", "rerank": value})
+    assert message in problem(response, 400, "validation_error")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ from ..servers.fixtures import Endpoint
 from ..servers.postgres import frozen, postgres_starter
 from ..stores.catalog.test_catalog import SEED_TABLE
 from ..stores.external.pipelines import PIPELINES
-from .conftest import QUERY_FIELD, Serve, Service, fill, problem, raising, settings_in
+from .conftest import QUERY_FIELD, Serve, Service, fill, open_filled, problem, raising, settings_in
 
 
 @pytest.fixture
@@ -289,9 +288,8 @@ def test_closed_index_is_unavailable(serve: Serve, own: Workspace) -> None:
 @pytest.fixture
 def caching(tmp_path: Path) -> Iterator[Workspace]:
     """The book in separate stores, with a query cache."""
-    workspace = Workspace(settings_in(tmp_path / "memory", query_cache=10))
-    yield fill(workspace)
-    workspace.close()
+    with open_filled(tmp_path / "memory", query_cache=10) as workspace:
+        yield workspace
 
 
 def test_cached_answer_differs_only_in_id_and_time(
@@ -362,8 +360,9 @@ def test_cached_answers_are_not_used_while_the_catalog_is_down(
 
 def test_missing_index_is_unavailable_and_not_an_empty_answer(serve: Serve, workspace: Workspace) -> None:
     service = serve(workspace)
-    assert problem(service.search(), 503, "service_unavailable") == "nothing is indexed yet"
-    problem(service.v1(), 503, "service_unavailable")
+    answers = [service.client.get(path) for path in ("/api/v1/suggest?q=x", "/llms.txt", "/llms-full.txt")]
+    for answer in (service.search(), service.v1(), *answers):
+        assert problem(answer, 503, "service_unavailable") == "nothing is indexed yet"
 
 
 @pytest.mark.parametrize("route", QUERY_FIELD)
@@ -371,15 +370,13 @@ def test_slow_search_times_out_with_503(serve: Serve, monkeypatch: pytest.Monkey
     service = serve(request_timeout=0.05)
     ended = threading.Event()
     monkeypatch.setattr(service.pertinent.workspace.embedder(), "embed_queries", lambda _: ended.wait(5))
-    start = time.perf_counter()
     message = problem(service.ask(route), 503, "service_unavailable")
-    assert time.perf_counter() - start < 2
     ended.set()
     assert "0.05 s" in message
 
 
 def test_hanging_store_is_unhealthy_after_the_timeout(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    service = serve(request_timeout=0.05)
+    service = serve(request_timeout=0.4)
     ended = threading.Event()
     index = service.pertinent.workspace.index()
     monkeypatch.setattr(index, "candidates", lambda *_, **__: ended.wait(5))

@@ -7,12 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
-
-from pertinent.settings import Settings
-from pertinent.surfaces.http import create_app
-from pertinent.surfaces.library import Pertinent
-from pertinent.workspace.workspace import Workspace
 
 from .conftest import Service, problem
 
@@ -77,16 +71,6 @@ def test_limit_is_the_most_suggestions_and_eight_by_default(service: Service) ->
 )
 def test_bad_input_names_the_parameter_and_its_range(service: Service, query: str, message: str) -> None:
     assert problem(service.client.get(f"{ROUTE}?{query}"), 400, "validation_error") == message
-
-
-def test_other_methods_are_refused(service: Service) -> None:
-    problem(service.client.post(ROUTE, json={"q": "nodes"}), 405, "method_not_allowed")
-
-
-def test_nothing_indexed_is_unavailable(tmp_path: Any) -> None:
-    workspace = Workspace(Settings(folder=tmp_path / "empty", embedder="testing:hashed-words"))
-    with TestClient(create_app(Pertinent(workspace))) as client:
-        assert "nothing is indexed" in problem(client.get(f"{ROUTE}?q=x"), 503, "service_unavailable")
 
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])

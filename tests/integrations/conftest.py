@@ -9,7 +9,7 @@ import pytest
 from pertinent import Pertinent
 from pertinent.workspace.workspace import Workspace
 
-from ..http.conftest import fill, settings_in
+from ..http.conftest import open_filled
 from ..servers.service import running_service
 
 QUERY = "the torque of joints"
@@ -18,9 +18,8 @@ QUERY = "the torque of joints"
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The book, indexed once; no test writes to it."""
-    opened = Workspace(settings_in(tmp_path_factory.mktemp("book") / "data"))
-    yield fill(opened)
-    opened.close()
+    with open_filled(tmp_path_factory.mktemp("book") / "data") as workspace:
+        yield workspace
 
 
 @pytest.fixture(scope="module")

@@ -92,18 +92,6 @@ def test_failed_query_shows_its_diagnosis_and_no_traceback(project: pytest.Pytes
     assert "pytest_plugin.py" not in result.stdout.str()
 
 
-def test_text_of_a_golden_set_does_not_steer_the_terminal(project: pytest.Pytester) -> None:
-    query = MISSED.replace("id: missed", r'id: "missed\e[31m"').replace(
-        "text: messages on topics", r'text: "messages on topics \e]0;title\a\n::error::no"'
-    )
-    (project.path / "golden.yaml").write_text(f"queries:\n{query}", encoding="utf-8")
-    result = project.runpytest("golden.yaml")
-    output = result.stdout.str()
-    assert "query: messages on topics ::error::no" in output
-    assert "\x1b" not in output
-    assert not any(line.startswith("::") for line in result.outlines)
-
-
 def test_failed_verdict_shows_the_criteria_that_are_not_met(project: pytest.Pytester) -> None:
     write_golden(project, MISSED)
     result = project.runpytest("-k", "verdict")

@@ -19,7 +19,7 @@ from pertinent.surfaces.mcp.server import create_server
 from pertinent.surfaces.reader import Reader
 from pertinent.workspace.workspace import Workspace
 
-from ..http.conftest import fill, settings_in
+from ..http.conftest import open_filled
 from ..servers.service import running_service
 
 if TYPE_CHECKING:
@@ -76,9 +76,8 @@ def read_text(content: Any) -> str:
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The book, indexed once; no test writes to it."""
-    opened = Workspace(settings_in(tmp_path_factory.mktemp("book") / "data"))
-    yield fill(opened)
-    opened.close()
+    with open_filled(tmp_path_factory.mktemp("book") / "data") as workspace:
+        yield workspace
 
 
 def ask_reader(reader: Reader, max_tokens: int = 8000) -> Ask[Any]:
@@ -99,10 +98,8 @@ def ask(workspace: Workspace) -> Ask[Any]:
 @pytest.fixture(scope="module")
 def closed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the book, which no process has open."""
-    folder = tmp_path_factory.mktemp("closed") / "data"
-    workspace = Workspace(settings_in(folder))
-    fill(workspace).close()
-    return folder
+    with open_filled(tmp_path_factory.mktemp("closed") / "data") as workspace:
+        return workspace.settings.folder
 
 
 @pytest.fixture(scope="module")

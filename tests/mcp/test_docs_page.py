@@ -66,10 +66,7 @@ def test_llms_txt_page_shows_real_output(handbook: Path) -> None:
     _install, served, exported = re.findall(r"```console\n(.*?)```", LLMS_TXT, re.S)
     server = Server("--folder", str(handbook / ".pertinent"))
     try:
-        connection = server.connect()
-        connection.request("GET", "/llms.txt")
-        text = connection.getresponse().read().decode()
-        connection.close()
+        text = server.get("/llms.txt")[1].decode()
     finally:
         server.end()
     assert matches_shown_output(text, served.partition("\n")[2]), text

@@ -9,14 +9,13 @@ import pytest
 from starlette.testclient import TestClient
 from structlog.testing import LogCapture
 
-from pertinent._internal.progress import NoProgress
 from pertinent.errors import StoreError
 from pertinent.surfaces.http import create_app
 from pertinent.surfaces.library import Pertinent
-from pertinent.testing.pages import InMemorySource, page
+from pertinent.testing.pages import page
 from pertinent.workspace.workspace import Workspace
 
-from ..http.conftest import Serve, Service, book, problem, raising, serve, service, settings_in
+from ..http.conftest import Serve, Service, book, open_filled, problem, raising, serve, service, settings_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,15 +119,12 @@ def test_title_of_the_book_is_in_the_descriptions(serve: Serve) -> None:
 
 
 def test_limit_of_tokens_is_a_setting(serve: Serve, tmp_path: Path) -> None:
-    workspace = Workspace(settings_in(tmp_path / "long"))
     sections = {f"Step {number}": f"The valve number {number} is opened by hand." for number in range(200)}
-    indexer = workspace.create_indexer(NoProgress())
-    indexer.apply(indexer.plan(InMemorySource(page("valves", sections))))
     arguments = {"id": "https://book.example/docs/valves"}
-    service = serve(workspace, mcp_max_tokens=2000)
-    result = post(service, "tools/call", name="fetch", arguments=arguments).json()["result"]
-    assert "cut at 2,000 tokens" in result["structuredContent"]["metadata"]["note"]
-    workspace.close()
+    with open_filled(tmp_path / "long", page("valves", sections)) as workspace:
+        service = serve(workspace, mcp_max_tokens=2000)
+        result = post(service, "tools/call", name="fetch", arguments=arguments).json()["result"]
+        assert "cut at 2,000 tokens" in result["structuredContent"]["metadata"]["note"]
 
 
 def test_service_can_be_started_again(book: Workspace) -> None:

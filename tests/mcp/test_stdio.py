@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -31,10 +30,6 @@ FRICTION = "https://robots.example/docs/joints#friction"
 @pytest.fixture(autouse=True)
 def _embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERTINENT_EMBEDDER", "testing:hashed-words")
-
-
-def is_search(line: str) -> str:
-    return line if '"search"' in line else ""
 
 
 def ask_folder(folder: Path, work: Callable[[Client], Awaitable[None]]) -> None:
@@ -81,8 +76,8 @@ def test_service_that_has_the_index_open_is_asked(indexed: Path) -> None:
         try:
             assert await find_best(client) == FRICTION
             assert len((await client.list_resources()).resources) == 4
-            line = await to_thread.run_sync(lambda: server.until(is_search))
-            assert json.loads(line)["query"] == "friction slows a joint"
+            entry = await to_thread.run_sync(lambda: server.wait_for_entry("search"))
+            assert entry["query"] == "friction slows a joint"
         finally:
             server.end()
         assert await find_best(client) == FRICTION

@@ -12,14 +12,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from mcp import Client
-from pertinent._internal.progress import NoProgress
 from pertinent.errors import StoreError
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.mcp.answer_size import count_tokens, cut_text
-from pertinent.testing.pages import InMemorySource, page
+from pertinent.testing.pages import page
 from pertinent.workspace.workspace import Workspace
 
-from ..http.conftest import fill, raising, settings_in
+from ..http.conftest import open_filled, raising
 from .conftest import Ask, ask_reader, call, call_failing
 
 JOINTS = "https://book.example/docs/joints"
@@ -53,8 +52,8 @@ def test_search_applies_filters(ask: Ask[Any]) -> None:
 
 
 def test_empty_index_says_so(tmp_path: Path) -> None:
-    workspace = fill(Workspace(settings_in(tmp_path / "data")))
-    with Pertinent(workspace) as book:
+    with open_filled(tmp_path / "data") as workspace:
+        book = Pertinent(workspace)
         for name in book.sources():
             book.remove(name)
         note = call(ask_reader(book), "search", query="joints")["note"]
@@ -145,7 +144,6 @@ def test_suggest_finds_names_with_typos(ask: Ask[Any]) -> None:
 @pytest.fixture(scope="module")
 def long_book(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A page of 300 sections in two scripts, and 300 further pages in three folders."""
-    workspace = Workspace(settings_in(tmp_path_factory.mktemp("long") / "data"))
     sections = {
         f"Step {number}": f"The valve number {number} is opened with the “blue” key: 用蓝色钥匙打开阀门。" * 3
         for number in range(300)
@@ -157,10 +155,9 @@ def long_book(tmp_path_factory: pytest.TempPathFactory) -> Any:
         for folder in ("hall", "roof", "cellar")
         for number in range(100)
     ]
-    indexer = workspace.create_indexer(NoProgress())
-    indexer.apply(indexer.plan(InMemorySource(page("valves", sections, title="Valves"), *pages)))
-    yield Pertinent(workspace)
-    workspace.close()
+    valves = page("valves", sections, title="Valves")
+    with open_filled(tmp_path_factory.mktemp("long") / "data", valves, *pages) as workspace:
+        yield Pertinent(workspace)
 
 
 CALLS_BEYOND_THE_LIMIT: list[tuple[str, dict[str, Any]]] = [

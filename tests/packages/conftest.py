@@ -217,6 +217,13 @@ def open_visitors(browser: Browser, tools: Path) -> Iterator[Visit]:
     assert harms == [0 for _ in visitors]
 
 
+@pytest.fixture
+def visit_site(site_browser: Browser, tools: Path) -> Iterator[Visit]:
+    """Open a page of the site, which each module serves with its own `site_browser`."""
+    with open_visitors(site_browser, tools) as open_visitor:
+        yield open_visitor
+
+
 def launch_browser(addresses: dict[str, int]) -> AbstractContextManager[Browser]:
     """Launch Chromium, for which each host name is a port of this machine."""
     rules = ", ".join(f"MAP {name} 127.0.0.1:{port}" for name, port in addresses.items())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from .conftest import HANDBOOK, PREVIEW, Visit, Visitor, launch_browser, open_visitors, read_port, serve_sites
+from .conftest import HANDBOOK, PREVIEW, Visit, Visitor, launch_browser, read_port, serve_sites
 from .npm_build import pack_theme
 
 pytestmark = pytest.mark.slow
@@ -32,12 +32,6 @@ def site_browser(themed_handbook: Path, search_service: str) -> Iterator[Browser
         ) as browser,
     ):
         yield browser
-
-
-@pytest.fixture
-def visit_site(site_browser: Browser, tools: Path) -> Iterator[Visit]:
-    with open_visitors(site_browser, tools) as open_visitor:
-        yield open_visitor
 
 
 @pytest.fixture

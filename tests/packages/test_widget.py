@@ -22,7 +22,6 @@ from .conftest import (
     Visit,
     Visitor,
     launch_browser,
-    open_visitors,
     read_port,
     serve_sites,
 )
@@ -105,12 +104,6 @@ def site_browser(
 
 
 @pytest.fixture
-def visit_site(site_browser: Browser, tools: Path) -> Iterator[Visit]:
-    with open_visitors(site_browser, tools) as open_visitor:
-        yield open_visitor
-
-
-@pytest.fixture
 def visitor(visit_site: Visit) -> Visitor:
     return visit_site(f"{OTHER_SITE}/index.html")
 
@@ -181,7 +174,9 @@ def test_widget_says_how_long_to_wait_at_the_rate_limit(visit_site: Visit) -> No
     expect(visitor.page.get_by_role("alert")).to_contain_text("Too many searches at once. Please wait 60 s.")
 
 
-def test_widget_does_not_flood_a_service_with_a_wrong_retry_after(visit_site: Visit) -> None:
+@pytest.mark.parametrize("body", ["{}", "null", '{"message": 5}', "<h1>Busy</h1>"])
+def test_widget_does_not_flood_a_service_with_a_wrong_retry_after(visit_site: Visit, body: str) -> None:
+    """The body of the response may be that of a proxy."""
     visitor = visit_site(f"{OTHER_SITE}/limited.html")
     visitor.expected_errors += ["429"]
     searches = []
@@ -189,7 +184,7 @@ def test_widget_does_not_flood_a_service_with_a_wrong_retry_after(visit_site: Vi
     def refuse(route: Route) -> None:
         searches.append(route.request.url)
         exposed = {"access-control-allow-origin": "*", "access-control-expose-headers": "retry-after"}
-        route.fulfill(status=429, body="{}", headers={**exposed, "retry-after": "-5"})
+        route.fulfill(status=429, body=body, headers={**exposed, "retry-after": "-5"})
 
     visitor.page.route("**/api/v1/search?*", refuse)
     visitor.page.keyboard.press("/")

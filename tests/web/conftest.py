@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +10,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import uvicorn
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -25,14 +22,12 @@ from playwright.sync_api import (
 
 from pertinent import Pertinent
 from pertinent.settings import Settings
-from pertinent.surfaces.http import create_app
 from pertinent.workspace.workspace import Workspace
 
 from ..conftest import FAST
 from ..servers.chromium import launch_chromium
+from ..servers.service import running_service
 from .book import PAGES, SITE
-
-ORIGIN = "http://127.0.0.1"
 
 RECORD_VIOLATIONS = """
 window.violations = [];
@@ -69,6 +64,17 @@ class Reader:
     def js(self, script: str, argument: Any = None) -> Any:
         return self.page.evaluate(script, argument)
 
+    def change_answers(self, change: Callable[[dict[str, Any]], object]) -> None:
+        """Change the answer to each search before the page gets it."""
+
+        def answer(route: Route) -> None:
+            response = route.fetch()
+            body: dict[str, Any] = response.json()
+            change(body)
+            route.fulfill(response=response, json=body)
+
+        self.page.route("**/api/v1/search", answer)
+
     def record_problems(self) -> None:
         """Record errors of the console and the page, dialogs, and requests to other origins."""
         self.page.on(
@@ -95,7 +101,10 @@ Visit = Callable[..., Reader]
 @pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the service over the book."""
-    with open_book(tmp_path_factory.mktemp("web")) as pertinent, serve(pertinent) as address:
+    with (
+        open_book(tmp_path_factory.mktemp("web")) as pertinent,
+        running_service(pertinent.workspace) as address,
+    ):
         yield address
 
 
@@ -110,22 +119,6 @@ def open_book(folder: Path, **settings: Any) -> Iterator[Pertinent]:
     with Pertinent(Workspace(chosen)) as pertinent:
         pertinent.index(folder / "docs", base_url=SITE, name="robots")
         yield pertinent
-
-
-@contextmanager
-def serve(pertinent: Pertinent) -> Iterator[str]:
-    """Serve on a free port; give the address."""
-    server = uvicorn.Server(uvicorn.Config(create_app(pertinent), port=0, log_config=None))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 20
-    while not server.started and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert server.started, "the service did not start"
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"{ORIGIN}:{port}"
-    server.should_exit = True
-    thread.join(20)
 
 
 # For the package and not the session: while it runs, Playwright's own loop is this thread's event loop.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -33,14 +34,11 @@ def test_hit_links_to_its_section_and_shows_its_score_with_meaning_and_words(rea
 
 
 def test_seed_003_page_without_title_is_shown_by_its_address(reader: Reader) -> None:
-    def remove_titles(route: Route) -> None:
-        response = route.fetch()
-        body = response.json()
-        for result in body["results"]:
+    def remove_titles(answer: dict[str, Any]) -> None:
+        for result in answer["results"]:
             result["metadata"]["document_title"] = ""
-        route.fulfill(response=response, json=body)
 
-    reader.page.route("**/api/v1/search", remove_titles)
+    reader.change_answers(remove_titles)
     reader.open("/?q=friction+joint")
     address = f"{SITE}/body/joints"
     expect(reader.page.get_by_role("heading", level=2).first).to_have_text(address)
@@ -300,14 +298,11 @@ def test_headings_above_a_section_are_cut_before_its_own_heading(visit: Visit, w
     reader = visit(viewport={"width": width, "height": 844})
     section = f"{'A very long heading ' * 8}› Another › Limits of a joint"
 
-    def rename_sections(route: Route) -> None:
-        response = route.fetch()
-        body = response.json()
-        for result in body["results"]:
+    def rename_sections(answer: dict[str, Any]) -> None:
+        for result in answer["results"]:
             result["metadata"]["section"] = section
-        route.fulfill(response=response, json=body)
 
-    reader.page.route("**/api/v1/search", rename_sections)
+    reader.change_answers(rename_sections)
     reader.open("/?q=friction+joint")
     hit = reader.hits.first
     expect(hit.get_by_role("link", name=f"Joints › {section}")).to_be_visible()

@@ -16,7 +16,8 @@ from pertinent.validation.golden import golden_set as files
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet
 from pertinent.validation.labels.judgments import JudgmentLog
 
-from .conftest import Reader, Visit, open_book, open_readers, serve
+from ..servers.service import running_service
+from .conftest import Reader, Visit, open_book, open_readers
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
 
 QUESTION = "How does a publisher publish a message?"
@@ -47,7 +48,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labelling]:
         GoldenQuery(id="none", text="income tax", answerable=False),
     )
     files.dump_golden(GoldenSet(queries=queries), golden)
-    with open_book(folder, golden=golden) as pertinent, serve(pertinent) as address:
+    with open_book(folder, golden=golden) as pertinent, running_service(pertinent.workspace) as address:
         yield Labelling(address, golden)
 
 

@@ -19,7 +19,8 @@ from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
 from pertinent.validation.validate import ValidationOptions, validate
 
-from .conftest import Reader, Visit, open_book, open_readers, serve
+from ..servers.service import running_service
+from .conftest import Reader, Visit, open_book, open_readers
 from .test_access import CONTRAST, NAMELESS, SIDEWAYS
 
 RANKINGS: tuple[Ranking, ...] = ("lexical", "hybrid", "hybrid")
@@ -65,7 +66,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         other_set = GoldenSet(name="another <b>set</b>", queries=(query,))
         _save(folder, validate(subject, other_set, ValidationOptions(together=False)), 3)
         _save(folder, validate(subject, relabelled(), ValidationOptions(together=False)), 4)
-        with serve(pertinent) as served_at:
+        with running_service(pertinent.workspace) as served_at:
             yield served_at
 
 

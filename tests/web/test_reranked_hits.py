@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from ..rerankers.rerank_server import VLLM, RerankServer
-from .conftest import Reader, open_book, open_readers, serve
+from ..servers.service import running_service
+from .conftest import Reader, open_book, open_readers
 from .test_searching import searches
 
 
@@ -23,7 +24,7 @@ def reranker() -> Iterator[RerankServer]:
 def reader(reranker: RerankServer, browser: Browser, tmp_path: Path) -> Iterator[Reader]:
     with (
         open_book(tmp_path, reranker=f"http:{reranker.url}{VLLM}") as pertinent,
-        serve(pertinent) as service,
+        running_service(pertinent.workspace) as service,
         open_readers(service, browser) as open_reader,
     ):
         reader = open_reader()

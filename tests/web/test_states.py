@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from .conftest import Reader, Visit
+from .test_searching import searches
 
 SEARCH = "**/api/v1/search"
 
@@ -51,28 +52,16 @@ def test_no_results_and_nothing_near_gives_advice(reader: Reader) -> None:
 
 
 def test_no_results_shows_the_warning_of_an_empty_index(reader: Reader) -> None:
-    def no_results(route: Route) -> None:
-        answer: dict[str, Any] = route.fetch().json()
-        answer.update(status="no_results", results=[], nearest=[], warnings=["the index has no chunks yet"])
-        route.fulfill(json=answer)
-
-    reader.page.route(SEARCH, no_results)
+    empty = {"results": [], "nearest": [], "warnings": ["the index has no chunks yet"]}
+    reader.change_answers(lambda answer: answer.update(status="no_results", **empty))
     reader.open("/?q=friction")
     expect(reader.page.locator(".no-results")).to_contain_text("The index has no chunks yet.")
     expect(reader.page.locator(".no-results")).not_to_contain_text("Try other words")
 
 
 def test_partial_answer_shows_a_notice_above_its_hits(reader: Reader) -> None:
-    def partial(route: Route) -> None:
-        answer: dict[str, Any] = route.fetch().json()
-        answer["status"] = "partial"
-        answer["warnings"] = [
-            "query_text has 8 characters; 10 to 500 work best",
-            "the catalog did not answer",
-        ]
-        route.fulfill(json=answer)
-
-    reader.page.route(SEARCH, partial)
+    warnings = ["query_text has 8 characters; 10 to 500 work best", "the catalog did not answer"]
+    reader.change_answers(lambda answer: answer.update(status="partial", warnings=warnings))
     reader.open("/?q=friction")
     note = reader.page.get_by_role("note")
     expect(note).to_contain_text("A part of the search did not answer.")
@@ -109,6 +98,15 @@ def test_rate_limited_search_is_retried_after_the_wait(reader: Reader) -> None:
     expect(reader.page.get_by_role("alert")).to_contain_text("Too many searches")
     reader.page.unroute(SEARCH)
     expect(reader.hits.first).to_contain_text("Friction")
+
+
+def test_wrong_retry_after_does_not_flood_the_service(reader: Reader) -> None:
+    seen = searches(reader)
+    failing(reader, 429, "rate_limited", **{"Retry-After": "-5"})
+    reader.box.fill("friction")
+    expect(reader.page.get_by_role("alert")).to_contain_text("Too many searches")
+    reader.page.wait_for_timeout(300)
+    assert len(seen) == 1
 
 
 def test_invalid_query_is_explained_without_a_retry(reader: Reader) -> None:

@@ -339,14 +339,10 @@ def test_known_words_are_not_called_corrected(reader: Reader) -> None:
 
 
 def test_correction_shows_hostile_words_as_text(reader: Reader) -> None:
-    def correct(route: Route) -> None:
-        answer: dict[str, Any] = route.fetch().json()
-        answer.update(corrected=True, searched_for="<img src=x onerror='window.harmed=1'>")
-        route.fulfill(json=answer)
-
-    reader.page.route("**/api/v1/search", correct)
+    hostile = "<img src=x onerror='window.harmed=1'>"
+    reader.change_answers(lambda answer: answer.update(corrected=True, searched_for=hostile))
     reader.open("/?q=%3Cscript%3Ewindow.harmed%3D2%3C/script%3E")
-    expect(reader.page.locator("#correction strong")).to_have_text("<img src=x onerror='window.harmed=1'>")
+    expect(reader.page.locator("#correction strong")).to_have_text(hostile)
     assert reader.js("window.harmed ?? null") is None
 
 

@@ -104,7 +104,9 @@ export class SearchService {
       throw new SearchFailure(navigator.onLine ? "unreachable" : "offline", String(error));
     }
     if (response.ok) return await response.json() as Body;
-    const { message = `HTTP ${response.status}` } = await response.json().catch(() => ({})) as { message?: string };
+    // A proxy may answer with anything.
+    const failure = await response.json().catch(() => null) as { message?: unknown } | null;
+    const message = typeof failure?.message === "string" ? failure.message : `HTTP ${response.status}`;
     options.signal?.throwIfAborted();
     const kind = KINDS[response.status] ?? "failed";
     if (kind === "refused") this.report(`Pertinent refused the search: ${message}`);

@@ -1,6 +1,6 @@
 // widget.js: the modal on any site, configured with the attributes of its script element.
 
-import { create, createIcon, ICONS } from "./dom";
+import { create, createButton, createIcon, ICONS } from "./dom";
 import { SearchModal } from "./modal";
 import type { ColorTheme, SearchOptions, SearchScope } from "./options";
 import { getModifierName, listenToShortcuts } from "./shortcuts";
@@ -66,10 +66,9 @@ function readTranslations(json: string | undefined): Partial<Texts> {
 function drawButton(texts: Texts, theme: string, isFloating: boolean, onClick: () => void): HTMLElement {
   const host = create("div", { "data-pertinent": "button", "data-theme": theme });
   const keys = create("kbd", { "aria-hidden": "true" }, `${getModifierName()} K`);
-  const button = create("button", { type: "button", class: isFloating ? "open-button floating" : "open-button",
-    "aria-keyshortcuts": "Control+K Meta+K" }, createIcon(ICONS.search), create("span", {}, texts.button), keys);
-  button.addEventListener("click", onClick);
-  attachStyles(host).append(button);
+  attachStyles(host).append(createButton(
+    { class: isFloating ? "open-button floating" : "open-button", "aria-keyshortcuts": "Control+K Meta+K" },
+    onClick, createIcon(ICONS.search), create("span", {}, texts.button), keys));
   return host;
 }
 

@@ -54,12 +54,17 @@ def make_token() -> str:
     return TOKEN_PREFIX + secrets.token_urlsafe(32)
 
 
+def format_url(host: str, port: int) -> str:
+    """Return the address of a service; an address of IPv6 needs brackets."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
 def local_url(host: str, port: int) -> str:
     """Return the address at which this machine reaches a service that listens on the host."""
     address = ip_address(host)
     if address.is_unspecified:
         host = "127.0.0.1" if address.version == 4 else "::1"  # noqa: PLR2004 - of IP
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    return format_url(host, port)
 
 
 @contextmanager

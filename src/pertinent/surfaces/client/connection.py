@@ -56,7 +56,11 @@ class Connection:
     retries: int = DEFAULT_RETRIES
 
     def __post_init__(self) -> None:
-        if not is_url(self.url) or urlsplit(self.url).scheme not in ("http", "https"):
+        if (
+            not isinstance(self.url, str)
+            or not is_url(self.url)
+            or urlsplit(self.url).scheme not in ("http", "https")
+        ):
             # An address with a password is not quoted in a message.
             quoted = "" if "@" in str(self.url) else f", not {self.url!r}"
             raise InvalidInput("url", f"must begin with http:// or https://{quoted}")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Collection
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
@@ -40,9 +38,6 @@ from .service import Service
 from .trusted_proxies import TrustedProxies
 from .web_pages import add_web_pages
 
-CATALOG_THREADS = 8
-"""How many requests read from the catalog at once."""
-
 
 def create_app(
     pertinent: Pertinent,
@@ -65,14 +60,7 @@ def create_app(
     """
     settings = pertinent.workspace.settings
     observer = observer or Observer()
-    service = Service(
-        pertinent,
-        observer,
-        settings.request_timeout,
-        _create_threads(),
-        _create_catalog_threads(),
-        _create_validation_thread(),
-    )
+    service = Service(pertinent, observer)
     session_builder = SessionBuilder(pertinent, settings.golden) if settings.golden else None
     mcp_endpoint = McpEndpoint(service, settings)
 
@@ -82,13 +70,7 @@ def create_app(
             yield
         if session_builder is not None:
             session_builder.close()
-        service.threads.shutdown(wait=True)
-        service.validation_thread.shutdown(wait=True)
-        # An application may be started again.
-        service.threads = _create_threads()
-        service.validation_thread = _create_validation_thread()
-        service.catalog_threads.shutdown(wait=False, cancel_futures=True)
-        service.catalog_threads = _create_catalog_threads()
+        service.close()
 
     app = FastAPI(
         title="Pertinent",
@@ -126,21 +108,6 @@ def create_app(
     add_error_handlers(app, observer)
     _add_middleware(app, observer, settings, host_names, folder_token)
     return app
-
-
-def _create_threads() -> ThreadPoolExecutor:
-    # One thread per core: more threads would only wait for each other and for the interpreter lock.
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
-
-
-def _create_validation_thread() -> ThreadPoolExecutor:
-    # One request may search a thousand times, and searches need their own threads.
-    return ThreadPoolExecutor(1, thread_name_prefix="validation")
-
-
-def _create_catalog_threads() -> ThreadPoolExecutor:
-    # They mostly wait for the database.
-    return ThreadPoolExecutor(CATALOG_THREADS, thread_name_prefix="catalog")
 
 
 def _add_middleware(

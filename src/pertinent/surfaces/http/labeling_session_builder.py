@@ -22,7 +22,7 @@ from ...validation.labels.labeling_session import LabelingSession
 from ..library import Pertinent
 from ..validation_targets import LocalPipeline
 from .errors import ApiError
-from .service import get_service
+from .service import Service, get_service
 
 Result = TypeVar("Result")
 
@@ -61,9 +61,9 @@ class SessionBuilder:
         except InvalidInput as error:
             raise SettingsError(str(error)) from error
 
-    async def session(self) -> LabelingSession:
+    async def session(self, service: Service) -> LabelingSession:
         """Return the session, or the previous one during a long rebuild; raise a 503 without either."""
-        previous, build = self._start_build()
+        previous, build = await service.read_catalog(self._start_build)
         future = asyncio.wrap_future(build)
         # Nobody may be left to await it; its exception is read here, or asyncio would log it.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -144,7 +144,7 @@ async def run_in_session(request: Request, work: Callable[[LabelingSession], Res
     service = get_service(request)
     service.engine()  # raises a 503 if nothing is indexed
     try:
-        session = await builder.session()
+        session = await builder.session(service)
         return await service.run_in_thread(lambda: work(session))
     except InvalidInput as error:
         if error.field != "golden":

@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from ...errors import NotFound
 from ..book_title import choose_title
 from ..llms_txt import link_page, render_full_head, render_full_page, render_index, render_markdown
-from .service import get_service
+from .service import Service, get_service
 
 router = APIRouter(include_in_schema=False)
 
@@ -23,9 +23,9 @@ MARKDOWN = "text/markdown; charset=utf-8"
 @router.get("/llms.txt")
 async def read_index(request: Request) -> Response:
     """List the pages."""
-    pertinent = get_service(request).pertinent
-    title = await _read_title(request)
-    records = await get_service(request).read_catalog(pertinent.pages)
+    service = get_service(request)
+    title = await _read_title(service)
+    records = await service.read_catalog(service.pertinent.pages)
     return PlainTextResponse(render_index(title, records, link_page))
 
 
@@ -33,7 +33,7 @@ async def read_index(request: Request) -> Response:
 async def read_full(request: Request) -> Response:
     """Send all pages, one after the other."""
     service = get_service(request)
-    title = await _read_title(request)
+    title = await _read_title(service)
     records = await service.read_catalog(service.pertinent.pages)
 
     async def stream() -> AsyncIterator[str]:
@@ -56,8 +56,7 @@ async def read_markdown(request: Request, document_id: Annotated[str, Path(max_l
     return Response(render_markdown(page), media_type=MARKDOWN)
 
 
-async def _read_title(request: Request) -> str:
-    service = get_service(request)
+async def _read_title(service: Service) -> str:
     service.engine()  # raises a 503 if nothing is indexed
     settings = service.pertinent.workspace.settings
     sources = await service.read_catalog(service.pertinent.sources)

@@ -19,7 +19,7 @@ from ...identity import is_loopback
 from ...search.engine import NO_CHUNKS
 from ...settings import Settings
 from ..library import Pertinent
-from ..running_service import RunningService, local_url, make_token, publish_address
+from ..running_service import RunningService, format_url, local_url, make_token, publish_address
 from .app import create_app
 from .connection_limits import ConnectionLimits, read_descriptor_limit
 from .observability import Observer, configure_logging, create_tracer
@@ -98,7 +98,7 @@ def run_server(
     is_embedded = settings.qdrant_url is None
     try:
         with publish_address(settings.folder, address, announce) if is_embedded else nullcontext():
-            announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C stops it)")
+            announce(f"serving on {format_url(host, port)} (Ctrl-C stops it)")
             if watch:
                 watcher.start()
             uvicorn.Server(config).run(sockets=[listener])

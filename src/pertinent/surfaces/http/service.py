@@ -1,4 +1,4 @@
-"""The service behind the routes: engine, batcher, health and thread pool.
+"""The service behind the routes: engine, batcher, health and thread pools.
 
 A search runs in one way: the answer cache is asked first, then the `QueryBatcher` runs the search in a
 thread. All other work of a route runs in the same thread pool, except reading from the catalog and
@@ -9,6 +9,7 @@ validation, which have their own: while the catalog is silent, or tests run, sea
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,9 @@ from .store_health import HealthMonitor, StoreProbe, probe_catalog, probe_index
 
 Result = TypeVar("Result")
 
+CATALOG_THREADS = 8
+"""How many requests read from the catalog at once; they mostly wait for the database."""
+
 
 @dataclass(slots=True)
 class Service:
@@ -37,40 +41,56 @@ class Service:
     Args:
         pertinent: The open library.
         observer: Records metrics, logs and traces.
-        timeout: `request_timeout`, in seconds.
-        threads: Runs searches and all other blocking work.
-        catalog_threads: Run what reads from the catalog alone.
-        validation_thread: Runs the tests of one request after the other.
 
     """
 
     pertinent: Pertinent
     observer: Observer
-    timeout: float
-    threads: ThreadPoolExecutor
-    catalog_threads: ThreadPoolExecutor
-    validation_thread: ThreadPoolExecutor
+    timeout: float = field(init=False)
+    """`request_timeout`, in seconds."""
     batcher: QueryBatcher = field(init=False)
     health: HealthMonitor = field(init=False)
-    # A thread of its own: pages that are read must not delay a probe.
-    _probe_thread: ThreadPoolExecutor = field(
-        init=False, default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")
-    )
+    _threads: ThreadPoolExecutor = field(init=False)
+    _catalog_threads: ThreadPoolExecutor = field(init=False)
+    _validation_thread: ThreadPoolExecutor = field(init=False)
+    _probe_thread: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
+        self._create_threads()
         workspace = self.pertinent.workspace
+        self.timeout = workspace.settings.request_timeout
         # A probe ends before the deadline of its request, and so can say that a store does not answer.
         timeout = self.timeout / 2
         catalog_timeout = min(choose_catalog_timeout(workspace.settings) or timeout, timeout)
         self.health = HealthMonitor(
-            StoreProbe("index", lambda: probe_index(workspace), lambda: self.threads, timeout),
+            StoreProbe("index", lambda: probe_index(workspace), lambda: self._threads, timeout),
             StoreProbe(
                 "catalog", lambda: probe_catalog(workspace), lambda: self._probe_thread, catalog_timeout
             ),
             self.observer,
             workspace.reranking,
         )
-        self.batcher = QueryBatcher(lambda queries: self.engine().search_batch(queries), lambda: self.threads)
+        self.batcher = QueryBatcher(
+            lambda queries: self.engine().search_batch(queries), lambda: self._threads
+        )
+
+    def _create_threads(self) -> None:
+        # One thread per core: more threads would only wait for each other and for the interpreter lock.
+        self._threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
+        self._catalog_threads = ThreadPoolExecutor(CATALOG_THREADS, thread_name_prefix="catalog")
+        # One request may search a thousand times, and searches need their own threads.
+        self._validation_thread = ThreadPoolExecutor(1, thread_name_prefix="validation")
+        # Pages that are read must not delay a probe.
+        self._probe_thread = ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")
+
+    def close(self) -> None:
+        """End the threads; the service has new ones, since its application may be started again."""
+        for threads in (self._threads, self._validation_thread):
+            threads.shutdown(wait=True)
+        for threads in (self._catalog_threads, self._probe_thread):
+            # A catalog that is silent is not waited for.
+            threads.shutdown(wait=False, cancel_futures=True)
+        self._create_threads()
 
     def engine(self) -> Engine:
         """Return the search engine; raise a 503 if nothing is indexed yet."""
@@ -98,15 +118,15 @@ class Service:
 
     async def run_in_thread(self, work: Callable[[], Result]) -> Result:
         """Run blocking work in the thread pool."""
-        return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def run_validation(self, work: Callable[[], Result]) -> Result:
         """Run the tests of a request in the thread for validation."""
-        return await asyncio.get_running_loop().run_in_executor(self.validation_thread, work)
+        return await asyncio.get_running_loop().run_in_executor(self._validation_thread, work)
 
     async def read_catalog(self, read: Callable[[], Result]) -> Result:
         """Read from the catalog in its own thread pool."""
-        return await asyncio.get_running_loop().run_in_executor(self.catalog_threads, read)
+        return await asyncio.get_running_loop().run_in_executor(self._catalog_threads, read)
 
 
 def get_service(request: Request) -> Service:

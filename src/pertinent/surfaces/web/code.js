@@ -1,6 +1,7 @@
 // Syntax highlighting of code with highlight.js. Its HTML is parsed in a document of its own, and only the text and the
 // classes of its elements are taken from there.
 
+import { create } from "./dom.js";
 import { splitByMatches } from "./highlight.js";
 
 /** Languages that highlight.js does not know, and what it highlights them as. */
@@ -43,23 +44,16 @@ function drawParts(parts, tokens) {
   let number = 0;
   let used = 0;
   return parts.map(({ start, end, isMatch }) => {
-    const box = isMatch ? document.createElement("mark") : document.createDocumentFragment();
+    const box = isMatch ? create("mark") : document.createDocumentFragment();
     for (let position = start; position < end;) {
       const { text, kind } = tokens[number];
       const length = Math.min(text.length - used, end - position);
-      box.append(drawToken(text.slice(used, used + length), kind));
+      const token = text.slice(used, used + length);
+      box.append(kind ? create("span", { class: kind }, token) : token);
       position += length;
       used += length;
       if (used === text.length) [number, used] = [number + 1, 0];
     }
     return box;
   });
-}
-
-function drawToken(text, kind) {
-  if (!kind) return text;
-  const element = document.createElement("span");
-  element.className = kind;
-  element.textContent = text;
-  return element;
 }

@@ -1,7 +1,11 @@
 // Highlighting of the query's words: those that the service marked in snippets, and, in titles and in the rest of a
 // passage, the query's words and their inflections.
 
-const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
+import { create } from "./dom.js";
+
+/** A character of a word. */
+const LETTER = String.raw`[\p{L}\p{M}\p{N}_]`;
+const WORD = new RegExp(`${LETTER}+`, "gu");
 /** Scripts that are written without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 const ENDINGS = ["ings", "ing", "edly", "ed", "ies", "es", "s", "ly", "e", "y"];
@@ -16,17 +20,25 @@ const STOP_WORDS = new Set((
 
 /** Return a pattern that matches the query's words, their inflections and the marked words; null without words. */
 export function buildPattern(query, markedWords = []) {
-  const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
+  const words = listWords(query);
   const contentWords = words.filter((word) => !STOP_WORDS.has(word));
   const highlighted = contentWords.length ? contentWords : words;
   if (!highlighted.length) return null;
   // The reader may still be typing the last word.
-  const unfinished = /[\p{L}\p{M}\p{N}_]$/u.test(query) ? words.at(-1) : "";
+  const unfinished = new RegExp(`${LETTER}$`, "u").test(query) ? words.at(-1) : "";
   const patterns = highlighted.map((word) => buildWordPattern(word, word === unfinished && !STOP_WORDS.has(word)));
-  patterns.push(...markedWords.map(buildExactPattern));
-  // The longest first: the first alternative that matches wins.
-  patterns.sort((a, b) => b.length - a.length);
-  return new RegExp(patterns.join("|"), "giu");
+  return joinPatterns([...patterns, ...markedWords.map(buildExactPattern)]);
+}
+
+/** Return the words of a query, each once and in lower case. */
+function listWords(query) {
+  return [...new Set(query.toLowerCase().match(WORD) ?? [])];
+}
+
+/** Return a pattern that matches any of the patterns; the longest are tried first. */
+function joinPatterns(patterns) {
+  const longestFirst = patterns.toSorted((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.join("|"), "giu");
 }
 
 function buildWordPattern(word, isUnfinished) {
@@ -34,13 +46,16 @@ function buildWordPattern(word, isUnfinished) {
   if (UNSPACED.test(word)) return word;
   const stem = stemWord(word);
   const allowsAnyEnding = stem.length >= SHORTEST_STEM || (isUnfinished && word.length >= SHORTEST_PREFIX);
-  const body = allowsAnyEnding ? `${stem}[\\p{L}\\p{M}\\p{N}_]*` : `${word}s?`;
-  return `(?<![\\p{L}\\p{M}\\p{N}_])${body}(?![\\p{L}\\p{M}\\p{N}_])`;
+  return matchWholeWord(allowsAnyEnding ? `${stem}${LETTER}*` : `${word}s?`);
+}
+
+function matchWholeWord(pattern) {
+  return `(?<!${LETTER})${pattern}(?!${LETTER})`;
 }
 
 function buildExactPattern(word) {
   const escaped = word.replace(/[^\p{L}\p{M}\p{N}_]/gu, (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
-  return UNSPACED.test(word) ? escaped : `(?<![\\p{L}\\p{M}\\p{N}_])${escaped}(?![\\p{L}\\p{M}\\p{N}_])`;
+  return UNSPACED.test(word) ? escaped : matchWholeWord(escaped);
 }
 
 function stemWord(word) {
@@ -50,25 +65,17 @@ function stemWord(word) {
 
 /** Return a pattern that matches the query's words where words begin; null for a query without words. */
 export function buildPrefixPattern(query) {
-  const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
+  const words = listWords(query);
   if (!words.length) return null;
-  // The longest first: the first alternative that matches wins.
-  words.sort((a, b) => b.length - a.length);
-  const patterns = words.map((word) => UNSPACED.test(word) ? word : `(?<![\\p{L}\\p{M}\\p{N}])${word}`);
-  return new RegExp(patterns.join("|"), "giu");
+  // A part of a name with underscores is a word of it.
+  return joinPatterns(words.map((word) => UNSPACED.test(word) ? word : `(?<![\\p{L}\\p{M}\\p{N}])${word}`));
 }
 
 /** Append text to an element, with matches of the pattern inside `<mark>`. */
 export function appendHighlighted(element, text, pattern) {
   for (const { start, end, isMatch } of splitByMatches(text, pattern)) {
     const part = text.slice(start, end);
-    if (!isMatch) {
-      element.append(part);
-      continue;
-    }
-    const mark = document.createElement("mark");
-    mark.textContent = part;
-    element.append(mark);
+    element.append(isMatch ? create("mark", {}, part) : part);
   }
 }
 

@@ -3,6 +3,7 @@
 // of a page: it may begin or end inside a code block or a table.
 
 import { drawTokens } from "./code.js";
+import { create } from "./dom.js";
 import { appendHighlighted } from "./highlight.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
@@ -138,33 +139,23 @@ function drawCode({ lines, info }, words) {
   const visible = lines.slice(isCutAbove ? 1 : 0, isCutBelow ? -1 : undefined);
   const text = visible.join("\n").replace(/^\n+|\s+$/g, "");
   if (!text) return [];
-  const box = document.createElement("pre");
   const language = /^[\w+#-]+/.exec(info)?.[0];
-  if (language) box.dataset.language = language;
-  const code = document.createElement("code");
+  const code = create("code");
   drawTokens(code, text, language, words);
-  box.append(...(isCutAbove ? [drawCut("span")] : []), code, ...(isCutBelow ? [drawCut("span")] : []));
-  return [box];
+  return [create("pre", { dataset: language && { language } },
+    isCutAbove ? drawCut("span") : null, code, isCutBelow ? drawCut("span") : null)];
 }
 
 function drawTable({ alignments, head, body }, words) {
-  const table = document.createElement("table");
-  const drawRow = (texts, tag) => {
-    const row = document.createElement("tr");
-    texts.forEach((text, column) => {
-      const cell = drawInline(tag, text, words);
-      if (alignments[column]) cell.className = alignments[column];
-      if (tag === "th") cell.scope = "col";
-      row.append(cell);
-    });
-    return row;
-  };
-  if (head) table.createTHead().append(drawRow(head, "th"));
-  table.createTBody().append(...body.map((texts) => drawRow(texts, "td")));
-  const box = document.createElement("div");
-  box.className = "scroll";
-  box.append(table);
-  return [box];
+  const drawRow = (texts, tag) => create("tr", {}, ...texts.map((text, column) => {
+    const cell = drawInline(tag, text, words);
+    if (alignments[column]) cell.className = alignments[column];
+    if (tag === "th") cell.scope = "col";
+    return cell;
+  }));
+  return [create("div", { class: "scroll" }, create("table", {},
+    head && create("thead", {}, drawRow(head, "th")),
+    create("tbody", {}, ...body.map((texts) => drawRow(texts, "td")))))];
 }
 
 function drawList({ items }, words) {
@@ -177,7 +168,7 @@ function drawList({ items }, words) {
     if (!level || indent > level.indent + 1 || (level.number === null) !== (number === null)) {
       const parentItem = level && indent > level.indent + 1 ? level.element.lastElementChild : null;
       if (level && !parentItem) open.pop();
-      level = { indent, number, element: document.createElement(number === null ? "ul" : "ol") };
+      level = { indent, number, element: create(number === null ? "ul" : "ol") };
       if (number !== null && number !== 1) level.element.start = number;
       const container = parentItem ?? open.at(-1)?.element.lastElementChild;
       if (container) container.append(level.element);
@@ -191,21 +182,18 @@ function drawList({ items }, words) {
 
 /** Draw where lines are left out, lower than a line of text. */
 function drawCut(tag) {
-  const element = document.createElement(tag);
-  element.className = "cut";
-  element.textContent = ELLIPSIS;
-  return element;
+  return create(tag, { class: "cut" }, ELLIPSIS);
 }
 
 /** Draw an element with text, inline `code`, **bold** text and highlighted words. */
 function drawInline(tag, text, words) {
-  const element = document.createElement(tag);
+  const element = create(tag);
   appendMatches(element, text, INLINE_CODE, (match) => {
-    const code = document.createElement("code");
+    const code = create("code");
     appendHighlighted(code, match[2].replace(/^ (.*\S.*) $/s, "$1"), words);
     return code;
   }, (between) => appendMatches(element, between, BOLD, (match) => {
-    const bold = document.createElement("strong");
+    const bold = create("strong");
     appendHighlighted(bold, match[1], words);
     return bold;
   }, (plain) => appendHighlighted(element, plain, words)));

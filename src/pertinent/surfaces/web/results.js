@@ -77,12 +77,12 @@ function drawLink(metadata, words) {
 
 /** Draw the headings above the section, which are cut if there is no room for them, and its own heading. */
 function drawHeadings(section, words) {
-  const start = section.lastIndexOf(SEPARATOR) + 1 && section.lastIndexOf(SEPARATOR) + SEPARATOR.length;
+  const heading = section.split(SEPARATOR).at(-1);
   const own = create("span", { class: "own-heading" });
-  appendHighlighted(own, section.slice(start), words);
-  if (!start) return [own];
+  appendHighlighted(own, heading, words);
+  if (heading === section) return [own];
   const above = create("span", { class: "headings-above", title: section });
-  appendHighlighted(above, section.slice(0, start), words);
+  appendHighlighted(above, section.slice(0, section.length - heading.length), words);
   return [above, own];
 }
 

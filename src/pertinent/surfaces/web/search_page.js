@@ -1,6 +1,7 @@
 // The search page: what the reader enters, and what is shown for it.
 
 import * as api from "./api.js";
+import { create } from "./dom.js";
 import { drawParts, getMinScore, listenToOptions, showOptions, showPart } from "./filters.js";
 import { buildPattern } from "./highlight.js";
 import { listenToKeyboard } from "./keyboard.js";
@@ -232,11 +233,7 @@ function mayHaveMore(results) {
 }
 
 function drawMoreButton() {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "button more";
-  button.textContent = "More passages";
-  button.addEventListener("click", async () => {
+  const showMore = async () => {
     const oldChunks = new Set(getHits(hitList).map((hit) => hit.dataset.chunk));
     count = Math.min(count * 2, MAX_COUNT);
     await runSearch();
@@ -245,8 +242,8 @@ function drawMoreButton() {
     const isNew = (hit) => !oldChunks.has(hit.dataset.chunk);
     const nextHit = hits[hits.findLastIndex((hit) => !isNew(hit)) + 1] ?? hits.find(isNew);
     if (nextHit) focusHit(nextHit);
-  });
-  return button;
+  };
+  return create("button", { type: "button", class: "button more", on: { click: showMore } }, "More passages");
 }
 
 function searchWholeBook() {

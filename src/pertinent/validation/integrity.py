@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from .._internal.messages import format_count
+from .._internal.messages import limit_lines
 from ..errors import InvalidInput
 from ..identity import TITLE_MAX, shorten
 from ..limits import check_at_least, check_hash, check_text, check_time
@@ -114,13 +114,6 @@ def _list_differing_fields(result: Chunk, chunk: Chunk) -> list[str]:
     # A point of an external collection may lack title and position: its database, or its page, adds them.
     added = {"title": not chunk.title, "position": result.position < 0}
     return [name for name in fields if not added.get(name)]
-
-
-def limit_lines(lines: list[str], most: int, singular: str, plural: str = "") -> list[str]:
-    """Return at most this many lines; a further line counts the others."""
-    if len(lines) <= most:
-        return lines
-    return [*lines[:most], f"and {format_count(len(lines) - most, singular, plural)}"]
 
 
 def find_pages_with_gaps(pages: Iterable[PageView]) -> list[str]:

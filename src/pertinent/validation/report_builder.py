@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from .._internal.messages import count_queries
+from .._internal.messages import count_queries, limit_lines
 from ..types import DamagedPoint
 from . import integrity, preflight
 from .acceptance_checks import AcceptanceCheck
@@ -119,7 +119,7 @@ class ReportBuilder:
             issues=[
                 *integrity.describe_damaged_points(damaged),
                 *integrity.describe_faults(results),
-                *integrity.limit_lines(mismatches, integrity.MAX_MISMATCHES, "more such result"),
+                *limit_lines(mismatches, integrity.MAX_MISMATCHES, "more such result"),
                 *(audit or ()),
                 *list_issues(self.golden, self.cases, diagnoses, checks, latency),
             ],

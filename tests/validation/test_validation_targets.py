@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import http.server
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pertinent._internal.progress import NoProgress
 from pertinent.errors import IndexFailure, InvalidInput, SettingsError
+from pertinent.identity import content_hash
+from pertinent.surfaces.reindex_gate import ReindexGate
 from pertinent.surfaces.validation_targets import LocalPipeline, RemoteService
 from pertinent.types import SearchOptions
+from pertinent.validation.runner import QueryRunner
 from pertinent.validation.target import ValidationTarget
 from pertinent.validation.validate import NoVerdict, ValidationOptions, validate
+from pertinent.workspace.reindex import reindex
 from pertinent.workspace.workspace import Workspace
 
 from ..servers.service import running_service
-from .conftest import golden
+from .conftest import golden, has_issue
+from .test_damage import passage, set_payload
+
+
+@contextmanager
+def validation_target(stored: Workspace, surface: str) -> Iterator[ValidationTarget]:
+    if surface == "local":
+        yield LocalPipeline(stored)
+        return
+    with running_service(stored) as url:
+        remote = RemoteService.connect(url)
+        with remote.client:
+            yield remote
 
 
 def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> None:
@@ -53,13 +72,80 @@ def test_pages_that_change_during_a_run_give_no_verdict(
     target_type = LocalPipeline if surface == "local" else RemoteService
     search = target_type.search
     monkeypatch.setattr(target_type, "search", sync)
-    with ExitStack() as stack:
-        target: ValidationTarget = LocalPipeline(stored)
-        if surface == "service":
-            target = RemoteService.connect(stack.enter_context(running_service(stored)))
-            stack.enter_context(target.client)
-        with pytest.raises(NoVerdict, match="pages changed during the run"):
-            validate(target, golden(), ValidationOptions(together=False))
+    with validation_target(stored, surface) as target, pytest.raises(NoVerdict, match="pages changed during"):
+        validate(target, golden(), ValidationOptions(together=False))
+
+
+@pytest.mark.parametrize("surface", ["local", "service"])
+def test_half_written_pages_give_no_verdict(stored: Workspace, surface: str) -> None:
+    """A sync that began before the run, and commits after it, changes no record of a page meanwhile."""
+    stored.writable_catalog().begin([stored.catalog().pages()[0].document_id])
+    with (
+        validation_target(stored, surface) as target,
+        pytest.raises(NoVerdict, match="1 page is only partly"),
+    ):
+        validate(target, golden(), ValidationOptions(together=False))
+
+
+def test_interrupted_sync_does_not_stop_a_validated_reindex(stored: Workspace, tmp_path: Path) -> None:
+    stored.writable_catalog().begin([stored.catalog().pages()[0].document_id])
+    path = tmp_path / "golden.json"
+    path.write_text(golden().model_dump_json())
+    summaries: list[str] = []
+    reindex(stored, NoProgress(), ReindexGate(stored, path, summaries.append))
+    assert [summary[:9] for summary in summaries] == ["new: PASS", "old: PASS"]
+
+
+@pytest.mark.parametrize("surface", ["local", "service"])
+def test_sync_that_begins_during_a_run_gives_no_verdict(
+    stored: Workspace, surface: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin_sync(runner: QueryRunner) -> None:
+        stored.writable_catalog().begin(["a-new-page"])
+
+    monkeypatch.setattr(QueryRunner, "warm_up", begin_sync)
+    with validation_target(stored, surface) as target, pytest.raises(NoVerdict, match="a sync is running"):
+        validate(target, golden(), ValidationOptions(together=False))
+
+
+@pytest.mark.parametrize("surface", ["local", "service"])
+def test_build_that_is_replaced_during_a_run_gives_no_verdict(
+    stored: Workspace, surface: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replace_build(runner: QueryRunner) -> None:
+        fingerprint = stored.catalog().fingerprint()
+        assert fingerprint is not None
+        stored.writable_catalog().set_fingerprint(replace(fingerprint, build=2))
+
+    monkeypatch.setattr(QueryRunner, "warm_up", replace_build)
+    monkeypatch.setattr("pertinent.validation.validate.run_queries", lambda *_: [])
+    with validation_target(stored, surface) as target, pytest.raises(NoVerdict, match="pages changed"):
+        validate(target, golden(), ValidationOptions(together=False, diagnose=False))
+
+
+STALE_TEXT = "The hinge of the knee, in words that its page no longer has."
+STALE_FIELDS: list[dict[str, object]] = [
+    {"text": STALE_TEXT, "content_hash": content_hash(STALE_TEXT)},
+    {"url": "https://book.example/docs/another-page"},
+    {"section": "Another section"},
+    {"position": 4711},
+]
+
+
+@pytest.mark.parametrize("fields", STALE_FIELDS, ids=lambda fields: next(iter(fields)))
+@pytest.mark.parametrize("surface", ["local", "service"])
+def test_result_unlike_its_page_fails_and_is_named(
+    stored: Workspace, surface: str, fields: dict[str, object]
+) -> None:
+    """The result is complete and its hash is right, but its page is another one."""
+    chunk = passage(stored, "knee", "hinge")
+    set_payload(stored, chunk, **fields)
+    with validation_target(stored, surface) as target:
+        report = validate(target, golden(), ValidationOptions(together=False))
+    assert (report.metadata_completeness_rate, report.hash_validation_pass_rate) == (1.0, 1.0)
+    assert report.verdict == "FAIL"
+    assert "results unlike their page: 1 (target: 0)" in report.summary
+    assert has_issue(report, f"result {chunk.chunk_id}", f"differs from its page in {', '.join(fields)}")
 
 
 def test_service_applies_filters_and_ranking(stored: Workspace) -> None:

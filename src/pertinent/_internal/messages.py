@@ -87,6 +87,13 @@ def format_list(names: Sequence[str], limit: int = LIST_LIMIT, separator: str = 
     return separator.join(names[:limit]) + remainder
 
 
+def limit_lines(lines: list[str], most: int, singular: str, plural: str = "") -> list[str]:
+    """Return at most this many lines; a further line counts the others: `and 3 more pages`."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[:most], f"and {format_count(len(lines) - most, singular, plural)}"]
+
+
 def format_apart(form: Callable[[float, int], str], value: float, limit: float, digits: int) -> str:
     """Format a value with enough digits to tell it from its limit: 0.7996 missed 0.80, so it is not `0.80`.
 

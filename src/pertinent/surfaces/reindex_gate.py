@@ -13,14 +13,14 @@ from ..validation.comparison.compare import compare_reports, find_regressions
 from ..validation.criteria import merge_criteria
 from ..validation.golden.formats import read_golden
 from ..validation.report import ValidationReport
-from ..validation.target import PageView
+from ..validation.target import ContentVersion, PageView
 from ..validation.validate import ValidationOptions, validate
 from ..workspace.workspace import Workspace
 from .validation_targets import InProcessPipeline, LocalPipeline
 
 
 class NewBuild(InProcessPipeline):
-    """A build that is not in use yet, for validation."""
+    """A build that is not in use yet, while `reindex` holds the write lock."""
 
     def __init__(self, engine: Engine, writes: Iterable[tuple[str, PageWrite]]) -> None:
         super().__init__(engine)
@@ -29,8 +29,9 @@ class NewBuild(InProcessPipeline):
     def describe_pipeline(self) -> Mapping[str, str]:
         return {"subject": "candidate"}
 
-    def content_version(self) -> object:
-        return None
+    def content_version(self) -> ContentVersion:
+        # No sync can run.
+        return ContentVersion()
 
     def pages(self) -> Iterator[PageView]:
         for _, write in self._writes:
@@ -43,6 +44,14 @@ class NewBuild(InProcessPipeline):
 
     def audit(self) -> list[str]:
         return []
+
+
+class OldBuild(LocalPipeline):
+    """The build in use, while `reindex` holds the write lock."""
+
+    def content_version(self) -> ContentVersion:
+        # No sync can run; pages that an interrupted one left unfinished must not prevent a reindex.
+        return ContentVersion()
 
 
 class ReindexGate:
@@ -80,7 +89,7 @@ class ReindexGate:
         settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
         try:
             embedder = build.create_embedder(settings)
-            old_build = LocalPipeline(self._workspace, embedder)
+            old_build = OldBuild(self._workspace, embedder)
             return validate(old_build, self._golden, ValidationOptions(diagnose=False), self._criteria)
         except PertinentError as error:
             raise SyncRefused(

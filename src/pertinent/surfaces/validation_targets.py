@@ -15,9 +15,10 @@ from ..ports import Embedder
 from ..search.engine import Engine
 from ..types import Answer, Chunk, SearchOptions, damaged_points, readable_chunks
 from ..validation import integrity
-from ..validation.target import PageView
+from ..validation.target import ContentVersion, PageView
 from ..workspace.workspace import Workspace
-from .client.api_requests import build_models, build_search
+from .client.api_requests import build_content_version, build_models, build_search
+from .page_view import count_pending
 
 if TYPE_CHECKING:
     from .._internal.progress import Progress
@@ -73,12 +74,10 @@ class LocalPipeline(InProcessPipeline):
         stored = self._workspace.catalog().chunk(chunk.chunk_id) if chunk.start < 0 else None
         return replace(chunk, start=stored.start, end=stored.end) if stored else chunk
 
-    def content_version(self) -> object:
+    def content_version(self) -> ContentVersion:
         catalog = self._workspace.catalog()
-        fingerprint = catalog.fingerprint()
-        # A sync writes to the index what it has not yet committed to the catalog.
-        pending = self._workspace.writable_catalog().pending() if fingerprint else []
-        return fingerprint, pending, catalog.pages()
+        pending = count_pending(self._workspace)
+        return ContentVersion(pending, (catalog.fingerprint(), catalog.pages()))
 
     def pages(self) -> Iterator[PageView]:
         catalog = self._workspace.catalog()
@@ -147,8 +146,8 @@ class RemoteService:
         # Cached answers must not be measured.
         return self.client.send(build_search(text, replace(options, bypass_cache=True)))
 
-    def content_version(self) -> object:
-        return self.client.pages()
+    def content_version(self) -> ContentVersion:
+        return self.client.send(build_content_version())
 
     def pages(self) -> Iterator[PageView]:
         for record in self.client.pages():

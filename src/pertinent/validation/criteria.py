@@ -16,7 +16,7 @@ Comparison = Literal["at least", "below", "exactly"]
 ROUNDING = 1e-9
 """How far below its target a mean may be, by rounding; a target up to this demands nothing."""
 
-_EXACT = ("audit", "baseline", "damaged points")
+_EXACT = ("audit", "baseline", "damaged points", "results unlike their page")
 """Criteria that count faults."""
 
 

@@ -1,15 +1,17 @@
-"""Check stored chunks: seed 000's six fields, and the hash of the text."""
+"""Check chunks: seed 000's six fields, the hash of the text, and whether a result agrees with its page."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from .._internal.messages import format_count
+from .._internal.messages import limit_lines
 from ..errors import InvalidInput
+from ..identity import TITLE_MAX, shorten
 from ..limits import check_at_least, check_hash, check_text, check_time
 from ..types import Chunk, DamagedPoint
 from .target import PageView
@@ -18,6 +20,11 @@ MAX_POINTS = 50
 """How many damaged points are named."""
 MAX_FAULTS = 5
 """How many faults of chunks are named."""
+MAX_MISMATCHES = 5
+"""How many results that differ from their page are named."""
+
+_COMPARED = ("document_id", "url", "anchor", "title", "section", "position", "text", "content_hash")
+"""The fields of a result that its page must confirm."""
 
 _CHECKS: Mapping[str, Callable[[str, object], object]] = {
     "url": check_text,
@@ -70,8 +77,7 @@ def hash_rate(chunks: Sequence[Chunk]) -> float:
 def describe_damaged_points(points: Iterable[DamagedPoint]) -> list[str]:
     """Describe each damaged point once, with its fields; those beyond a limit are only counted."""
     lines = [f"damaged {point}" for point in {point.point_id: point for point in points}.values()]
-    omitted = format_count(len(lines) - MAX_POINTS, "more damaged point", "more damaged points")
-    return lines[:MAX_POINTS] + ([f"and {omitted}"] if len(lines) > MAX_POINTS else [])
+    return limit_lines(lines, MAX_POINTS, "more damaged point")
 
 
 def describe_faults(chunks: Iterable[Chunk]) -> list[str]:
@@ -85,8 +91,29 @@ def describe_faults(chunks: Iterable[Chunk]) -> list[str]:
         lines += [f"{name}: {error}" for field, error in damage.items() if field not in absent]
         if "content_hash" not in damage and not hash_matches(chunk):
             lines.append(f"{name}: its hash does not match its text")
-    omitted = format_count(len(lines) - MAX_FAULTS, "more fault", "more faults")
-    return lines[:MAX_FAULTS] + ([f"and {omitted} of chunks"] if len(lines) > MAX_FAULTS else [])
+    return limit_lines(lines, MAX_FAULTS, "more fault of chunks", "more faults of chunks")
+
+
+def find_mismatches(results: Iterable[Chunk], pages: Iterable[PageView]) -> list[str]:
+    """Describe each result that differs from the chunk with its id on the listed pages, once."""
+    listed = {chunk.chunk_id: chunk for page in pages for chunk in page.chunks}
+    lines = []
+    for result in results:
+        name = f"result {result.chunk_id} of {result.url}"
+        if (chunk := listed.get(result.chunk_id)) is None:
+            lines.append(f"{name} is on no listed page")
+        elif fields := _list_differing_fields(result, chunk):
+            lines.append(f"{name} differs from its page in {', '.join(fields)}")
+    return list(dict.fromkeys(lines))
+
+
+def _list_differing_fields(result: Chunk, chunk: Chunk) -> list[str]:
+    # The catalog stores titles shortened.
+    shortened = [replace(chunk, title=shorten(chunk.title, TITLE_MAX)) for chunk in (result, chunk)]
+    fields = [name for name in _COMPARED if getattr(shortened[0], name) != getattr(shortened[1], name)]
+    # A point of an external collection may lack title and position: its database, or its page, adds them.
+    added = {"title": not chunk.title, "position": result.position < 0}
+    return [name for name in fields if not added.get(name)]
 
 
 def find_pages_with_gaps(pages: Iterable[PageView]) -> list[str]:

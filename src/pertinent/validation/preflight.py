@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from statistics import fmean
 
-from .._internal.messages import count_queries, format_count, format_list
+from .._internal.messages import count_queries, format_count, format_list, limit_lines
 from . import metrics
 from .criteria import Criteria
 from .golden.golden_set import GoldenQuery, GoldenSet, Label
@@ -67,16 +67,14 @@ def _note_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery])
     notes = []
     faults = list_label_faults(golden, resolved)
     for status in ("lost", "ambiguous", "relocated"):
-        members = [(query, label) for query, label in faults if label.status == status]
-        limit = MAX_LOST if status == "lost" else MAX_NAMED
-        notes += [
+        lines = [
             f"a label of {_name(query.id, label.label.line)} is {status}: {label.label.location} "
             f"({label.detail})"
-            for query, label in members[:limit]
+            for query, label in faults
+            if label.status == status
         ]
-        if len(members) > limit:
-            omitted = format_count(len(members) - limit, "more label is", "more labels are")
-            notes.append(f"and {omitted} {status}")
+        limit = MAX_LOST if status == "lost" else MAX_NAMED
+        notes += limit_lines(lines, limit, f"more label is {status}", f"more labels are {status}")
     return notes
 
 

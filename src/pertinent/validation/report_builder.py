@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from .._internal.messages import count_queries
+from .._internal.messages import count_queries, limit_lines
 from ..types import DamagedPoint
 from . import integrity, preflight
 from .acceptance_checks import AcceptanceCheck
@@ -82,10 +82,11 @@ class ReportBuilder:
         latency = latency_summary([case.outcome.latency_ms for case in self.cases])
         results = [hit.chunk for case in self.cases for hit in case.outcome.results]
         damaged = _list_damaged_points(self.cases)
+        mismatches = integrity.find_mismatches(results, self.pages)
         rates = (integrity.completeness(results), integrity.hash_rate(results))
         ceiling = preflight.precision_ceiling(self.golden, self.resolved, self.criteria)
         ranking = self._judge_ranking(ceiling)
-        further = self._judge_further(latency, rates, len(damaged), audit)
+        further = self._judge_further(latency, rates, len(damaged), len(mismatches), audit)
         faults = preflight.list_label_faults(self.golden, self.resolved)
         findings = VerdictInput(
             golden=self.golden,
@@ -118,6 +119,7 @@ class ReportBuilder:
             issues=[
                 *integrity.describe_damaged_points(damaged),
                 *integrity.describe_faults(results),
+                *limit_lines(mismatches, integrity.MAX_MISMATCHES, "more such result"),
                 *(audit or ()),
                 *list_issues(self.golden, self.cases, diagnoses, checks, latency),
             ],
@@ -162,9 +164,10 @@ class ReportBuilder:
         latency: LatencySummary | None,
         rates: tuple[float, float],
         damaged: int,
+        mismatches: int,
         audit: list[str] | None,
     ) -> list[Criterion]:
-        """Judge metadata, hashes and latency; damaged points and the audit where there are any."""
+        """Judge metadata, hashes and latency; also damaged points, mismatches and the audit, if any."""
         required = self.criteria
         p95 = latency.p95 if latency else 0.0
         results = sum(len(case.outcome.results) for case in self.cases)
@@ -183,6 +186,9 @@ class ReportBuilder:
         if damaged:
             detail = "points that searches left out of their results"
             criteria.append(_judge_count("damaged points", damaged, results, detail))
+        if mismatches:
+            detail = "results that differ from the pages that the pipeline lists"
+            criteria.append(_judge_count("results unlike their page", mismatches, results, detail))
         if audit is not None:
             chunks = sum(len(page.chunks) for page in self.pages)
             criteria.append(_judge_count("audit", len(audit), chunks, "faults in the stored data"))

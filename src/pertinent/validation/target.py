@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..types import Answer, Chunk, SearchOptions
 
@@ -21,6 +21,15 @@ class PageView:
     chunks: tuple[Chunk, ...]
 
 
+class ContentVersion(NamedTuple):
+    """The state of the stored pages, to notice a sync during a validation."""
+
+    pending: int = 0
+    """How many pages a sync is changing, or left unfinished when it was interrupted."""
+    pages: object = None
+    """A value that changes when a page does."""
+
+
 class ValidationTarget(Protocol):
     """A pipeline under validation: the one of this process, or a remote service."""
 
@@ -30,8 +39,8 @@ class ValidationTarget(Protocol):
     def search(self, text: str, options: SearchOptions) -> Answer:
         """Search without a cache: a cached answer must not be measured."""
 
-    def content_version(self) -> object:
-        """Return a value that changes when a page does; a verdict over two states of the pages is none."""
+    def content_version(self) -> ContentVersion:
+        """Return the state of the pages; the pending ones are counted before the others are read."""
 
     def pages(self) -> Iterator[PageView]:
         """Iterate over all pages, as the catalog has them."""

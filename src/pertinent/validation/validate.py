@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from .._internal.clock import utc_now
+from .._internal.messages import format_count
 from .._internal.progress import NoProgress, Progress
 from ..errors import EmbedderError, PertinentError, StoreError
 from .acceptance_checks import check_concurrency, run_checks
@@ -21,7 +22,7 @@ from .report import ValidationReport
 from .report_builder import ReportBuilder
 from .runner import QueryRunner, fetch_deep_rankings, run_queries
 from .scoring import Case, judge_outcomes
-from .target import PageView, ValidationTarget
+from .target import ContentVersion, PageView, ValidationTarget
 
 __all__ = ["NoVerdict", "ValidationOptions", "validate"]
 
@@ -50,7 +51,7 @@ def validate(
         The report with its verdict.
 
     Raises:
-        NoVerdict: The pages cannot be read or have changed, or no search is answered.
+        NoVerdict: The pages cannot be read, a sync changes them, or no search is answered.
     """
     progress = progress or NoProgress()
     criteria = merge_criteria({}, criteria or golden.criteria)
@@ -88,9 +89,17 @@ def _read_pages(target: ValidationTarget) -> list[PageView]:
         return list(target.pages())
 
 
-def _read_version(target: ValidationTarget) -> object:
+def _read_version(target: ValidationTarget) -> ContentVersion:
+    """Return the state of the pages; raise NoVerdict if a sync has written only a part of them."""
     with _require_pages():
-        return target.content_version()
+        version = target.content_version()
+    if version.pending:
+        pages = format_count(version.pending, "page is", "pages are")
+        raise NoVerdict(
+            f"{pages} only partly written, so there is no verdict: a sync is running or was interrupted. "
+            "Validate again when it has ended; `pertinent index` completes an interrupted one"
+        )
+    return version
 
 
 @contextmanager

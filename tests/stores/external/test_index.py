@@ -44,7 +44,7 @@ from pertinent.types import (
 )
 from pertinent.validation import integrity
 from pertinent.validation.golden.golden_set import GoldenSet
-from pertinent.validation.target import PageView
+from pertinent.validation.target import ContentVersion, PageView
 from pertinent.validation.validate import validate
 
 from ...servers.binary import require
@@ -166,8 +166,8 @@ class CollectionTarget:
         stored = self._catalog.chunk(chunk.chunk_id)
         return replace(chunk, start=stored.start, end=stored.end) if stored else chunk
 
-    def content_version(self) -> object:
-        return None
+    def content_version(self) -> ContentVersion:
+        return ContentVersion()
 
     def pages(self) -> Iterator[PageView]:
         for record in self._catalog.pages():

@@ -35,7 +35,7 @@ from pertinent.validation.labels.labeling_session import (
     order_queue,
     pool_passages,
 )
-from pertinent.validation.target import PageView
+from pertinent.validation.target import ContentVersion, PageView
 from pertinent.workspace.reindex import reindex
 from pertinent.workspace.workspace import Workspace
 
@@ -89,8 +89,8 @@ class FixedRankings:
         hits = [Hit(CHUNKS[number], 0.5, Scores(None, None), rank) for rank, number in enumerate(numbers)]
         return Answer(text, ranking, tuple(hits), options.top_k, options.threshold, "")
 
-    def content_version(self) -> object:
-        return None
+    def content_version(self) -> ContentVersion:
+        return ContentVersion()
 
     def pages(self) -> Iterator[PageView]:
         yield BOOK

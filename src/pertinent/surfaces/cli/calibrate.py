@@ -37,7 +37,7 @@ def calibrate(
     golden: GoldenArgument,
     ranking: RankingOption = None,
     *,
-    json_: JsonFlag = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Propose a score threshold: hits below it do not count as answers.
 
@@ -56,7 +56,7 @@ def calibrate(
     golden_set = read_golden(golden)
     with open_pertinent(context) as pertinent:
         calibration = _run(LocalPipeline(pertinent.workspace), golden_set, ranking)
-    if json_:
+    if as_json:
         print_json(calibration.model_dump(mode="json"))
     else:
         write(render(lambda out: print_calibration(out, calibration)))

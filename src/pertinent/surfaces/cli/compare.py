@@ -46,7 +46,7 @@ def compare(
         ),
     ] = None,
     *,
-    json_: JsonFlag = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Compare two reports query by query: what improved, what got worse, what is chance.
 
@@ -68,7 +68,7 @@ def compare(
 
     comparison = comparing.compare_reports(load(before_path), load(after_path))
     losses = [] if max_regression is None else comparing.find_regressions(comparison, max_regression)
-    if json_:
+    if as_json:
         fields = comparison.model_dump(mode="json")
         print_json(fields | {"max_regression": max_regression, "regressions": losses})
     else:

@@ -58,7 +58,7 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
     ] = None,
     *,
     rerank: RerankFlag = None,
-    json_: JsonFlag = False,
+    as_json: JsonFlag = False,
     explain: Annotated[
         bool,
         typer.Option(
@@ -95,7 +95,7 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
         # Load here what is loaded once per process, so that the stages measure the query alone.
         if isinstance(reader, Pertinent):
             reader.workspace.engine()
-        if not json_:
+        if not as_json:
             render(lambda out: out.print(""))
         timer.lap("opened")
         answer = reader.search(
@@ -109,7 +109,7 @@ def search(  # noqa: PLR0913 - a command's options are its arguments
             rerank=rerank,
         )
         opening_ms = timer.stages["opened"]
-        if json_:
+        if as_json:
             _print_json(answer, opening_ms, explain=explain, include_metadata=not no_metadata)
         else:
             language = reader.workspace.language() if isinstance(reader, Pertinent) else reader.language

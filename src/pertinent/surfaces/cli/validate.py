@@ -149,7 +149,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
             "--strict", help="Make the acceptance checks part of the verdict.", rich_help_panel=_VERDICT
         ),
     ] = False,
-    json_: Annotated[
+    as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the report as JSON and nothing else.", rich_help_panel=_OUTPUT),
     ] = False,
@@ -168,7 +168,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
     Exit codes: 0 PASS; 1 FAIL; 2 invalid input, or INVALID: no verdict is possible,
     because labels are lost or too few for the criteria, the criteria require
-    nothing, or a store is down.
+    nothing, a sync is not complete, or a store is down.
     """
     from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
     from ...validation.criteria import merge_criteria
@@ -221,7 +221,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         losses = find_regressions(comparison, max_regression or 0.0)
         result = add_baseline_criterion(result, comparison, losses)
     written = _write_reports(result, output or settings.reports, junit, markdown, comparison)
-    if json_:
+    if as_json:
         print_json(result.model_dump(mode="json"))
     else:
         from .validation_output import print_report

@@ -15,7 +15,7 @@ from .api_responses import ServiceStatus
 
 if TYPE_CHECKING:
     from ...validation.seed_tests import ValidationRun
-    from ...validation.target import PageView
+    from ...validation.target import ContentVersion, PageView
 
 Result = TypeVar("Result")
 
@@ -97,6 +97,11 @@ def build_listing() -> ApiRequest[tuple[list[PageRecord], dict[str, str]]]:
 def build_sources() -> ApiRequest[dict[str, str]]:
     """Ask for name and location of each source."""
     return ApiRequest("GET", "/api/v1/documents", api_responses.read_sources)
+
+
+def build_content_version() -> ApiRequest[ContentVersion]:
+    """Ask for the state of the pages, by which a validation notices a sync."""
+    return ApiRequest("GET", "/api/v1/documents", api_responses.read_content_version)
 
 
 def build_page(document_id: str) -> ApiRequest[PageView]:

@@ -13,7 +13,7 @@ from ...types import Answer, Chunk, DamagedPoint, Excluded, Hit, PointId, Scores
 
 if TYPE_CHECKING:
     from ...validation.seed_tests import ValidationRun
-    from ...validation.target import PageView
+    from ...validation.target import ContentVersion, PageView
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,13 @@ def read_sources(body: Mapping[str, Any]) -> dict[str, str]:
 def read_listing(body: Mapping[str, Any]) -> tuple[list[PageRecord], dict[str, str]]:
     """Read a record of every page, and name and location of each source."""
     return read_page_records(body), read_sources(body)
+
+
+def read_content_version(body: Mapping[str, Any]) -> ContentVersion:
+    """Read how many pages are pending, the build in use, and a record of every page."""
+    from ...validation.target import ContentVersion
+
+    return ContentVersion(body["pending"], (body["build"], read_page_records(body)))
 
 
 def read_page(body: Mapping[str, Any]) -> PageView:

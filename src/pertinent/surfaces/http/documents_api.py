@@ -14,7 +14,7 @@ from ...limits import MAX_NEIGHBORS
 from ...ports import CatalogReader
 from ...search.engine import find_neighbors
 from ...types import Chunk
-from ..page_view import read_page
+from ..page_view import count_pending, read_page
 from .errors import openapi_errors
 from .schemas import (
     Anchor,
@@ -97,6 +97,13 @@ class DocumentList(BaseModel):
     documents: list[ListedDocument]
     total: int = Field(examples=[1])
     sources: list[ListedSource]
+    pending: int = Field(
+        description="How many pages a sync is changing, or left unfinished by an interruption",
+        examples=[0],
+    )
+    build: int | None = Field(
+        description="Number of the build in use; null for a collection of another pipeline", examples=[1]
+    )
 
 
 class DocumentWithText(ListedDocument):
@@ -152,7 +159,9 @@ def _catalog(request: Request) -> CatalogReader:
 
 def _load_documents(request: Request) -> dict[str, Any]:
     catalog = _catalog(request)
-    records = catalog.pages()
+    # First: a sync that begins later than this has changed nothing that was searched before.
+    pending = count_pending(get_service(request).pertinent.workspace)
+    records, fingerprint = catalog.pages(), catalog.fingerprint()
     # A location may be a path of this machine: only callers that can read the data folder see it.
     shows_locations = getattr(request.state, "has_folder_token", False)
     sources = [
@@ -163,6 +172,8 @@ def _load_documents(request: Request) -> dict[str, Any]:
         "documents": [asdict(record) for record in records],
         "total": len(records),
         "sources": sources,
+        "pending": pending,
+        "build": fingerprint.build if fingerprint else None,
     }
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from .._internal.messages import limit_lines
 from ..errors import InvalidInput
-from ..identity import TITLE_MAX, shorten
 from ..limits import check_at_least, check_hash, check_text, check_time
 from ..types import Chunk, DamagedPoint
 from .target import PageView
@@ -23,8 +21,8 @@ MAX_FAULTS = 5
 MAX_MISMATCHES = 5
 """How many results that differ from their page are named."""
 
-_COMPARED = ("document_id", "url", "anchor", "title", "section", "position", "text", "content_hash")
-"""The fields of a result that its page must confirm."""
+_COMPARED = ("document_id", "url", "anchor", "section", "position", "text", "content_hash")
+"""The fields of a result that its page must confirm. A title may come from a database of its own."""
 
 _CHECKS: Mapping[str, Callable[[str, object], object]] = {
     "url": check_text,
@@ -108,12 +106,9 @@ def find_mismatches(results: Iterable[Chunk], pages: Iterable[PageView]) -> list
 
 
 def _list_differing_fields(result: Chunk, chunk: Chunk) -> list[str]:
-    # The catalog stores titles shortened.
-    shortened = [replace(chunk, title=shorten(chunk.title, TITLE_MAX)) for chunk in (result, chunk)]
-    fields = [name for name in _COMPARED if getattr(shortened[0], name) != getattr(shortened[1], name)]
-    # A point of an external collection may lack title and position: its database, or its page, adds them.
-    added = {"title": not chunk.title, "position": result.position < 0}
-    return [name for name in fields if not added.get(name)]
+    # A point of an external collection may lack its position: its page adds it.
+    fields = [name for name in _COMPARED if name != "position" or result.position >= 0]
+    return [name for name in fields if getattr(result, name) != getattr(chunk, name)]
 
 
 def find_pages_with_gaps(pages: Iterable[PageView]) -> list[str]:

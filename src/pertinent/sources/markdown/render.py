@@ -13,6 +13,7 @@ from .fences import render_fence
 from .heading_ids import Slugger
 from .headings import heading_id, slug_text
 from .jsx import Tag, parse_string, split_html
+from .search_limits import SearchLimits
 from .tabs import tab_label, tab_labels
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Renderer:
         self._props = props
         self._slugger = Slugger()
         self._writer = PieceWriter[Tag]()
+        self._limits = SearchLimits()
         self._tabs: list[dict[str, str]] = []
         self._titled_admonition = ""
         """The kind of an admonition whose title is the next paragraph."""
@@ -120,7 +122,7 @@ class Renderer:
 
     def _render_html(self, source: str) -> None:
         """Render a block of HTML; the text in it is not Markdown."""
-        for part in split_html(source):
+        for part in split_html(source, self._limits):
             if isinstance(part, Tag):
                 self._render_tag(part)
             else:

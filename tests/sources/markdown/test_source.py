@@ -589,6 +589,7 @@ HOSTILE = {
     "brackets that never close": "[" * 100_000,
     "brackets in brackets": "[" * 100_000 + "]" * 100_000,
     "footnotes that never close": "[^a]: x\n\n" + "[^" * 50_000,
+    "code in code": "<pre>a\n\n" * 10_000,
     "quotes in quotes": ">" * 95 + " a\n" + "b\n" * 50_000,
 }
 
@@ -607,8 +608,9 @@ def test_hostile_page_is_read_in_bounded_time(write_book: WriteBook, content: st
         "<ul><li>x\n\n" * 3_000,
         "<table><tr><td>x\n\n" * 1_000 + "</td></tr></table>\n\n" * 1_000,
         f"<table><tr>{'<td>a</td>' * 2_000}</tr>\n{'<tr><td>a</td></tr>' * 2_000}</table>\n",
+        "~~~\n" + "`" * 50_000 + "\n" + "abc def\n" * 10_000 + "~~~\n",
     ],
-    ids=["lists", "tables", "wide table"],
+    ids=["lists", "tables", "wide table", "long fences"],
 )
 def test_text_of_a_hostile_page_is_not_much_longer_than_the_page(write_book: WriteBook, content: str) -> None:
     (page,) = read_pages(write_book({"a.mdx": content})).values()

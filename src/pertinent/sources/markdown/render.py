@@ -23,8 +23,6 @@ Include = Callable[[Tag], Sequence[Piece] | None]
 """Returns the pieces of the partial that a tag stands for; None if the tag is not a partial."""
 
 _PROP = re.compile(r"\s*props\.(\w+)\s*")
-_MAX_CAPTURES = 100
-"""The deepest heading, cell or code inside others; what is deeper is text of the one around it."""
 
 
 class Renderer:
@@ -206,7 +204,8 @@ class Renderer:
         if name in elements.HIDDEN:
             writer.hidden = name if tag.kind == "open" else ""
         elif _heading_level(tag) or name in elements.CELLS or name in elements.CODE:
-            if len(writer.captures) < _MAX_CAPTURES:
+            in_code = any(capture.verbatim for capture in writer.captures)
+            if writer.may_capture and not (in_code and name in elements.CODE):
                 writer.capture(tag, verbatim=name in elements.CODE)
         elif name in elements.LISTS:
             writer.open_list(ordered=name == "ol")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from markdown_it import helpers
 from markdown_it.rules_block import blockquote
+from markdown_it.rules_inline import image
 from mdit_py_plugins.footnote.index import footnote_ref
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ Env = MutableMapping[str, Any]
 
 BlockRule = Callable[["StateBlock", int, int, bool], bool]
 
+_MAX_IMAGES = 5  # inside each other; the description of each is parsed again for the one around it
 _FOOTNOTE_REFERENCE = re.compile(r"\[\^[^\] \n]{1,999}+\]")
 
 
@@ -43,6 +45,8 @@ class SearchLimits:
     """How many lines may be read again, for quotes and directives inside others."""
     open_containers: int = 0
     """How many quotes and directives are open."""
+    open_images: int = 0
+    """How many descriptions of images are open."""
 
 
 def search_limits(env: Env) -> SearchLimits:
@@ -52,9 +56,10 @@ def search_limits(env: Env) -> SearchLimits:
 
 
 def search_limits_plugin(md: MarkdownIt) -> None:
-    """Limit a parser's own rules for quotes, links and footnotes; use it after the plugin for footnotes."""
+    """Limit the parser's own rules for quotes, links and images, and those of the plugin for footnotes."""
     interrupted = ["paragraph", "reference", "blockquote", "list"]
     md.block.ruler.at("blockquote", limit_nesting(blockquote), {"alt": interrupted})
+    md.inline.ruler.at("image", _image_rule)
     md.inline.ruler.at("footnote_ref", _footnote_rule)
     limited = SimpleNamespace(**{**vars(helpers), "parseLinkLabel": _find_label_end})
     md.helpers = cast("Any", limited)
@@ -76,6 +81,16 @@ def limit_nesting(rule: BlockRule) -> BlockRule:
         return matched
 
     return limited_rule
+
+
+def _image_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    limits = search_limits(state.env)
+    if limits.open_images >= _MAX_IMAGES:
+        return False
+    limits.open_images += 1
+    matched = image(state, silent)
+    limits.open_images -= 1
+    return matched
 
 
 def _footnote_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
